@@ -1,0 +1,31 @@
+# Two commands are all a newcomer needs: `make audit` and `make test`. Each sets up what it uses.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+MODEL := build/toy-model
+
+.PHONY: audit test lint bench setup
+setup: $(VENV)/.done
+
+$(VENV)/.done: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+$(MODEL)/model.safetensors: tools/toy_model.py | $(VENV)/.done
+	$(BIN)/python tools/toy_model.py $(MODEL)
+
+audit: $(MODEL)/model.safetensors  ## audit a small model made on the spot
+	$(BIN)/unmask audit $(MODEL)
+
+test: $(VENV)/.done  ## run the tests
+	$(BIN)/python -m pytest -q
+
+lint: $(VENV)/.done  ## formatting, style, types, and the direction of imports
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.done  ## measure speed, as ratios in one run
+	$(BIN)/python benchmarks/association.py

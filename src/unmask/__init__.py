@@ -1,0 +1,39 @@
+"""Measure gender bias in language models, with intervals, tests, and the sentences behind every number.
+
+    import unmask
+    audit = unmask.audit("bert-base-uncased")
+    print(audit.summary())
+    audit.report("report.html")
+
+Importing `unmask` is quick: torch and transformers are loaded when a model is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+__all__ = ["Audit", "MaskQuery", "MaskedLM", "UnmaskError", "__version__", "analyse", "audit"]
+
+if TYPE_CHECKING:
+    from unmask.api import Audit, analyse, audit
+    from unmask.errors import UnmaskError
+    from unmask.models.interfaces import MaskedLM, MaskQuery
+
+_HOMES = {
+    "Audit": "unmask.api",
+    "analyse": "unmask.api",
+    "audit": "unmask.api",
+    "UnmaskError": "unmask.errors",
+    "MaskQuery": "unmask.models.interfaces",
+    "MaskedLM": "unmask.models.interfaces",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Find a public name in its room when it is first used."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'unmask' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)

@@ -1,0 +1,31 @@
+"""What a user can put right.
+
+An `UnmaskError` carries one line: what was wrong, which value, and what to do. The command line prints that line
+and exits with code 2; anything else that is raised is a defect of ours and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class UnmaskError(Exception):
+    """Bad input, explained in one line."""
+
+
+def one_of(value: str, known: Iterable[str], what: str) -> str:
+    """Return `value` if it is known, else say what is, and which one may have been meant."""
+    names = list(known)
+    if value in names:
+        return value
+    close = get_close_matches(value, names, n=1)
+    hint = f"did you mean {close[0]!r}?" if close else f"choose from: {', '.join(names)}"
+    raise UnmaskError(f"unknown {what} {value!r}; {hint}")
+
+
+def listed(words: Iterable[str], most: int = 5) -> str:
+    """The first few words, quoted, and how many more there are."""
+    words = list(words)
+    shown = ", ".join(repr(word) for word in words[:most])
+    return shown if len(words) <= most else f"{shown} and {len(words) - most} more"

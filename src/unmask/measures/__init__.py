@@ -1,0 +1,1 @@
+"""One file a measure, in two halves: `score` (probe + model → items) and `analyse` (items → `Measurement`)."""

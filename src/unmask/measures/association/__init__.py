@@ -1,0 +1,16 @@
+"""Association: does a profession raise or lower the probability of a male or female person word?
+
+    association = ln p(target | target masked) − ln p(target | target and attribute masked)
+
+The first term is the probability of the person word beside the profession, the second (the *prior*) its probability in the
+same sentence without it. A positive value: the profession makes the person word more likely.
+
+M. Bartl, M. Nissim and A. Gatt (2020). Unmasking Contextual Stereotypes: Measuring and Mitigating BERT's Gender Bias.
+Proceedings of the Second Workshop on Gender Bias in NLP. After Kurita et al. (2019).
+"""
+
+from unmask.measures.association.interpret import interpret
+from unmask.measures.association.protocol import PROTOCOLS, Protocol
+from unmask.measures.association.score import Scored, score
+
+__all__ = ["PROTOCOLS", "Protocol", "Scored", "interpret", "score"]

@@ -1,0 +1,73 @@
+"""The interfaces between measures and models. Nothing here knows of bias, or of any library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Span = tuple[int, int]
+Progress = Callable[[int, int], None]
+"""Called with how much is done, and of how much."""
+
+
+@dataclass(frozen=True)
+class MaskQuery:
+    """How probable is the word at `target` (start and end in characters) once it, and the `hidden` spans, are masked?
+
+    Each word piece of a masked span becomes one mask. A target of several pieces is scored as a whole word by the chain
+    rule: each piece given the pieces before it, the rest masked.
+    """
+
+    text: str
+    target: Span
+    hidden: tuple[Span, ...] = ()
+
+    @property
+    def word(self) -> str:
+        """The target as it stands in the text."""
+        return self.text[slice(*self.target)]
+
+
+@dataclass(frozen=True)
+class LiteralQuery:
+    """The question as the BEC-Pro code puts it, with its side effects.
+
+    `masked` holds the text `[MASK]` where something is hidden. All of `masked`, `original` and `anchor` are cut to, or filled
+    with mask tokens up to, `length` word pieces, and every id above 0 is attended to. The answer is read at the first mask
+    of `anchor`, for whatever piece `original` has there.
+    """
+
+    original: str
+    masked: str
+    anchor: str
+    length: int
+
+
+@dataclass(frozen=True)
+class Description:
+    """What it takes to answer queries: how many distinct inputs, and the word pieces of each query's target."""
+
+    distinct_inputs: int
+    pieces: list[int]
+
+
+@runtime_checkable
+class MaskedLM(Protocol):
+    """A masked language model."""
+
+    def log_probability(self, queries: Sequence[MaskQuery]) -> NDArray[np.float64]:
+        """The natural logarithm of the probability of each query's target."""
+        ...
+
+
+@runtime_checkable
+class Describes(Protocol):
+    """A model that can say how it would answer (optional)."""
+
+    def describe(self, queries: Sequence[MaskQuery | LiteralQuery]) -> Description:
+        """What it takes to answer these queries."""
+        ...

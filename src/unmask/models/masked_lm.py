@@ -1,0 +1,177 @@
+"""A `transformers` masked language model behind the `MaskedLM` interface.
+
+The distinct inputs are run once each; the language-model head is applied only at the position that is read, not at every
+position × vocabulary. That is done for any architecture by cutting the backbone's output to that position on its way to
+the head, which works because heads treat positions alike; a model for which it does not hold is found out at the start
+and run whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+from unmask.models import engine
+from unmask.models.encoding import Input, Read, Tokenizer, encode
+from unmask.models.interfaces import Description, LiteralQuery, MaskQuery, Progress
+from unmask.results import ModelInfo
+
+Query = MaskQuery | LiteralQuery
+
+
+class TransformersMaskedLM:
+    """A loaded model and its tokenizer, ready to be asked."""
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Tokenizer,
+        *,
+        name: str = "",
+        token_budget: int = engine.TOKEN_BUDGET,
+        progress: Progress | None = None,
+    ) -> None:
+        """Take a `PreTrainedModel` with a masked-LM head and its tokenizer; the model is put into evaluation mode."""
+        self.model = model.eval()
+        self.tokenizer = tokenizer
+        self.name = name or getattr(model, "name_or_path", "") or type(model).__name__
+        self.token_budget = token_budget
+        self.progress = progress
+        self._encoded: tuple[Sequence[Query], list[list[Read]]] | None = None
+        if tokenizer.mask_token_id is None:
+            raise UnmaskError(f"{self.name} has no mask token; association needs a masked language model")
+        self._head_alone = self._head_can_run_alone()
+
+    def log_probability(self, queries: Sequence[Query]) -> NDArray[np.float64]:
+        """The natural logarithm of the probability of each query's target."""
+        answers = self._encode(queries)
+        asked: dict[tuple[Input, int], dict[int, float]] = {}
+        for reads in answers:
+            for read in reads:
+                asked.setdefault((read.input, read.position), {})[read.token] = float("nan")
+        places = list(asked)
+        self._refuse_too_long(max((len(input.ids) for input, _ in places), default=0))
+
+        def forward(batch: list[int]) -> None:
+            log_p = self._log_softmax([places[at] for at in batch], [list(asked[places[at]]) for at in batch])
+            for at, values in zip(batch, log_p, strict=True):
+                asked[places[at]] = dict(zip(asked[places[at]], values, strict=True))
+
+        lengths = [len(input.ids) for input, _ in places]
+        engine.run(lengths, forward, budget=self.token_budget, progress=self.progress)
+        scores = np.array(
+            [sum(asked[read.input, read.position][read.token] for read in reads) for reads in answers], dtype=float
+        )
+        self._refuse_not_finite(scores, queries)
+        return scores
+
+    def describe(self, queries: Sequence[Query]) -> Description:
+        """How many distinct inputs the queries need, and the word pieces of each target."""
+        answers = self._encode(queries)
+        distinct = {read.input for reads in answers for read in reads}
+        return Description(len(distinct), [len(reads) for reads in answers])
+
+    def info(self) -> ModelInfo:
+        """Which model this is, exactly."""
+        digest = hashlib.sha256()
+        for name, tensor in sorted(self.model.state_dict().items()):
+            digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+            digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
+        parameter = next(self.model.parameters())
+        return ModelInfo(
+            name=self.name,
+            architecture=type(self.model).__name__,
+            parameters=sum(parameter.numel() for parameter in self.model.parameters()),
+            weight_hash=digest.hexdigest(),
+            tokenizer=type(self.tokenizer).__name__,
+            vocabulary=len(self.tokenizer),
+            dtype=str(parameter.dtype).removeprefix("torch."),
+            device=str(parameter.device),
+        )
+
+    def _encode(self, queries: Sequence[Query]) -> list[list[Read]]:
+        """Encode, remembering the last questions: they are described and then asked."""
+        if self._encoded is None or self._encoded[0] is not queries:
+            self._encoded = (queries, encode(self.tokenizer, queries))
+        return self._encoded[1]
+
+    def _log_softmax(self, places: list[tuple[Input, int]], tokens: list[list[int]]) -> list[list[float]]:
+        logits = self._logits([input for input, _ in places], [position for _, position in places])
+        norm = torch.logsumexp(logits, dim=-1)
+        return [(logits[row, wanted] - norm[row]).tolist() for row, wanted in enumerate(tokens)]
+
+    @torch.inference_mode()
+    def _logits(self, inputs: list[Input], positions: list[int], *, alone: bool | None = None) -> torch.Tensor:
+        """The logits over the vocabulary at one position of each input."""
+        device = next(self.model.parameters()).device
+        width = max(len(input.ids) for input in inputs)
+        pad = self.tokenizer.pad_token_id or 0
+        ids = torch.full((len(inputs), width), pad)
+        attention = torch.zeros((len(inputs), width), dtype=torch.long)
+        for row, input in enumerate(inputs):
+            ids[row, : len(input.ids)] = torch.tensor(input.ids)
+            attention[row, : len(input.ids)] = torch.tensor(input.attention or (1,) * len(input.ids))
+        rows, columns = torch.arange(len(inputs), device=device), torch.tensor(positions, device=device)
+
+        def cut(_module: Any, _args: Any, output: Any) -> Any:
+            hidden = output[0][rows, columns].unsqueeze(1)
+            if isinstance(output, tuple):
+                return (hidden, *output[1:])
+            output.last_hidden_state = hidden
+            return output
+
+        alone = self._head_alone if alone is None else alone
+        hook = self.model.base_model.register_forward_hook(cut) if alone else None
+        try:
+            logits = self.model(input_ids=ids.to(device), attention_mask=attention.to(device)).logits
+        finally:
+            if hook is not None:
+                hook.remove()
+        picked: torch.Tensor = logits[:, 0] if alone else logits[rows, columns]
+        return picked.float()
+
+    def _head_can_run_alone(self) -> bool:
+        """Whether cutting to a position before the head gives the same logits as after it."""
+        if self.model.base_model is self.model:
+            return False
+        mask = self.tokenizer.mask_token_id
+        ids = tuple(self.tokenizer("")["input_ids"])
+        inputs = [Input((*ids, mask, mask)), Input((mask, *ids, mask, mask))]
+        try:
+            cut = self._logits(inputs, [1, 2], alone=True)
+        except (RuntimeError, IndexError, TypeError, AttributeError):
+            return False
+        whole = self._logits(inputs, [1, 2], alone=False)
+        return cut.shape == whole.shape and bool(torch.allclose(cut, whole, atol=1e-4, rtol=1e-4, equal_nan=True))
+
+    def _refuse_too_long(self, longest: int) -> None:
+        config = self.model.config
+        limit = getattr(config, "max_position_embeddings", None) or longest
+        if self._counts_positions_from_padding():
+            limit -= (config.pad_token_id or 0) + 1
+        if longest > limit:
+            raise UnmaskError(
+                f"a sentence has {longest} tokens, but {self.name} takes {limit}; nothing is cut off: use shorter templates"
+            )
+
+    def _counts_positions_from_padding(self) -> bool:
+        """RoBERTa and its kin number positions from the padding id up."""
+        embeddings = getattr(self.model.base_model, "embeddings", None)
+        table = getattr(embeddings, "position_embeddings", None)
+        return getattr(table, "padding_idx", None) is not None
+
+    def _refuse_not_finite(self, scores: NDArray[np.float64], queries: Sequence[Query]) -> None:
+        bad = np.flatnonzero(~np.isfinite(scores))
+        if bad.size:
+            query = queries[int(bad[0])]
+            text = query.text if isinstance(query, MaskQuery) else query.masked
+            raise UnmaskError(
+                f"{self.name} gives {scores[bad[0]]} for {text!r} ({bad.size} of {len(scores)} scores are not finite);"
+                " check the weights, or use a wider dtype"
+            )

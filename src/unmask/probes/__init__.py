@@ -1,0 +1,1 @@
+"""What we ask a model, as a table."""

@@ -1,0 +1,1 @@
+"""Numbers → a page, a table."""

@@ -1,0 +1,27 @@
+"""How numbers are written, once, for the result's sentences and every report."""
+
+from __future__ import annotations
+
+MINUS = "−"
+
+
+def number(value: float | None, digits: int = 2) -> str:
+    """A number with a true minus sign; more digits where it would show as zero."""
+    if value is None:
+        return "–"
+    if value == 0:
+        return "0"
+    text = f"{value:.{digits}f}" if abs(value) >= 0.5 * 10**-digits else f"{value:.1g}"
+    return text.replace("-", MINUS)
+
+
+def interval(bounds: tuple[float, float] | None, digits: int = 2) -> str:
+    """`[0.12, 0.34]`."""
+    return "" if bounds is None else f"[{number(bounds[0], digits)}, {number(bounds[1], digits)}]"
+
+
+def p_value(value: float | None) -> str:
+    """`= 0.012`, or `< 0.001`."""
+    if value is None:
+        return "–"
+    return "< 0.001" if value < 0.001 else f"= {value:.3f}"

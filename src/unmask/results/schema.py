@@ -1,0 +1,147 @@
+"""The schema of `result.json`. Numbers that cannot be had are null, never NaN."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SCHEMA_VERSION = 1
+
+Interval = tuple[float, float]
+Protocol = Literal["sound", "published"]
+
+
+class Record(BaseModel):
+    """A part of a result: plain data, nothing unknown in it, no NaN."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+class Group(Record):
+    """The mean score of a group of items."""
+
+    labels: dict[str, str]
+    """What the items have in common, for instance `group` and `gender`."""
+    n: int
+    mean: float | None
+    sd: float | None = None
+    interval: Interval | None = None
+    """95 %, over professions and person words; null in `published`, which gave none."""
+
+
+class Effect(Record):
+    """A signed-rank test over all single pairs, as papers report it (the pairs are not independent)."""
+
+    n: int
+    w: float
+    v: float
+    z: float | None
+    r: float | None
+    p_value: float | None
+
+
+class Test(Record):
+    """A question put to the items, with its answer."""
+
+    question: str
+    n: int
+    """How many items or pairs of items it rests on."""
+    estimate: float | None
+    """In the unit of the measure: for association, nats (differences of natural logarithms)."""
+    interval: Interval | None
+    """95 % interval of the estimate."""
+    statistic: float | None
+    statistic_name: str
+    df: float | None = None
+    p_value: float | None
+    p_adjusted: float | None = None
+    """Holm's correction over the tests of the whole audit; in `published` the paper's own factor."""
+    effect_size: float | None = None
+    effect_size_name: str = ""
+    effect_size_interval: Interval | None = None
+    p_sign_flip: float | None = None
+    """Exact p when the sign of each pair of person words is a coin toss."""
+    wilcoxon: Effect | None = None
+    """The paper's test over all single pairs, beside ours."""
+
+
+class Hypothesis(Record):
+    """One of the paper's hypotheses and what the numbers say to it."""
+
+    name: str
+    statement: str
+    answer: Literal["supported", "partly supported", "not supported", "contradicted", "no evidence against"]
+    evidence: str
+
+
+class ProfessionValue(Record):
+    """The mean associations of one profession, as in the paper's Figures 3 to 6."""
+
+    profession: str
+    group: str
+    workforce_share: float | None
+    female: float | None
+    male: float | None
+    difference: float | None
+    difference_interval: Interval | None = None
+
+
+class Caveat(Record):
+    """What a reader must know before trusting the number."""
+
+    code: str
+    text: str
+
+
+class Measurement(Record):
+    """One measure of one corpus."""
+
+    name: str
+    language: str
+    corpus: str
+    protocol: Protocol
+    headline: str
+    """The finding in words, for somebody who has not read the paper."""
+    items: int
+    groups: dict[str, Group]
+    tests: dict[str, Test]
+    hypotheses: list[Hypothesis] = Field(default_factory=list)
+    professions: list[ProfessionValue] = Field(default_factory=list)
+    caveats: list[Caveat] = Field(default_factory=list)
+    noise_floor: float | None = None
+    """The largest change of a score when inputs are scored again in another batch; null if nothing was scored."""
+    distinct_inputs: int | None = None
+    several_pieces: list[str] = Field(default_factory=list)
+    """Person words that the model's vocabulary splits, scored as whole words."""
+    data_hash: str = ""
+    """SHA-256 of the sentences or recorded scores."""
+
+
+class ModelInfo(Record):
+    """Which model it was, exactly."""
+
+    name: str
+    architecture: str
+    parameters: int | None = None
+    weight_hash: str | None = None
+    """SHA-256 over the names and bytes of all weights; the same wherever the model is loaded from."""
+    tokenizer: str | None = None
+    vocabulary: int | None = None
+    dtype: str | None = None
+    device: str | None = None
+
+
+class AuditResult(Record):
+    """The whole of `result.json`."""
+
+    schema_version: int = SCHEMA_VERSION
+    unmask_version: str
+    created: str
+    """UTC, ISO 8601."""
+    model: ModelInfo
+    configuration: dict[str, str | int | float | bool | None | list[str]]
+    """Every setting as it was resolved."""
+    libraries: dict[str, str]
+    seed: int
+    measurements: list[Measurement]
