@@ -16,24 +16,31 @@ from typing import Any
 
 import torch
 from rich.progress import track
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
 from unmask.probes.association import AssociationRow, build
 
-SPECIAL = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]", "mask_token": "[MASK]"}
+SPECIAL = {
+    "pad_token": "[PAD]",
+    "unk_token": "[UNK]",
+    "cls_token": "[CLS]",
+    "sep_token": "[SEP]",
+    "mask_token": "[MASK]",
+}
 
 
-def tokenizer_of(sentences: Sequence[str], *, vocabulary: int = 2000, lowercase: bool = True) -> Any:
-    """A word-piece tokenizer trained on the sentences."""
-    inner = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    inner.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
-    inner.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    inner.decoder = decoders.WordPiece()
-    trainer = trainers.WordPieceTrainer(
-        vocab_size=vocabulary, special_tokens=list(SPECIAL.values()), show_progress=False
+def tokenizer_of(sentences: Sequence[str], *, lowercase: bool = True) -> Any:
+    """A word-piece tokenizer that has every word of the sentences whole, and the letters for all others."""
+    normal = normalizers.BertNormalizer(lowercase=lowercase)
+    words = pre_tokenizers.BertPreTokenizer()
+    found = {word for text in sentences for word, _ in words.pre_tokenize_str(normal.normalize_str(text))}
+    letters = sorted({letter for word in found for letter in word})
+    pieces = dict.fromkeys(
+        [*SPECIAL.values(), *letters, *(f"##{letter}" for letter in letters), *sorted(found)]
     )
-    inner.train_from_iterator(sentences, trainer)
+    inner = Tokenizer(models.WordPiece({piece: at for at, piece in enumerate(pieces)}, unk_token="[UNK]"))
+    inner.normalizer, inner.pre_tokenizer, inner.decoder = normal, words, decoders.WordPiece()
     inner.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]",
         pair="[CLS] $A [SEP] $B:1 [SEP]:1",
@@ -63,30 +70,27 @@ def bert_of(tokenizer: Any, *, seed: int, hidden: int = 64, layers: int = 2, ini
 def train(
     model: Any, tokenizer: Any, rows: Sequence[AssociationRow], *, steps: int, seed: int, quiet: bool = False
 ) -> None:
-    """Masked-language-model training on sentences drawn at random; person words are masked most, to learn them soon."""
-    sentences = [row.sentence for row in rows]
-    persons = torch.tensor(sorted({token for row in rows for token in tokenizer.encode(row.target)[1:-1]}))
+    """Learn to fill in masked person words; other words are masked at times, so that priors are learned too."""
     draw = torch.Generator().manual_seed(seed)
-    encoded = tokenizer(list(sentences), padding=True, return_tensors="pt")
+    persons = torch.tensor(sorted({token for row in rows for token in tokenizer.encode(row.target)[1:-1]}))
+    encoded = tokenizer([row.sentence for row in rows], padding=True, return_tensors="pt")
+    special = torch.tensor(tokenizer.all_special_ids)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 2e-3, total_steps=steps, pct_start=0.1)
     model.train()
     for _ in track(range(steps), "Training the toy model", disable=quiet):
-        chosen = torch.randint(len(sentences), (64,), generator=draw)
+        chosen = torch.randint(len(rows), (64,), generator=draw)
         ids, attention = encoded["input_ids"][chosen], encoded["attention_mask"][chosen]
-        special = torch.isin(ids, torch.tensor(tokenizer.all_special_ids))
-        chance = torch.where(torch.isin(ids, persons), 0.9, 0.05)
-        hidden = (torch.rand(ids.shape, generator=draw) < chance) & ~special
+        person = torch.isin(ids, persons) & (torch.rand(ids.shape, generator=draw) < 0.75)
+        other = ~torch.isin(ids, torch.cat([special, persons])) & (torch.rand(ids.shape, generator=draw) < 0.3)
         loss = model(
-            input_ids=ids.masked_fill(hidden, tokenizer.mask_token_id),
+            input_ids=ids.masked_fill(person | other, tokenizer.mask_token_id),
             attention_mask=attention,
-            labels=ids.masked_fill(~hidden, -100),
+            labels=ids.masked_fill(~person, -100),
         ).loss
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
-        schedule.step()
     model.eval()
 
 
@@ -107,7 +111,7 @@ def main() -> None:
     rows = as_in_the_workforce(build("en"), times=4, seed=0)
     tokenizer = tokenizer_of([row.sentence for row in rows])
     model = bert_of(tokenizer, seed=0)
-    train(model, tokenizer, rows, steps=800, seed=0)
+    train(model, tokenizer, rows, steps=600, seed=0)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     print(f"A toy model with {sum(p.numel() for p in model.parameters()):,} parameters is in {folder}")

@@ -37,7 +37,7 @@ CORPORA: dict[str, dict[str, Corpus]] = {
     },
     "de": {
         "bec-pro": Corpus("de"),
-        "agreement-free": Corpus("de", "templates_agreement_free"),
+        "agreement-free": Corpus("de", "templates_agreement_free", persons="persons_agreement_free"),
     },
 }
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
-from math import exp
+from math import exp, isfinite, log
 from typing import TYPE_CHECKING, Any
 
 from unmask.measures.association.caveats import AGREEMENT
@@ -27,8 +28,9 @@ CORPORA = {
 }
 DIFFERENCE = "female minus male, "
 MOST_SENTENCES = 8
+MOST_OF_A_PERSON = 2
 MOST_CARDS = 4
-PAIRS = 9.2  # ln 10,000: a factor beyond it is written as "more than 10,000"
+LARGEST_FACTOR = 10_000
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class Sentence:
 
     parts: list[tuple[str, str]]
     gender: str
-    association: float
+    association: float | None
     log_p_target: float | None
     log_p_prior: float | None
 
@@ -68,8 +70,14 @@ def render(result: AuditResult, items: Mapping[str, pd.DataFrame]) -> str:
     from jinja2 import Environment, StrictUndefined
 
     page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    page.filters |= {"number": number, "interval": interval, "p": lambda value: p_value(value).removeprefix("= ")}
-    template = page.from_string(resources.files(__package__).joinpath("page.html.j2").read_text(encoding="utf-8"))
+    page.filters |= {
+        "number": number,
+        "interval": interval,
+        "p": lambda value: p_value(value).removeprefix("= "),
+    }
+    template = page.from_string(
+        resources.files(__package__).joinpath("page.html.j2").read_text(encoding="utf-8")
+    )
     ordered = sorted(result.measurements, key=_agreement)  # what can be read as bias comes first
     return template.render(result=result, views=[_view(one, items.get(one.name)) for one in ordered])
 
@@ -83,7 +91,9 @@ def _view(measurement: Measurement, items: pd.DataFrame | None) -> dict[str, Any
     for name in dict.fromkeys(one.group for one in measurement.professions):
         members = [one for one in measurement.professions if one.group == name]
         if svg := plots.bars(members, scale):
-            panels.append({"name": name, "svg": svg, "shown": len(plots.shown_as_bars(members)), "of": len(members)})
+            panels.append(
+                {"name": name, "svg": svg, "shown": len(plots.shown_as_bars(members)), "of": len(members)}
+            )
     language = LANGUAGES.get(measurement.language, measurement.language)
     return {
         "measurement": measurement,
@@ -123,12 +133,17 @@ def _cards(measurement: Measurement) -> Iterator[Card]:
         else:
             title, value = name.removeprefix(DIFFERENCE).capitalize(), f"{number(test.estimate)} nats"
             way = "female" if test.estimate > 0 else "male"
-            reading = f"{_DIFFERENCE} Here the odds move by a factor of {factor(abs(test.estimate))} to {way} words."
+            shift = f" The odds move by a factor of {factor(abs(test.estimate))} towards {way} words."
+            reading = _DIFFERENCE + (
+                shift if _clear(test) else f" This one may be chance (p {p_value(test.p_adjusted)})."
+            )
             between = interval(test.interval)
+        verdict = _verdict(name, test, measurement.noise_floor)
         if _agreement(measurement):
-            reading = "Grammatical agreement makes this number; it is not to be read as bias."
+            verdict = "not interpretable"
+            reading = "Grammatical agreement goes into this number; it is not to be read as bias."
         certainty = f"95 % interval {between}" if between else "no interval in this protocol"
-        yield Card(title, value, certainty, _verdict(name, test, measurement.noise_floor), reading)
+        yield Card(title, value, certainty, verdict, reading)
 
 
 _STEREOTYPE = (
@@ -142,20 +157,24 @@ _WORKFORCE = (
 _DIFFERENCE = "Female minus male association: above 0 leans to female person words, below 0 to male ones."
 
 
+def _clear(test: Test) -> bool:
+    return test.p_adjusted is not None and test.p_adjusted < LEVEL
+
+
 def _verdict(name: str, test: Test, noise_floor: float | None) -> str:
     """Whether there is an effect, by the adjusted p; how large it is, by the estimate alone."""
     if test.p_adjusted is None or test.estimate is None:
         return "not tested"
     if name.startswith("workforce"):
-        return "clear relation" if test.p_adjusted < LEVEL else "no clear relation"
+        return "clear relation" if _clear(test) else "no clear relation"
     if noise_floor is not None and abs(test.estimate) <= noise_floor:
         return "below the noise of the computation"
-    return f"{size_of(test.estimate)} effect" if test.p_adjusted < LEVEL else "no clear difference"
+    return f"{size_of(test.estimate)} effect" if _clear(test) else "no clear difference"
 
 
 def factor(nats: float) -> str:
     """By what the odds are multiplied."""
-    return "more than 10,000" if nats > PAIRS else number(exp(nats))
+    return f"more than {LARGEST_FACTOR:,}" if nats > log(LARGEST_FACTOR) else number(exp(nats))
 
 
 def _rows(measurement: Measurement) -> list[Row]:
@@ -173,14 +192,23 @@ def _rows(measurement: Measurement) -> list[Row]:
 
 
 def _sentences(measurement: Measurement, items: pd.DataFrame | None, *, highest: bool) -> list[Sentence]:
-    """The items with the highest or lowest association, one for each profession and gender."""
+    """The items with the highest or lowest association: one a profession and gender, few of the same person word."""
     if items is None or items.empty:
         return []
-    mine = items[(items["language"] == measurement.language) & (items["corpus"] == measurement.corpus)]
-    mine = mine[mine["association"] > 0] if highest else mine[mine["association"] < 0]
-    mine = mine.sort_values("association", ascending=not highest, kind="stable")
-    mine = mine.drop_duplicates(["profession", "gender"]).head(MOST_SENTENCES)
-    return [_sentence(row) for row in mine.to_dict("records")]
+    mine = items[items["association"] > 0] if highest else items[items["association"] < 0]
+    for column, value in (("language", measurement.language), ("corpus", measurement.corpus)):
+        if column in mine:
+            mine = mine[mine[column] == value]
+    seen: Counter[tuple[str, ...]] = Counter()
+    found: list[Sentence] = []
+    for row in mine.sort_values("association", ascending=not highest, kind="stable").to_dict("records"):
+        attribute, person = (row["profession"], row["gender"]), (row["person"],)
+        if seen[attribute] < 1 and seen[person] < MOST_OF_A_PERSON:
+            seen.update((attribute, person))
+            found.append(_sentence(row))
+        if len(found) == MOST_SENTENCES:
+            break
+    return found
 
 
 def _sentence(row: Mapping[Any, Any]) -> Sentence:
@@ -190,14 +218,17 @@ def _sentence(row: Mapping[Any, Any]) -> Sentence:
         parts = _marked(text, target, form)
     else:  # recorded scores may come without their sentences
         parts = [(target, "person"), (" … ", ""), (form, "profession")]
-    scores = [float(row[name]) if name in row else None for name in ("log_p_target", "log_p_prior")]
-    return Sentence(parts, str(row["gender"]), float(row["association"]), *scores)
+    scores = [float(row.get(name, "nan")) for name in ("association", "log_p_target", "log_p_prior")]
+    return Sentence(parts, str(row["gender"]), *(score if isfinite(score) else None for score in scores))
 
 
 def _marked(text: str, target: str, form: str) -> list[tuple[str, str]]:
     """The sentence cut where the person word and the profession stand, each as a whole word and once."""
     parts = [(text, "")]
-    for kind, word in (("profession", form), ("person", target)):  # the longer first: `son` is in `mason`, not the reverse
+    for kind, word in (
+        ("profession", form),
+        ("person", target),
+    ):  # the longer first: `son` is in `mason`, not the reverse
         for at, (part, known) in enumerate(parts):
             found = None if known else re.search(rf"(?<!\w){re.escape(word)}(?!\w)", part)
             if word and found:

@@ -23,8 +23,8 @@ MOST_LABELS = 18
 LONGEST_NAME = 32
 ROW = 24
 BAR_WIDTH, BAR_MARGINS = 116, {"left": 196, "right": 42, "top": 20, "bottom": 24}
-SCATTER_WIDTH, SCATTER_HEIGHT = 620, 380
-SCATTER_MARGINS = {"left": 52, "right": 118, "top": 10, "bottom": 46}
+SCATTER_WIDTH, SCATTER_HEIGHT = 740, 400
+SCATTER_MARGINS = {"left": 48, "right": 128, "top": 10, "bottom": 46}
 
 Domain = tuple[float, float]
 
@@ -58,7 +58,12 @@ def bars(professions: Iterable[ProfessionValue], scale: Domain) -> str:
         if value is not None
     ]
     texts = [
-        {"at": at, "name": shorten(one.profession), "share": share(one.workforce_share), "gap": _signed(one.difference)}
+        {
+            "at": at,
+            "name": one.profession,
+            "share": share(one.workforce_share),
+            "gap": _signed(one.difference),
+        }
         for at, one in enumerate(chosen)
     ]
     place = alt.Y("at:O", axis=None, scale=alt.Scale(paddingInner=0.25, paddingOuter=0.12))
@@ -66,18 +71,29 @@ def bars(professions: Iterable[ProfessionValue], scale: Domain) -> str:
         alt.Chart(alt.Data(values=values))
         .mark_bar()
         .encode(
-            x=alt.X("value:Q", title=None, scale=alt.Scale(domain=scale, nice=False), axis=alt.Axis(tickCount=4)),
+            x=alt.X(
+                "value:Q", title=None, scale=alt.Scale(domain=scale, nice=False), axis=alt.Axis(tickCount=4)
+            ),
             y=place,
             yOffset=alt.YOffset("gender:N", sort=["female", "male"]),
-            color=alt.Color("gender:N", legend=None, scale=alt.Scale(domain=["female", "male"], range=[FEMALE, MALE])),
+            color=alt.Color(
+                "gender:N", legend=None, scale=alt.Scale(domain=["female", "male"], range=[FEMALE, MALE])
+            ),
         )
     )
-    zero = alt.Chart(alt.Data(values=[{"value": 0}])).mark_rule(color="currentColor", opacity=0.7).encode(x="value:Q")
+    zero = (
+        alt.Chart(alt.Data(values=[{"value": 0}]))
+        .mark_rule(color="currentColor", opacity=0.7)
+        .encode(x="value:Q")
+    )
     words = alt.Chart(alt.Data(values=texts))
     heads = alt.Chart(alt.Data(values=[{"share": "women", "gap": "f − m"}]))
-    at_share, at_gap = alt.value(-8), alt.value(BAR_WIDTH + 38)
-    layers = [bar, zero, _column(words, "name", alt.value(-46), 1, y=place)]
-    for field, x in (("share", at_share), ("gap", at_gap)):
+    columns = {"gap": BAR_WIDTH + 38}
+    if any(one.workforce_share is not None for one in chosen):
+        columns["share"] = -8
+    name_at = min(columns.get("share", 30) - 38, -8)
+    layers = [bar, zero, _column(words, "name", name_at, 1, y=place)]
+    for field, x in columns.items():
         layers += [_column(words, field, x, 0.75, y=place), _column(heads, field, x, 0.75, y=alt.value(-11))]
     return _svg(alt.layer(*layers), BAR_WIDTH, ROW * len(chosen), BAR_MARGINS)
 
@@ -94,11 +110,17 @@ def scatter(professions: Iterable[ProfessionValue]) -> str:
         return ""
     scale = _around(point[bound] for point in points for bound in ("low", "high"))
     ticks = alt.Axis(tickCount=10, labelFlush=False)
-    across = alt.X("share:Q", scale=alt.Scale(domain=[0, 100]), title="Women in the workforce (%)", axis=ticks)
+    across = alt.X(
+        "share:Q", scale=alt.Scale(domain=[0, 100]), title="Women in the workforce (%)", axis=ticks
+    )
     up = alt.Y("value:Q", scale=alt.Scale(domain=scale, nice=False), title="Female − male association (nats)")
     chart = alt.Chart(alt.Data(values=points))
-    zero = alt.Chart(alt.Data(values=[{"value": 0}])).mark_rule(color="currentColor", opacity=0.7, strokeDash=[4, 3])
-    spread = alt.Y("low:Q", scale=alt.Scale(domain=scale, nice=False), title="Female − male association (nats)")
+    zero = alt.Chart(alt.Data(values=[{"value": 0}])).mark_rule(
+        color="currentColor", opacity=0.7, strokeDash=[4, 3]
+    )
+    spread = alt.Y(
+        "low:Q", scale=alt.Scale(domain=scale, nice=False), title="Female − male association (nats)"
+    )
     layers = [
         zero.encode(y=up),
         chart.mark_rule(color="currentColor", opacity=0.28).encode(x=across, y=spread, y2="high:Q"),
@@ -113,13 +135,17 @@ def scatter(professions: Iterable[ProfessionValue]) -> str:
 
 
 def shorten(name: str) -> str:
-    """A name that fits beside a bar."""
+    """A name that fits beside a point."""
     return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1].rstrip() + "…"
 
 
-def _column(chart: Any, field: str, x: Any, opacity: float, **where: Any) -> Any:
-    text = chart.mark_text(align="right", baseline="middle", color="currentColor", fontSize=11, opacity=opacity)
-    return text.encode(x=x, text=f"{field}:N", **where)
+def _column(chart: Any, field: str, x: int, opacity: float, **where: Any) -> Any:
+    """Text that ends at `x`, cut off before it would leave the plot."""
+    room = BAR_MARGINS["left"] + x - 4
+    text = chart.mark_text(
+        align="right", baseline="middle", color="currentColor", fontSize=11, opacity=opacity, limit=room
+    )
+    return text.encode(x=alt.value(x), text=f"{field}:N", **where)
 
 
 def _signed(value: float | None) -> str:
@@ -160,7 +186,12 @@ def _labels(points: Sequence[dict[str, Any]], scale: Domain) -> list[dict[str, A
         for align, start, end in sides if point["share"] < 60 else reversed(sides):
             box = (start, end, y - 7, y + 7)
             free = all(box[1] < t[0] or t[1] < box[0] or box[3] < t[2] or t[3] < box[2] for t in taken)
-            if free and start >= 0 and end <= SCATTER_WIDTH + SCATTER_MARGINS["right"] and not any(point["name"] == one["name"] for one in labels):
+            if (
+                free
+                and start >= 0
+                and end <= SCATTER_WIDTH + SCATTER_MARGINS["right"]
+                and not any(point["name"] == one["name"] for one in labels)
+            ):
                 labels.append({**point, "align": align})
                 taken.append(box)
                 break
@@ -181,7 +212,11 @@ def _svg(chart: Any, width: int, height: int, margins: dict[str, int]) -> str:
         "titleFontWeight": "normal",
     }
     whole = chart.properties(width=width, height=height, padding=margins, autosize="none")
-    whole = whole.configure(font=FONT, aria=False, background="transparent").configure_axis(**axis).configure_view(stroke=None)
+    whole = (
+        whole.configure(font=FONT, aria=False, background="transparent")
+        .configure_axis(**axis)
+        .configure_view(stroke=None)
+    )
     page = StringIO()
     whole.save(page, format="svg")
     return page.getvalue()
