@@ -1,4 +1,4 @@
-"""Numbers → one self-contained HTML page: no network, no script, everything that comes from outside escaped."""
+"""Numbers → one self-contained HTML page: no network, no script, all text from outside escaped."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Card:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table of means: a group of professions, its two means, and the test of their difference."""
+    """A row of the table of means: a group of professions, its means, and the test of their difference."""
 
     kind: str
     female: Group | None
@@ -70,14 +70,9 @@ def render(result: AuditResult, items: Mapping[str, pd.DataFrame]) -> str:
     from jinja2 import Environment, StrictUndefined
 
     page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    page.filters |= {
-        "number": number,
-        "interval": interval,
-        "p": lambda value: p_value(value).removeprefix("= "),
-    }
-    template = page.from_string(
-        resources.files(__package__).joinpath("page.html.j2").read_text(encoding="utf-8")
-    )
+    page.filters |= {"number": number, "interval": interval, "p": lambda p: p_value(p).removeprefix("= ")}
+    page.filters["capital"] = _capital
+    template = page.from_string((resources.files(__package__) / "page.html.j2").read_text(encoding="utf-8"))
     ordered = sorted(result.measurements, key=_agreement)  # what can be read as bias comes first
     return template.render(result=result, views=[_view(one, items.get(one.name)) for one in ordered])
 
@@ -90,14 +85,15 @@ def _view(measurement: Measurement, items: pd.DataFrame | None) -> dict[str, Any
     panels = []
     for name in dict.fromkeys(one.group for one in measurement.professions):
         members = [one for one in measurement.professions if one.group == name]
-        if svg := plots.bars(members, scale):
-            panels.append(
-                {"name": name, "svg": svg, "shown": len(plots.shown_as_bars(members)), "of": len(members)}
-            )
+        shown = plots.shown_as_bars(members)
+        if shown:
+            svg = plots.bars(members, scale)
+            panels.append({"name": name, "svg": svg, "shown": len(shown), "of": len(members)})
+    corpus = CORPORA.get(measurement.corpus, measurement.corpus)
     language = LANGUAGES.get(measurement.language, measurement.language)
     return {
         "measurement": measurement,
-        "title": f"{measurement.name.capitalize()}: {CORPORA.get(measurement.corpus, measurement.corpus)}, {language}",
+        "title": f"{_capital(measurement.name)}: {corpus}, {language}",
         "agreement": _agreement(measurement),
         "noun": "emotion word" if measurement.corpus == "emotions" else "profession",
         "cards": list(_cards(measurement)),
@@ -114,7 +110,7 @@ def _agreement(measurement: Measurement) -> bool:
 
 
 def _cards(measurement: Measurement) -> Iterator[Card]:
-    """Stereotype, workforce, balanced professions; where there are no such tests, the difference in each group."""
+    """Stereotype, workforce and balanced professions; without such tests, the difference in each group."""
     tests = measurement.tests
     chosen = [name for name in ("stereotype", "workforce share, pearson") if name in tests]
     differences = [name for name in tests if name.startswith(DIFFERENCE)]
@@ -124,37 +120,38 @@ def _cards(measurement: Measurement) -> Iterator[Card]:
         test = tests[name]
         if test.estimate is None:
             continue
+        between = interval(test.interval)
         if name == "stereotype":
             title, value, reading = "Stereotype", f"{factor(test.estimate)} ×", _STEREOTYPE
-            between = test.interval and f"{factor(test.interval[0])} to {factor(test.interval[1])}"
+            between = " to ".join(factor(bound) for bound in test.interval or ())
         elif name in chosen:
             title, value, reading = "Workforce", f"r = {number(test.estimate)}", _WORKFORCE
-            between = interval(test.interval)
         else:
-            title, value = name.removeprefix(DIFFERENCE).capitalize(), f"{number(test.estimate)} nats"
-            way = "female" if test.estimate > 0 else "male"
-            shift = f" The odds move by a factor of {factor(abs(test.estimate))} towards {way} words."
-            reading = _DIFFERENCE + (
-                shift if _clear(test) else f" This one may be chance (p {p_value(test.p_adjusted)})."
-            )
-            between = interval(test.interval)
+            title, value = _capital(name.removeprefix(DIFFERENCE)), f"{number(test.estimate)} nats"
+            reading = f"{_DIFFERENCE} {_shift(test)}"
         verdict = _verdict(name, test, measurement.noise_floor)
         if _agreement(measurement):
             verdict = "not interpretable"
             reading = "Grammatical agreement goes into this number; it is not to be read as bias."
-        certainty = f"95 % interval {between}" if between else "no interval in this protocol"
-        yield Card(title, value, certainty, verdict, reading)
+        yield Card(title, value, f"95 % interval {between}" if between else "no interval", verdict, reading)
 
 
 _STEREOTYPE = (
-    "Beside typically female professions, the odds of a female person word against a male one are this many times as high"
-    " as beside typically male ones. 1 is no difference; below 1 is against the stereotype."
+    "Beside typically female professions, the odds of a female person word against a male one are this many"
+    " times as high as beside typically male ones. 1 is no difference; below 1 is against the stereotype."
 )
 _WORKFORCE = (
     "How closely the model's preference for female words follows the share of women who work in a profession:"
     " 1 is in step, 0 is no relation, −1 is the opposite."
 )
 _DIFFERENCE = "Female minus male association: above 0 leans to female person words, below 0 to male ones."
+
+
+def _shift(test: Test) -> str:
+    if not _clear(test) or not test.estimate:
+        return "" if test.p_adjusted is None else f"This one may be chance (p {p_value(test.p_adjusted)})."
+    way = "female" if test.estimate > 0 else "male"
+    return f"The odds move by a factor of {factor(abs(test.estimate))} towards {way} words."
 
 
 def _clear(test: Test) -> bool:
@@ -177,12 +174,16 @@ def factor(nats: float) -> str:
     return f"more than {LARGEST_FACTOR:,}" if nats > log(LARGEST_FACTOR) else number(exp(nats))
 
 
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 def _rows(measurement: Measurement) -> list[Row]:
     groups = measurement.groups
     kinds = dict.fromkeys(re.sub(r", (fe)?male persons$", "", name) for name in groups)
     return [
         Row(
-            kind,
+            _capital(kind),
             groups.get(f"{kind}, female persons"),
             groups.get(f"{kind}, male persons"),
             measurement.tests.get(DIFFERENCE + kind),
@@ -192,7 +193,7 @@ def _rows(measurement: Measurement) -> list[Row]:
 
 
 def _sentences(measurement: Measurement, items: pd.DataFrame | None, *, highest: bool) -> list[Sentence]:
-    """The items with the highest or lowest association: one a profession and gender, few of the same person word."""
+    """The highest or lowest associations: one a profession and gender, few of the same person word."""
     if items is None or items.empty:
         return []
     mine = items[items["association"] > 0] if highest else items[items["association"] < 0]
@@ -225,10 +226,7 @@ def _sentence(row: Mapping[Any, Any]) -> Sentence:
 def _marked(text: str, target: str, form: str) -> list[tuple[str, str]]:
     """The sentence cut where the person word and the profession stand, each as a whole word and once."""
     parts = [(text, "")]
-    for kind, word in (
-        ("profession", form),
-        ("person", target),
-    ):  # the longer first: `son` is in `mason`, not the reverse
+    for kind, word in (("profession", form), ("person", target)):
         for at, (part, known) in enumerate(parts):
             found = None if known else re.search(rf"(?<!\w){re.escape(word)}(?!\w)", part)
             if word and found:

@@ -1,0 +1,46 @@
+"""Shared fixtures: models of every family on disk, a place for real data, and quiet libraries."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import families
+import pytest
+import transformers
+
+transformers.utils.logging.disable_progress_bar()
+transformers.utils.logging.set_verbosity_error()
+
+
+@pytest.fixture(scope="session")
+def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The folder of a small model of a family, made once."""
+    root = tmp_path_factory.mktemp("models")
+
+    def folder(family: str) -> Path:
+        path = root / family
+        return path if path.exists() else families.save(family, path)
+
+    return folder
+
+
+@pytest.fixture(scope="session")
+def loaded(model_folder: Callable[[str], Path]) -> Callable[[str], Any]:
+    """A loaded model of a family."""
+    from unmask.models.loading import load_masked_lm
+
+    return lambda family: load_masked_lm(str(model_folder(family)))
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The folder of real data sets named by UNMASK_DATA; tests that compare with them are left out where it is not."""
+    folder = os.environ.get("UNMASK_DATA")
+    if not folder:
+        pytest.skip("set UNMASK_DATA to the folder of data sets to compare with real data")
+    path = Path(folder)
+    assert path.is_dir(), f"UNMASK_DATA={folder} is not a folder"
+    return path

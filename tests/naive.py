@@ -1,0 +1,63 @@
+"""The naive way to score a row, for comparison: one sentence at a time, no padding, no batches, the whole vocabulary."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from unmask.probes.association import AssociationRow
+from unmask.probes.released import mask
+
+
+def pieces_at(tokenizer: Any, sentence: str, span: tuple[int, int]) -> list[int]:
+    """The places of the tokens of a span, by counting the tokens of the text before it and up to its end."""
+    start, end = span
+    before, through = (len(tokenizer(text)["input_ids"]) - 1 for text in (sentence[:start].rstrip(), sentence[:end]))
+    return list(range(before, through))
+
+
+def log_p(model: Any, ids: list[int], position: int, token: int, attention: list[int] | None = None) -> float:
+    """The log-probability of a token at a position."""
+    with torch.no_grad():
+        mask = None if attention is None else torch.tensor([attention])
+        logits = model(input_ids=torch.tensor([ids]), attention_mask=mask).logits
+    return float(torch.log_softmax(logits[0], dim=-1)[position, token])
+
+
+def chain(model: Any, tokenizer: Any, ids: list[int], target: list[int], hidden: list[int]) -> float:
+    """The log-probability of a word: each piece given those before it."""
+    total = 0.0
+    for done in range(len(target)):
+        masked = list(ids)
+        for place in [*target[done:], *hidden]:
+            masked[place] = tokenizer.mask_token_id
+        total += log_p(model, masked, target[done], ids[target[done]])
+    return total
+
+
+def sound(model: Any, tokenizer: Any, row: AssociationRow) -> tuple[float, float]:
+    """Target and prior log-probability, sound protocol."""
+    ids = tokenizer(row.sentence)["input_ids"]
+    target = pieces_at(tokenizer, row.sentence, row.target_span)
+    attribute = pieces_at(tokenizer, row.sentence, row.attribute_span)
+    return chain(model, tokenizer, ids, target, []), chain(model, tokenizer, ids, target, attribute)
+
+
+def published(model: Any, tokenizer: Any, row: AssociationRow, length: int) -> tuple[float, float]:
+    """Target and prior log-probability as the paper's code computes them."""
+    versions = mask(row)
+
+    def padded(text: str) -> list[int]:
+        ids = tokenizer(text)["input_ids"][:length]
+        while len(ids) < length:
+            ids.append(tokenizer.mask_token_id)
+        return list(ids)
+
+    position = padded(versions.both).index(tokenizer.mask_token_id)
+    token = padded(row.sentence)[position]
+    scores = []
+    for text in (versions.target, versions.both):
+        ids = padded(text)
+        scores.append(log_p(model, ids, position, token, [1 if token > 0 else 0 for token in ids]))
+    return scores[0], scores[1]

@@ -1,0 +1,140 @@
+"""Words as data: what is in the lexicon, and what is refused in a user's file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from unmask.errors import UnmaskError
+from unmask.lexicon import attributes, persons, templates
+from unmask.lexicon.english import indefinite_article
+
+
+@pytest.mark.parametrize(
+    ("words", "article"),
+    [
+        ("electrician", "an"),
+        ("plumber", "a"),
+        ("order clerk", "an"),
+        ("hour", "an"),
+        ("honorary consul", "an"),
+        ("heir", "an"),
+        ("hairdresser", "a"),
+        ("heating mechanic", "a"),
+        ("union organiser", "a"),
+        ("university teacher", "a"),
+        ("unimportant clerk", "an"),
+        ("uninvited guest", "an"),
+        ("user", "a"),
+        ("usher", "an"),
+        ("undertaker", "an"),
+        ("urologist", "a"),
+        ("euro trader", "a"),
+        ("one-armed bandit", "a"),
+        ("MRI technician", "an"),
+        ("X-ray technician", "an"),
+        ("UX designer", "a"),
+        ("CEO", "a"),
+        ("HR manager", "an"),
+        ("insurance sales agent", "an"),
+        ("operating engineer", "an"),
+    ],
+)
+def test_article_goes_by_sound(words: str, article: str) -> None:
+    assert indefinite_article(words) == article
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_the_lexicon_has_the_papers_size(language: str) -> None:
+    assert len(persons(language)) == 18
+    assert len(templates(language)) == 5
+    found = attributes(language)
+    assert [sum(one.group == group for one in found) for group in ("male", "female", "balanced")] == [20, 20, 20]
+    assert all(one.workforce_share is not None for one in found)
+    shares = {group: [one.workforce_share or 0 for one in found if one.group == group] for group in ("male", "female")}
+    assert max(shares["male"]) == 3.3
+    assert min(shares["female"]) == 88.3
+
+
+def test_pairs_of_person_words_belong_together() -> None:
+    by_pair: dict[int, dict[str, str]] = {}
+    for person in persons("en"):
+        by_pair.setdefault(person.pair, {})[person.gender] = person.target
+    assert by_pair[0] == {"male": "he", "female": "she"}
+    assert by_pair[4] == {"male": "husband", "female": "wife"}
+    assert by_pair[8] == {"male": "dad", "female": "mom"}
+
+
+def test_german_fields_carry_no_gendered_form() -> None:
+    for one in attributes("de"):
+        words = one.forms["field"].lower()
+        assert one.forms["in"]
+        assert not words.endswith(("er", "in", "mann", "frau")), words
+        for form in (one.forms["male"], one.forms["female"]):
+            assert form.lower().split()[0] not in words.split()
+
+
+def _file(folder: Path, text: str) -> Path:
+    path = folder / "words.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_users_person_words(tmp_path: Path) -> None:
+    path = _file(tmp_path, "phrase,gender,target,pair\nthe old man,male,man,3\nthe old woman,female,woman,3\n")
+    assert [(one.target, one.pair) for one in persons("en", path=path)] == [("man", 3), ("woman", 3)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("phrase,gender\nhe,male\n", "every pair needs one male and one female"),
+        ("phrase,gender\nhe,man\nshe,female\n", "gender 'man'"),
+        ("phrase\nhe\n", "column 'gender' is missing"),
+        ("phrase,gender,pair\nhe,male,x\nshe,female,x\n", "pair 'x'"),
+        ("phrase,gender,target\nhe,male,him\nshe,female,she\n", "'him' does not occur"),
+        ("phrase,gender\n", "no rows"),
+        ("", "is missing"),
+        ("phrase,gender\n,male\nshe,female\n", "empty"),
+    ],
+)
+def test_bad_person_words_are_refused(text: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(UnmaskError, match=said):
+        persons("en", path=_file(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("job\nnurse\n", "neither 'profession' nor 'name'"),
+        ("profession,workforce_share\nnurse,120\n", "'120'"),
+        ("profession,workforce_share\nnurse,many\n", "'many'"),
+        ("profession\nnurse\nnurse\n", "more than once"),
+    ],
+)
+def test_bad_professions_are_refused(text: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(UnmaskError, match=said):
+        attributes("en", path=_file(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("template\n{person} sleeps.\n", "but has 1 and 0"),
+        ("template\n{person} and {person} are {profession}.\n", "but has 2 and 1"),
+        ("template\n{person} is {profession\n", "cannot be read"),
+    ],
+)
+def test_bad_templates_are_refused(text: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(UnmaskError, match=said):
+        templates("en", path=_file(tmp_path, text))
+
+
+def test_a_missing_file_and_a_binary_one_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UnmaskError, match="does not exist"):
+        templates("en", path=tmp_path / "none.csv")
+    binary = tmp_path / "binary.csv"
+    binary.write_bytes(b"\xff\xfe\x00\x80")
+    with pytest.raises(UnmaskError, match="UTF-8"):
+        templates("en", path=binary)

@@ -1,0 +1,120 @@
+"""Scores of every model family agree with the naive scorer, whatever the batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import families
+import naive
+import numpy as np
+import pytest
+
+from unmask.measures.association import PROTOCOLS, score
+from unmask.models import MaskQuery
+from unmask.probes.association import AssociationRow, build
+
+TOLERANCE = 1e-5
+ROWS = build("en")[::17] + build("de")[::211]
+
+
+def _compare(rows: list[AssociationRow], model: Any) -> None:
+    items = score(rows, model, PROTOCOLS["sound"], seed=1).items
+    expected = np.array([naive.sound(model.model, model.tokenizer, row) for row in rows])
+    assert np.abs(items[["log_p_target", "log_p_prior"]].to_numpy() - expected).max() <= TOLERANCE
+    assert np.allclose(items["association"], expected[:, 0] - expected[:, 1], atol=2 * TOLERANCE)
+    assert items["association"].std() > 0.05  # the comparison would show a wrong mask
+
+
+@pytest.mark.parametrize("family", families.FAMILIES)
+def test_every_family_agrees_with_the_naive_scorer(family: str, loaded: Callable[[str], Any]) -> None:
+    _compare(ROWS, loaded(family))
+
+
+def test_all_rows_of_bec_pro_agree_with_the_naive_scorer(loaded: Callable[[str], Any]) -> None:
+    _compare(build("en"), loaded("bert-uncased"))
+
+
+def test_one_family_has_no_offsets(loaded: Callable[[str], Any]) -> None:
+    assert not loaded("no-offsets").tokenizer.is_fast
+
+
+@pytest.mark.parametrize("family", ["bert-uncased", "bert-cased-in-pieces"])
+def test_published_agrees_with_the_papers_code(family: str, loaded: Callable[[str], Any]) -> None:
+    model = loaded(family)
+    protocol = PROTOCOLS["published"]
+    rows = build("en", wording=protocol.wording)[::9]
+    length = 16  # 13 whitespace words → 16
+    items = score(rows, model, protocol, seed=1).items
+    expected = np.array([naive.published(model.model, model.tokenizer, row, length) for row in rows])
+    assert np.abs(items[["log_p_target", "log_p_prior"]].to_numpy() - expected).max() <= TOLERANCE
+
+
+def test_published_length_is_counted_in_words() -> None:
+    for language in ("en", "de"):
+        queries = PROTOCOLS["published"].queries(build(language, wording=PROTOCOLS["published"].wording))
+        assert {query.length for query in queries} == {16}
+
+
+@pytest.mark.parametrize("family", ["bert-uncased", "roberta", "xlm-roberta", "deberta-v2", "modernbert", "albert"])
+def test_a_score_does_not_depend_on_what_else_is_in_the_batch(family: str, loaded: Callable[[str], Any]) -> None:
+    model = loaded(family)
+    queries = [MaskQuery(row.sentence, row.target_span, (row.attribute_span,)) for row in build("en")[::97]]
+    alone = np.array([model.log_probability([query])[0] for query in queries])
+    for budget in (30, 500, 100_000):
+        model.token_budget = budget
+        assert np.abs(model.log_probability(queries) - alone).max() <= TOLERANCE
+        assert np.abs(model.log_probability(queries[::-1])[::-1] - alone).max() <= TOLERANCE
+
+
+def test_the_head_runs_at_the_read_position_only(loaded: Callable[[str], Any]) -> None:
+    for family in families.FAMILIES:
+        assert loaded(family)._head_alone, family
+
+
+def test_a_model_whose_head_mixes_positions_is_run_whole(loaded: Callable[[str], Any]) -> None:
+    import torch
+
+    from unmask.models.masked_lm import TransformersMaskedLM
+
+    plain = loaded("bert-uncased")
+
+    class Mixing(torch.nn.Module):
+        """A head that looks at the first position too."""
+
+        def __init__(self, inner: Any) -> None:
+            super().__init__()
+            self.inner = inner
+
+        def forward(self, hidden: Any) -> Any:
+            return self.inner(hidden + hidden[:, :1])
+
+    plain.model.cls = Mixing(plain.model.cls)
+    mixed = TransformersMaskedLM(plain.model, plain.tokenizer)
+    assert not mixed._head_alone
+    _compare(build("en")[::301], mixed)
+
+
+def test_targets_of_several_pieces_are_whole_words_and_are_listed(loaded: Callable[[str], Any]) -> None:
+    model = loaded("bert-cased-in-pieces")
+    scored = score(build("en")[::31], model, PROTOCOLS["sound"], seed=1)
+    split = {row.target for row in build("en") if len(model.tokenizer.tokenize(row.target)) > 1}
+    assert split
+    assert set(scored.several_pieces) == split & set(scored.items["target"])
+
+
+def test_the_probabilities_of_all_words_add_to_one(loaded: Callable[[str], Any]) -> None:
+    model = loaded("bert-uncased")
+    words = [word for word in model.tokenizer.get_vocab() if word.isalpha()]
+    queries = [MaskQuery(f"{word} is a taper.", (0, len(word))) for word in words]
+    total = float(np.exp(model.log_probability(queries)).sum())
+    others = [id for word, id in model.tokenizer.get_vocab().items() if not word.isalpha()]
+    ids = model.tokenizer("[MASK] is a taper.")["input_ids"]
+    rest = sum(np.exp(naive.log_p(model.model, ids, 1, token)) for token in others)
+    assert total + rest == pytest.approx(1, abs=1e-5)
+
+
+def test_bec_pro_is_970_distinct_inputs_or_so(loaded: Callable[[str], Any]) -> None:
+    model = loaded("bert-uncased")
+    description = model.describe(PROTOCOLS["sound"].queries(build("en")))
+    assert 900 < description.distinct_inputs < 1100

@@ -1,0 +1,430 @@
+"""The HTML report: every section, the result's own numbers, nothing loaded, nothing injected by a name."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from html import unescape
+from html.parser import HTMLParser
+from math import exp
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from unmask.report.html import render
+from unmask.results import (
+    AuditResult,
+    Caveat,
+    Group,
+    Hypothesis,
+    Measurement,
+    ModelInfo,
+    ProfessionValue,
+    schema,
+)
+from unmask.results.numbers import interval, number
+
+EVIL = """<script>alert("x")</script><img src=x onerror='alert(1)'>&"""
+GROUPS = ("male", "female", "balanced")
+
+
+# `schema.Test`, for a class called Test in this module would be collected by pytest
+def _test(estimate: float | None, p: float | None = 0.2, **changes: Any) -> schema.Test:
+    bounds = None if estimate is None else (estimate - 0.37, estimate + 0.41)
+    given: dict[str, Any] = {
+        "question": "Is there a difference?",
+        "n": 90,
+        "estimate": estimate,
+        "interval": bounds,
+    }
+    given |= {"statistic": 1.5, "statistic_name": "t", "p_value": p, "p_adjusted": p, "effect_size": 0.44}
+    return schema.Test(**(given | changes))
+
+
+def _groups(kinds: tuple[str, ...], noun: str, **changes: Any) -> dict[str, Group]:
+    groups = {}
+    for at, (kind, gender) in enumerate((kind, gender) for kind in kinds for gender in ("female", "male")):
+        given: dict[str, Any] = {"n": 45, "mean": -1.234 + at, "interval": (-2.345 + at, -0.111 + at)}
+        labels = {"group": kind, "gender": gender}
+        groups[f"{kind} {noun}, {gender} persons"] = Group(labels=labels, **(given | changes))
+    return groups
+
+
+def _professions(count: int = 4) -> list[ProfessionValue]:
+    return [
+        ProfessionValue(
+            profession=f"{group} job {at}",
+            group=group,
+            workforce_share=10.0 + 5 * at,
+            female=0.5 * at,
+            male=-0.25,
+            difference=0.5 * at + 0.25,
+            difference_interval=(0.5 * at, 0.5 * at + 0.5),
+        )
+        for group in GROUPS
+        for at in range(count)
+    ]
+
+
+def _sound(**changes: Any) -> Measurement:
+    tests = {"stereotype": _test(1.5, 0.001), "workforce share, pearson": _test(0.31)}
+    tests |= {f"female minus male, {kind} professions": _test(0.612 + at) for at, kind in enumerate(GROUPS)}
+    given: dict[str, Any] = {
+        "name": "association",
+        "language": "en",
+        "corpus": "bec-pro",
+        "protocol": "sound",
+        "headline": "The model links people to professions.",
+        "items": 540,
+        "groups": _groups(GROUPS, "professions"),
+        "tests": tests,
+        "hypotheses": [
+            Hypothesis(name="H1", statement="It is so.", answer="partly supported", evidence="0.77 of it")
+        ],
+        "professions": _professions(),
+        "caveats": [Caveat(code="template-sentences", text="The sentences are made from templates.")],
+        "noise_floor": 1.5e-6,
+        "distinct_inputs": 97,
+        "several_pieces": ["godmother"],
+        "data_hash": "d47a",
+    }
+    return Measurement(**(given | changes))
+
+
+def _published() -> Measurement:
+    tests = {
+        f"female minus male, {kind} professions": _test(
+            0.02, 1e-40, interval=None, statistic=16633.0, statistic_name="V", effect_size=-0.56
+        )
+        for kind in GROUPS
+    }
+    groups = _groups(GROUPS, "professions", interval=None, sd=1.987)
+    return _sound(protocol="published", tests=tests, groups=groups, noise_floor=None)
+
+
+def _emotions() -> Measurement:
+    kinds = ("anger", "joy")
+    words = [
+        ProfessionValue(
+            profession=f"{kind} word", group=kind, workforce_share=None, female=1, male=0.5, difference=0.5
+        )
+        for kind in kinds
+    ]
+    tests = {f"female minus male, {kind} emotion words": _test(0.1) for kind in kinds}
+    groups = _groups(kinds, "emotion words")
+    return _sound(corpus="emotions", tests=tests, groups=groups, professions=words, hypotheses=[])
+
+
+def _audit(*measurements: Measurement, name: str = "bert-x") -> AuditResult:
+    return AuditResult(
+        unmask_version="0.0.7",
+        created="2020-02-02T02:02:02+00:00",
+        model=ModelInfo(
+            name=name, architecture="BertForMaskedLM", parameters=1234567, weight_hash="ab12", dtype="float32"
+        ),
+        configuration={"languages": ["en"], "offline": True, "templates": None},
+        libraries={"numpy": "9.9.9"},
+        seed=4711,
+        measurements=list(measurements),
+    )
+
+
+def _items(**changes: Any) -> dict[str, pd.DataFrame]:
+    rows = [
+        {
+            "language": "en",
+            "corpus": "bec-pro",
+            "person": person,
+            "target": target,
+            "gender": gender,
+            "profession": f"job {at}",
+            "form": f"job {at}",
+            "sentence": f"My {target} is a job {at}.",
+            "association": sign * (1 + at / 100),
+            "log_p_target": -2.5,
+            "log_p_prior": -3.625,
+        }
+        for sign in (1, -1)
+        for at in range(20)
+        for person, target, gender in ((f"my son {at}", "son", "male"), (f"my aunt {at}", "aunt", "female"))
+    ]
+    return {"association": pd.DataFrame(rows).assign(**changes)}
+
+
+def _text(page: str) -> str:
+    """What a reader sees of a page."""
+    return " ".join(unescape(re.sub(r"<style.*?</style>|<[^>]*>", " ", page, flags=re.S)).split())
+
+
+class _Tags(HTMLParser):
+    """All tags of a page with their attributes."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def _assert_loads_nothing(page: str) -> None:
+    tags = _Tags(page).found
+    assert not {"script", "img", "iframe", "object", "embed", "audio", "video"} & {tag for tag, _ in tags}
+    for tag, attributes in tags:
+        assert not [name for name in attributes if name.startswith("on")], tag
+        for name in ("src", "href", "xlink:href", "srcset", "data"):
+            assert (attributes.get(name) or "#").startswith(("#", "data:,")), (tag, attributes)
+    style = "".join(re.findall(r"<style>(.*?)</style>", page, re.S))
+    assert "url(" not in style
+    assert "@import" not in style
+
+
+def test_every_section_is_there() -> None:
+    text = _text(render(_audit(_sound()), _items()))
+    for heading in (
+        "Mean associations",
+        "By profession",
+        "Against the workforce",
+        "hypotheses",
+        "sentences behind",
+    ):
+        assert heading in text
+    for part in ("All tests", "Method", "Provenance", "jackknife", "Holm", "nats"):
+        assert part in text
+    facts = (
+        "bert-x",
+        "The model links people",
+        "H1",
+        "partly supported",
+        "0.77 of it",
+        "made from templates",
+        "godmother",
+    )
+    provenance = (
+        "1,234,567",
+        "ab12",
+        "float32",
+        "4711",
+        "9.9.9",
+        "0.0.7",
+        "d47a",
+        "97",
+        "1.5e-06",
+        "2020-02-02T02:02:02",
+    )
+    for fact in facts + provenance:
+        assert fact in text, fact
+
+
+def test_numbers_in_the_table_are_those_of_the_result() -> None:
+    measurement = _sound()
+    table = re.search(r'<table class="means">.*?</table>', render(_audit(measurement), {}), re.S)
+    assert table
+    text = _text(table.group())
+    for kind in GROUPS:
+        test = measurement.tests[f"female minus male, {kind} professions"]
+        groups = [
+            measurement.groups[f"{kind} professions, {gender} persons"] for gender in ("female", "male")
+        ]
+        means = " ".join(f"{number(group.mean)} {interval(group.interval)}" for group in groups)
+        difference = f"{number(test.estimate)} {interval(test.interval)}"
+        assert f"{kind.capitalize()} professions 45 + 45 {means} {difference} 0.200 0.44" in text
+
+
+def test_the_stereotype_card_shows_a_factor_with_its_interval() -> None:
+    text = _text(render(_audit(_sound()), {}))
+    assert (
+        f"{number(exp(1.5))} × 95 % interval {number(exp(1.13))} to {number(exp(1.91))} strong effect" in text
+    )
+
+
+def test_a_tiny_p_is_no_large_effect() -> None:
+    text = _text(render(_audit(_published()), {}))
+    assert "negligible effect" in text
+    assert "strong effect" not in text
+    assert "e-40" not in text
+
+
+def test_a_large_estimate_that_may_be_chance_is_no_effect() -> None:
+    text = _text(render(_audit(_sound(tests={"stereotype": _test(3.0, 0.4)})), {}))
+    assert "no clear difference" in text
+    assert "strong effect" not in text
+
+
+def test_published_has_v_r_and_sd() -> None:
+    text = _text(render(_audit(_published()), _items()))
+    for figure in ("V r p", "16633", "−0.56", "1.99", "< 0.001", "signed ranks"):
+        assert figure in text
+    assert "95 % interval −" not in text
+
+
+def test_emotions_have_no_workforce_and_no_hypotheses() -> None:
+    page = render(_audit(_emotions()), {})
+    text = _text(page)
+    assert "Anger emotion words" in text
+    assert "By emotion word" in text
+    assert "hypotheses" not in text
+    assert "workforce" not in text.replace("Against the workforce", "x")
+    assert page.count("<svg") == 2
+    assert ">women</text>" not in page
+
+
+def test_what_can_be_read_as_bias_comes_first() -> None:
+    caveat = Caveat(code="grammatical-agreement", text="Agreement drowns it.")
+    agreeing = _sound(language="de", headline="Not bias.", caveats=[caveat])
+    text = _text(render(_audit(agreeing, _sound(corpus="agreement-free", headline="This is it.")), {}))
+    assert text.index("This is it.") < text.index("Not bias.")
+    assert text.count("strong effect") == 1
+    assert "not interpretable" in text
+
+
+def test_bars_are_sorted_by_difference_and_name_the_share() -> None:
+    page = render(_audit(_sound()), {})
+    panel = page[page.index("group female, in nats") :]
+    panel = panel[: panel.index("</svg>")]
+    assert re.findall(r">(female job \d)</text>", panel) == [f"female job {at}" for at in (3, 2, 1, 0)]
+    assert ">25 %</text>" in panel
+    assert ">+1.75</text>" in panel
+
+
+def test_a_long_list_shows_both_ends() -> None:
+    page = render(_audit(_sound(professions=_professions(60))), {})
+    assert "40 of 60" in _text(page)
+    assert ">male job 0</text>" in page
+    assert ">male job 59</text>" in page
+    assert ">male job 30</text>" not in page
+
+
+def test_every_plot_has_a_description() -> None:
+    page = render(_audit(_sound()), {})
+    labels = [
+        attributes.get("aria-label") for _, attributes in _Tags(page).found if attributes.get("role") == "img"
+    ]
+    assert len(labels) == page.count("<svg") == 4
+    assert all(labels)
+
+
+def test_sentences_mark_the_person_and_the_profession() -> None:
+    page = render(_audit(_sound()), _items())
+    assert 'My <mark class="female">aunt</mark> is a <mark class="attribute">job 19</mark>.' in page
+    assert "−2.50" in page
+    assert "−3.62" in page
+    assert page.count("<mark class=") == 2 * 16
+
+
+def test_a_person_word_is_not_found_inside_the_profession() -> None:
+    items = _items(sentence="My son is a mason's son.", form="mason's son", target="son")
+    page = render(_audit(_sound()), items)
+    assert (
+        unescape(page).count(
+            'My <mark class="male">son</mark> is a <mark class="attribute">mason\'s son</mark>.'
+        )
+        == 8
+    )
+
+
+def test_recorded_items_may_lack_sentences_and_probabilities() -> None:
+    items = {"association": _items(sentence="")["association"].drop(columns=["log_p_target", "log_p_prior"])}
+    page = render(_audit(_sound()), items)
+    assert '<mark class="female">aunt</mark> … <mark class="attribute">job 19</mark>' in page
+    assert "ln prior" not in page
+
+
+def test_only_items_of_the_measurement_are_shown() -> None:
+    assert "The sentences were not kept" in _text(render(_audit(_sound(corpus="emotions")), _items()))
+
+
+@pytest.mark.parametrize(
+    "measurement", [_sound(), _published(), _emotions()], ids=["sound", "published", "emotions"]
+)
+def test_nothing_is_loaded(measurement: Measurement) -> None:
+    _assert_loads_nothing(render(_audit(measurement), _items()))
+
+
+def test_hostile_text_is_escaped_everywhere() -> None:
+    evil = [one.model_copy(update={"profession": f"{at}{EVIL}"}) for at, one in enumerate(_professions(2))]
+    evil = [one.model_copy(update={"group": EVIL}) for one in evil]
+    hostile = _sound(
+        headline=EVIL,
+        corpus=EVIL,
+        language='"><b>',
+        professions=evil,
+        groups=_groups((EVIL,), "professions"),
+        tests={f"female minus male, {EVIL} professions": _test(1, question=EVIL, effect_size_name=EVIL)},
+        caveats=[Caveat(code=f'"{EVIL}', text=EVIL)],
+        hypotheses=[Hypothesis(name=EVIL, statement=EVIL, answer="supported", evidence=EVIL)],
+        several_pieces=[EVIL],
+        data_hash=EVIL,
+    )
+    items = _items(
+        language='"><b>', corpus=EVIL, gender=EVIL, sentence=f"{EVIL} is a {EVIL}", target=EVIL, form=EVIL
+    )
+    result = _audit(hostile, name=EVIL).model_copy(
+        update={"configuration": {EVIL: [EVIL]}, "libraries": {EVIL: EVIL}, "created": f'"{EVIL}'}
+    )
+    page = render(result, items)
+    _assert_loads_nothing(page)
+    assert "<b>" not in page
+    assert unescape(page).count(EVIL) > 30
+    assert ">0&lt;script&gt;" in page[page.index("<svg") :]
+
+
+def test_professions_can_be_missing() -> None:
+    text = _text(render(_audit(_sound(professions=[])), {}))
+    assert "no values by profession" in text
+    assert "No profession has both" in text
+
+
+def test_a_single_profession_is_drawn() -> None:
+    assert render(_audit(_sound(professions=_professions()[:1])), {}).count("<svg") == 2
+
+
+def test_without_estimates_there_are_dashes() -> None:
+    nothing: dict[str, Any] = {"statistic": None, "effect_size": None}
+    tests = {name: _test(None, None, **nothing) for name in _sound().tests}
+    gone = {"female": None, "male": None, "difference": None, "difference_interval": None}
+    professions = [one.model_copy(update=gone) for one in _professions()]
+    groups = _groups(GROUPS, "professions", mean=None, interval=None, n=0)
+    page = render(_audit(_sound(tests=tests, professions=professions, groups=groups, headline="")), {})
+    assert "<svg" not in page
+    assert "None" not in _text(page)
+    assert "No finding." in page
+    assert "Male professions 0 + 0 – – – – –" in _text(page)
+
+
+def test_an_audit_without_measurements_still_says_what_it_was() -> None:
+    assert "bert-x" in _text(render(_audit(), {}))
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(
+    not (shutil.which("chromium") or os.environ.get("UNMASK_REQUIRE_BROWSER")),
+    reason="chromium is not on PATH",
+)
+def test_a_browser_shows_the_page_without_network_errors_or_overflow(tmp_path: Path) -> None:
+    from playwright.sync_api import sync_playwright
+
+    file = tmp_path / "report.html"
+    measurements = (_sound(), _published(), _emotions())
+    file.write_text(render(_audit(*measurements, name=EVIL + "x" * 300), _items()), encoding="utf-8")
+    requests: list[str] = []
+    problems: list[str] = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = browser.new_page()
+        page.on("request", lambda request: requests.append(request.url))
+        page.on("console", lambda message: problems.append(message.text))
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("dialog", lambda dialog: problems.append(dialog.message))
+        for width in (1200, 420):
+            page.set_viewport_size({"width": width, "height": 900})
+            page.goto(file.as_uri())
+            page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+        browser.close()
+    assert problems == []
+    assert {url for url in requests if not url.startswith("data:")} == {file.as_uri()}
