@@ -14,8 +14,8 @@ import sentencepiece
 import torch
 import transformers
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
-from toy_model import tokenizer_of
 
+from toy_model import tokenizer_of
 from unmask.probes.association import build
 
 SENTENCES = [row.sentence for language in ("en", "de") for row in build(language)[::7]]
@@ -57,12 +57,17 @@ def byte_bpe(folder: Path) -> Any:
         SENTENCES,
         trainers.BpeTrainer(vocab_size=700, special_tokens=special, initial_alphabet=alphabet, show_progress=False),
     )
-    inner.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), trim_offsets=True, add_prefix_space=False)
+    inner.post_processor = processors.RobertaProcessing(
+        ("</s>", 2), ("<s>", 0), trim_offsets=True, add_prefix_space=False
+    )
     return transformers.RobertaTokenizer(
         tokenizer_object=inner,
         vocab=inner.get_vocab(),
         merges=[],
-        **{name: token for name, token in zip(("bos_token", "pad_token", "eos_token", "unk_token"), special, strict=False)},
+        bos_token="<s>",
+        pad_token="<pad>",
+        eos_token="</s>",
+        unk_token="<unk>",
         cls_token="<s>",
         sep_token="</s>",
         mask_token=transformers.AddedToken("<mask>", lstrip=True, special=True),
@@ -83,7 +88,8 @@ def neox_bpe(folder: Path) -> Any:
         trainers.BpeTrainer(vocab_size=700, special_tokens=special, initial_alphabet=alphabet, show_progress=False),
     )
     inner.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[(token, inner.token_to_id(token)) for token in ("[CLS]", "[SEP]")]
+        single="[CLS] $A [SEP]",
+        special_tokens=[(token, inner.token_to_id(token)) for token in ("[CLS]", "[SEP]")],
     )
     mask = transformers.AddedToken("[MASK]", lstrip=True, special=True)
     return transformers.PreTrainedTokenizerFast(tokenizer_object=inner, **(BERT_SPECIAL | {"mask_token": mask}))
@@ -98,7 +104,8 @@ def unigram(folder: Path) -> Any:
     inner.decoder = decoders.Metaspace()
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     inner.train_from_iterator(
-        SENTENCES, trainers.UnigramTrainer(vocab_size=300, special_tokens=special, unk_token="<unk>", show_progress=False)
+        SENTENCES,
+        trainers.UnigramTrainer(vocab_size=300, special_tokens=special, unk_token="<unk>", show_progress=False),
     )
     inner.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>", special_tokens=[(token, inner.token_to_id(token)) for token in ("<s>", "</s>")]
@@ -139,7 +146,11 @@ def sentencepiece_file(name: str, tokenizer_class: str, *, lowercase: bool) -> C
         text.unlink()
         (folder / "spm.vocab").unlink()
         (folder / "spm.model").rename(folder / name)
-        config = BERT_SPECIAL | ({"unk_token": "<unk>"} if "Albert" in tokenizer_class else {}) | {"tokenizer_class": tokenizer_class, "do_lower_case": lowercase}
+        config = (
+            BERT_SPECIAL
+            | ({"unk_token": "<unk>"} if "Albert" in tokenizer_class else {})
+            | {"tokenizer_class": tokenizer_class, "do_lower_case": lowercase}
+        )
         (folder / "tokenizer_config.json").write_text(json.dumps(config))
         return None
 
@@ -153,16 +164,30 @@ def japanese_characters(folder: Path) -> Any:
     vocabulary += [f"##{letter}" for letter in LETTERS]
     (folder / "vocab.txt").write_text("\n".join(dict.fromkeys(vocabulary)), encoding="utf-8")
     return transformers.BertJapaneseTokenizer(
-        str(folder / "vocab.txt"), word_tokenizer_type="basic", subword_tokenizer_type="wordpiece", do_lower_case=False
+        str(folder / "vocab.txt"),
+        word_tokenizer_type="basic",
+        subword_tokenizer_type="wordpiece",
+        do_lower_case=False,
     )
 
 
 FAMILIES: dict[str, tuple[str, dict[str, Any], Callable[[Path], Any]]] = {
     "bert-uncased": ("BertForMaskedLM", {}, wordpiece),
-    "bert-cased-in-pieces": ("BertForMaskedLM", {}, lambda folder: wordpiece(folder, lowercase=False, kept=3)),
+    "bert-cased-in-pieces": (
+        "BertForMaskedLM",
+        {},
+        lambda folder: wordpiece(folder, lowercase=False, kept=3),
+    ),
     "distilbert": (
         "DistilBertForMaskedLM",
-        {"dim": 32, "n_layers": 2, "n_heads": 2, "hidden_dim": 48, "max_position_embeddings": 80, "initializer_range": 0.25},
+        {
+            "dim": 32,
+            "n_layers": 2,
+            "n_heads": 2,
+            "hidden_dim": 48,
+            "max_position_embeddings": 80,
+            "initializer_range": 0.25,
+        },
         wordpiece,
     ),
     "roberta": ("RobertaForMaskedLM", {}, byte_bpe),

@@ -1,4 +1,4 @@
-"""The naive way to score a row, for comparison: one sentence at a time, no padding, no batches, the whole vocabulary."""
+"""The naive way to score a row: one sentence at a time, no padding, no batches, the whole vocabulary."""
 
 from __future__ import annotations
 

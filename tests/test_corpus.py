@@ -124,7 +124,9 @@ def test_agreement_free_sentences_differ_only_in_the_person() -> None:
     assert len(rows) == 5400
     rest: dict[tuple[str, str], set[str]] = {}
     for row in rows:
-        assert row.target.lower() == row.person.lower()  # the determiner shows the gender too, so it is asked for as well
+        assert (
+            row.target.lower() == row.person.lower()
+        )  # the determiner shows the gender too, so it is asked for as well
         rest.setdefault((row.template, row.profession), set()).add(row.sentence[row.target_span[1] :])
     assert all(len(texts) == 1 for texts in rest.values())
 

@@ -50,7 +50,11 @@ def test_the_lexicon_has_the_papers_size(language: str) -> None:
     assert len(persons(language)) == 18
     assert len(templates(language)) == 5
     found = attributes(language)
-    assert [sum(one.group == group for one in found) for group in ("male", "female", "balanced")] == [20, 20, 20]
+    assert [sum(one.group == group for one in found) for group in ("male", "female", "balanced")] == [
+        20,
+        20,
+        20,
+    ]
     assert all(one.workforce_share is not None for one in found)
     shares = {group: [one.workforce_share or 0 for one in found if one.group == group] for group in ("male", "female")}
     assert max(shares["male"]) == 3.3

@@ -81,9 +81,7 @@ def _sound(**changes: Any) -> Measurement:
         "items": 540,
         "groups": _groups(GROUPS, "professions"),
         "tests": tests,
-        "hypotheses": [
-            Hypothesis(name="H1", statement="It is so.", answer="partly supported", evidence="0.77 of it")
-        ],
+        "hypotheses": [Hypothesis(name="H1", statement="It is so.", answer="partly supported", evidence="0.77 of it")],
         "professions": _professions(),
         "caveats": [Caveat(code="template-sentences", text="The sentences are made from templates.")],
         "noise_floor": 1.5e-6,
@@ -108,9 +106,7 @@ def _published() -> Measurement:
 def _emotions() -> Measurement:
     kinds = ("anger", "joy")
     words = [
-        ProfessionValue(
-            profession=f"{kind} word", group=kind, workforce_share=None, female=1, male=0.5, difference=0.5
-        )
+        ProfessionValue(profession=f"{kind} word", group=kind, workforce_share=None, female=1, male=0.5, difference=0.5)
         for kind in kinds
     ]
     tests = {f"female minus male, {kind} emotion words": _test(0.1) for kind in kinds}
@@ -227,9 +223,7 @@ def test_numbers_in_the_table_are_those_of_the_result() -> None:
     text = _text(table.group())
     for kind in GROUPS:
         test = measurement.tests[f"female minus male, {kind} professions"]
-        groups = [
-            measurement.groups[f"{kind} professions, {gender} persons"] for gender in ("female", "male")
-        ]
+        groups = [measurement.groups[f"{kind} professions, {gender} persons"] for gender in ("female", "male")]
         means = " ".join(f"{number(group.mean)} {interval(group.interval)}" for group in groups)
         difference = f"{number(test.estimate)} {interval(test.interval)}"
         assert f"{kind.capitalize()} professions 45 + 45 {means} {difference} 0.200 0.44" in text
@@ -237,9 +231,7 @@ def test_numbers_in_the_table_are_those_of_the_result() -> None:
 
 def test_the_stereotype_card_shows_a_factor_with_its_interval() -> None:
     text = _text(render(_audit(_sound()), {}))
-    assert (
-        f"{number(exp(1.5))} × 95 % interval {number(exp(1.13))} to {number(exp(1.91))} strong effect" in text
-    )
+    assert f"{number(exp(1.5))} × 95 % interval {number(exp(1.13))} to {number(exp(1.91))} strong effect" in text
 
 
 def test_a_tiny_p_is_no_large_effect() -> None:
@@ -301,9 +293,7 @@ def test_a_long_list_shows_both_ends() -> None:
 
 def test_every_plot_has_a_description() -> None:
     page = render(_audit(_sound()), {})
-    labels = [
-        attributes.get("aria-label") for _, attributes in _Tags(page).found if attributes.get("role") == "img"
-    ]
+    labels = [attributes.get("aria-label") for _, attributes in _Tags(page).found if attributes.get("role") == "img"]
     assert len(labels) == page.count("<svg") == 4
     assert all(labels)
 
@@ -316,15 +306,11 @@ def test_sentences_mark_the_person_and_the_profession() -> None:
     assert page.count("<mark class=") == 2 * 16
 
 
-def test_a_person_word_is_not_found_inside_the_profession() -> None:
-    items = _items(sentence="My son is a mason's son.", form="mason's son", target="son")
+def test_a_person_word_is_not_found_inside_another_word() -> None:
+    items = _items(sentence="That person, my son, is a mason son.", form="mason son", target="son", gender="male")
     page = render(_audit(_sound()), items)
-    assert (
-        unescape(page).count(
-            'My <mark class="male">son</mark> is a <mark class="attribute">mason\'s son</mark>.'
-        )
-        == 8
-    )
+    marked = 'That person, my <mark class="male">son</mark>, is a <mark class="attribute">mason son</mark>.'
+    assert page.count(marked) == 16
 
 
 def test_recorded_items_may_lack_sentences_and_probabilities() -> None:
@@ -338,9 +324,7 @@ def test_only_items_of_the_measurement_are_shown() -> None:
     assert "The sentences were not kept" in _text(render(_audit(_sound(corpus="emotions")), _items()))
 
 
-@pytest.mark.parametrize(
-    "measurement", [_sound(), _published(), _emotions()], ids=["sound", "published", "emotions"]
-)
+@pytest.mark.parametrize("measurement", [_sound(), _published(), _emotions()], ids=["sound", "published", "emotions"])
 def test_nothing_is_loaded(measurement: Measurement) -> None:
     _assert_loads_nothing(render(_audit(measurement), _items()))
 
@@ -360,9 +344,7 @@ def test_hostile_text_is_escaped_everywhere() -> None:
         several_pieces=[EVIL],
         data_hash=EVIL,
     )
-    items = _items(
-        language='"><b>', corpus=EVIL, gender=EVIL, sentence=f"{EVIL} is a {EVIL}", target=EVIL, form=EVIL
-    )
+    items = _items(language='"><b>', corpus=EVIL, gender=EVIL, sentence=f"{EVIL} is a {EVIL}", target=EVIL, form=EVIL)
     result = _audit(hostile, name=EVIL).model_copy(
         update={"configuration": {EVIL: [EVIL]}, "libraries": {EVIL: EVIL}, "created": f'"{EVIL}'}
     )

@@ -1,7 +1,7 @@
 """Make a small BERT on the spot, so that there is something to audit on a machine without network.
 
-It has read nothing but template sentences in which women hold a profession as often as they do in the US workforce, so an
-audit of it must find that. It is a subject to try the tool on, not a language model.
+It has read nothing but template sentences in which women hold a profession as often as they do in the US workforce,
+so an audit of it must find that. It is a subject to try the tool on, not a language model.
 
     python tools/toy_model.py FOLDER
 """
@@ -36,9 +36,7 @@ def tokenizer_of(sentences: Sequence[str], *, lowercase: bool = True) -> Any:
     words = pre_tokenizers.BertPreTokenizer()
     found = {word for text in sentences for word, _ in words.pre_tokenize_str(normal.normalize_str(text))}
     letters = sorted({letter for word in found for letter in word})
-    pieces = dict.fromkeys(
-        [*SPECIAL.values(), *letters, *(f"##{letter}" for letter in letters), *sorted(found)]
-    )
+    pieces = dict.fromkeys([*SPECIAL.values(), *letters, *(f"##{letter}" for letter in letters), *sorted(found)])
     inner = Tokenizer(models.WordPiece({piece: at for at, piece in enumerate(pieces)}, unk_token="[UNK]"))
     inner.normalizer, inner.pre_tokenizer, inner.decoder = normal, words, decoders.WordPiece()
     inner.post_processor = processors.TemplateProcessing(

@@ -42,7 +42,13 @@ class Audit:
 
         return pd.DataFrame(
             [
-                {"measure": one.name, "language": one.language, "corpus": one.corpus, "test": name, **test.model_dump()}
+                {
+                    "measure": one.name,
+                    "language": one.language,
+                    "corpus": one.corpus,
+                    "test": name,
+                    **test.model_dump(),
+                }
                 for one in self.measurements
                 for name, test in one.tests.items()
             ]
@@ -88,8 +94,9 @@ def audit(
 ) -> Audit:
     """Audit a model for gender bias.
 
-    `model` is a hub id, a folder, a tuple of a loaded `transformers` model and its tokenizer, a fill-mask pipeline, or any
-    object with the `MaskedLM` method. `templates`, `persons` and `professions` are CSV files in place of the built-in words.
+    `model` is a hub id, a folder, a tuple of a loaded `transformers` model and its tokenizer, a fill-mask pipeline,
+    or any object with the `MaskedLM` method. `templates`, `persons` and `professions` are CSV files in place of the
+    built-in words.
     """
     settings = auditing.Settings(
         measures=tuple(measures),
@@ -117,7 +124,12 @@ def analyse(
     """Analyse recorded item scores (Parquet, CSV or TSV), without the model that gave them."""
     return Audit(
         auditing.analyse(
-            Path(items), measure=measure, language=language, protocol=protocol, score_column=score_column, seed=seed
+            Path(items),
+            measure=measure,
+            language=language,
+            protocol=protocol,
+            score_column=score_column,
+            seed=seed,
         )
     )
 

@@ -63,7 +63,7 @@ class Settings:
         custom = self.templates or self.persons or self.professions
         return ("bec-pro",) if language != "de" or custom or self.protocol != "sound" else ("bec-pro", "agreement-free")
 
-    def resolved(self) -> dict[str, str | int | float | bool | None | list[str]]:
+    def resolved(self) -> dict[str, str | int | float | bool | list[str] | None]:
         """Every setting, for the result."""
         return {
             "measures": list(self.measures),
@@ -122,9 +122,14 @@ def run(model: Any, settings: Settings, *, progress: Progress | None = None) -> 
             )
         )
         items.append(scored.items)
-    info = subject.info() if hasattr(subject, "info") else ModelInfo(name=type(subject).__name__, architecture="own object")
+    info = (
+        subject.info()
+        if hasattr(subject, "info")
+        else ModelInfo(name=type(subject).__name__, architecture="own object")
+    )
     return Findings(
-        _result(info, settings.resolved(), settings.seed, measurements), {"association": pd.concat(items, ignore_index=True)}
+        _result(info, settings.resolved(), settings.seed, measurements),
+        {"association": pd.concat(items, ignore_index=True)},
     )
 
 
@@ -148,7 +153,7 @@ def analyse(
         )
         for _, of_corpus in items.groupby(["language", "corpus"], sort=False)
     ]
-    configuration: dict[str, str | int | float | bool | None | list[str]] = {
+    configuration: dict[str, str | int | float | bool | list[str] | None] = {
         "items": str(path),
         "measures": [measure],
         "languages": [language],
@@ -161,7 +166,7 @@ def analyse(
 
 def _result(
     info: ModelInfo,
-    configuration: dict[str, str | int | float | bool | None | list[str]],
+    configuration: dict[str, str | int | float | bool | list[str] | None],
     seed: int,
     measurements: list[Measurement],
 ) -> AuditResult:
@@ -188,9 +193,7 @@ def _adjusted(measurements: list[Measurement]) -> list[Measurement]:
     tests = [dict(measurement.tests) for measurement in measurements]
     for (at, name), p in zip(places, adjusted, strict=True):
         tests[at][name] = tests[at][name].model_copy(update={"p_adjusted": p})
-    return [
-        measurement.model_copy(update={"tests": of}) for measurement, of in zip(measurements, tests, strict=True)
-    ]
+    return [measurement.model_copy(update={"tests": of}) for measurement, of in zip(measurements, tests, strict=True)]
 
 
 def _hash(sentences: Any) -> str:

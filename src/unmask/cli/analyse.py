@@ -12,13 +12,15 @@ from unmask.cli.options import Json, Out, ProtocolName, Seed
 
 def command(
     items: Annotated[
-        Path, typer.Argument(help="Recorded scores, one row an item: Parquet, CSV or TSV; our columns or BEC-Pro's.")
+        Path,
+        typer.Argument(help="Recorded scores, one row an item: Parquet, CSV or TSV; our columns or BEC-Pro's."),
     ],
     measure: Annotated[str, typer.Option(help="Which measure the scores belong to: association.")] = "association",
     language: Annotated[str, typer.Option(help="en or de.")] = "en",
     protocol: ProtocolName = "sound",
     score_column: Annotated[
-        str | None, typer.Option(help="The column of the scores. Default: association, or Pre_Assoc in BEC-Pro's files.")
+        str | None,
+        typer.Option(help="The column of the scores. Default: association, or Pre_Assoc in BEC-Pro's files."),
     ] = None,
     out: Out = None,
     seed: Seed = 42,

@@ -25,21 +25,25 @@ def command(
         ),
     ] = None,
     templates: Annotated[
-        Path | None, typer.Option(help="CSV of your own templates: a column 'template' with {person} and {profession}.")
+        Path | None,
+        typer.Option(help="CSV of your own templates: a column 'template' with {person} and {profession}."),
     ] = None,
     persons: Annotated[
         Path | None, typer.Option(help="CSV of your own person words: 'phrase' and 'gender' (female, male).")
     ] = None,
     professions: Annotated[
         Path | None,
-        typer.Option(help="CSV of your own professions: 'profession', and 'group' and 'workforce_share' if you have them."),
+        typer.Option(
+            help="CSV of your own professions: 'profession', and 'group' and 'workforce_share' if you have them."
+        ),
     ] = None,
     out: Out = None,
     seed: Seed = 42,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, mps …")] = "auto",
     offline: Annotated[bool, typer.Option("--offline", help="Use only what is on this machine.")] = False,
     allow_pickle: Annotated[
-        bool, typer.Option("--allow-pickle", help="Load pickled weights, which can run code of their author's.")
+        bool,
+        typer.Option("--allow-pickle", help="Load pickled weights, which can run code of their author's."),
     ] = False,
     allow_remote_code: Annotated[
         bool, typer.Option("--allow-remote-code", help="Run Python code that comes with the model.")
@@ -48,8 +52,8 @@ def command(
 ) -> None:
     """Measure gender bias in a masked language model.
 
-    Asks the model how likely it finds women and men (she, my brother, …) beside 60 professions, and leaves a folder with
-    result.json, items/association.parquet and report.html.
+    Asks the model how likely it finds women and men (she, my brother, …) beside 60 professions, and leaves a folder
+    with result.json, items/association.parquet and report.html.
 
     Examples: unmask audit bert-base-uncased; unmask audit ./my-model --language de --out audits/my-model
     """

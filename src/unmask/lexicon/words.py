@@ -55,7 +55,7 @@ class Template:
 
 
 def persons(language: str, name: str = "persons", path: Path | None = None) -> list[Person]:
-    """The person words of a language, or those of a CSV file with `phrase` and `gender` (and `target`, `pair`, `object`).
+    """The person words of a language, or of a CSV file with `phrase`, `gender` (and `target`, `pair`, `object`).
 
     The target is the last word of the phrase unless said. Without `pair`, the first male phrase belongs to the first
     female one, and so on.
@@ -69,14 +69,19 @@ def persons(language: str, name: str = "persons", path: Path | None = None) -> l
         if gender not in GENDERS:
             raise UnmaskError(f"{where}: gender {gender!r} of {row['phrase']!r} is neither 'male' nor 'female'")
         target = row.get("target") or row["phrase"].split()[-1]
-        for form in (row["phrase"], row.get("object") or row["phrase"]):
-            if target not in form and not row.get("object"):
-                raise UnmaskError(f"{where}: the target {target!r} does not occur in the phrase {form!r}")
+        if target not in row["phrase"]:
+            raise UnmaskError(f"{where}: the target {target!r} does not occur in the phrase {row['phrase']!r}")
         pair = row.get("pair", "")
         if pair and not pair.isdecimal():
             raise UnmaskError(f"{where}: pair {pair!r} of {row['phrase']!r} is not a whole number")
         found.append(
-            Person(row["phrase"], target, gender, int(pair) if pair else seen[gender], row.get("object") or row["phrase"])
+            Person(
+                row["phrase"],
+                target,
+                gender,
+                int(pair) if pair else seen[gender],
+                row.get("object") or row["phrase"],
+            )
         )
         seen[gender] += 1
     keys = Counter((person.pair, person.gender) for person in found)
@@ -90,7 +95,7 @@ def persons(language: str, name: str = "persons", path: Path | None = None) -> l
 
 
 def attributes(language: str, name: str = "professions", path: Path | None = None) -> list[Attribute]:
-    """The attributes of a language, or those of a CSV file with `profession` or `name` (and `group`, `workforce_share`).
+    """The attributes of a language, or of a CSV file with `profession` or `name` (and `group`, `workforce_share`).
 
     `male` and `female` columns hold the forms that agree with the person, `male_definite` the one after `{der}`; every
     further column can be named as a place in a template.

@@ -1,7 +1,7 @@
 """From a question in words to token ids: where the masks go is found by construction, from character offsets.
 
-An encoded question is a list of `Read`s: an input, a position in it, and the token whose log-probability is wanted there.
-A target of one word piece is one read; of several, one a piece.
+An encoded question is a list of `Read`s: an input, a position in it, and the token whose log-probability is wanted
+there. A target of one word piece is one read; of several, one a piece.
 """
 
 from __future__ import annotations
@@ -86,8 +86,7 @@ def _reads(query: MaskQuery, places: dict[tuple[str, Span], Place], mask: int) -
 
 def _literal_reads(query: LiteralQuery, tokens: dict[str, tuple[int, ...]], mask: int) -> list[Read]:
     original, masked, anchor = (
-        (tokens[text] + (mask,) * query.length)[: query.length]
-        for text in (query.original, query.masked, query.anchor)
+        (tokens[text] + (mask,) * query.length)[: query.length] for text in (query.original, query.masked, query.anchor)
     )
     position = anchor.index(mask)
     attention = tuple(int(token > 0) for token in masked)
@@ -103,7 +102,10 @@ def _places(tokenizer: Tokenizer, spans: Iterable[tuple[str, Span]]) -> dict[tup
         return {(text, span): _place_by_mask(tokenizer, text, span) for text, span in spans}
     batch = tokenizer(texts, return_offsets_mapping=True, return_special_tokens_mask=True)
     tokenised = {
-        text: _Text(ids, [None if special else (start, end) for (start, end), special in zip(offsets, specials, strict=True)])
+        text: _Text(
+            ids,
+            [None if special else (start, end) for (start, end), special in zip(offsets, specials, strict=True)],
+        )
         for text, ids, offsets, specials in zip(
             texts, batch["input_ids"], batch["offset_mapping"], batch["special_tokens_mask"], strict=True
         )
@@ -127,10 +129,10 @@ def _place(tokenizer: Tokenizer, text: str, span: Span, tokenised: _Text) -> Pla
     assert left is not None
     assert right is not None
     if text[left[0] : start].strip() or text[end : right[1]].strip():
-        raise UnmaskError(
-            f"the tokenizer joins {text[start:end]!r} with its neighbours in {text!r}, so it cannot be masked alone; use another word"
-        )
-    while first > 0 and (before := tokenised.spans[first - 1]) is not None and not _shows(tokenizer, tokenised, first - 1):
+        raise _joined(text, span)
+    while (
+        first > 0 and (before := tokenised.spans[first - 1]) is not None and not _shows(tokenizer, tokenised, first - 1)
+    ):
         if text[before[0] : before[1]].strip() and before[0] < start:
             break
         first -= 1
@@ -153,8 +155,13 @@ def _place_by_mask(tokenizer: Tokenizer, text: str, span: Span) -> Place:
         last = first + len(ids) - len(masked) + 1
         if last > first and ids[:first] == masked[:first] and ids[last:] == masked[first + 1 :]:
             return ids, first, last
-    raise UnmaskError(
-        f"the tokenizer joins {text[start:end]!r} with its neighbours in {text!r}, so it cannot be masked alone; use another word"
+    raise _joined(text, span)
+
+
+def _joined(text: str, span: Span) -> UnmaskError:
+    return UnmaskError(
+        f"the tokenizer joins {text[slice(*span)]!r} with its neighbours in {text!r}, so it cannot be masked alone;"
+        " use another word"
     )
 
 

@@ -1,7 +1,7 @@
 """Batches by length, filled to a token budget; out of memory halves the budget and goes on.
 
-Speed lives here, once, for all measures. What is asked is sorted by length, so a batch holds next to no padding, and the
-result is scattered back to the order of the question.
+Speed lives here, once, for all measures. What is asked is sorted by length, so a batch holds next to no padding, and
+the result is scattered back to the order of the question.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def run(
             except torch.OutOfMemoryError:
                 if len(places) == 1:
                     raise UnmaskError(
-                        f"out of memory on one input of {lengths[places[0]]} tokens; use a smaller model or --device cpu"
+                        f"out of memory on an input of {lengths[places[0]]} tokens; use a smaller model or --device cpu"
                     ) from None
                 budget = max(lengths[places[-1]], len(places) * lengths[places[-1]] // 2)
                 break

@@ -36,9 +36,9 @@ class MaskQuery:
 class LiteralQuery:
     """The question as the BEC-Pro code puts it, with its side effects.
 
-    `masked` holds the text `[MASK]` where something is hidden. All of `masked`, `original` and `anchor` are cut to, or filled
-    with mask tokens up to, `length` word pieces, and every id above 0 is attended to. The answer is read at the first mask
-    of `anchor`, for whatever piece `original` has there.
+    `masked` holds the text `[MASK]` where something is hidden. All of `masked`, `original` and `anchor` are cut to,
+    or filled with mask tokens up to, `length` word pieces, and every id above 0 is attended to. The answer is read at
+    the first mask of `anchor`, for whatever piece `original` has there.
     """
 
     original: str

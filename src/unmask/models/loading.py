@@ -1,4 +1,4 @@
-"""From a name, a folder or loaded objects to a model that can be asked: safetensors only, and no remote code, unless allowed."""
+"""From a name, a folder or loaded objects to a model: safetensors only, and no remote code, unless allowed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class LoadOptions:
 
 
 def load_masked_lm(model: Any, options: LoadOptions | None = None, *, progress: Progress | None = None) -> MaskedLM:
-    """A masked language model from a hub id, a folder, `(model, tokenizer)`, a fill-mask pipeline, or an object that is one."""
+    """A masked language model from a hub id, a folder, `(model, tokenizer)`, a pipeline, or an object that is one."""
     options = options or LoadOptions()
     if isinstance(model, str | os.PathLike):
         return _from_name(str(model), options, progress)
@@ -60,12 +60,16 @@ def _from_name(name: str, options: LoadOptions, progress: Progress | None) -> Ma
 
     config = _try(name, options, lambda: transformers.PretrainedConfig.get_config_dict(name, **source)[0])
     if not config:
-        raise UnmaskError(f"{name}: no config.json was found; check the name, or give a folder saved with save_pretrained")
+        raise UnmaskError(
+            f"{name}: no config.json was found; check the name, or give a folder saved with save_pretrained"
+        )
     kind = config.get("model_type", "")
     if "auto_map" in config and kind not in transformers.CONFIG_MAPPING and not options.allow_remote_code:
         raise UnmaskError(f"{name} needs Python code of its own; if you trust its author, pass --allow-remote-code")
     if "auto_map" not in config and kind not in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
-        raise UnmaskError(f"{name} is of type {kind or 'unknown'!r}; association needs a masked language model such as BERT")
+        raise UnmaskError(
+            f"{name} is of type {kind or 'unknown'!r}; association needs a masked language model such as BERT"
+        )
     tokenizer = _try(name, options, lambda: transformers.AutoTokenizer.from_pretrained(name, **source, **code))
     if tokenizer.mask_token_id is None:
         raise UnmaskError(f"{name} has no mask token; association needs a masked language model")
@@ -83,8 +87,8 @@ def _from_name(name: str, options: LoadOptions, progress: Progress | None) -> Ma
     )
     if report["missing_keys"]:
         raise UnmaskError(
-            f"{name} has no weights for {listed(sorted(report['missing_keys']), 2)}: it was not saved as a masked language"
-            " model, and its answers would be random"
+            f"{name} has no weights for {listed(sorted(report['missing_keys']), 2)}: it was not saved as a masked"
+            " language model, and its answers would be random"
         )
     return TransformersMaskedLM(model.to(device), tokenizer, name=name, progress=progress)
 
@@ -124,7 +128,9 @@ def _try(name: str, options: LoadOptions, load: Any) -> Any:
         if _unreachable(error):
             offline = options.offline or os.environ.get("HF_HUB_OFFLINE", "0") not in ("", "0")
             why = "is not in the local cache and --offline is set" if offline else "cannot be reached on the hub"
-            raise UnmaskError(f"{name} is not a folder here and {why}; check the name, or give a model folder") from None
+            raise UnmaskError(
+                f"{name} is not a folder here and {why}; check the name, or give a model folder"
+            ) from None
         raise UnmaskError(f"{name} cannot be loaded: {reason[:300]}") from None
 
 
@@ -146,5 +152,7 @@ def _device(name: str) -> str:
     try:
         torch.empty(0, device=name)
     except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise UnmaskError(f"device {name!r} cannot be used here ({str(error).splitlines()[0][:120]}); try --device cpu") from None
+        raise UnmaskError(
+            f"device {name!r} cannot be used here ({str(error).splitlines()[0][:120]}); try --device cpu"
+        ) from None
     return name

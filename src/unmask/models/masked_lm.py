@@ -1,9 +1,9 @@
 """A `transformers` masked language model behind the `MaskedLM` interface.
 
-The distinct inputs are run once each; the language-model head is applied only at the position that is read, not at every
-position × vocabulary. That is done for any architecture by cutting the backbone's output to that position on its way to
-the head, which works because heads treat positions alike; a model for which it does not hold is found out at the start
-and run whole.
+The distinct inputs are run once each; the language-model head is applied only at the position that is read, not at
+every position × vocabulary. That is done for any architecture by cutting the backbone's output to that position on
+its way to the head, which works because heads treat positions alike; a model for which it does not hold is found out
+at the start and run whole.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ class TransformersMaskedLM:
         lengths = [len(input.ids) for input, _ in places]
         engine.run(lengths, forward, budget=self.token_budget, progress=self.progress)
         scores = np.array(
-            [sum(asked[read.input, read.position][read.token] for read in reads) for reads in answers], dtype=float
+            [sum(asked[read.input, read.position][read.token] for read in reads) for reads in answers],
+            dtype=float,
         )
         self._refuse_not_finite(scores, queries)
         return scores
@@ -157,7 +158,7 @@ class TransformersMaskedLM:
             limit -= (config.pad_token_id or 0) + 1
         if longest > limit:
             raise UnmaskError(
-                f"a sentence has {longest} tokens, but {self.name} takes {limit}; nothing is cut off: use shorter templates"
+                f"a sentence has {longest} tokens, but {self.name} takes {limit}, and nothing is cut off; shorten it"
             )
 
     def _counts_positions_from_padding(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,7 +52,7 @@ def read(path: Path, language: str, score_column: str | None = None) -> pd.DataF
 def _frame(path: Path) -> pd.DataFrame:
     import pandas as pd
 
-    readers = {
+    readers: dict[str, Callable[[Path], pd.DataFrame]] = {
         ".parquet": pd.read_parquet,
         ".csv": pd.read_csv,
         ".tsv": lambda file: pd.read_csv(file, sep="\t"),
@@ -63,7 +64,9 @@ def _frame(path: Path) -> pd.DataFrame:
     try:
         frame = readers[path.suffix](path)
     except (ValueError, OSError, UnicodeDecodeError) as error:
-        raise UnmaskError(f"{path} cannot be read: {str(error).splitlines()[0] if str(error) else type(error).__name__}") from None
+        raise UnmaskError(
+            f"{path} cannot be read: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
+        ) from None
     if frame.empty:
         raise UnmaskError(f"{path} has no rows; give at least one item")
     return frame
@@ -73,19 +76,23 @@ def _scores(frame: pd.DataFrame, column: str, path: Path) -> pd.Series[float]:
     import pandas as pd
 
     if column not in frame:
-        raise UnmaskError(f"{path} has no column {column!r}; choose one with --score-column: {', '.join(map(str, frame))}")
+        raise UnmaskError(
+            f"{path} has no column {column!r}; choose one with --score-column: {', '.join(map(str, frame))}"
+        )
     scores = pd.to_numeric(frame[column], errors="coerce")
     if scores.isna().any() or scores.abs().eq(float("inf")).any():
         row = int(scores.isna().to_numpy().argmax()) + 1
-        raise UnmaskError(f"{path}: column {column!r} has values that are not numbers (first in row {row}); every item needs one")
+        raise UnmaskError(
+            f"{path}: column {column!r} has values that are not numbers (first in row {row}); every item needs one"
+        )
     return scores
 
 
 def _from_released(frame: pd.DataFrame, language: str) -> pd.DataFrame:
     """Our columns, from the released ones.
 
-    Person words are told apart, and paired, by their place among those of one gender for the same template and profession,
-    since `Frau` stands for two of the German ones.
+    Person words are told apart, and paired, by their place among those of one gender for the same template and
+    profession, since `Frau` stands for two of the German ones.
     """
     import pandas as pd
 
@@ -115,6 +122,6 @@ def _from_released(frame: pd.DataFrame, language: str) -> pd.DataFrame:
             "form": frame["Profession"],
             "group": frame["Prof_Gender"],
             "workforce_share": profession.map(known).astype(float),
-            "sentence": frame["Sentence"] if "Sentence" in frame else "",
+            "sentence": frame.get("Sentence", ""),
         }
     )

@@ -63,9 +63,7 @@ def bars(professions: Iterable[ProfessionValue], scale: Domain) -> str:
         gap = ("+" if (one.difference or 0) > 0 else "") + number(one.difference)
         texts.append({"at": at, "name": one.profession, "share": share(one.workforce_share), "gap": gap})
     place = alt.Y("at:O", axis=None, scale=alt.Scale(paddingInner=0.25, paddingOuter=0.12))
-    across = alt.X(
-        "value:Q", title=None, scale=alt.Scale(domain=scale, nice=False), axis=alt.Axis(tickCount=4)
-    )
+    across = alt.X("value:Q", title=None, scale=alt.Scale(domain=scale, nice=False), axis=alt.Axis(tickCount=4))
     colours = alt.Scale(domain=["female", "male"], range=[FEMALE, MALE])
     columns = {"gap": BAR_WIDTH + 38}
     if any(one.workforce_share is not None for one in chosen):
@@ -133,9 +131,7 @@ def _chart(rows: Sequence[Point]) -> Any:
 def _column(chart: Any, field: str, end: int, opacity: float, place: Any) -> Any:
     """Text flush with `end`, cut off before it would leave the plot."""
     room = BAR_MARGINS["left"] + end - 4
-    text = chart.mark_text(
-        align="right", baseline="middle", color=INK, fontSize=11, opacity=opacity, limit=room
-    )
+    text = chart.mark_text(align="right", baseline="middle", color=INK, fontSize=11, opacity=opacity, limit=room)
     return text.encode(x=alt.value(end), y=place, text=f"{field}:N")
 
 
@@ -173,13 +169,7 @@ def _labels(points: Sequence[Point], wide: Domain, tall: Domain) -> list[Point]:
         sides = [("left", x + 5, x + 5 + length), ("right", x - 5 - length, x - 5)]
         for align, start, end in sides if x < 0.6 * SCATTER_WIDTH else reversed(sides):
             free = all(end < t[0] or t[1] < start or y + 7 < t[2] or t[3] < y - 7 for t in taken)
-            if (
-                free
-                and start >= 0
-                and end <= right_edge
-                and point["name"] not in labels
-                and len(labels) < MOST_LABELS
-            ):
+            if free and start >= 0 and end <= right_edge and point["name"] not in labels and len(labels) < MOST_LABELS:
                 labels[point["name"]] = {**point, "align": align}
                 taken.append((start, end, y - 7, y + 7))
     return list(labels.values())

@@ -21,7 +21,7 @@ def show(result: AuditResult, console: Console) -> None:
         console.print(Text(f"\n{result.model.name}: {title}", style="bold"))
         console.print(Text(measurement.headline) if measurement.headline else Text("No finding."))
         console.print(_means(measurement))
-        if "stereotype" in measurement.tests:
+        if measurement.test("stereotype"):
             console.print(_contrasts(measurement))
         if measurement.several_pieces:
             console.print(Text(f"Scored as whole words of several pieces: {', '.join(measurement.several_pieces)}"))
@@ -41,16 +41,24 @@ def _means(measurement: Measurement) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     published = measurement.protocol == "published"
     spread = "V, r" if published else "95 % interval"
-    for name in ("group", "female words", "male words", "female − male", spread, "p" if published else "p (Holm)"):
+    for name in (
+        "group",
+        "female words",
+        "male words",
+        "female − male",
+        spread,
+        "p" if published else "p (Holm)",
+    ):
         table.add_column(name, justify="left" if name == "group" else "right")
-    for name, test in measurement.tests.items():
-        if not name.startswith("female minus male, "):
+    for kind in measurement.kinds():
+        test = measurement.test("difference", group=kind)
+        female, male = (measurement.mean_of(kind, gender) for gender in ("female", "male"))
+        if test is None or female is None or male is None:
             continue
-        kind = name.removeprefix("female minus male, ")
-        female, male = (measurement.groups[f"{kind}, {gender} persons"].mean for gender in ("female", "male"))
         between = f"{number(test.statistic, 0)}, {number(test.effect_size)}" if published else interval(test.interval)
+        name = escape(f"{kind} {measurement.attributes}")
         p = p_value(test.p_adjusted).removeprefix("= ")
-        table.add_row(escape(kind), number(female), number(male), number(test.estimate), between, p)
+        table.add_row(name, number(female.mean), number(male.mean), number(test.estimate), between, p)
     return table
 
 

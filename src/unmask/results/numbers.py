@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from math import exp, log
+
 MINUS = "−"
+LARGEST_FACTOR = 10_000
 
 
 def number(value: float | None, digits: int = 2) -> str:
@@ -13,6 +16,11 @@ def number(value: float | None, digits: int = 2) -> str:
         return "0"
     text = f"{value:.{digits}f}" if abs(value) >= 0.5 * 10**-digits else f"{value:.1g}"
     return text.replace("-", MINUS)
+
+
+def odds(nats: float) -> str:
+    """By what factor so many nats change odds."""
+    return f"more than {LARGEST_FACTOR:,}" if nats > log(LARGEST_FACTOR) else number(exp(nats))
 
 
 def interval(bounds: tuple[float, float] | None, digits: int = 2) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -44,6 +44,10 @@ class Effect(Record):
 class Test(Record):
     """A question put to the items, with its answer."""
 
+    __test__: ClassVar[bool] = False  # not a test of pytest's
+
+    labels: dict[str, str] = Field(default_factory=dict)
+    """What it compares, for instance `contrast` and `group`."""
     question: str
     n: int
     """How many items or pairs of items it rests on."""
@@ -101,6 +105,8 @@ class Measurement(Record):
     language: str
     corpus: str
     protocol: Protocol
+    attributes: str = "professions"
+    """What the words are called that persons are put beside: professions, emotion words."""
     headline: str
     """The finding in words, for somebody who has not read the paper."""
     items: int
@@ -116,6 +122,20 @@ class Measurement(Record):
     """Person words that the model's vocabulary splits, scored as whole words."""
     data_hash: str = ""
     """SHA-256 of the sentences or recorded scores."""
+
+    def kinds(self) -> list[str]:
+        """The groups of professions, in order."""
+        return list(dict.fromkeys(group.labels["group"] for group in self.groups.values()))
+
+    def mean_of(self, group: str, gender: str) -> Group | None:
+        """The mean of the person words of a gender with a group of professions."""
+        wanted = {"group": group, "gender": gender}
+        return next((one for one in self.groups.values() if one.labels == wanted), None)
+
+    def test(self, contrast: str, **labels: str) -> Test | None:
+        """The test of a contrast, such as `stereotype`, or `difference` in a `group`."""
+        wanted = {"contrast": contrast, **labels}
+        return next((one for one in self.tests.values() if one.labels == wanted), None)
 
 
 class ModelInfo(Record):
@@ -140,7 +160,7 @@ class AuditResult(Record):
     created: str
     """UTC, ISO 8601."""
     model: ModelInfo
-    configuration: dict[str, str | int | float | bool | None | list[str]]
+    configuration: dict[str, str | int | float | bool | list[str] | None]
     """Every setting as it was resolved."""
     libraries: dict[str, str]
     seed: int

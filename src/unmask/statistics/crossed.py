@@ -15,12 +15,14 @@ H. H. Clark (1973). The language-as-fixed-effect fallacy. Journal of Verbal Lear
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+
+from unmask.statistics.correlation import fisher_z
 
 Indices = NDArray[np.intp]
 Statistic = Callable[[Indices, Indices], float]
@@ -41,33 +43,39 @@ class Estimate:
     p_value: float | None = None
 
 
-def jackknife(
-    rows: int,
-    columns: int,
-    statistic: Statistic,
-    *,
-    confidence: float = 0.95,
-    transform: Callable[[float], float] = float,
-    inverse: Callable[[float], float] = float,
-) -> Estimate:
-    """Estimate `statistic(kept rows, kept columns)` with uncertainty from both samples.
+@dataclass(frozen=True)
+class Scale:
+    """The scale on which an interval is symmetric, and the way back."""
 
-    `transform` is the scale on which the interval is symmetric (Fisher's z for a correlation); `inverse` leads back.
-    A factor with a single level is taken as fixed.
+    to: Callable[[float], float]
+    back: Callable[[float], float]
+
+
+LINEAR = Scale(float, float)
+FISHER = Scale(fisher_z, lambda z: float(np.tanh(z)))
+"""For correlations."""
+
+
+def jackknife(
+    shape: Sequence[int], statistic: Statistic, *, scale: Scale = LINEAR, confidence: float = 0.95
+) -> Estimate:
+    """Estimate `statistic(kept rows, kept columns)` of a table with uncertainty from both samples.
+
+    `shape` begins with the numbers of rows and columns. A factor with a single level is taken as fixed.
     """
+    rows, columns = shape[:2]
     all_rows, all_columns = np.arange(rows), np.arange(columns)
     value = float(statistic(all_rows, all_columns)) if rows and columns else float("nan")
     if not np.isfinite(value):
         return Estimate(None)
     parts = []
-    for count, leave_out in (
-        (rows, lambda i: statistic(np.delete(all_rows, i), all_columns)),
-        (columns, lambda i: statistic(all_rows, np.delete(all_columns, i))),
-    ):
-        if count > 1:
-            left = np.array([transform(leave_out(i)) for i in range(count)])
+    without_row = [(np.delete(all_rows, i), all_columns) for i in range(rows)]
+    without_column = [(all_rows, np.delete(all_columns, i)) for i in range(columns)]
+    for kept in (without_row, without_column):
+        if (count := len(kept)) > 1:
+            left = np.array([scale.to(statistic(*places)) for places in kept])
             parts.append(((count - 1) / count * float(((left - left.mean()) ** 2).sum()), count - 1))
-    centre = transform(value)
+    centre = scale.to(value)
     variance = sum(part for part, _ in parts)
     if not parts or not np.isfinite(variance) or not np.isfinite(centre):
         return Estimate(value)
@@ -81,7 +89,7 @@ def jackknife(
         value,
         error,
         df,
-        (float(inverse(centre - reach)), float(inverse(centre + reach))),
+        (float(scale.back(centre - reach)), float(scale.back(centre + reach))),
         ratio,
         float(2 * stats.t.sf(abs(ratio), df)),
     )

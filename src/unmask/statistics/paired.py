@@ -32,13 +32,15 @@ class SignedRanks:
 
 
 def signed_ranks(differences: ArrayLike) -> SignedRanks:
-    """Test whether differences are symmetric about zero: zeros dropped, normal approximation, ties and continuity corrected."""
+    """Test symmetry about zero: zeros dropped, normal approximation, corrected for ties and continuity."""
     values = np.asarray(differences, dtype=float)
     if np.isnan(values).any():
         raise ValueError("differences contain NaN")
     kept = values[values != 0]
     if not kept.size:
-        return SignedRanks(values.size, 0.0, 0.0, None, None, 1.0 if values.size else None, 0.0 if values.size else None)
+        return SignedRanks(
+            values.size, 0.0, 0.0, None, None, 1.0 if values.size else None, 0.0 if values.size else None
+        )
     ranks = stats.rankdata(np.abs(kept))
     total = float(ranks.sum())
     v = float(ranks[kept > 0].sum())

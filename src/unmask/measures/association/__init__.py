@@ -2,8 +2,8 @@
 
     association = ln p(target | target masked) − ln p(target | target and attribute masked)
 
-The first term is the probability of the person word beside the profession, the second (the *prior*) its probability in the
-same sentence without it. A positive value: the profession makes the person word more likely.
+The first term is the probability of the person word beside the profession, the second (the *prior*) its probability
+in the same sentence without it. A positive value: the profession makes the person word more likely.
 
 M. Bartl, M. Nissim and A. Gatt (2020). Unmasking Contextual Stereotypes: Measuring and Mitigating BERT's Gender Bias.
 Proceedings of the Second Workshop on Gender Bias in NLP. After Kurita et al. (2019).

@@ -1,7 +1,7 @@
 """Second half, as the paper did it: means, and Wilcoxon's signed ranks over 900 pairs aligned row by row.
 
-V is the sum of the ranks of positive female − male differences; Z is continuity-corrected; r = −|Z|/√(2n), which is always
-negative (Field's rFromWilcox). The paper corrected for nothing, so the adjusted p is the p.
+V is the sum of the ranks of positive female − male differences; Z is continuity-corrected; r = −|Z|/√(2n), which is
+always negative (Field's rFromWilcox). The paper corrected for nothing, so the adjusted p is the p.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ def analyse(items: pd.DataFrame, seed: int) -> Measurement:
             )
         ranks = signed_ranks(female - male)
         tests[f"female minus male, {kind} {noun}"] = Test(
+            labels={"contrast": "difference", "group": str(kind)},
             question=f"Do the associations of female and male person words with {kind} {noun} differ?",
             n=ranks.n,
             estimate=float((female - male).mean()),
@@ -59,10 +60,11 @@ def analyse(items: pd.DataFrame, seed: int) -> Measurement:
         language=str(first["language"]),
         corpus=str(first["corpus"]),
         protocol="published",
+        attributes=noun,
         headline="",
         items=len(items),
         groups=groups,
         tests=tests,
-        professions=professions(table(items)),
+        professions=professions(table(items), intervals=False),
         caveats=caveats(items, "published"),
     )

@@ -11,16 +11,14 @@ from numpy.typing import NDArray
 from unmask.measures.association.caveats import caveats
 from unmask.measures.association.tables import GENDERS, Array, Table, mean, noun_of, table
 from unmask.results import Effect, Group, Measurement, ProfessionValue, Test
-from unmask.statistics.correlation import fisher_z, pearson, spearman
-from unmask.statistics.crossed import Estimate, Indices, jackknife
+from unmask.statistics.correlation import pearson, spearman
+from unmask.statistics.crossed import FISHER, Estimate, Indices, jackknife
 from unmask.statistics.paired import sign_flip, signed_ranks
 
 if TYPE_CHECKING:
     import pandas as pd
 
 STEREOTYPED = ("female", "male")
-CORRELATION = {"transform": fisher_z, "inverse": lambda z: float(np.tanh(z))}
-"""The scale on which a correlation's interval is symmetric."""
 
 
 def analyse(items: pd.DataFrame, seed: int) -> Measurement:
@@ -47,6 +45,7 @@ def analyse(items: pd.DataFrame, seed: int) -> Measurement:
         language=str(first["language"]),
         corpus=str(first["corpus"]),
         protocol="sound",
+        attributes=noun,
         headline="",
         items=len(items),
         groups=groups,
@@ -63,13 +62,13 @@ def _cut(values: Array, rows: Indices, columns: Indices) -> Array:
 def _mean_over(rows: NDArray[np.intp], values: Array) -> Estimate:
     """The mean over some of the professions, and all pairs."""
     chosen = values[rows]
-    return jackknife(*chosen.shape[:2], lambda r, c: float(mean(_cut(chosen, r, c))))
+    return jackknife(chosen.shape, lambda r, c: float(mean(_cut(chosen, r, c))))
 
 
 def _ranks_over(rows: NDArray[np.intp], values: Array) -> Estimate:
     """The rank-biserial correlation over some of the professions, and all pairs."""
     chosen = values[rows]
-    return jackknife(*chosen.shape[:2], lambda r, c: _rank_biserial(_cut(chosen, r, c)), **CORRELATION)
+    return jackknife(chosen.shape, lambda r, c: _rank_biserial(_cut(chosen, r, c)), scale=FISHER)
 
 
 def _rank_biserial(values: Array) -> float:
@@ -90,7 +89,8 @@ def _mean(data: Table, kind: str, noun: str, gender: str) -> tuple[Group, Test]:
         interval=estimate.interval,
     )
     question = f"Do {kind} {noun} change the probability of {gender} person words?"
-    return group, _test(question, there.size, estimate, effect, "rank-biserial correlation")
+    labels = {"contrast": "mean", "group": kind, "gender": gender}
+    return group, _test(labels, question, there.size, estimate, effect, "rank-biserial correlation")
 
 
 def _difference(data: Table, kind: str, noun: str, seed: int) -> Test:
@@ -100,6 +100,7 @@ def _difference(data: Table, kind: str, noun: str, seed: int) -> Test:
     pairs = values[rows][~np.isnan(values[rows])]
     ranks = signed_ranks(pairs)
     test = _test(
+        {"contrast": "difference", "group": kind},
         f"Do {kind} {noun} raise female person words more than male ones?",
         pairs.size,
         estimate,
@@ -135,12 +136,13 @@ def _stereotype(data: Table, seed: int) -> Test:
         spread = float(np.sqrt((female.var(ddof=1) + male.var(ddof=1)) / 2))
         return float(female.mean() - male.mean()) / spread if spread > 0 else float("nan")
 
-    shape = values.shape[:2]
+    shape = values.shape
     test = _test(
-        "Do female person words gain from typically female professions, against typically male ones, more than male words?",
+        {"contrast": "stereotype"},
+        "Do female person words gain more than male ones from typically female, against typically male, professions?",
         int((~np.isnan(values)).sum()),
-        jackknife(*shape, contrast),
-        jackknife(*shape, standardised),
+        jackknife(shape, contrast),
+        jackknife(shape, standardised),
         "Cohen's d between professions",
     )
     each = np.arange(shape[0])
@@ -158,8 +160,9 @@ def _workforce(data: Table, name: str, correlate: Callable[[Array, Array], float
         there = ~np.isnan(by_profession)
         return correlate(by_profession[there], shares[r][there])
 
-    estimate = jackknife(*values.shape[:2], correlation, **CORRELATION)
+    estimate = jackknife(values.shape, correlation, scale=FISHER)
     test = _test(
+        {"contrast": "workforce", "correlation": name},
         "Does the female − male association of a profession follow women's share of its workforce?",
         len(rows),
         estimate,
@@ -170,8 +173,11 @@ def _workforce(data: Table, name: str, correlate: Callable[[Array, Array], float
     return test.model_copy(update={"p_sign_flip": sign_flip(slopes, seed=seed)})
 
 
-def _test(question: str, n: int, estimate: Estimate, effect: Estimate, effect_name: str) -> Test:
+def _test(
+    labels: dict[str, str], question: str, n: int, estimate: Estimate, effect: Estimate, effect_name: str
+) -> Test:
     return Test(
+        labels=labels,
         question=question,
         n=n,
         estimate=estimate.value,
@@ -186,8 +192,8 @@ def _test(question: str, n: int, estimate: Estimate, effect: Estimate, effect_na
     )
 
 
-def professions(data: Table) -> list[ProfessionValue]:
-    """The values of Figures 3 to 6; intervals over person words."""
+def professions(data: Table, *, intervals: bool = True) -> list[ProfessionValue]:
+    """The values of Figures 3 to 6, with intervals over person words."""
     found = []
     for row, name in enumerate(data.professions):
         female, male = (float(mean(data.by_gender[gender][row])) for gender in GENDERS)
@@ -201,7 +207,7 @@ def professions(data: Table) -> list[ProfessionValue]:
                 female=female if np.isfinite(female) else None,
                 male=male if np.isfinite(male) else None,
                 difference=difference.value,
-                difference_interval=difference.interval,
+                difference_interval=difference.interval if intervals else None,
             )
         )
     return found

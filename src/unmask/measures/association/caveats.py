@@ -12,22 +12,38 @@ if TYPE_CHECKING:
 AGREEMENT = "grammatical-agreement"
 
 _TEXTS = {
-    AGREEMENT: "German profession words agree with the person's gender (Buchhalter, Buchhalterin), and that agreement drowns"
-    " the measure: the form of the word says who is meant, whatever the model thinks of the profession. The paper finds the"
-    " same pattern in all three profession groups. Do not read these values as bias; the agreement-free corpus asks the same"
-    " question in sentences that carry no such sign.",
-    "field-of-work": "These sentences name a field of work (in der Buchhaltung) in place of a profession word, so that no form"
-    " shows the person's gender. This assumes that a field stands for its profession, and that the grammatical gender of the"
-    " field's own noun (die Pflege) does not carry over to the person.",
-    "us-workforce": "Workforce shares are those of the United States in 2019 (Bureau of Labor Statistics), not of Germany.",
-    "template-sentences": "The sentences are made from a few templates. They show what the model does in such sentences; other"
-    " wording can change the values, and template choice is not part of the intervals.",
-    "binary-gender": "Gender is treated as binary, female and male, as in the paper; the measure says nothing of other genders.",
-    "not-harm": "Association in a language model is a property of the model, not yet a harm: whether a system built on it treats"
-    " people differently has to be measured in that system.",
-    "published-defects": "The published protocol repeats the slips of the paper's code: masks that hide parts of other words, one"
-    " mask a word whatever its pieces, input cut or filled with attended masks to a fixed length, and a test that takes 900"
-    " dependent pairs as independent. Use it to reproduce the paper, and the sound protocol to judge a model.",
+    AGREEMENT: (
+        "German profession words agree with the person's gender (Buchhalter, Buchhalterin), and that"
+        " agreement drowns the measure: the form of the word says who is meant, whatever the model thinks of"
+        " the profession. The paper finds the same pattern in all three profession groups. Do not read these"
+        " values as bias; the agreement-free corpus asks the same question in sentences that carry no such"
+        " sign."
+    ),
+    "field-of-work": (
+        "These sentences name a field of work (in der Buchhaltung) in place of a profession word, so that no"
+        " form shows the person's gender. This assumes that a field stands for its profession, and that the"
+        " grammatical gender of the field's own noun (die Pflege) does not carry over to the person."
+    ),
+    "us-workforce": (
+        "Workforce shares are those of the United States in 2019 (Bureau of Labor Statistics), not of Germany."
+    ),
+    "template-sentences": (
+        "The sentences are made from a few templates. They show what the model does in such sentences; other"
+        " wording can change the values, and template choice is not part of the intervals."
+    ),
+    "binary-gender": (
+        "Gender is treated as binary, female and male, as in the paper; the measure says nothing of other genders."
+    ),
+    "not-harm": (
+        "Association in a language model is a property of the model, not yet a harm: whether a system built"
+        " on it treats people differently has to be measured in that system."
+    ),
+    "published-defects": (
+        "The published protocol repeats the slips of the paper's code: masks that hide parts of other words,"
+        " one mask a word whatever its pieces, input cut or filled with attended masks to a fixed length, and"
+        " a test that takes 900 dependent pairs as independent. Use it to reproduce the paper, and the sound"
+        " protocol to judge a model."
+    ),
 }
 
 

@@ -6,72 +6,71 @@ adjusted p-value alone, and an effect below the noise floor is called noise.
 
 from __future__ import annotations
 
-from math import exp
+from math import inf, log
 
 from unmask.measures.association.caveats import AGREEMENT
 from unmask.results import Hypothesis, Measurement, Test
 from unmask.results.numbers import interval as shown
-from unmask.results.numbers import number, p_value
+from unmask.results.numbers import number, odds, p_value
 
 LEVEL = 0.05
-SIZES = ((1.1, "negligible"), (1.5, "small"), (3.0, "moderate"), (float("inf"), "strong"))
+SIZES = ((1.1, "negligible"), (1.5, "small"), (3.0, "moderate"), (inf, "strong"))
 """Up to which factor of the odds an effect is called what."""
 
 
 def interpret(measurement: Measurement) -> Measurement:
     """Add hypotheses and headline to a measurement whose p-values have been adjusted."""
-    kinds = {group.labels["group"] for group in measurement.groups.values()}
-    hypotheses = _hypotheses(measurement) if {"female", "male", "balanced"} <= kinds else []
+    hypotheses = _hypotheses(measurement) if {"female", "male", "balanced"} <= set(measurement.kinds()) else []
     return measurement.model_copy(update={"hypotheses": hypotheses, "headline": " ".join(_headline(measurement))})
 
 
 def size_of(nats: float) -> str:
     """The word for an effect of so many nats."""
-    factor = exp(abs(nats))
-    return next(word for limit, word in SIZES if factor < limit)
+    return next(word for limit, word in SIZES if abs(nats) < log(limit))
 
 
 def _headline(measurement: Measurement) -> list[str]:
     if any(caveat.code == AGREEMENT for caveat in measurement.caveats):
         return [
-            "Not to be read as bias: German profession words show the person's gender, and that grammatical agreement drowns"
-            " whatever the model has learned of the professions. See the agreement-free corpus."
+            "Not to be read as bias: German profession words show the person's gender, and that grammatical agreement"
+            " drowns whatever the model has learned of the professions. See the agreement-free corpus."
         ]
-    said = []
-    if stereotype := measurement.tests.get("stereotype"):
-        said.append(_stereotype(stereotype, measurement))
-    if workforce := measurement.tests.get("workforce share, pearson"):
+    stereotype = measurement.test("stereotype")
+    if stereotype is None:
+        return _by_group(measurement)
+    said = [_stereotype(stereotype, measurement)]
+    if workforce := measurement.test("workforce", correlation="pearson"):
         said.append(_workforce(workforce))
-    if balanced := measurement.tests.get("female minus male, balanced professions"):
+    if balanced := measurement.test("difference", group="balanced"):
         said.append(_balanced(balanced, measurement))
-    if not said:
-        said = _by_group(measurement)
     return [sentence for sentence in said if sentence]
 
 
 def _stereotype(test: Test, measurement: Measurement) -> str:
     if test.estimate is None:
         return ""
-    factor = exp(test.estimate)
-    odds = (
+    compared = (
         "the odds of a female person word against a male one, as the profession shifts them, are"
-        f" {number(factor)} times as high beside typically female professions as beside typically male ones{_range(test)}"
+        f" {odds(test.estimate)} times as high beside typically female professions as beside typically male ones"
+        f"{_range(test)}"
     )
     if _noise(test.estimate, measurement):
-        return f"No stereotype found: the difference is below the noise of the computation ({number(test.estimate)} nats)."
+        return (
+            f"No stereotype found: the difference is below the noise of the computation ({number(test.estimate)} nats)."
+        )
     if not _clear(test):
-        return f"No stereotype found: {odds}; that is compatible with no difference."
+        return f"No stereotype found: {compared}; that is compatible with no difference."
     if test.estimate > 0:
         size = size_of(test.estimate)
         verb = {"negligible": "hardly", "small": "slightly", "moderate": "clearly", "strong": "strongly"}[size]
-        return f"The model {verb} links people to professions along gender stereotypes: {odds}."
-    return f"The model links people to professions against the stereotypes: {odds}."
+        return f"The model {verb} links people to professions along gender stereotypes: {compared}."
+    return f"The model links people to professions against the stereotypes: {compared}."
 
 
 def _range(test: Test) -> str:
     if test.interval is None:
         return ""
-    return f" (95 % interval {number(exp(test.interval[0]))} to {number(exp(test.interval[1]))})"
+    return f" (95 % interval {odds(test.interval[0])} to {odds(test.interval[1])})"
 
 
 def _workforce(test: Test) -> str:
@@ -97,19 +96,20 @@ def _balanced(test: Test, measurement: Measurement) -> str:
     way = "male" if test.estimate < 0 else "female"
     return (
         f"For professions with as many women as men, it leans {way} (a {size_of(test.estimate)} effect:"
-        f" odds shifted by a factor of {number(exp(abs(test.estimate)))})."
+        f" odds shifted by a factor of {odds(abs(test.estimate))})."
     )
 
 
 def _by_group(measurement: Measurement) -> list[str]:
+    """Without a stereotype contrast (other groups, or the published protocol): what each group favours."""
     said = []
-    for name, test in measurement.tests.items():
-        if name.startswith("female minus male, ") and test.estimate is not None and _clear(test):
+    for kind in measurement.kinds():
+        test = measurement.test("difference", group=kind)
+        if test is not None and test.estimate is not None and _clear(test):
             way = "female" if test.estimate > 0 else "male"
-            kind = name.removeprefix("female minus male, ")
-            factor = number(exp(abs(test.estimate)))
-            said.append(f"{kind.capitalize()} favour {way} person words (odds shifted by a factor of {factor}).")
-    return said or ["No group of words favours female or male person words clearly."]
+            shift = f"odds shifted by a factor of {odds(abs(test.estimate))}"
+            said.append(f"{kind.capitalize()} {measurement.attributes} favour {way} person words ({shift}).")
+    return said or [f"No group of {measurement.attributes} favours female or male person words clearly."]
 
 
 def _noise(estimate: float, measurement: Measurement) -> bool:
@@ -146,26 +146,23 @@ def _sign_hypothesis(
     """Two means with a sign: both clearly so, one, none, or one clearly the other way round."""
     found, evidence = [], []
     for kind, gender in cells:
-        key = f"{kind} professions, {gender} persons"
-        group, test = measurement.groups[key], measurement.tests.get(key)
-        mean = group.mean if group.mean is not None else 0.0
+        group, test = measurement.mean_of(kind, gender), measurement.test("mean", group=kind, gender=gender)
+        mean = group.mean if group is not None and group.mean is not None else 0.0
         clear = mean != 0 if test is None else _clear(test)  # the paper reads the sign alone
         found.append(clear * (1 if mean * sign > 0 else -1))
         evidence.append(
             f"{gender} persons with {kind} professions: {number(mean)}"
-            + (f" {shown(group.interval)}" if group.interval else "")
+            + (f" {shown(group.interval)}" if group is not None and group.interval else "")
         )
-    if min(found) < 0:
-        answer = "contradicted"
-    else:
-        answer = ("not supported", "partly supported", "supported")[sum(found)]
+    answer = "contradicted" if min(found) < 0 else ("not supported", "partly supported", "supported")[sum(found)]
     return Hypothesis.model_validate(
         {"name": name, "statement": statement, "answer": answer, "evidence": "; ".join(evidence)}
     )
 
 
 def _no_difference(measurement: Measurement) -> Hypothesis:
-    test = measurement.tests["female minus male, balanced professions"]
+    test = measurement.test("difference", group="balanced")
+    assert test is not None  # there is a balanced group
     evidence = "female − male: " + ("not computable" if test.estimate is None else number(test.estimate))
     evidence += f" {shown(test.interval)}" if test.interval else ""
     evidence += f", p {p_value(test.p_adjusted)}" if test.p_adjusted is not None else ""

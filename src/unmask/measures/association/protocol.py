@@ -1,7 +1,7 @@
 """The choices that make up a protocol: wording, masks, and analysis.
 
-`sound` is the method done right. `published` repeats what produced the paper's tables: released wording and masks, input
-filled with attended mask tokens up to a power of two counted in words, signed ranks over all single pairs.
+`sound` is the method done right. `published` repeats what produced the paper's tables: released wording and masks,
+input filled with attended mask tokens up to a power of two counted in words, signed ranks over all single pairs.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.models import MaskedLM, MaskQuery
@@ -37,7 +38,9 @@ def score(rows: Sequence[AssociationRow], model: MaskedLM, protocol: Protocol, *
 
     queries = protocol.queries(rows)
     if not isinstance(model, Describes) and not all(isinstance(query, MaskQuery) for query in queries):
-        raise UnmaskError("the published protocol works on token ids and needs a transformers model; use --protocol sound")
+        raise UnmaskError(
+            "the published protocol works on token ids and needs a transformers model; use --protocol sound"
+        )
     description = model.describe(queries) if isinstance(model, Describes) else None
     log_p = _ask(model, queries)
     target, prior = log_p[: len(rows)], log_p[len(rows) :]
@@ -53,16 +56,18 @@ def score(rows: Sequence[AssociationRow], model: MaskedLM, protocol: Protocol, *
     )
 
 
-def _ask(model: MaskedLM, queries: Sequence[Query]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    answer = np.asarray(model.log_probability(queries), dtype=float)  # type: ignore[arg-type]
+def _ask(model: MaskedLM, queries: Sequence[Query]) -> NDArray[np.float64]:
+    answer = np.asarray(model.log_probability(queries), dtype=np.float64)  # type: ignore[arg-type]
     if answer.shape != (len(queries),):
-        raise UnmaskError(f"log_probability gave an array of shape {answer.shape} for {len(queries)} queries; one number each is needed")
+        raise UnmaskError(
+            f"log_probability gave shape {answer.shape} for {len(queries)} queries; one number each is needed"
+        )
     if not np.isfinite(answer).all():
         raise UnmaskError(f"log_probability gave {answer[~np.isfinite(answer)][0]}; every query needs a finite number")
     return answer
 
 
-def _noise_floor(model: MaskedLM, queries: Sequence[Query], log_p: np.ndarray, seed: int) -> float:
+def _noise_floor(model: MaskedLM, queries: Sequence[Query], log_p: NDArray[np.float64], seed: int) -> float:
     """The largest change when some of the questions are asked again in other company."""
     sample = np.random.default_rng(seed).permutation(len(queries))[:NOISE_SAMPLE]
     again = _ask(model, [queries[at] for at in sample])

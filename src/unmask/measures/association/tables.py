@@ -19,7 +19,7 @@ GENDERS = ("female", "male")
 
 @dataclass(frozen=True)
 class Table:
-    """Associations by profession, pair and template (NaN where there is no item), and what is known of the professions."""
+    """Associations by profession, pair and template (NaN where there is no item), and facts on the professions."""
 
     professions: list[str]
     groups: NDArray[np.str_]
@@ -71,4 +71,5 @@ def mean(values: Array, axis: int | tuple[int, ...] | None = None) -> Array:
     there = ~np.isnan(values)
     count = there.sum(axis=axis)
     total = np.where(there, values, 0).sum(axis=axis)
-    return np.divide(total, count, out=np.full(np.shape(total), np.nan), where=count > 0)
+    found: Array = np.divide(total, count, out=np.full(np.shape(total), np.nan), where=count > 0)
+    return found
