@@ -93,11 +93,11 @@ def train(
 
 
 def as_in_the_workforce(rows: Sequence[AssociationRow], *, times: int, seed: int) -> list[AssociationRow]:
-    """A sample in which a profession is held by women with the probability of their share (within 5 and 95 %)."""
+    """A sample in which a profession is held by women with the probability of their share (within 15 and 85 %)."""
     choice = random.Random(seed)
     sample: list[AssociationRow] = []
     for row in rows:
-        share = min(max(row.workforce_share or 50.0, 5.0), 95.0) / 100
+        share = min(max(row.workforce_share or 50.0, 15.0), 85.0) / 100
         chance = share if row.gender == "female" else 1 - share
         sample += [row] * sum(choice.random() < chance for _ in range(times))
     return sample

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
-import click
 import typer
 
 from unmask.cli import analyse, audit
 from unmask.errors import UnmaskError
+
+INTERRUPTED = 130
+UsageError: Any = typer.BadParameter.__bases__[0]  # typer brings its own click, or uses the one installed
 
 app = typer.Typer(
     name="unmask",
@@ -47,20 +50,23 @@ def main() -> None:
 def _run() -> int:
     try:
         code = app(standalone_mode=False)
+        if code == INTERRUPTED:  # typer turns Ctrl-C into an exit code
+            raise KeyboardInterrupt
         return code if isinstance(code, int) else 0
-    except click.exceptions.NoArgsIsHelpError as error:
-        typer.echo(error.format_message())
-        return 2
-    except click.UsageError as error:
-        where = error.ctx.command_path if error.ctx else "unmask"
+    except UsageError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # the help has been shown
+            return 2
+        context = getattr(error, "ctx", None)
+        where = context.command_path if context else "unmask"
         return _say(f"{error.format_message().rstrip('.')}; see {where} --help")
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         _say("stopped; nothing was written")
-        return 130
+        return INTERRUPTED
     except UnmaskError as error:
         return _say(str(error))
     except OSError as error:
-        return _say(f"{error.filename or 'a file'}: {error.strerror or error}; nothing was written")
+        where = f"{error.filename}: " if error.filename else ""
+        return _say(f"{where}{error.strerror or error}; nothing was written")
 
 
 def _say(line: str) -> int:

@@ -10,6 +10,8 @@ from typing import Any
 from unmask.errors import UnmaskError, listed
 from unmask.models.interfaces import MaskedLM, Progress
 
+TOKENIZER_FILES = ("tokenizer*", "vocab*", "*.model", "*.vocab")
+
 
 @dataclass(frozen=True)
 class LoadOptions:
@@ -46,6 +48,7 @@ def _from_name(name: str, options: LoadOptions, progress: Progress | None) -> Ma
     if is_folder:
         _check_folder(Path(name), options)
 
+    import huggingface_hub
     import torch
     import transformers
     from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
@@ -53,11 +56,16 @@ def _from_name(name: str, options: LoadOptions, progress: Progress | None) -> Ma
     from unmask.models.masked_lm import TransformersMaskedLM
 
     transformers.utils.logging.disable_progress_bar()
-    transformers.utils.logging.set_verbosity_error()
+    for library in (transformers, huggingface_hub):
+        library.utils.logging.set_verbosity_error()
     source: dict[str, Any] = {"local_files_only": options.offline or is_folder}
     code = {"trust_remote_code": options.allow_remote_code}
     device = _device(options.device)
 
+    if not is_folder and not options.offline and not huggingface_hub.try_to_load_from_cache(name, "config.json"):
+        _try(
+            name, options, lambda: huggingface_hub.HfApi().model_info(name, timeout=10)
+        )  # fails soon, not after retries
     config = _try(name, options, lambda: transformers.PretrainedConfig.get_config_dict(name, **source)[0])
     if not config:
         raise UnmaskError(
@@ -106,6 +114,8 @@ def _is_folder(name: str) -> bool:
 def _check_folder(folder: Path, options: LoadOptions) -> None:
     if not (folder / "config.json").is_file():
         raise UnmaskError(f"{folder} has no config.json; give a folder saved with save_pretrained")
+    if not any(path for pattern in TOKENIZER_FILES for path in folder.glob(pattern)):
+        raise UnmaskError(f"{folder} has no tokenizer (tokenizer.json, vocab.txt …); save the tokenizer there as well")
     if any(folder.glob("*.safetensors")) or options.allow_pickle:
         return
     pickles = sorted(path.name for pattern in ("*.bin", "*.pt", "*.pth", "*.ckpt") for path in folder.glob(pattern))
@@ -140,6 +150,8 @@ def _unreachable(error: BaseException | None) -> bool:
     while error is not None:
         if isinstance(error, LocalEntryNotFoundError | OfflineModeIsEnabled | HfHubHTTPError | ConnectionError):
             return True
+        if type(error).__module__.partition(".")[0].startswith(("httpx", "httpcore", "requests", "socket")):
+            return True  # whichever client the hub's library uses
         error = error.__cause__ or error.__context__
     return False
 

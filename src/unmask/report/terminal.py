@@ -41,15 +41,8 @@ def _means(measurement: Measurement) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     published = measurement.protocol == "published"
     spread = "V, r" if published else "95 % interval"
-    for name in (
-        "group",
-        "female words",
-        "male words",
-        "female − male",
-        spread,
-        "p" if published else "p (Holm)",
-    ):
-        table.add_column(name, justify="left" if name == "group" else "right")
+    for name in ("mean association", "female", "male", "f − m", spread, "p" if published else "p (Holm)"):
+        table.add_column(name, justify="left" if name == "mean association" else "right", no_wrap=True)
     for kind in measurement.kinds():
         test = measurement.test("difference", group=kind)
         female, male = (measurement.mean_of(kind, gender) for gender in ("female", "male"))
@@ -65,7 +58,7 @@ def _means(measurement: Measurement) -> Table:
 def _contrasts(measurement: Measurement) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name in ("contrast", "estimate", "95 % interval", "p (Holm)"):
-        table.add_column(name, justify="left" if name == "contrast" else "right")
+        table.add_column(name, justify="left" if name == "contrast" else "right", no_wrap=True)
     for name in ("stereotype", "workforce share, pearson", "workforce share, spearman"):
         if test := measurement.tests.get(name):
             p = p_value(test.p_adjusted).removeprefix("= ")

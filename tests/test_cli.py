@@ -1,0 +1,287 @@
+"""The command line as a user meets it: in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+
+from unmask.results import AuditResult
+from unmask.results.storage import load
+
+UNMASK = (sys.executable, "-m", "unmask")
+Folder = Callable[[str], Path]
+
+
+def _environment() -> dict[str, str]:
+    return os.environ | {"HF_HUB_OFFLINE": "1", "COLUMNS": "100", "NO_COLOR": "1"}
+
+
+def _run(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*UNMASK, *map(str, words)],
+        cwd=cwd,
+        env=_environment(),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> list[str]:
+    """Options for a short run: one template, two professions of each group."""
+    (tmp_path / "t.csv").write_text("template\n{person} is {a} {profession}.\n")
+    (tmp_path / "p.csv").write_text(
+        "profession,group,workforce_share\nmason,male,3\nplumber,male,2.7\nsecretary,female,93\n"
+        "hairdresser,female,92\njudge,balanced,52\nbartender,balanced,53\n"
+    )
+    return ["--templates", "t.csv", "--professions", "p.csv"]
+
+
+def test_audit_leaves_a_folder(model_folder: Folder, tmp_path: Path, small: list[str]) -> None:
+    done = _run("audit", model_folder("bert-uncased"), *small, "--out", "audit", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Report: audit/report.html" in done.stdout
+    assert "mason" not in done.stderr
+    result = load(tmp_path / "audit")
+    assert result.measurements[0].corpus == "custom"
+    assert result.model.weight_hash
+    assert len(result.model.weight_hash) == 64
+    items = pd.read_parquet(tmp_path / "audit" / "items" / "association.parquet")
+    assert len(items) == 6 * 18
+    assert {
+        "language", "template", "person", "gender", "profession", "group", "workforce_share",
+        "log_p_target", "log_p_prior", "association",
+    } <= set(items)  # fmt: skip
+    assert (tmp_path / "audit" / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["audit", "p.csv", "t.csv"]
+
+
+def test_json_is_the_result_and_nothing_else(model_folder: Folder, tmp_path: Path, small: list[str]) -> None:
+    done = _run("audit", model_folder("roberta"), *small, "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    result = AuditResult.model_validate(json.loads(done.stdout))
+    (folder,) = (tmp_path / "audits").iterdir()
+    assert load(folder) == result
+
+
+def test_the_same_seed_gives_the_same_result(model_folder: Folder, tmp_path: Path, small: list[str]) -> None:
+    results = []
+    for out in ("one", "two"):
+        assert _run("audit", model_folder("bert-uncased"), *small, "--out", out, cwd=tmp_path).returncode == 0
+        results.append(load(tmp_path / out).model_copy(update={"created": ""}))
+    assert results[0] == results[1]
+    assert (tmp_path / "one/items/association.parquet").read_bytes() == (
+        tmp_path / "two/items/association.parquet"
+    ).read_bytes()
+
+
+def test_analyse_takes_the_items_of_an_audit(model_folder: Folder, tmp_path: Path, small: list[str]) -> None:
+    assert _run("audit", model_folder("bert-uncased"), *small, "--out", "a", cwd=tmp_path).returncode == 0
+    done = _run("analyse", "a/items/association.parquet", "--measure", "association", "--out", "b", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    first, second = (load(tmp_path / name).measurements[0] for name in ("a", "b"))
+    assert first.tests == second.tests
+
+
+def test_without_out_a_free_name_is_taken(model_folder: Folder, tmp_path: Path, small: list[str]) -> None:
+    link = tmp_path / "my model"
+    link.symlink_to(model_folder("bert-uncased"))
+    for _ in range(2):
+        assert _run("audit", "./my model", *small, cwd=tmp_path).returncode == 0
+    assert sorted(path.name for path in (tmp_path / "audits").iterdir()) == ["my-model", "my-model-2"]
+
+
+def test_help_is_there_and_importing_is_light(tmp_path: Path) -> None:
+    for words in (("--help",), ("audit", "--help"), ("analyse", "--help")):
+        assert _run(*words, cwd=tmp_path).returncode == 0
+    code = (
+        "import sys, unmask, unmask.cli; print(sorted({'torch', 'transformers', 'pandas', 'scipy'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+# Bad input: one line, exit code 2, nothing written
+
+
+def _refused(done: subprocess.CompletedProcess[str], said: str, folder: Path) -> None:
+    assert done.returncode == 2, done.stderr
+    assert said in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    assert done.stdout == ""
+    assert not (folder / "out").exists()
+    assert not [path.name for path in folder.iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["audit", "no/such/folder"], "does not exist"),
+        (["audit", "."], "no config.json"),
+        (["audit", "some-org/some-model"], "not in the local cache"),
+        (["audit", "some-org/some-model", "--offline"], "not in the local cache"),
+        (["audit", "MODEL", "--measure", "asociation"], "did you mean 'association'"),
+        (["audit", "MODEL", "--language", "fr"], "unknown language 'fr'"),
+        (["audit", "MODEL", "--protocol", "publish"], "did you mean 'published'"),
+        (["audit", "MODEL", "--corpus", "emotion"], "did you mean 'emotions'"),
+        (["audit", "MODEL", "--device", "nowhere"], "nowhere"),
+        (["audit", "MODEL", "--persons", "none.csv"], "none.csv does not exist"),
+        (["audit", "MODEL", "--seed", "many"], "--seed"),
+        (["audit", "MODEL", "--colour"], "--colour"),
+        (["audit"], "model"),
+        (["adit", "MODEL"], "adit"),
+        (["analyse", "none.csv"], "none.csv does not exist"),
+    ],
+)
+def test_bad_words_on_the_command_line(words: list[str], said: str, model_folder: Folder, tmp_path: Path) -> None:
+    words = [str(model_folder("bert-uncased")) if word == "MODEL" else word for word in words]
+    _refused(_run(*words, *(["--out", "out"] if len(words) > 1 else []), cwd=tmp_path), said, tmp_path)
+
+
+def _copy(source: Path, target: Path) -> Path:
+    target.mkdir()
+    for path in source.iterdir():
+        (target / path.name).write_bytes(path.read_bytes())
+    return target
+
+
+def test_a_broken_folder(model_folder: Folder, tmp_path: Path) -> None:
+    model = _copy(model_folder("bert-uncased"), tmp_path / "model")
+    weights = model / "model.safetensors"
+    whole = weights.read_bytes()
+    weights.write_bytes(whole[:1000])
+    _refused(_run("audit", model, "--out", "out", cwd=tmp_path), "cannot be loaded", tmp_path)
+    weights.unlink()
+    _refused(_run("audit", model, "--out", "out", cwd=tmp_path), "no weights", tmp_path)
+    weights.write_bytes(whole)
+    (model / "config.json").write_text("{")
+    _refused(_run("audit", model, "--out", "out", cwd=tmp_path), "not a valid JSON", tmp_path)
+
+
+def test_a_folder_without_tokenizer(model_folder: Folder, tmp_path: Path) -> None:
+    model = _copy(model_folder("bert-uncased"), tmp_path / "model")
+    for path in model.glob("tokenizer*"):
+        path.unlink()
+    _refused(_run("audit", model, "--out", "out", cwd=tmp_path), "no tokenizer", tmp_path)
+
+
+def test_pickle_is_refused_unless_allowed(model_folder: Folder, tmp_path: Path, small: list[str]) -> None:
+    model = _copy(model_folder("bert-uncased"), tmp_path / "model")
+    torch.save(load_file(model / "model.safetensors"), model / "pytorch_model.bin")
+    (model / "model.safetensors").unlink()
+    _refused(_run("audit", model, *small, "--out", "out", cwd=tmp_path), "--allow-pickle", tmp_path)
+    done = _run("audit", model, *small, "--allow-pickle", "--out", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert load(tmp_path / "out").configuration["allow_pickle"] is True
+
+
+def test_remote_code_is_refused_unless_allowed(model_folder: Folder, tmp_path: Path) -> None:
+    model = _copy(model_folder("bert-uncased"), tmp_path / "model")
+    config = json.loads((model / "config.json").read_text())
+    config |= {"model_type": "homemade", "auto_map": {"AutoConfig": "code.C", "AutoModelForMaskedLM": "code.M"}}
+    (model / "config.json").write_text(json.dumps(config))
+    (model / "code.py").write_text("raise SystemExit('ran')")
+    _refused(_run("audit", model, "--out", "out", cwd=tmp_path), "--allow-remote-code", tmp_path)
+
+
+def test_a_model_of_another_kind(model_folder: Folder, tmp_path: Path) -> None:
+    tokenizer = transformers.AutoTokenizer.from_pretrained(model_folder("bert-uncased"))
+    sizes = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+    classifier = transformers.BertForSequenceClassification(transformers.BertConfig(vocab_size=len(tokenizer), **sizes))
+    classifier.save_pretrained(tmp_path / "classifier")
+    tokenizer.save_pretrained(tmp_path / "classifier")
+    _refused(_run("audit", "./classifier", "--out", "out", cwd=tmp_path), "would be random", tmp_path)
+    generator = transformers.GPT2LMHeadModel(transformers.GPT2Config(vocab_size=50, n_embd=32, n_layer=1, n_head=2))
+    generator.save_pretrained(tmp_path / "generator")
+    tokenizer.save_pretrained(tmp_path / "generator")
+    _refused(_run("audit", "./generator", "--out", "out", cwd=tmp_path), "'gpt2'", tmp_path)
+
+
+def test_a_tokenizer_without_a_mask(model_folder: Folder, tmp_path: Path) -> None:
+    model = _copy(model_folder("bert-uncased"), tmp_path / "model")
+    config = json.loads((model / "tokenizer_config.json").read_text())
+    del config["mask_token"]
+    (model / "tokenizer_config.json").write_text(json.dumps(config))
+    _refused(_run("audit", model, "--out", "out", cwd=tmp_path), "no mask token", tmp_path)
+
+
+def test_nan_in_the_weights(model_folder: Folder, tmp_path: Path, small: list[str]) -> None:
+    model = _copy(model_folder("bert-uncased"), tmp_path / "model")
+    weights = load_file(model / "model.safetensors")
+    name = next(name for name in weights if name.endswith("output.dense.weight"))
+    weights[name][0, 0] = float("nan")
+    save_file(weights, model / "model.safetensors", metadata={"format": "pt"})
+    _refused(_run("audit", model, *small, "--out", "out", cwd=tmp_path), "nan", tmp_path)
+
+
+def test_a_word_that_is_unknown(model_folder: Folder, tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text("profession,group\nмаляр,male\nnurse,female\n", encoding="utf-8")
+    done = _run("audit", model_folder("bert-uncased"), "--professions", "p.csv", "--out", "out", cwd=tmp_path)
+    _refused(done, "'маляр' ([UNK])", tmp_path)
+
+
+def test_an_unknown_placeholder(model_folder: Folder, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("template\n{person} is {a} {job}.\n")
+    done = _run("audit", model_folder("bert-uncased"), "--templates", "t.csv", "--out", "out", cwd=tmp_path)
+    _refused(done, "{job}", tmp_path)
+
+
+def test_a_sentence_that_is_too_long(model_folder: Folder, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("template\n{person} is {a} {profession}" + " and so on" * 40 + ".\n")
+    done = _run("audit", model_folder("roberta"), "--templates", "t.csv", "--out", "out", cwd=tmp_path)
+    _refused(done, "takes 78", tmp_path)
+
+
+def test_an_existing_folder_is_left_alone(model_folder: Folder, tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "mine.txt").write_text("mine")
+    done = _run("audit", model_folder("bert-uncased"), "--out", "there", cwd=tmp_path)
+    _refused(done, "there exists", tmp_path)
+    assert [path.name for path in (tmp_path / "there").iterdir()] == ["mine.txt"]
+
+
+def test_a_disk_that_fills_up(model_folder: Folder, tmp_path: Path, small: list[str]) -> None:
+    """The operating system refuses to write more than 8 KB to a file, as it would on a full disk."""
+    done = subprocess.run(
+        [*UNMASK, "audit", str(model_folder("bert-uncased")), *small, "--out", "out"],
+        cwd=tmp_path,
+        env=_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)),
+    )
+    _refused(done, "File too large; nothing was written", tmp_path)
+
+
+def test_ctrl_c(model_folder: Folder, tmp_path: Path) -> None:
+    running = subprocess.Popen(
+        [*UNMASK, "audit", str(model_folder("bert-uncased")), "--out", "out"],
+        cwd=tmp_path,
+        env=_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(2)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=120)
+    assert running.returncode == 130
+    assert err.strip() == "unmask: stopped; nothing was written"
+    assert out == ""
+    assert list(tmp_path.iterdir()) == []
