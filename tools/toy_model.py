@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
 from rich.progress import track
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
@@ -105,6 +106,7 @@ def as_in_the_workforce(rows: Sequence[AssociationRow], *, times: int, seed: int
 
 def main() -> None:
     """Train the toy and save it."""
+    transformers.utils.logging.disable_progress_bar()
     folder = Path(sys.argv[1])
     rows = as_in_the_workforce(build("en"), times=4, seed=0)
     tokenizer = tokenizer_of([row.sentence for row in rows])

@@ -39,6 +39,7 @@ def load(folder: Path) -> AuditResult:
 
 def free_name(model: str, root: Path = Path("audits")) -> Path:
     """A folder for an audit of this model that does not exist yet: `audits/NAME`, then `audits/NAME-2` …."""
-    name = re.sub(r"[^\w.-]+", "-", model.rstrip("/").removeprefix("./")).strip("-.") or "model"
+    last = Path(model).resolve().name if Path(model).is_dir() else model
+    name = re.sub(r"[^\w.-]+", "-", last).strip("-.") or "model"
     tries = (root / (name if count == 1 else f"{name}-{count}") for count in range(1, 10_000))
     return next(path for path in tries if not path.exists())
