@@ -63,7 +63,9 @@ def bars(professions: Iterable[ProfessionValue], scale: Domain) -> str:
         gap = ("+" if (one.difference or 0) > 0 else "") + number(one.difference)
         texts.append({"at": at, "name": one.profession, "share": share(one.workforce_share), "gap": gap})
     place = alt.Y("at:O", axis=None, scale=alt.Scale(paddingInner=0.25, paddingOuter=0.12))
-    across = alt.X("value:Q", title=None, scale=alt.Scale(domain=scale, nice=False), axis=alt.Axis(tickCount=4))
+    across = alt.X(
+        "value:Q", title=None, scale=alt.Scale(domain=scale, nice=False), axis=alt.Axis(tickCount=4, labelOverlap=True)
+    )
     colours = alt.Scale(domain=["female", "male"], range=[FEMALE, MALE])
     columns = {"gap": BAR_WIDTH + 38}
     if any(one.workforce_share is not None for one in chosen):

@@ -47,7 +47,9 @@ def score(rows: Sequence[AssociationRow], model: MaskedLM, protocol: Protocol, *
     items = pd.DataFrame([asdict(row) for row in rows]).drop(columns=["target_span", "attribute_span"])
     items = items.assign(log_p_target=target, log_p_prior=prior, association=target - prior)
     pieces = description.pieces[: len(rows)] if description else [1] * len(rows)
-    split = dict.fromkeys(row.target for row, count in zip(rows, pieces, strict=True) if count > 1)
+    split = dict.fromkeys(
+        row.target for row, count in zip(rows, pieces, strict=True) if count > len(row.target.split())
+    )
     return Scored(
         items=items,
         noise_floor=_noise_floor(model, queries, log_p, seed),
