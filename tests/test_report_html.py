@@ -23,7 +23,7 @@ from unmask.results import (
     Measurement,
     ModelInfo,
     ProfessionValue,
-    schema,
+    Test,
 )
 from unmask.results.numbers import interval, number
 
@@ -31,17 +31,25 @@ EVIL = """<script>alert("x")</script><img src=x onerror='alert(1)'>&"""
 GROUPS = ("male", "female", "balanced")
 
 
-# `schema.Test`, for a class called Test in this module would be collected by pytest
-def _test(estimate: float | None, p: float | None = 0.2, **changes: Any) -> schema.Test:
+STEREOTYPE = {"contrast": "stereotype"}
+WORKFORCE = {"contrast": "workforce", "correlation": "pearson"}
+
+
+def _difference(kind: str) -> dict[str, str]:
+    return {"contrast": "difference", "group": kind}
+
+
+def _test(labels: dict[str, str], estimate: float | None, p: float | None = 0.2, **changes: Any) -> Test:
     bounds = None if estimate is None else (estimate - 0.37, estimate + 0.41)
     given: dict[str, Any] = {
+        "labels": labels,
         "question": "Is there a difference?",
         "n": 90,
         "estimate": estimate,
         "interval": bounds,
     }
     given |= {"statistic": 1.5, "statistic_name": "t", "p_value": p, "p_adjusted": p, "effect_size": 0.44}
-    return schema.Test(**(given | changes))
+    return Test(**(given | changes))
 
 
 def _groups(kinds: tuple[str, ...], noun: str, **changes: Any) -> dict[str, Group]:
@@ -70,8 +78,10 @@ def _professions(count: int = 4) -> list[ProfessionValue]:
 
 
 def _sound(**changes: Any) -> Measurement:
-    tests = {"stereotype": _test(1.5, 0.001), "workforce share, pearson": _test(0.31)}
-    tests |= {f"female minus male, {kind} professions": _test(0.612 + at) for at, kind in enumerate(GROUPS)}
+    tests = {"stereotype": _test(STEREOTYPE, 1.5, 0.001), "workforce share, pearson": _test(WORKFORCE, 0.31)}
+    tests |= {
+        f"female minus male, {kind} professions": _test(_difference(kind), 0.612 + at) for at, kind in enumerate(GROUPS)
+    }
     given: dict[str, Any] = {
         "name": "association",
         "language": "en",
@@ -95,7 +105,7 @@ def _sound(**changes: Any) -> Measurement:
 def _published() -> Measurement:
     tests = {
         f"female minus male, {kind} professions": _test(
-            0.02, 1e-40, interval=None, statistic=16633.0, statistic_name="V", effect_size=-0.56
+            _difference(kind), 0.02, 1e-40, interval=None, statistic=16633.0, statistic_name="V", effect_size=-0.56
         )
         for kind in GROUPS
     }
@@ -109,9 +119,11 @@ def _emotions() -> Measurement:
         ProfessionValue(profession=f"{kind} word", group=kind, workforce_share=None, female=1, male=0.5, difference=0.5)
         for kind in kinds
     ]
-    tests = {f"female minus male, {kind} emotion words": _test(0.1) for kind in kinds}
+    tests = {f"female minus male, {kind} emotion words": _test(_difference(kind), 0.1) for kind in kinds}
     groups = _groups(kinds, "emotion words")
-    return _sound(corpus="emotions", tests=tests, groups=groups, professions=words, hypotheses=[])
+    return _sound(
+        corpus="emotions", attributes="emotion words", tests=tests, groups=groups, professions=words, hypotheses=[]
+    )
 
 
 def _audit(*measurements: Measurement, name: str = "bert-x") -> AuditResult:
@@ -242,7 +254,7 @@ def test_a_tiny_p_is_no_large_effect() -> None:
 
 
 def test_a_large_estimate_that_may_be_chance_is_no_effect() -> None:
-    text = _text(render(_audit(_sound(tests={"stereotype": _test(3.0, 0.4)})), {}))
+    text = _text(render(_audit(_sound(tests={"stereotype": _test(STEREOTYPE, 3.0, 0.4)})), {}))
     assert "no clear difference" in text
     assert "strong effect" not in text
 
@@ -338,7 +350,9 @@ def test_hostile_text_is_escaped_everywhere() -> None:
         language='"><b>',
         professions=evil,
         groups=_groups((EVIL,), "professions"),
-        tests={f"female minus male, {EVIL} professions": _test(1, question=EVIL, effect_size_name=EVIL)},
+        tests={
+            f"female minus male, {EVIL} professions": _test(_difference(EVIL), 1, question=EVIL, effect_size_name=EVIL)
+        },
         caveats=[Caveat(code=f'"{EVIL}', text=EVIL)],
         hypotheses=[Hypothesis(name=EVIL, statement=EVIL, answer="supported", evidence=EVIL)],
         several_pieces=[EVIL],
@@ -367,7 +381,7 @@ def test_a_single_profession_is_drawn() -> None:
 
 def test_without_estimates_there_are_dashes() -> None:
     nothing: dict[str, Any] = {"statistic": None, "effect_size": None}
-    tests = {name: _test(None, None, **nothing) for name in _sound().tests}
+    tests = {name: _test(test.labels, None, None, **nothing) for name, test in _sound().tests.items()}
     gone = {"female": None, "male": None, "difference": None, "difference_interval": None}
     professions = [one.model_copy(update=gone) for one in _professions()]
     groups = _groups(GROUPS, "professions", mean=None, interval=None, n=0)
