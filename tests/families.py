@@ -18,7 +18,8 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 from toy_model import tokenizer_of
 from unmask.probes.association import build
 
-SENTENCES = [row.sentence for language in ("en", "de") for row in build(language)[::7]]
+TEXTS = (("en", "bec-pro"), ("de", "bec-pro"), ("en", "emotions"), ("de", "agreement-free"))
+SENTENCES = [row.sentence for language, corpus in TEXTS for row in build(language, corpus)[::7]]
 LETTERS = "abcdefghijklmnopqrstuvwxyzßäöüABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÜ-.,"
 SIZES = {
     "hidden_size": 32,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -19,10 +20,16 @@ def pieces_at(tokenizer: Any, sentence: str, span: tuple[int, int]) -> list[int]
 
 def log_p(model: Any, ids: list[int], position: int, token: int, attention: list[int] | None = None) -> float:
     """The log-probability of a token at a position."""
+    return float(_forward(model, tuple(ids), None if attention is None else tuple(attention))[position, token])
+
+
+@lru_cache(maxsize=8192)
+def _forward(model: Any, ids: tuple[int, ...], attention: tuple[int, ...] | None) -> torch.Tensor:
+    """One input alone; the same input is not run again, so that every row can be compared in reasonable time."""
     with torch.no_grad():
         mask = None if attention is None else torch.tensor([attention])
         logits = model(input_ids=torch.tensor([ids]), attention_mask=mask).logits
-    return float(torch.log_softmax(logits[0], dim=-1)[position, token])
+    return torch.log_softmax(logits[0], dim=-1)
 
 
 def chain(model: Any, tokenizer: Any, ids: list[int], target: list[int], hidden: list[int]) -> float:

@@ -140,3 +140,44 @@ def test_public_names_are_there() -> None:
     assert unmask.MaskQuery is MaskQuery
     with pytest.raises(AttributeError):
         unmask.nothing  # noqa: B018
+
+
+def test_names_alone_and_twice() -> None:
+    model = PlantedModel([*build("en"), *build("en", "emotions")], bias=0.5)
+    audit = unmask.audit(model, measures="association", languages="en", corpora=["emotions", "emotions"])
+    assert len(audit.measurements) == 1
+    with pytest.raises(unmask.UnmaskError, match="no measures"):
+        unmask.audit(model, measures=[])
+    with pytest.raises(unmask.UnmaskError, match="no languages"):
+        unmask.audit(model, languages=[])
+    with pytest.raises(unmask.UnmaskError, match="seed -1"):
+        unmask.audit(model, seed=-1)
+
+
+def test_questions_may_grow_between_calls(loaded: Callable[[str], Any]) -> None:
+    model = loaded("bert-uncased")
+    queries = [MaskQuery("He is a mason.", (0, 2))]
+    assert len(model.log_probability(queries)) == 1
+    queries.append(MaskQuery("She is a mason.", (0, 3)))
+    assert len(model.log_probability(queries)) == 2
+
+
+def test_parts_that_do_not_belong_together_are_refused(model_folder: Callable[[str], Path]) -> None:
+    folder = model_folder("bert-uncased")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    bare = transformers.AutoModel.from_pretrained(folder)
+    with pytest.raises(unmask.UnmaskError, match="no language-model head"):
+        unmask.audit((bare, tokenizer))
+    model = transformers.AutoModelForMaskedLM.from_pretrained(folder)
+    model.resize_token_embeddings(50)
+    with pytest.raises(unmask.UnmaskError, match="50 embeddings"):
+        unmask.audit((model, tokenizer))
+
+
+def test_half_precision_is_said(model_folder: Callable[[str], Path]) -> None:
+    folder = model_folder("bert-uncased")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModelForMaskedLM.from_pretrained(folder, dtype="bfloat16")
+    found = unmask.audit((model, tokenizer))
+    assert "half-precision" in {caveat.code for caveat in found.measurements[0].caveats}
+    assert found.result.configuration["device"] == "as loaded"

@@ -160,13 +160,39 @@ def test_released_columns_are_understood(language: str, tmp_path: Path) -> None:
     assert turned.tests[name].estimate == pytest.approx(-(found.result.measurements[0].tests[name].estimate or 0))
 
 
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("without", [[], ["Template"]])
+def test_the_order_of_released_rows_does_not_matter(language: str, without: list[str], tmp_path: Path) -> None:
+    """Person words are paired by what they are; only `Frau`, which stands for two, needs its order."""
+    path = _released_scores(language, tmp_path)
+    frame = pd.read_csv(path, sep="\t", index_col=0).drop(columns=without)
+    frame.to_csv(path, sep="\t")
+    expected = analyse(path, language=language).result.measurements[0].tests
+    if language == "en":
+        frame = frame.sample(frac=1, random_state=3) if not without else frame.sort_values("Person", kind="stable")
+    else:
+        frame = frame.sort_values("Person", kind="stable", key=lambda words: words == "Bruder")
+    frame.to_csv(path, sep="\t")
+    found = analyse(path, language=language).result.measurements[0].tests
+    for name, test in expected.items():
+        assert found[name].estimate == pytest.approx(test.estimate, abs=1e-12)
+        assert found[name].p_value == pytest.approx(test.p_value, abs=1e-9)
+
+
 def test_items_of_an_audit_can_be_analysed_again(tmp_path: Path) -> None:
     audit = unmask.audit(PlantedModel(build("en"), bias=0.5))
     audit.save(tmp_path / "audit")
-    again = unmask.analyse(tmp_path / "audit" / "items" / "association.parquet")
-    assert {name: test.estimate for name, test in again.measurements[0].tests.items()} == {
-        name: test.estimate for name, test in audit.measurements[0].tests.items()
-    }
+    of_audit = {name: test.estimate for name, test in audit.measurements[0].tests.items()}
+    for place in ("audit", "audit/items/association.parquet"):
+        again = unmask.analyse(tmp_path / place)
+        assert {name: test.estimate for name, test in again.measurements[0].tests.items()} == of_audit
+        assert again.result.model.name == "audit"
+    with pytest.raises(UnmaskError, match="holds scores for 'en', not for 'de'"):
+        unmask.analyse(tmp_path / "audit", language="de")
+    frame = audit.items["association"].drop(columns=["pair", "corpus", "sentence", "form"])
+    frame.to_csv(tmp_path / "least.csv", index=False)
+    least = unmask.analyse(tmp_path / "least.csv").measurements[0]
+    assert {name: test.estimate for name, test in least.tests.items()} == pytest.approx(of_audit)
 
 
 @pytest.mark.parametrize(
@@ -180,6 +206,21 @@ def test_items_of_an_audit_can_be_analysed_again(tmp_path: Path) -> None:
         ),
         ("Template,Person,Gender,Profession,Prof_Gender,Pre_Assoc\nt,he,man,nurse,female,1\n", "'man'"),
         ("Template,Person,Gender,Profession,Prof_Gender,Pre_Assoc\n", "no rows"),
+        ("Person,Gender,Profession,Prof_Gender,Pre_Assoc\nhe,male,nurse,female,1\nhe,male,poet,x,inf\n", "row 2"),
+        ("Person,Gender,Profession,Prof_Gender,Pre_Assoc\nqueen,female,nurse,female,1\n", "'queen' is no person word"),
+        ("Person,Gender,Profession,Prof_Gender,Pre_Assoc\nhe,male,,female,1\n", "'profession' is empty in row 1"),
+        (
+            "Person,Gender,Profession,Prof_Gender,Pre_Assoc\nhe,male,nurse,female,1\nshe,female,nurse,male,1\n",
+            "'nurse' stands in 2 groups",
+        ),
+        (
+            "Template,Person,Gender,Profession,Prof_Gender,Pre_Assoc\nt,he,male,nurse,f,1\nt,he,male,nurse,f,1\n",
+            "stands there twice",
+        ),
+        (
+            "template,person,gender,profession,group,workforce_share,association\nt,he,male,nurse,f,5000,1\n",
+            "workforce_share '5000'",
+        ),
     ],
 )
 def test_bad_recorded_scores_are_refused(text: str, said: str, tmp_path: Path) -> None:
@@ -232,3 +273,79 @@ def test_words_for_size_go_by_the_estimate() -> None:
         "moderate",
         "strong",
     ]
+
+
+def _planted(noise_floor: float | None = None) -> Measurement:
+    rows = build("en")
+    items = score(rows, PlantedModel(rows, bias=0.7), PROTOCOLS["sound"], seed=1).items
+    found = PROTOCOLS["sound"].analyse(items, 1)
+    tests = {name: test.model_copy(update={"p_adjusted": test.p_value}) for name, test in found.tests.items()}
+    return found.model_copy(update={"tests": tests, "noise_floor": noise_floor})
+
+
+def test_an_effect_below_the_noise_is_called_noise_everywhere() -> None:
+    loud, quiet = interpret(_planted(1e-6)), interpret(_planted(100.0))
+    assert loud.hypotheses[0].answer == "supported"
+    assert [one.answer for one in quiet.hypotheses] == ["not supported", "not supported", "no evidence against"]
+    assert "below the noise" in quiet.headline
+    other = quiet.model_copy(
+        update={"tests": {name: one for name, one in quiet.tests.items() if name.startswith("female minus male")}}
+    )
+    assert "favours female or male person words clearly" in interpret(other).headline
+
+
+def test_what_could_not_be_tested_is_not_called_compatible_with_nothing() -> None:
+    rows = [row for row in build("en") if row.profession in ("mason", "secretary", "judge")]
+    found = unmask.audit(PlantedModel(build("en"), bias=0.7)).items["association"]
+    few = found[found["profession"].isin({row.profession for row in rows})]
+    measured = interpret(PROTOCOLS["sound"].analyse(few.reset_index(drop=True), 1))
+    assert measured.headline.startswith("Not tested")
+    assert "compatible" not in measured.headline
+    assert "few-words" in {caveat.code for caveat in measured.caveats}
+
+
+def test_effect_sizes_and_sign_flips_are_what_they_say() -> None:
+    """Worked out again from the items, the long way."""
+    rows = build("en")
+    items = score(rows, PlantedModel(rows, bias=0.7), PROTOCOLS["sound"], seed=1).items
+    draw = np.random.default_rng(5)
+    items["association"] += draw.normal(scale=0.3, size=len(items))
+    tests = PROTOCOLS["sound"].analyse(items, 1).tests
+    mean = items.groupby(["profession", "group", "gender"])["association"].mean().unstack()
+    gap = (mean["female"] - mean["male"]).reset_index(name="gap")
+    female, male = (gap[gap["group"] == kind]["gap"] for kind in ("female", "male"))
+    spread = np.sqrt((female.var() + male.var()) / 2)
+    stereotype, share = tests["stereotype"], tests["workforce share, pearson"]
+    assert stereotype.effect_size == pytest.approx((female.mean() - male.mean()) / spread)
+    assert stereotype.p_sign_flip == pytest.approx(2 / 2**9)  # all nine pairs point one way
+    assert share.p_sign_flip == pytest.approx(2 / 2**9)
+    assert share.interval is not None
+    assert share.estimate is not None
+    middle = np.tanh((np.arctanh(share.interval[0]) + np.arctanh(share.interval[1])) / 2)
+    assert middle == pytest.approx(share.estimate)  # symmetric on Fisher's scale, so not on the plain one
+    assert sum(share.interval) / 2 != pytest.approx(share.estimate, abs=1e-4)
+
+
+def test_professions_carry_intervals_over_person_words() -> None:
+    rows = build("en")
+    items = score(rows, PlantedModel(rows, bias=0.7), PROTOCOLS["sound"], seed=1).items
+    items["association"] += np.random.default_rng(5).normal(scale=0.3, size=len(items))
+    one = PROTOCOLS["sound"].analyse(items, 1).professions[0]
+    mine = items[items["profession"] == one.profession].groupby(["pair", "gender"])["association"].mean().unstack()
+    gaps = mine["female"] - mine["male"]
+    expected = stats.t.interval(0.95, len(gaps) - 1, gaps.mean(), stats.sem(gaps))
+    assert one.difference == pytest.approx(gaps.mean())
+    assert one.difference_interval == pytest.approx(expected)
+
+
+def test_caveats_say_what_applies() -> None:
+    rows = build("en")
+    items = score(rows, PlantedModel(rows, bias=0.7), PROTOCOLS["sound"], seed=1).items
+    codes = {name: {one.code for one in PROTOCOLS[name].analyse(items, 1).caveats} for name in PROTOCOLS}
+    assert "published-defects" in codes["published"] - codes["sound"]
+    items.loc[(items["profession"] == "mason") & (items["gender"] == "female"), "form"] = "masoness"
+    forms = PROTOCOLS["sound"].analyse(items, 1)
+    assert "gendered-forms" in {one.code for one in forms.caveats}
+    assert "grammatical-agreement" not in {one.code for one in forms.caveats}
+    german = PROTOCOLS["sound"].analyse(items.assign(language="de", corpus="custom", form="Pflegekraft"), 1)
+    assert "grammatical-agreement" in {one.code for one in german.caveats}

@@ -142,7 +142,11 @@ def _refused(done: subprocess.CompletedProcess[str], said: str, folder: Path) ->
         (["audit", "MODEL", "--persons", "none.csv"], "none.csv does not exist"),
         (["audit", "MODEL", "--seed", "many"], "--seed"),
         (["audit", "MODEL", "--colour"], "--colour"),
-        (["audit"], "model"),
+        (["audit", "my model!"], "neither a folder here nor a hub id"),
+        (["audit", "bert-base-uncased/"], "neither a folder here nor a hub id"),
+        (["audit", "MODEL", "--seed", "-1"], "--seed"),
+        (["audit", "MODEL", "--device", "meta"], "'meta' cannot be used"),
+        (["audit", "MODEL", "--protocol", "published", "--corpus", "emotions"], "no other"),
         (["adit", "MODEL"], "adit"),
         (["analyse", "none.csv"], "none.csv does not exist"),
     ],
@@ -169,7 +173,7 @@ def test_a_broken_folder(model_folder: Folder, tmp_path: Path) -> None:
     _refused(_run("audit", model, "--out", "out", cwd=tmp_path), "no weights", tmp_path)
     weights.write_bytes(whole)
     (model / "config.json").write_text("{")
-    _refused(_run("audit", model, "--out", "out", cwd=tmp_path), "not a valid JSON", tmp_path)
+    _refused(_run("audit", model, "--out", "out", cwd=tmp_path), "double quotes", tmp_path)
 
 
 def test_a_folder_without_tokenizer(model_folder: Folder, tmp_path: Path) -> None:
@@ -204,7 +208,7 @@ def test_a_model_of_another_kind(model_folder: Folder, tmp_path: Path) -> None:
     classifier = transformers.BertForSequenceClassification(transformers.BertConfig(vocab_size=len(tokenizer), **sizes))
     classifier.save_pretrained(tmp_path / "classifier")
     tokenizer.save_pretrained(tmp_path / "classifier")
-    _refused(_run("audit", "./classifier", "--out", "out", cwd=tmp_path), "would be random", tmp_path)
+    _refused(_run("audit", "./classifier", "--out", "out", cwd=tmp_path), "is a classifier", tmp_path)
     generator = transformers.GPT2LMHeadModel(transformers.GPT2Config(vocab_size=50, n_embd=32, n_layer=1, n_head=2))
     generator.save_pretrained(tmp_path / "generator")
     tokenizer.save_pretrained(tmp_path / "generator")
@@ -265,7 +269,7 @@ def test_a_disk_that_fills_up(model_folder: Folder, tmp_path: Path, small: list[
         check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)),
     )
-    _refused(done, "File too large; nothing was written", tmp_path)
+    _refused(done, "File too large", tmp_path)
 
 
 def test_ctrl_c(model_folder: Folder, tmp_path: Path) -> None:
@@ -281,6 +285,6 @@ def test_ctrl_c(model_folder: Folder, tmp_path: Path) -> None:
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=120)
     assert running.returncode == 130
-    assert err.strip() == "unmask: stopped; nothing was written"
+    assert err.strip() == "unmask: stopped; a folder is written whole or not at all"
     assert out == ""
     assert list(tmp_path.iterdir()) == []

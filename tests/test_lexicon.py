@@ -93,14 +93,23 @@ def test_a_users_person_words(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("phrase,gender\nhe,male\n", "every pair needs one male and one female"),
+        ("phrase,gender\nhe,male\n", "1 male and 0 female"),
         ("phrase,gender\nhe,man\nshe,female\n", "gender 'man'"),
         ("phrase\nhe\n", "column 'gender' is missing"),
         ("phrase,gender,pair\nhe,male,x\nshe,female,x\n", "pair 'x'"),
-        ("phrase,gender,target\nhe,male,him\nshe,female,she\n", "'him' does not occur"),
+        ("phrase,gender,target\nhe,male,him\nshe,female,she\n", "'him' is no word of the phrase 'he'"),
+        ("phrase,gender,target\nmy woman,male,man\nshe,female,she\n", "'man' is no word of the phrase 'my woman'"),
         ("phrase,gender\n", "no rows"),
         ("", "is missing"),
-        ("phrase,gender\n,male\nshe,female\n", "empty"),
+        ("phrase,gender\n,male\nshe,female\n", "line 2: column 'phrase' is empty"),
+        ("phrase,gender\nhe,male\nshe,female\nhe,male\nshe,female\n", "'he', 'she' given more than once"),
+        ("phrase,gender\nthey,male\nthey,female\n", "'they' given more than once"),
+        ("phrase;gender\nhe;male\n", "separate columns by commas"),
+        ("phrase,gender\nhe,male,him\nshe,female\n", "line 2: 3 cells for 2 columns"),
+        ('phrase,gender\n"he,male\nshe,female\n', "a quote that is not closed"),
+        ("phrase,gender\nh\x00e,male\nshe,female\n", "control character"),
+        ('phrase,gender\n"he\nhim",male\nshe,female\n', "line break"),
+        (f"phrase,gender\n{'h' * 140_000},male\nshe,female\n", "field larger"),
     ],
 )
 def test_bad_person_words_are_refused(text: str, said: str, tmp_path: Path) -> None:
@@ -111,7 +120,8 @@ def test_bad_person_words_are_refused(text: str, said: str, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("job\nnurse\n", "neither 'profession' nor 'name'"),
+        ("job\nnurse\n", "column 'profession' is missing; it has 'job'"),
+        ("profession,workforce_share\nnurse,0.89\nplumber,0.03\n", "fractions"),
         ("profession,workforce_share\nnurse,120\n", "'120'"),
         ("profession,workforce_share\nnurse,many\n", "'many'"),
         ("profession\nnurse\nnurse\n", "more than once"),
@@ -128,11 +138,17 @@ def test_bad_professions_are_refused(text: str, said: str, tmp_path: Path) -> No
         ("template\n{person} sleeps.\n", "but has 1 and 0"),
         ("template\n{person} and {person} are {profession}.\n", "but has 2 and 1"),
         ("template\n{person} is {profession\n", "cannot be read"),
+        ("template\n{person} is {profession}.\n{person} is {profession}.\n", "more than once"),
     ],
 )
 def test_bad_templates_are_refused(text: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(UnmaskError, match=said):
         templates("en", path=_file(tmp_path, text))
+
+
+def test_groups_are_known_in_any_case(tmp_path: Path) -> None:
+    path = _file(tmp_path, "profession,group\nnurse,Female\nplumber,MALE\npoet,Arts\n")
+    assert [one.group for one in attributes("en", path=path)] == ["female", "male", "Arts"]
 
 
 def test_a_missing_file_and_a_binary_one_are_refused(tmp_path: Path) -> None:

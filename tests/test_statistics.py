@@ -12,7 +12,7 @@ from scipy import stats
 
 from unmask.statistics.corrections import holm
 from unmask.statistics.correlation import fisher_z, pearson, spearman
-from unmask.statistics.crossed import Estimate, jackknife
+from unmask.statistics.crossed import FISHER, Estimate, jackknife
 from unmask.statistics.paired import sign_flip, signed_ranks, z_of_v
 
 numbers = st.floats(-100, 100, allow_nan=False).map(lambda x: round(x, 3))
@@ -112,7 +112,17 @@ def test_correlations_agree_with_scipy() -> None:
     assert math.isnan(pearson([1, 1, 1], [1, 2, 3]))
     assert math.isnan(pearson([1, 2], [1, 2]))
     assert pearson([1, 2, 3], [2, 4, 6]) == pytest.approx(1)
-    assert math.isfinite(fisher_z(1.0))
+    assert fisher_z(0.5) == pytest.approx(0.5493061443340549)
+    assert math.isnan(fisher_z(1.0))
+
+
+@pytest.mark.parametrize("professions", [4, 5, 8])
+def test_a_perfect_order_of_few_points_has_no_interval(professions: int) -> None:
+    """Fisher's z has no value at 1: no interval, rather than [1, 1] and p = 0, or [−1, 1]."""
+    shares = np.arange(professions, dtype=float)
+    values = np.tile(shares[:, None], (1, 9))
+    found = jackknife(values.shape, lambda r, c: spearman(values[np.ix_(r, c)].mean(axis=1), shares[r]), scale=FISHER)
+    assert found == Estimate(1.0)
 
 
 def _mean_of(values: np.ndarray) -> Estimate:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unmask import auditing
-from unmask.models.loading import LoadOptions
+from unmask.models.sources import LoadOptions
 from unmask.results import AuditResult, Measurement
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Audit:
 def audit(
     model: Any,
     *,
-    measures: Sequence[str] = auditing.MEASURES,
+    measures: Sequence[str] | str = auditing.MEASURES,
     languages: Sequence[str] | str = ("en",),
     protocol: str = "sound",
     corpora: Sequence[str] | str = (),
@@ -99,10 +99,10 @@ def audit(
     built-in words.
     """
     settings = auditing.Settings(
-        measures=tuple(measures),
-        languages=(languages,) if isinstance(languages, str) else tuple(languages),
+        measures=_names(measures),
+        languages=_names(languages),
         protocol=protocol,
-        corpora=(corpora,) if isinstance(corpora, str) else tuple(corpora),
+        corpora=_names(corpora),
         templates=_path(templates),
         persons=_path(persons),
         professions=_path(professions),
@@ -116,12 +116,15 @@ def analyse(
     items: str | PathLike[str],
     *,
     measure: str = "association",
-    language: str = "en",
+    language: str | None = None,
     protocol: str = "sound",
     score_column: str | None = None,
     seed: int = auditing.SEED,
 ) -> Audit:
-    """Analyse recorded item scores (Parquet, CSV or TSV), without the model that gave them."""
+    """Analyse recorded item scores (an audit folder, Parquet, CSV or TSV), without the model that gave them.
+
+    `language` is needed only for the released BEC-Pro columns, if it is not English.
+    """
     return Audit(
         auditing.analyse(
             Path(items),
@@ -132,6 +135,11 @@ def analyse(
             seed=seed,
         )
     )
+
+
+def _names(value: Sequence[str] | str) -> tuple[str, ...]:
+    """One name or several, each once."""
+    return (value,) if isinstance(value, str) else tuple(dict.fromkeys(value))
 
 
 def _path(value: str | PathLike[str] | None) -> Path | None:

@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib import metadata
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import unmask
 from unmask.errors import UnmaskError, one_of
 from unmask.measures import association
-from unmask.models.loading import LoadOptions, load_masked_lm
+from unmask.models.loading import load_masked_lm
+from unmask.models.sources import LoadOptions
 from unmask.probes import association as probe
 from unmask.probes import recorded
 from unmask.results import AuditResult, Measurement, ModelInfo
@@ -53,15 +55,29 @@ class Settings:
         for language in self.languages:
             one_of(language, LANGUAGES, "language")
         one_of(self.protocol, association.PROTOCOLS, "protocol")
-        if len(self.languages) > 1 and (self.templates or self.persons or self.professions):
+        if self.seed < 0:
+            raise UnmaskError(f"seed {self.seed} is negative; give 0 or more")
+        for what in ("measures", "languages"):
+            if not getattr(self, what):
+                raise UnmaskError(f"no {what} were given; give at least one, or leave them out for the default")
+        if len(self.languages) > 1 and self._custom:
             raise UnmaskError("files of your own are for one language; give one --language with them")
+        if self.protocol == "published" and (self._custom or set(self.corpora) - {"bec-pro"}):
+            raise UnmaskError(
+                "the published protocol repeats the paper's corpus and no other; use --protocol sound for other corpora"
+                " and for words of your own"
+            )
+
+    @property
+    def _custom(self) -> bool:
+        return any((self.templates, self.persons, self.professions))
 
     def corpora_of(self, language: str) -> Sequence[str]:
         """Which corpora to run in a language."""
         if self.corpora:
             return self.corpora
-        custom = self.templates or self.persons or self.professions
-        return ("bec-pro",) if language != "de" or custom or self.protocol != "sound" else ("bec-pro", "agreement-free")
+        plain = language != "de" or self._custom or self.protocol != "sound"
+        return ("bec-pro",) if plain else ("bec-pro", "agreement-free")
 
     def resolved(self) -> dict[str, str | int | float | bool | list[str] | None]:
         """Every setting, for the result."""
@@ -107,6 +123,11 @@ def run(model: Any, settings: Settings, *, progress: Progress | None = None) -> 
         for corpus in settings.corpora_of(language)
     ]
     subject = load_masked_lm(model, settings.loading, progress=progress)
+    info = (
+        subject.info()
+        if hasattr(subject, "info")
+        else ModelInfo(name=type(subject).__name__, architecture="own object")
+    )
     measurements, items = [], []
     for rows in corpora:
         scored = association.score(rows, subject, protocol, seed=settings.seed)
@@ -118,17 +139,16 @@ def run(model: Any, settings: Settings, *, progress: Progress | None = None) -> 
                     "distinct_inputs": scored.distinct_inputs,
                     "several_pieces": scored.several_pieces,
                     "data_hash": _hash(row.sentence for row in rows),
+                    "caveats": [*association.precision_caveats(info.dtype), *measurement.caveats],
                 }
             )
         )
         items.append(scored.items)
-    info = (
-        subject.info()
-        if hasattr(subject, "info")
-        else ModelInfo(name=type(subject).__name__, architecture="own object")
-    )
+    configuration = settings.resolved()
+    if not isinstance(model, str | PathLike):
+        configuration["device"] = "as loaded"
     return Findings(
-        _result(info, settings.resolved(), settings.seed, measurements),
+        _result(info, configuration, settings.seed, measurements),
         {"association": pd.concat(items, ignore_index=True)},
     )
 
@@ -137,15 +157,17 @@ def analyse(
     path: Path,
     *,
     measure: str = "association",
-    language: str = "en",
+    language: str | None = None,
     protocol: str = "sound",
     score_column: str | None = None,
     seed: int = SEED,
 ) -> Findings:
     """Analyse recorded scores, without the model that gave them."""
     one_of(measure, MEASURES, "measure")
-    one_of(language, LANGUAGES, "language")
+    if language is not None:
+        one_of(language, LANGUAGES, "language")
     chosen = association.PROTOCOLS[one_of(protocol, association.PROTOCOLS, "protocol")]
+    path, name = recorded.locate(path, measure)
     items = recorded.read(path, language, score_column)
     measurements = [
         chosen.analyse(of_corpus.reset_index(drop=True), seed).model_copy(
@@ -156,11 +178,11 @@ def analyse(
     configuration: dict[str, str | int | float | bool | list[str] | None] = {
         "items": str(path),
         "measures": [measure],
-        "languages": [language],
+        "languages": sorted({measurement.language for measurement in measurements}),
         "protocol": protocol,
         "score_column": score_column,
     }
-    info = ModelInfo(name=path.stem, architecture="recorded scores")
+    info = ModelInfo(name=name, architecture="recorded scores")
     return Findings(_result(info, configuration, seed, measurements), {measure: items})
 
 

@@ -23,6 +23,9 @@ def whole_folder(path: Path) -> Iterator[Path]:
         draft.chmod(0o755)
         refuse_existing(path)
         draft.rename(path)
+    except OSError as error:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise UnmaskError(f"{path} could not be written ({error.strerror or error}); nothing was kept of it") from None
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
         raise
@@ -48,3 +51,6 @@ def refuse_existing(path: Path) -> None:
     """Never write over what is there, and find out before the work rather than after it."""
     if path.exists():
         raise UnmaskError(f"{path} exists; give another folder with --out, or remove it first")
+    for parent in path.parents:
+        if parent.exists() and not parent.is_dir():
+            raise UnmaskError(f"{parent} is a file, so {path} cannot be made; give another folder with --out")

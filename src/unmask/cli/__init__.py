@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from unmask.cli import analyse, audit
+from unmask.cli import analyse, audit, finetune, models
 from unmask.errors import UnmaskError
 
 INTERRUPTED = 130
@@ -18,11 +18,13 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="Measure gender bias in language models: audit a model, or analyse recorded scores.",
-    epilog="Start with: unmask audit bert-base-uncased",
+    help="Measure gender bias in language models: audit a model, analyse recorded scores, train a model to audit.",
+    epilog="Start with: unmask audit",
 )
 app.command("audit")(audit.command)
 app.command("analyse")(analyse.command)
+app.command("finetune")(finetune.command)
+app.command("models")(models.command)
 
 
 def _version(value: bool) -> None:
@@ -59,14 +61,14 @@ def _run() -> int:
         context = getattr(error, "ctx", None)
         where = context.command_path if context else "unmask"
         return _say(f"{error.format_message().rstrip('.')}; see {where} --help")
-    except (KeyboardInterrupt, typer.Abort):
-        _say("stopped; nothing was written")
+    except (KeyboardInterrupt, typer.Abort) as error:
+        _say(str(error) or "stopped; a folder is written whole or not at all")
         return INTERRUPTED
     except UnmaskError as error:
         return _say(str(error))
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        return _say(f"{where}{error.strerror or error}; nothing was written")
+        return _say(f"{where}{error.strerror or error}")
 
 
 def _say(line: str) -> int:

@@ -13,10 +13,14 @@ from unmask.cli.options import Json, Out, ProtocolName, Seed
 def command(
     items: Annotated[
         Path,
-        typer.Argument(help="Recorded scores, one row an item: Parquet, CSV or TSV; our columns or BEC-Pro's."),
+        typer.Argument(
+            help="Recorded scores, one row an item: an audit folder, Parquet, CSV or TSV; our columns or BEC-Pro's."
+        ),
     ],
     measure: Annotated[str, typer.Option(help="Which measure the scores belong to: association.")] = "association",
-    language: Annotated[str, typer.Option(help="en or de.")] = "en",
+    language: Annotated[
+        str | None, typer.Option(help="en or de, for files that do not say it themselves. Default: en.")
+    ] = None,
     protocol: ProtocolName = "sound",
     score_column: Annotated[
         str | None,
@@ -43,4 +47,4 @@ def command(
     audit = api.analyse(
         items, measure=measure, language=language, protocol=protocol, score_column=score_column, seed=seed
     )
-    finish(audit, out or free_name(items.stem), as_json=as_json)
+    finish(audit, out or free_name(audit.result.model.name), as_json=as_json)

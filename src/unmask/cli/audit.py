@@ -7,11 +7,17 @@ from typing import Annotated
 
 import typer
 
-from unmask.cli.options import Json, Out, ProtocolName, Seed
+from unmask.cli.options import AllowPickle, AllowRemoteCode, Json, Offline, Out, ProtocolName, Seed
+from unmask.embedded import DEFAULT
 
 
 def command(
-    model: Annotated[str, typer.Argument(help="A model folder, or a hub id such as bert-base-uncased.")],
+    model: Annotated[
+        str,
+        typer.Argument(
+            help="A model or adapter folder, a hub id such as bert-base-uncased, or an embedded model (unmask models)."
+        ),
+    ] = DEFAULT,
     measure: Annotated[
         list[str] | None, typer.Option(help="What to measure: association. Default: all that fit the model.")
     ] = None,
@@ -40,14 +46,9 @@ def command(
     out: Out = None,
     seed: Seed = 42,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, mps …")] = "auto",
-    offline: Annotated[bool, typer.Option("--offline", help="Use only what is on this machine.")] = False,
-    allow_pickle: Annotated[
-        bool,
-        typer.Option("--allow-pickle", help="Load pickled weights, which can run code of their author's."),
-    ] = False,
-    allow_remote_code: Annotated[
-        bool, typer.Option("--allow-remote-code", help="Run Python code that comes with the model.")
-    ] = False,
+    offline: Offline = False,
+    allow_pickle: AllowPickle = False,
+    allow_remote_code: AllowRemoteCode = False,
     as_json: Json = False,
 ) -> None:
     """Measure gender bias in a masked language model.
@@ -55,7 +56,8 @@ def command(
     Asks the model how likely it finds women and men (she, my brother, …) beside 60 professions, and leaves a folder
     with result.json, items/association.parquet and report.html.
 
-    Examples: unmask audit bert-base-uncased; unmask audit ./my-model --language de --out audits/my-model
+    Examples: unmask audit (the small model in the package); unmask audit bert-base-uncased;
+    unmask audit ./my-model --language de --out audits/my-model
     """
     from unmask import api
     from unmask.cli.output import finish

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from unmask.api import Audit
@@ -25,3 +25,23 @@ def finish(audit: Audit, folder: Path, *, as_json: bool) -> None:
     console = Console()
     terminal.show(audit.result, console)
     console.print(Text(f"\nReport: {folder / 'report.html'}"), soft_wrap=True)
+
+
+def show_training(record: dict[str, Any], folder: Path, *, as_json: bool) -> None:
+    """Print what training came to: the metrics as JSON, or in a few lines with the folder."""
+    import json
+
+    import typer
+
+    if as_json:
+        typer.echo(json.dumps(record, indent=2))
+        return
+    for split, metrics in record["metrics"].items():
+        low, high = metrics["accuracy_interval"]
+        typer.echo(
+            f"{split:<10}  accuracy {metrics['accuracy']:.4f} [{low:.4f}, {high:.4f}]  loss {metrics['loss']:.4f}"
+        )
+    typer.echo(
+        f"Best checkpoint: step {record['best_step']} of {record['steps']}, {record['seconds']:.0f} s of training"
+    )
+    typer.echo(f"Model: {folder} (metrics.json has all figures)")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from unmask.models.interfaces import Progress
+    from unmask.training.loop import News, Watch
 
 
 @contextmanager
@@ -22,3 +23,36 @@ def bar(title: str) -> Iterator[Progress]:
     with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as shown:
         task = shown.add_task(title, total=None)
         yield lambda done, total: shown.update(task, completed=done, total=total)
+
+
+@contextmanager
+def training() -> Iterator[tuple[Callable[[str], None], Watch]]:
+    """Yield a function that says a line and one that shows how training goes: a bar in a terminal, lines elsewhere."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+    from rich.text import Text
+
+    console = Console(stderr=True)
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("loss {task.fields[loss]}"),
+        TimeRemainingColumn(elapsed_when_finished=True),
+    )
+    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as shown:
+        task = shown.add_task("", total=None, loss="–")
+
+        def say(line: str) -> None:
+            console.print(Text(line), soft_wrap=True)
+
+        def watch(news: News) -> None:
+            shown.update(task, completed=news.step, total=news.steps, loss=f"{news.loss:.3f}")
+            if news.evaluation is not None:
+                figures = ", ".join(f"{name} {news.evaluation[name]:.4f}" for name in ("loss", "accuracy"))
+                say(
+                    f"epoch {news.epoch:.2f}, step {news.step} of {news.steps}:"
+                    f" training loss {news.loss:.4f}, validation {figures}"
+                )
+
+        yield say, watch

@@ -11,6 +11,6 @@ Equity Evaluation Corpus (Kiritchenko and Mohammad 2018). The German phrases wit
 corrections of German forms are our own.
 """
 
-from unmask.lexicon.words import Attribute, Person, Template, attributes, persons, templates
+from unmask.lexicon.words import GENDERS, Attribute, Person, Template, attributes, last_place, persons, templates
 
-__all__ = ["Attribute", "Person", "Template", "attributes", "persons", "templates"]
+__all__ = ["GENDERS", "Attribute", "Person", "Template", "attributes", "last_place", "persons", "templates"]

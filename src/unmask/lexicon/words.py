@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import csv
+import re
+import unicodedata
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
+from io import StringIO
 from pathlib import Path
 from string import Formatter
 
@@ -14,6 +17,7 @@ from unmask.errors import UnmaskError, listed
 
 GENDERS = ("male", "female")
 PERSON_PLACES = ("person", "person_object")
+STANDARD_GROUPS = ("female", "male", "balanced")
 FUNCTION_PLACES = ("a", "der", "in")  # words that agree with, or lead to, the attribute: never masked
 
 
@@ -67,10 +71,10 @@ def persons(language: str, name: str = "persons", path: Path | None = None) -> l
     for row in rows:
         gender = row["gender"]
         if gender not in GENDERS:
-            raise UnmaskError(f"{where}: gender {gender!r} of {row['phrase']!r} is neither 'male' nor 'female'")
+            raise UnmaskError(f"{where}: gender {gender!r} of {row['phrase']!r} is unknown; give 'male' or 'female'")
         target = row.get("target") or row["phrase"].split()[-1]
-        if target not in row["phrase"]:
-            raise UnmaskError(f"{where}: the target {target!r} does not occur in the phrase {row['phrase']!r}")
+        if last_place(target, row["phrase"]) is None:
+            raise UnmaskError(f"{where}: the target {target!r} is no word of the phrase {row['phrase']!r}; give one")
         pair = row.get("pair", "")
         if pair and not pair.isdecimal():
             raise UnmaskError(f"{where}: pair {pair!r} of {row['phrase']!r} is not a whole number")
@@ -84,40 +88,53 @@ def persons(language: str, name: str = "persons", path: Path | None = None) -> l
             )
         )
         seen[gender] += 1
+    _refuse_double((person.phrase for person in found), where, "phrase")
     keys = Counter((person.pair, person.gender) for person in found)
-    pairs = {person.pair for person in found}
-    if any(keys[pair, gender] != 1 for pair in pairs for gender in GENDERS):
-        raise UnmaskError(
-            f"{where}: every pair needs one male and one female phrase, but there are {seen['male']} male and"
-            f" {seen['female']} female ones; give each male phrase a female one, with the same number in 'pair'"
-        )
+    for person in found:
+        male, female = (keys[person.pair, gender] for gender in GENDERS)
+        if (male, female) != (1, 1):
+            raise UnmaskError(
+                f"{where}: the pair of {person.phrase!r} has {male} male and {female} female phrases, and needs one of"
+                " each; give every male phrase a female one, in the same order or with the same number in 'pair'"
+            )
     return found
 
 
+def last_place(words: str, text: str) -> int | None:
+    """Where whole words stand in a text for the last time."""
+    found = list(re.finditer(rf"(?<!\w){re.escape(words)}(?!\w)", text))
+    return found[-1].start() if found else None
+
+
 def attributes(language: str, name: str = "professions", path: Path | None = None) -> list[Attribute]:
-    """The attributes of a language, or of a CSV file with `profession` or `name` (and `group`, `workforce_share`).
+    """The attributes of a language, or of a CSV file with `profession` (and `group`, `workforce_share`).
 
     `male` and `female` columns hold the forms that agree with the person, `male_definite` the one after `{der}`; every
     further column can be named as a place in a template.
     """
-    rows = _rows(path, language, name, ())
+    rows = _rows(path, language, name, ("profession",))
     where = path or f"the {language} lexicon"
     found = []
     for row in rows:
-        key = row.get("name") or row.get("profession") or ""
-        if not key:
-            raise UnmaskError(f"{where}: a row has neither 'profession' nor 'name'; every profession needs one")
-        found.append(Attribute(key, row.get("group") or "all", _share(row, key, where), row))
-    double = [name for name, count in Counter(attribute.name for attribute in found).items() if count > 1]
-    if double:
-        raise UnmaskError(f"{where}: {listed(double)} given more than once; every profession needs a name of its own")
+        key = row["profession"]
+        group = row.get("group") or "all"
+        known = group.lower() in STANDARD_GROUPS
+        found.append(Attribute(key, group.lower() if known else group, _share(row, key, where), row))
+    _refuse_double((attribute.name for attribute in found), where, "profession")
+    shares = [one.workforce_share for one in found if one.workforce_share is not None]
+    if len(shares) > 1 and 0 < max(shares) <= 1:
+        raise UnmaskError(
+            f"{where}: no workforce_share is above {max(shares)}, so they look like fractions; give per cent, 0 to 100"
+        )
     return found
 
 
 def templates(language: str, name: str = "templates", path: Path | None = None) -> list[Template]:
     """The templates of a language, or those of a CSV file with a column `template`."""
     where = path or f"the {language} lexicon"
-    return [_template(row["template"], where) for row in _rows(path, language, name, ("template",))]
+    found = [_template(row["template"], where) for row in _rows(path, language, name, ("template",))]
+    _refuse_double((template.text for template in found), where, "template")
+    return found
 
 
 def _template(text: str, where: object) -> Template:
@@ -129,8 +146,8 @@ def _template(text: str, where: object) -> Template:
     attribute = [place for place in places if place not in (*PERSON_PLACES, *FUNCTION_PLACES)]
     if len(person) != 1 or len(attribute) != 1:
         raise UnmaskError(
-            f"{where}: template {text!r} must have one {{person}} and one {{profession}},"
-            f" but has {len(person)} and {len(attribute)}"
+            f"{where}: template {text!r} must have one {{person}} and one {{profession}}, but has {len(person)} and"
+            f" {len(attribute)}; write it in quotes if it holds a comma"
         )
     return Template(text, person[0], attribute[0])
 
@@ -153,26 +170,58 @@ def _share(row: Mapping[str, str], key: str, where: object) -> float | None:
 
 
 def _rows(path: Path | None, language: str, name: str, required: tuple[str, ...]) -> list[dict[str, str]]:
-    if path is None:
-        source = resources.files(__package__) / language / f"{name}.csv"
-        lines = source.read_text(encoding="utf-8").splitlines()
-    else:
-        try:
-            lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
-        except FileNotFoundError:
-            raise UnmaskError(f"{path} does not exist; give a CSV file of {name}") from None
-        except (UnicodeDecodeError, IsADirectoryError, PermissionError) as error:
-            raise UnmaskError(f"{path} cannot be read as UTF-8 text: {error}") from None
-    reader = csv.DictReader(lines)
-    columns = reader.fieldnames or []
+    """The rows of a CSV file, as they are meant: what looks like a slip in it is refused, not guessed at."""
+    text = _text(path, language, name)
+    where = path or name
+    try:
+        lines = [(number, cells) for number, cells in _cells(text) if any(cells)]
+    except csv.Error as error:
+        raise UnmaskError(f"{where} is not CSV as we read it ({error}); look for a quote that is not closed") from None
+    columns = lines[0][1] if lines else []
     missing = [column for column in required if column not in columns]
     if missing:
-        raise UnmaskError(f"{path or name}: column {missing[0]!r} is missing; it has {listed(columns) or 'no columns'}")
-    rows = [{key: (value or "").strip() for key, value in row.items() if key} for row in reader]
-    rows = [row for row in rows if any(row.values())]
+        hint = "; separate columns by commas" if any(";" in column or "\t" in column for column in columns) else ""
+        raise UnmaskError(f"{where}: column {missing[0]!r} is missing; it has {listed(columns) or 'no columns'}{hint}")
+    rows = []
+    for number, cells in lines[1:]:
+        if len(cells) > len(columns):
+            raise UnmaskError(
+                f"{where}, line {number}: {len(cells)} cells for {len(columns)} columns;"
+                " put quotes around text with commas"
+            )
+        if any(unicodedata.category(letter) == "Cc" for cell in cells for letter in cell):
+            raise UnmaskError(f"{where}, line {number}: a cell holds a line break or control character; remove it")
+        row = dict(zip(columns, cells + [""] * (len(columns) - len(cells)), strict=True))
+        empty = [column for column in required if not row[column]]
+        if empty:
+            raise UnmaskError(f"{where}, line {number}: column {empty[0]!r} is empty; fill it in")
+        rows.append(row)
     if not rows:
-        raise UnmaskError(f"{path or name} has no rows; give at least one")
-    empty = [column for column in required for row in rows if not row[column]]
-    if empty:
-        raise UnmaskError(f"{path or name}: column {empty[0]!r} is empty in a row; fill it in")
+        raise UnmaskError(f"{where} has no rows; give at least one")
     return rows
+
+
+def _cells(text: str) -> Iterator[tuple[int, list[str]]]:
+    """The cells of each row, with the line on which it ends."""
+    reader = csv.reader(StringIO(text, newline=""), strict=True)
+    for cells in reader:
+        yield reader.line_num, [cell.strip() for cell in cells]
+
+
+def _text(path: Path | None, language: str, name: str) -> str:
+    if path is None:
+        return (resources.files(__package__) / language / f"{name}.csv").read_text(encoding="utf-8")
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise UnmaskError(f"{path} does not exist; give a CSV file of {name}") from None
+    except IsADirectoryError:
+        raise UnmaskError(f"{path} is a folder; give a CSV file of {name}") from None
+    except UnicodeDecodeError:
+        raise UnmaskError(f"{path} is not UTF-8 text; save it as CSV in UTF-8") from None
+
+
+def _refuse_double(names: Iterable[str], where: object, what: str) -> None:
+    double = [name for name, count in Counter(names).items() if count > 1]
+    if double:
+        raise UnmaskError(f"{where}: {listed(double)} given more than once; give every {what} once")

@@ -88,6 +88,11 @@ def _literal_reads(query: LiteralQuery, tokens: dict[str, tuple[int, ...]], mask
     original, masked, anchor = (
         (tokens[text] + (mask,) * query.length)[: query.length] for text in (query.original, query.masked, query.anchor)
     )
+    if mask not in anchor:
+        raise UnmaskError(
+            f"{query.masked!r} is cut to {query.length} word pieces before its mask by the published protocol;"
+            " use --protocol sound"
+        )
     position = anchor.index(mask)
     attention = tuple(int(token > 0) for token in masked)
     return [Read(Input(masked, attention), position, original[position])]
@@ -166,12 +171,14 @@ def _joined(text: str, span: Span) -> UnmaskError:
 
 
 def _refuse_unknown(tokenizer: Tokenizer, places: dict[tuple[str, Span], Place]) -> None:
-    unknown = tokenizer.unk_token_id
+    special = set(tokenizer.all_special_ids)  # the unknown token is one of them
     words = {
-        text[slice(*span)]: None for (text, span), (ids, first, last) in places.items() if unknown in ids[first:last]
+        text[slice(*span)]: None
+        for (text, span), (ids, first, last) in places.items()
+        if not special.isdisjoint(ids[first:last])
     }
-    if unknown is not None and words:
+    if words:
         raise UnmaskError(
             f"the model's vocabulary has no pieces for {listed(words)} ({tokenizer.unk_token});"
-            " leave them out with --persons or --professions"
+            " give lists without them, with --persons and --professions (docs/own-words.md)"
         )

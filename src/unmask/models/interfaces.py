@@ -71,3 +71,17 @@ class Describes(Protocol):
     def describe(self, queries: Sequence[MaskQuery | LiteralQuery]) -> Description:
         """What it takes to answer these queries."""
         ...
+
+
+@runtime_checkable
+class Classifier(Protocol):
+    """A classifier of texts, or of pairs of texts."""
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """What it tells apart, in the order of its probabilities."""
+        ...
+
+    def probabilities(self, texts: Sequence[str | tuple[str, str]]) -> NDArray[np.float64]:
+        """The probability of each label (columns) for each text or pair (rows)."""
+        ...

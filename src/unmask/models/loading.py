@@ -1,41 +1,46 @@
-"""From a name, a folder or loaded objects to a model: safetensors only, and no remote code, unless allowed."""
+"""From a name, a folder or loaded objects to a model that can be asked, or trained."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from unmask.errors import UnmaskError, listed
-from unmask.models.interfaces import MaskedLM, Progress
+from unmask.models.interfaces import Classifier, MaskedLM, Progress
+from unmask.models.sources import LoadOptions, Source, device, find
 
-TOKENIZER_FILES = ("tokenizer*", "vocab*", "*.model", "*.vocab")
+MASKED_LM, CLASSIFIER = "AutoModelForMaskedLM", "AutoModelForSequenceClassification"
+HEADS = ("classifier.weight", "classifier.out_proj.weight", "score.weight")
 
 
 @dataclass(frozen=True)
-class LoadOptions:
-    """What loading may do, and where the model goes."""
+class Trainable:
+    """A model to train, its tokenizer, and the parts of it that no checkpoint held and that start at random."""
 
-    device: str = "auto"
-    offline: bool = False
-    allow_pickle: bool = False
-    """Load weights in pickle files, which can run code of their author's."""
-    allow_remote_code: bool = False
-    """Run Python code that comes with the model."""
+    model: Any
+    tokenizer: Any
+    fresh: tuple[str, ...]
 
 
 def load_masked_lm(model: Any, options: LoadOptions | None = None, *, progress: Progress | None = None) -> MaskedLM:
-    """A masked language model from a hub id, a folder, `(model, tokenizer)`, a pipeline, or an object that is one."""
+    """A masked language model from a name, a folder, `(model, tokenizer)`, a pipeline, or an object that is one."""
+    from unmask.models.masked_lm import TransformersMaskedLM
+
     options = options or LoadOptions()
     if isinstance(model, str | os.PathLike):
-        return _from_name(str(model), options, progress)
+        source = find(str(model), options)
+        _refuse_other_kinds(source)
+        tokenizer = _tokenizer(source)
+        if tokenizer.mask_token_id is None:
+            raise UnmaskError(f"{source.name} has no mask token; association needs a masked language model")
+        loaded = _whole(source, MASKED_LM, "a masked language model")
+        return TransformersMaskedLM(loaded.to(device(options.device)), tokenizer, name=source.name, progress=progress)
     if isinstance(model, MaskedLM):
         return model
-    parts = model if isinstance(model, tuple) else (getattr(model, "model", None), getattr(model, "tokenizer", None))
-    if len(parts) == 2 and hasattr(parts[0], "state_dict") and hasattr(parts[1], "mask_token_id"):
-        from unmask.models.masked_lm import TransformersMaskedLM
-
+    parts = _parts(model)
+    if parts and hasattr(parts[1], "mask_token_id"):
         return TransformersMaskedLM(*parts, progress=progress)
     raise UnmaskError(
         f"cannot audit a {type(model).__name__}; give a hub id, a folder, (model, tokenizer),"
@@ -43,128 +48,137 @@ def load_masked_lm(model: Any, options: LoadOptions | None = None, *, progress: 
     )
 
 
-def _from_name(name: str, options: LoadOptions, progress: Progress | None) -> MaskedLM:
-    is_folder = _is_folder(name)
-    if is_folder:
-        _check_folder(Path(name), options)
+def load_classifier(model: Any, options: LoadOptions | None = None, *, progress: Progress | None = None) -> Classifier:
+    """A text or pair classifier from a name, a folder, `(model, tokenizer)`, a pipeline, or an object that is one."""
+    from unmask.models.classifier import TransformersClassifier
 
-    import huggingface_hub
+    options = options or LoadOptions()
+    if isinstance(model, str | os.PathLike):
+        source = find(str(model), options)
+        loaded = _whole(source, CLASSIFIER, "a text classifier").to(device(options.device))
+        return TransformersClassifier(loaded, _tokenizer(source), name=source.name, progress=progress)
+    if isinstance(model, Classifier):
+        return model
+    parts = _parts(model)
+    if parts:
+        return TransformersClassifier(*parts, progress=progress)
+    raise UnmaskError(
+        f"cannot classify with a {type(model).__name__}; give a hub id, a folder, (model, tokenizer),"
+        " or an object with labels and a probabilities method"
+    )
+
+
+def load_trainable(name: str, options: LoadOptions, *, labels: Sequence[str] | None = None) -> Trainable:
+    """A base model to train on the CPU: with a classification head for the labels, or with its masked-LM head."""
+    source = find(name, options)
+    tokenizer = _tokenizer(source)
+    if labels is None:
+        return Trainable(_whole(source, MASKED_LM, "a masked language model"), tokenizer, ())
+    head = {
+        "num_labels": len(labels),
+        "id2label": dict(enumerate(labels)),
+        "label2id": {label: at for at, label in enumerate(labels)},
+    }
+    model, missing = _model(source, CLASSIFIER, **head, ignore_mismatched_sizes=True)
+    prefix = f"{model.base_model_prefix}."
+    fresh = dict.fromkeys(key.removeprefix(prefix).partition(".")[0] for key in missing)
+    unread = {"embeddings", "encoder", "transformer", "layers", "layer"} & set(fresh)
+    if unread:
+        raise UnmaskError(f"{name} has no weights for its {listed(sorted(unread))}; give a trained model as the base")
+    return Trainable(model, tokenizer, tuple(fresh))
+
+
+def _parts(model: Any) -> tuple[Any, Any] | None:
+    """The model and tokenizer of a tuple or a pipeline."""
+    parts = model if isinstance(model, tuple) else (getattr(model, "model", None), getattr(model, "tokenizer", None))
+    return parts if len(parts) == 2 and hasattr(parts[0], "state_dict") and callable(parts[1]) else None
+
+
+def _tokenizer(source: Source) -> Any:
+    """The tokenizer of a checkpoint, or of an adapter's model if it brings none."""
+    import transformers
+
+    try:
+        return source.attempt(lambda: transformers.AutoTokenizer.from_pretrained(source.place, **source.arguments))
+    except UnmaskError:
+        if source.base is None:
+            raise
+        return _tokenizer(source.base)
+
+
+def _whole(source: Source, kind: str, what: str) -> Any:
+    """A model all of whose weights were in the checkpoint."""
+    sizes = _labels_of(source) if kind == CLASSIFIER else {}
+    model, missing = _model(source, kind, **sizes)
+    if missing:
+        raise UnmaskError(
+            f"{source.name} has no weights for {listed(sorted(missing), 2)}: it was not saved as {what},"
+            " and its answers would be random"
+        )
+    return model
+
+
+def _model(source: Source, kind: str, **settings: Any) -> tuple[Any, list[str]]:
+    """The model, an adapter's merged into its base, and the names of the weights that were in no checkpoint."""
     import torch
     import transformers
+
+    holder = source.base or source
+    if holder.base is not None:
+        raise UnmaskError(f"{source.name} is an adapter on an adapter; merge the inner one first")
+    model, report = source.attempt(
+        lambda: getattr(transformers, kind).from_pretrained(
+            holder.place,
+            **holder.arguments,
+            **settings,
+            dtype=torch.float32,
+            use_safetensors=None if source.options.allow_pickle else True,
+            output_loading_info=True,
+        )
+    )
+    missing = set(report["missing_keys"]) | {key for key, *_ in report.get("mismatched_keys", ())}
+    if source.base is None:
+        return model, sorted(missing)
+    merged: tuple[Any, list[str]] = source.attempt(lambda: _merge(model, source, missing))
+    return merged
+
+
+def _merge(model: Any, source: Source, missing: set[str]) -> tuple[Any, list[str]]:
+    import peft
+
+    own = {key.removeprefix("base_model.model.") for key in peft.load_peft_weights(source.place, device="cpu")}
+    adapted = peft.PeftModel.from_pretrained(model, source.place, torch_device="cpu")
+    return adapted.merge_and_unload().float(), sorted(missing - own)
+
+
+def _labels_of(source: Source) -> dict[str, Any]:
+    """The labels of a classifier; an adapter may hold the size of its head in its weights alone."""
+    names = source.config.get("id2label")
+    if names:
+        return {
+            "num_labels": len(names),
+            "id2label": {int(at): label for at, label in names.items()},
+            "label2id": {label: int(at) for at, label in names.items()},
+        }
+    if source.base is None:
+        return {}
+    import peft
+
+    weights = source.attempt(lambda: peft.load_peft_weights(source.place, device="cpu"))
+    sizes = [tensor.shape[0] for key, tensor in weights.items() if key.endswith(HEADS)]
+    return {"num_labels": sizes[0]} if sizes else {}
+
+
+def _refuse_other_kinds(source: Source) -> None:
     from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
-    from unmask.models.masked_lm import TransformersMaskedLM
-
-    transformers.utils.logging.disable_progress_bar()
-    for library in (transformers, huggingface_hub):
-        library.utils.logging.set_verbosity_error()
-    source: dict[str, Any] = {"local_files_only": options.offline or is_folder}
-    code = {"trust_remote_code": options.allow_remote_code}
-    device = _device(options.device)
-
-    if not is_folder and not options.offline and not huggingface_hub.try_to_load_from_cache(name, "config.json"):
-        _try(
-            name, options, lambda: huggingface_hub.HfApi().model_info(name, timeout=10)
-        )  # fails soon, not after retries
-    config = _try(name, options, lambda: transformers.PretrainedConfig.get_config_dict(name, **source)[0])
-    if not config:
+    kind = source.config.get("model_type", "")
+    if "auto_map" not in source.config and kind not in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
         raise UnmaskError(
-            f"{name}: no config.json was found; check the name, or give a folder saved with save_pretrained"
+            f"{source.name} is of type {kind or 'unknown'!r}; association needs a masked language model such as BERT"
         )
-    kind = config.get("model_type", "")
-    if "auto_map" in config and kind not in transformers.CONFIG_MAPPING and not options.allow_remote_code:
-        raise UnmaskError(f"{name} needs Python code of its own; if you trust its author, pass --allow-remote-code")
-    if "auto_map" not in config and kind not in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
+    made_for = [name for name in source.config.get("architectures") or () if name.endswith("ForSequenceClassification")]
+    if made_for:
         raise UnmaskError(
-            f"{name} is of type {kind or 'unknown'!r}; association needs a masked language model such as BERT"
+            f"{source.name} is a classifier ({made_for[0]}); association needs a masked language model such as BERT"
         )
-    tokenizer = _try(name, options, lambda: transformers.AutoTokenizer.from_pretrained(name, **source, **code))
-    if tokenizer.mask_token_id is None:
-        raise UnmaskError(f"{name} has no mask token; association needs a masked language model")
-    model, report = _try(
-        name,
-        options,
-        lambda: transformers.AutoModelForMaskedLM.from_pretrained(
-            name,
-            **source,
-            **code,
-            dtype=torch.float32,
-            use_safetensors=None if options.allow_pickle else True,
-            output_loading_info=True,
-        ),
-    )
-    if report["missing_keys"]:
-        raise UnmaskError(
-            f"{name} has no weights for {listed(sorted(report['missing_keys']), 2)}: it was not saved as a masked"
-            " language model, and its answers would be random"
-        )
-    return TransformersMaskedLM(model.to(device), tokenizer, name=name, progress=progress)
-
-
-def _is_folder(name: str) -> bool:
-    if Path(name).is_dir():
-        return True
-    if Path(name).exists():
-        raise UnmaskError(f"{name} is a file; give the folder that holds config.json and the weights")
-    if name.startswith((".", "/", "~")) or name.count("/") > 1 or "\\" in name or not name.strip():
-        raise UnmaskError(f"folder {name!r} does not exist; give a model folder or a hub id such as bert-base-uncased")
-    return False
-
-
-def _check_folder(folder: Path, options: LoadOptions) -> None:
-    if not (folder / "config.json").is_file():
-        raise UnmaskError(f"{folder} has no config.json; give a folder saved with save_pretrained")
-    if not any(path for pattern in TOKENIZER_FILES for path in folder.glob(pattern)):
-        raise UnmaskError(f"{folder} has no tokenizer (tokenizer.json, vocab.txt …); save the tokenizer there as well")
-    if any(folder.glob("*.safetensors")) or options.allow_pickle:
-        return
-    pickles = sorted(path.name for pattern in ("*.bin", "*.pt", "*.pth", "*.ckpt") for path in folder.glob(pattern))
-    if pickles:
-        raise UnmaskError(
-            f"{folder} has its weights only as pickle ({pickles[0]}), which can run code when loaded;"
-            " convert it to safetensors, or pass --allow-pickle if you trust it"
-        )
-    raise UnmaskError(f"{folder} has no weights (*.safetensors); give a folder saved with save_pretrained")
-
-
-def _try(name: str, options: LoadOptions, load: Any) -> Any:
-    """Loading fails in a hundred ways, most with a traceback; give the first line of the reason."""
-    try:
-        return load()
-    except (KeyboardInterrupt, UnmaskError, MemoryError):
-        raise
-    except Exception as error:
-        reason = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
-        if _unreachable(error):
-            offline = options.offline or os.environ.get("HF_HUB_OFFLINE", "0") not in ("", "0")
-            why = "is not in the local cache and --offline is set" if offline else "cannot be reached on the hub"
-            raise UnmaskError(
-                f"{name} is not a folder here and {why}; check the name, or give a model folder"
-            ) from None
-        raise UnmaskError(f"{name} cannot be loaded: {reason[:300]}") from None
-
-
-def _unreachable(error: BaseException | None) -> bool:
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled
-
-    while error is not None:
-        if isinstance(error, LocalEntryNotFoundError | OfflineModeIsEnabled | HfHubHTTPError | ConnectionError):
-            return True
-        if type(error).__module__.partition(".")[0].startswith(("httpx", "httpcore", "requests", "socket")):
-            return True  # whichever client the hub's library uses
-        error = error.__cause__ or error.__context__
-    return False
-
-
-def _device(name: str) -> str:
-    import torch
-
-    if name == "auto":
-        return "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
-    try:
-        torch.empty(0, device=name)
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise UnmaskError(
-            f"device {name!r} cannot be used here ({str(error).splitlines()[0][:120]}); try --device cpu"
-        ) from None
-    return name

@@ -20,6 +20,7 @@ from unmask.errors import UnmaskError
 from unmask.models import engine
 from unmask.models.encoding import Input, Read, Tokenizer, encode
 from unmask.models.interfaces import Description, LiteralQuery, MaskQuery, Progress
+from unmask.models.positions import most_tokens
 from unmask.results import ModelInfo
 
 Query = MaskQuery | LiteralQuery
@@ -43,7 +44,7 @@ class TransformersMaskedLM:
         self.name = name or getattr(model, "name_or_path", "") or type(model).__name__
         self.token_budget = token_budget
         self.progress = progress
-        self._encoded: tuple[Sequence[Query], list[list[Read]]] | None = None
+        self._encoded: tuple[tuple[Query, ...], list[list[Read]]] | None = None
         if tokenizer.mask_token_id is None:
             raise UnmaskError(f"{self.name} has no mask token; association needs a masked language model")
         self._head_alone = self._head_can_run_alone()
@@ -57,6 +58,7 @@ class TransformersMaskedLM:
                 asked.setdefault((read.input, read.position), {})[read.token] = float("nan")
         places = list(asked)
         self._refuse_too_long(max((len(input.ids) for input, _ in places), default=0))
+        self._refuse_too_many_pieces(max((max(input.ids) for input, _ in places), default=0))
 
         def forward(batch: list[int]) -> None:
             log_p = self._log_softmax([places[at] for at in batch], [list(asked[places[at]]) for at in batch])
@@ -98,8 +100,9 @@ class TransformersMaskedLM:
 
     def _encode(self, queries: Sequence[Query]) -> list[list[Read]]:
         """Encode, remembering the last questions: they are described and then asked."""
-        if self._encoded is None or self._encoded[0] is not queries:
-            self._encoded = (queries, encode(self.tokenizer, queries))
+        asked = tuple(queries)
+        if self._encoded is None or self._encoded[0] != asked:
+            self._encoded = (asked, encode(self.tokenizer, asked))
         return self._encoded[1]
 
     def _log_softmax(self, places: list[tuple[Input, int]], tokens: list[list[int]]) -> list[list[float]]:
@@ -139,6 +142,8 @@ class TransformersMaskedLM:
 
     def _head_can_run_alone(self) -> bool:
         """Whether cutting to a position before the head gives the same logits as after it."""
+        if self.model.get_output_embeddings() is None and self.model.base_model is self.model:
+            raise UnmaskError(f"{self.name} has no language-model head; load it with AutoModelForMaskedLM")
         if self.model.base_model is self.model:
             return False
         mask = self.tokenizer.mask_token_id
@@ -152,20 +157,19 @@ class TransformersMaskedLM:
         return cut.shape == whole.shape and bool(torch.allclose(cut, whole, atol=1e-4, rtol=1e-4, equal_nan=True))
 
     def _refuse_too_long(self, longest: int) -> None:
-        config = self.model.config
-        limit = getattr(config, "max_position_embeddings", None) or longest
-        if self._counts_positions_from_padding():
-            limit -= (config.pad_token_id or 0) + 1
-        if longest > limit:
+        limit = most_tokens(self.model)
+        if limit and longest > limit:
             raise UnmaskError(
                 f"a sentence has {longest} tokens, but {self.name} takes {limit}, and nothing is cut off; shorten it"
             )
 
-    def _counts_positions_from_padding(self) -> bool:
-        """RoBERTa and its kin number positions from the padding id up."""
-        embeddings = getattr(self.model.base_model, "embeddings", None)
-        table = getattr(embeddings, "position_embeddings", None)
-        return getattr(table, "padding_idx", None) is not None
+    def _refuse_too_many_pieces(self, highest: int) -> None:
+        known = self.model.get_input_embeddings().weight.shape[0]
+        if highest >= known:
+            raise UnmaskError(
+                f"{self.name}: the tokenizer gives id {highest}, but the model has {known} embeddings;"
+                " give the tokenizer that belongs to the model"
+            )
 
     def _refuse_not_finite(self, scores: NDArray[np.float64], queries: Sequence[Query]) -> None:
         bad = np.flatnonzero(~np.isfinite(scores))

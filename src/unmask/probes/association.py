@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from unmask.errors import UnmaskError, one_of
-from unmask.lexicon import Attribute, Person, Template, attributes, persons, templates
+from unmask.lexicon import Attribute, Person, Template, attributes, last_place, persons, templates
 from unmask.lexicon.english import indefinite_article
 
 Span = tuple[int, int]
@@ -89,13 +89,8 @@ def build(
     people = persons(language, source.persons, persons_file)
     things = attributes(language, source.attributes, professions_file)
     frames = templates(language, source.templates, templates_file)
-    known = {form for thing in things for form in thing.forms} | {"profession"}
     for frame in frames:
-        if frame.attribute not in known:
-            raise UnmaskError(
-                f"unknown placeholder {{{frame.attribute}}} in template {frame.text!r};"
-                f" use {{person}}, {{profession}}, {{a}}, {{der}} or a column of the professions file"
-            )
+        _refuse_unknown_places(frame, things, language, templates_file or f"the templates of corpus {corpus!r}")
     if templates_file or persons_file or professions_file:
         corpus = CUSTOM
     rows = [
@@ -109,6 +104,23 @@ def build(
     if not rows:
         raise UnmaskError(f"corpus {corpus!r} has no sentences: no profession has a form for its templates")
     return rows
+
+
+def _refuse_unknown_places(frame: Template, things: list[Attribute], language: str, where: object) -> None:
+    columns = {form for thing in things for form, text in thing.forms.items() if text} | {"profession"}
+    places = {place for _, place in frame.parts() if place is not None} - {frame.person}
+    known = columns | {"a"} | ({"der"} if language == "de" else set())
+    forms = [thing for thing in things if not (thing.forms.get("male") and thing.forms.get("female"))]
+    if "der" in places and forms:
+        raise UnmaskError(
+            f"{{der}} in template {frame.text!r} of {where} needs the columns 'male' and 'female', which"
+            f" {forms[0].name!r} does not have; give both forms, or a template without {{der}}"
+        )
+    for place in sorted(places - known):
+        raise UnmaskError(
+            f"unknown placeholder {{{place}}} in template {frame.text!r} of {where}; use {{person}}, {{profession}},"
+            f" {{a}}{', {der}' if language == 'de' else ''} or a column of the professions file"
+        )
 
 
 def _form_for(thing: Attribute, person: Person, frame: Template) -> str:
@@ -129,7 +141,7 @@ def _fill(
 ) -> AssociationRow:
     form = wording.form(thing, person, frame)
     phrase = person.object if frame.person == "person_object" else person.phrase
-    target = person.target if person.target in phrase else phrase.split()[-1]
+    target = person.target if last_place(person.target, phrase) is not None else phrase.split()[-1]
     words = {
         frame.person: phrase,
         frame.attribute: form,
@@ -144,7 +156,7 @@ def _fill(
             spans[place] = (len(sentence), len(sentence) + len(words[place]))
             sentence += words[place]
     sentence = sentence[0].upper() + sentence[1:]
-    start = spans[frame.person][0] + phrase.rindex(target)
+    start = spans[frame.person][0] + (last_place(target, phrase) or 0)
     span = (start, start + len(target))
     return AssociationRow(
         language=language,

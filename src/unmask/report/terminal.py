@@ -21,8 +21,9 @@ def show(result: AuditResult, console: Console) -> None:
         console.print(Text(f"\n{result.model.name}: {title}", style="bold"))
         console.print(Text(measurement.headline) if measurement.headline else Text("No finding."))
         console.print(_means(measurement))
-        if measurement.test("stereotype"):
-            console.print(_contrasts(measurement))
+        contrasts = _contrasts(measurement)
+        if contrasts.row_count:
+            console.print(contrasts)
         if measurement.several_pieces:
             console.print(Text(f"Scored as whole words of several pieces: {', '.join(measurement.several_pieces)}"))
         console.print(Text(f"Caveats: {', '.join(caveat.code for caveat in measurement.caveats)}", style="dim"))
@@ -42,7 +43,8 @@ def _means(measurement: Measurement) -> Table:
     published = measurement.protocol == "published"
     spread = "V, r" if published else "95 % interval"
     for name in ("mean association", "female", "male", "f − m", spread, "p" if published else "p (Holm)"):
-        table.add_column(name, justify="left" if name == "mean association" else "right", no_wrap=True)
+        first = name == "mean association"  # it alone gives way where the terminal is narrow: numbers are never cut
+        table.add_column(name, justify="left" if first else "right", no_wrap=not first, overflow="fold")
     for kind in measurement.kinds():
         test = measurement.test("difference", group=kind)
         female, male = (measurement.mean_of(kind, gender) for gender in ("female", "male"))
@@ -58,7 +60,8 @@ def _means(measurement: Measurement) -> Table:
 def _contrasts(measurement: Measurement) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name in ("contrast", "estimate", "95 % interval", "p (Holm)"):
-        table.add_column(name, justify="left" if name == "contrast" else "right", no_wrap=True)
+        first = name == "contrast"
+        table.add_column(name, justify="left" if first else "right", no_wrap=not first, overflow="fold")
     for name in ("stereotype", "workforce share, pearson", "workforce share, spearman"):
         if test := measurement.tests.get(name):
             p = p_value(test.p_adjusted).removeprefix("= ")

@@ -60,12 +60,15 @@ class Test(Record):
     df: float | None = None
     p_value: float | None
     p_adjusted: float | None = None
-    """Holm's correction over the tests of the whole audit; in `published` the paper's own factor."""
+    """Holm's correction over the tests of the whole audit; in `published` the p-value itself, as in the paper."""
     effect_size: float | None = None
     effect_size_name: str = ""
     effect_size_interval: Interval | None = None
     p_sign_flip: float | None = None
-    """Exact p when the sign of each pair of person words is a coin toss."""
+    """p when the sign of each pair of person words is a coin toss: exact up to 14 pairs, drawn beyond.
+
+    For both correlations it is that of the covariance.
+    """
     wilcoxon: Effect | None = None
     """The paper's test over all single pairs, beside ours."""
 

@@ -23,5 +23,5 @@ def spearman(x: ArrayLike, y: ArrayLike) -> float:
 
 
 def fisher_z(r: float) -> float:
-    """Fisher's z of a correlation, kept finite at ±1."""
-    return float(np.arctanh(np.clip(r, -1 + 1e-12, 1 - 1e-12)))
+    """Fisher's z of a correlation; NaN at ±1, where it has none and so few points allow no interval."""
+    return float(np.arctanh(r)) if abs(r) < 1 - 1e-12 else float("nan")

@@ -9,8 +9,9 @@ M. Bartl, M. Nissim and A. Gatt (2020). Unmasking Contextual Stereotypes: Measur
 Proceedings of the Second Workshop on Gender Bias in NLP. After Kurita et al. (2019).
 """
 
+from unmask.measures.association.caveats import precision_caveats
 from unmask.measures.association.interpret import interpret
 from unmask.measures.association.protocol import PROTOCOLS, Protocol
 from unmask.measures.association.score import Scored, score
 
-__all__ = ["PROTOCOLS", "Protocol", "Scored", "interpret", "score"]
+__all__ = ["PROTOCOLS", "Protocol", "Scored", "interpret", "precision_caveats", "score"]

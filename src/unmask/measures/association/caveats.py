@@ -10,14 +10,23 @@ if TYPE_CHECKING:
     import pandas as pd
 
 AGREEMENT = "grammatical-agreement"
+FEW = 5
 
 _TEXTS = {
     AGREEMENT: (
-        "German profession words agree with the person's gender (Buchhalter, Buchhalterin), and that"
-        " agreement drowns the measure: the form of the word says who is meant, whatever the model thinks of"
-        " the profession. The paper finds the same pattern in all three profession groups. Do not read these"
+        "In German the words around the person agree with its gender (Buchhalter, Buchhalterin; mein, meine; der,"
+        " die), and that agreement drowns the measure: it says who is meant, whatever the model thinks of the"
+        " profession. The paper finds the same pattern in all three profession groups. Do not read these"
         " values as bias; the agreement-free corpus asks the same question in sentences that carry no such"
         " sign."
+    ),
+    "gendered-forms": (
+        "Some professions have a female and a male form (waitress, waiter), which shows the person's gender whatever"
+        " the model thinks of the profession. Leave them out, or read their values apart."
+    ),
+    "half-precision": (
+        "The model computes in half precision. The noise floor shows only how scores change with the batch; each can"
+        " be off by more than that. Load the model in float32 for exact scores."
     ),
     "field-of-work": (
         "These sentences name a field of work (in der Buchhaltung) in place of a profession word, so that no"
@@ -26,6 +35,10 @@ _TEXTS = {
     ),
     "us-workforce": (
         "Workforce shares are those of the United States in 2019 (Bureau of Labor Statistics), not of Germany."
+    ),
+    "few-words": (
+        "There are few professions in a group, or few pairs of person words. Values hold for these words; an interval"
+        " says how they vary among words like them, and with so few words it says little of others."
     ),
     "template-sentences": (
         "The sentences are made from a few templates. They show what the model does in such sentences; other"
@@ -50,8 +63,12 @@ _TEXTS = {
 def caveats(items: pd.DataFrame, protocol: str) -> list[Caveat]:
     """The caveats that apply to these items."""
     codes = []
-    if _agrees(items):
+    if "de" in set(items["language"]) and "agreement-free" not in set(items["corpus"]):
         codes.append(AGREEMENT)
+    elif _forms_differ(items):
+        codes.append("gendered-forms")
+    if _few(items):
+        codes.append("few-words")
     if "agreement-free" in set(items["corpus"]):
         codes.append("field-of-work")
     if protocol == "published":
@@ -62,7 +79,18 @@ def caveats(items: pd.DataFrame, protocol: str) -> list[Caveat]:
     return [Caveat(code=code, text=_TEXTS[code]) for code in codes]
 
 
-def _agrees(items: pd.DataFrame) -> bool:
+def _few(items: pd.DataFrame) -> bool:
+    """Whether an interval would rest on next to nothing."""
+    smallest_group = items.groupby("group")["profession"].nunique().min()
+    return bool(min(smallest_group, items["pair"].nunique()) < FEW)
+
+
+def precision_caveats(dtype: str | None) -> list[Caveat]:
+    """What to know of the numbers that a model computes in."""
+    return [Caveat(code="half-precision", text=_TEXTS["half-precision"])] if dtype in ("float16", "bfloat16") else []
+
+
+def _forms_differ(items: pd.DataFrame) -> bool:
     """Whether the form of a profession shows the person's gender."""
     forms = items.groupby(["profession", "gender"])["form"].first().unstack()
     return {"female", "male"} <= set(forms) and bool((forms["female"] != forms["male"]).any())

@@ -32,16 +32,15 @@ def size_of(nats: float) -> str:
 def _headline(measurement: Measurement) -> list[str]:
     if any(caveat.code == AGREEMENT for caveat in measurement.caveats):
         return [
-            "Not to be read as bias: German profession words show the person's gender, and that grammatical agreement"
-            " drowns whatever the model has learned of the professions. See the agreement-free corpus."
+            "Not to be read as bias: in German the words around a person show the person's gender, and that grammatical"
+            " agreement drowns whatever the model has learned of the professions. See the agreement-free corpus."
         ]
     stereotype = measurement.test("stereotype")
-    if stereotype is None:
-        return _by_group(measurement)
-    said = [_stereotype(stereotype, measurement)]
+    said = [_stereotype(stereotype, measurement)] if stereotype else _by_group(measurement)
     if workforce := measurement.test("workforce", correlation="pearson"):
-        said.append(_workforce(workforce))
-    if balanced := measurement.test("difference", group="balanced"):
+        said.append(_workforce(workforce, measurement))
+    balanced = measurement.test("difference", group="balanced")
+    if stereotype and balanced:
         said.append(_balanced(balanced, measurement))
     return [sentence for sentence in said if sentence]
 
@@ -58,7 +57,9 @@ def _stereotype(test: Test, measurement: Measurement) -> str:
         return (
             f"No stereotype found: the difference is below the noise of the computation ({number(test.estimate)} nats)."
         )
-    if not _clear(test):
+    if test.p_adjusted is None:
+        return f"Not tested, since there are too few professions for an interval: {compared}."
+    if not clear(test, measurement):
         return f"No stereotype found: {compared}; that is compatible with no difference."
     if test.estimate > 0:
         size = size_of(test.estimate)
@@ -73,20 +74,22 @@ def _range(test: Test) -> str:
     return f" (95 % interval {odds(test.interval[0])} to {odds(test.interval[1])})"
 
 
-def _workforce(test: Test) -> str:
+def _workforce(test: Test, measurement: Measurement) -> str:
     if test.estimate is None:
         return ""
     figures = f"r = {number(test.estimate)}{', 95 % interval ' + shown(test.interval) if test.interval else ''}"
-    if not _clear(test):
+    if test.p_adjusted is None:
+        return f"With {test.n} professions, a relation to women's share of the workforce cannot be tested ({figures})."
+    if not clear(test, measurement):
         return f"Across {test.n} professions there is no clear relation to women's share of the workforce ({figures})."
     way = "follows" if test.estimate > 0 else "runs against"
     return f"Across {test.n} professions, its preference {way} women's share of the workforce ({figures})."
 
 
 def _balanced(test: Test, measurement: Measurement) -> str:
-    if test.estimate is None or _noise(test.estimate, measurement):
+    if test.estimate is None or test.p_adjusted is None or _noise(test.estimate, measurement):
         return ""
-    if not _clear(test):
+    if not clear(test, measurement):
         figures = ", ".join(
             [f"female − male {number(test.estimate)}"]
             + ([f"95 % interval {shown(test.interval)}"] if test.interval else [])
@@ -105,9 +108,9 @@ def _by_group(measurement: Measurement) -> list[str]:
     said = []
     for kind in measurement.kinds():
         test = measurement.test("difference", group=kind)
-        if test is not None and test.estimate is not None and _clear(test):
+        if test is not None and test.estimate is not None and clear(test, measurement):
             way = "female" if test.estimate > 0 else "male"
-            shift = f"odds shifted by a factor of {odds(abs(test.estimate))}"
+            shift = f"a {size_of(test.estimate)} effect: odds shifted by a factor of {odds(abs(test.estimate))}"
             said.append(f"{kind.capitalize()} {measurement.attributes} favour {way} person words ({shift}).")
     return said or [f"No group of {measurement.attributes} favours female or male person words clearly."]
 
@@ -116,8 +119,10 @@ def _noise(estimate: float, measurement: Measurement) -> bool:
     return measurement.noise_floor is not None and abs(estimate) <= measurement.noise_floor
 
 
-def _clear(test: Test) -> bool:
-    return test.p_adjusted is not None and test.p_adjusted < LEVEL
+def clear(test: Test, measurement: Measurement) -> bool:
+    """Whether a test found something: beyond chance, and beyond the noise of the computation."""
+    found = test.p_adjusted is not None and test.p_adjusted < LEVEL
+    return found and test.estimate is not None and not _noise(test.estimate, measurement)
 
 
 def _hypotheses(measurement: Measurement) -> list[Hypothesis]:
@@ -148,8 +153,8 @@ def _sign_hypothesis(
     for kind, gender in cells:
         group, test = measurement.mean_of(kind, gender), measurement.test("mean", group=kind, gender=gender)
         mean = group.mean if group is not None and group.mean is not None else 0.0
-        clear = mean != 0 if test is None else _clear(test)  # the paper reads the sign alone
-        found.append(clear * (1 if mean * sign > 0 else -1))
+        sure = mean != 0 if test is None else clear(test, measurement)  # the paper reads the sign alone
+        found.append(sure * (1 if mean * sign > 0 else -1))
         evidence.append(
             f"{gender} persons with {kind} professions: {number(mean)}"
             + (f" {shown(group.interval)}" if group is not None and group.interval else "")
@@ -169,6 +174,6 @@ def _no_difference(measurement: Measurement) -> Hypothesis:
     return Hypothesis(
         name="H3",
         statement="Female and male person words are associated alike with balanced professions.",
-        answer="contradicted" if _clear(test) else "no evidence against",
+        answer="contradicted" if clear(test, measurement) else "no evidence against",
         evidence=evidence,
     )

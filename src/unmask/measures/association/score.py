@@ -41,12 +41,13 @@ def score(rows: Sequence[AssociationRow], model: MaskedLM, protocol: Protocol, *
         raise UnmaskError(
             "the published protocol works on token ids and needs a transformers model; use --protocol sound"
         )
+    whole = [MaskQuery(row.sentence, row.target_span) for row in rows]
+    pieces = model.describe(whole).pieces if isinstance(model, Describes) else [1] * len(rows)
     description = model.describe(queries) if isinstance(model, Describes) else None
     log_p = _ask(model, queries)
     target, prior = log_p[: len(rows)], log_p[len(rows) :]
     items = pd.DataFrame([asdict(row) for row in rows]).drop(columns=["target_span", "attribute_span"])
     items = items.assign(log_p_target=target, log_p_prior=prior, association=target - prior)
-    pieces = description.pieces[: len(rows)] if description else [1] * len(rows)
     split = dict.fromkeys(
         row.target for row, count in zip(rows, pieces, strict=True) if count > len(row.target.split())
     )
