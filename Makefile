@@ -2,7 +2,6 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-MODEL := build/toy-model
 
 .PHONY: audit test lint bench setup
 setup: $(VENV)/.done
@@ -12,11 +11,8 @@ $(VENV)/.done: pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $@
 
-$(MODEL)/model.safetensors: tools/toy_model.py | $(VENV)/.done
-	$(BIN)/python tools/toy_model.py $(MODEL)
-
-audit: $(MODEL)/model.safetensors  ## audit a small model made on the spot
-	$(BIN)/unmask audit $(MODEL)
+audit: $(VENV)/.done  ## audit the small BERT that is in the package
+	$(BIN)/unmask audit
 
 test: $(VENV)/.done  ## run the tests
 	$(BIN)/python -m pytest -q

@@ -19,7 +19,7 @@ from unmask.results import Measurement
 
 def _audit(tokenizer: Any, rows: list[Any]) -> dict[str, Measurement]:
     model = bert_of(tokenizer, seed=1)
-    train(model, tokenizer, rows, steps=800, seed=1, quiet=True)
+    train(model, tokenizer, rows, steps=800, seed=1)
     return {one.corpus: one for one in unmask.audit((model, tokenizer), languages="de").measurements}
 
 

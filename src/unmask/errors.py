@@ -14,6 +14,10 @@ class UnmaskError(Exception):
     """Bad input, explained in one line."""
 
 
+class Stopped(Exception):  # noqa: N818 - no error: the user asked for it
+    """The user stopped a long run (Ctrl-C) after what is worth keeping was kept; says so in one line."""
+
+
 def one_of(value: str, known: Iterable[str], what: str) -> str:
     """Return `value` if it is known, else say what is, and which one may have been meant."""
     names = list(known)

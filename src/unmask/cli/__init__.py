@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from unmask.cli import analyse, audit, finetune, models
-from unmask.errors import UnmaskError
+from unmask.errors import Stopped, UnmaskError
 
 INTERRUPTED = 130
 UsageError: Any = typer.BadParameter.__bases__[0]  # typer brings its own click, or uses the one installed
@@ -61,7 +61,7 @@ def _run() -> int:
         context = getattr(error, "ctx", None)
         where = context.command_path if context else "unmask"
         return _say(f"{error.format_message().rstrip('.')}; see {where} --help")
-    except (KeyboardInterrupt, typer.Abort) as error:
+    except (KeyboardInterrupt, typer.Abort, Stopped) as error:
         _say(str(error) or "stopped; a folder is written whole or not at all")
         return INTERRUPTED
     except UnmaskError as error:

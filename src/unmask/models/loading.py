@@ -98,12 +98,9 @@ def _tokenizer(source: Source) -> Any:
     """The tokenizer of a checkpoint, or of an adapter's model if it brings none."""
     import transformers
 
-    try:
-        return source.attempt(lambda: transformers.AutoTokenizer.from_pretrained(source.place, **source.arguments))
-    except UnmaskError:
-        if source.base is None:
-            raise
-        return _tokenizer(source.base)
+    if source.base is not None and not source.has("tokenizer_config.json"):
+        return _tokenizer(source.base)  # asked for one that is not there, transformers makes up an empty one
+    return source.attempt(lambda: transformers.AutoTokenizer.from_pretrained(source.place, **source.arguments))
 
 
 def _whole(source: Source, kind: str, what: str) -> Any:

@@ -54,6 +54,10 @@ class Source:
             "trust_remote_code": self.options.allow_remote_code,
         }
 
+    def has(self, file: str) -> bool:
+        """Whether the checkpoint brings a file."""
+        return self.attempt(lambda: _path(self.place, file, self.options)) is not None
+
     def attempt(self, load: Callable[[], Any]) -> Any:
         """Loading fails in a hundred ways, most with a traceback; give the first line of the reason."""
         return _attempt(self.name, self.options, load)

@@ -177,7 +177,7 @@ def _from_released(frame: pd.DataFrame, language: str, path: Path) -> pd.DataFra
     for person in persons(language):
         phrases.setdefault((person.gender, person.target.lower()), []).append(person)
     _refuse_other_genders(frame["Gender"], path)
-    profession = (frame["Profession_EN"] if "Profession_EN" in frame else frame["Profession"]).fillna("")
+    profession = (frame["Profession_EN"] if "Profession_EN" in frame else frame["Profession"]).astype(object).fillna("")
     keys = list(zip(frame["Gender"].astype(str), frame["Person"].astype(str).str.lower(), strict=True))
     first = {key: found[0].pair for key, found in phrases.items()}
     _by_word(frame["Gender"], frame["Person"], first, path)  # refuses words that are unknown

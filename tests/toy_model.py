@@ -1,26 +1,16 @@
-"""Make a small BERT on the spot, so that there is something to audit on a machine without network.
-
-It has read nothing but template sentences in which women hold a profession as often as they do in the US workforce,
-so an audit of it must find that. It is a subject to try the tool on, not a language model.
-
-    python tools/toy_model.py FOLDER
-"""
+"""Small BERTs made on the spot, which have read nothing, or nothing but template sentences: what they know is known."""
 
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import torch
-import transformers
-from rich.progress import track
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
-from unmask.probes.association import AssociationRow, build
+from unmask.probes.association import AssociationRow
 
 SPECIAL = {
     "pad_token": "[PAD]",
@@ -66,9 +56,7 @@ def bert_of(tokenizer: Any, *, seed: int, hidden: int = 64, layers: int = 2, ini
     return BertForMaskedLM(config).eval()
 
 
-def train(
-    model: Any, tokenizer: Any, rows: Sequence[AssociationRow], *, steps: int, seed: int, quiet: bool = False
-) -> None:
+def train(model: Any, tokenizer: Any, rows: Sequence[AssociationRow], *, steps: int, seed: int) -> None:
     """Learn to fill in masked person words; other words are masked at times, so that priors are learned too."""
     draw = torch.Generator().manual_seed(seed)
     persons = torch.tensor(sorted({token for row in rows for token in tokenizer.encode(row.target)[1:-1]}))
@@ -76,7 +64,7 @@ def train(
     special = torch.tensor(tokenizer.all_special_ids)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
     model.train()
-    for _ in track(range(steps), "Training the toy model", disable=quiet):
+    for _ in range(steps):
         chosen = torch.randint(len(rows), (64,), generator=draw)
         ids, attention = encoded["input_ids"][chosen], encoded["attention_mask"][chosen]
         person = torch.isin(ids, persons) & (torch.rand(ids.shape, generator=draw) < 0.75)
@@ -102,20 +90,3 @@ def as_in_the_workforce(rows: Sequence[AssociationRow], *, times: int, seed: int
         chance = share if row.gender == "female" else 1 - share
         sample += [row] * sum(choice.random() < chance for _ in range(times))
     return sample
-
-
-def main() -> None:
-    """Train the toy and save it."""
-    transformers.utils.logging.disable_progress_bar()
-    folder = Path(sys.argv[1])
-    rows = as_in_the_workforce(build("en"), times=4, seed=0)
-    tokenizer = tokenizer_of([row.sentence for row in rows])
-    model = bert_of(tokenizer, seed=0)
-    train(model, tokenizer, rows, steps=600, seed=0)
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    print(f"A toy model with {sum(p.numel() for p in model.parameters()):,} parameters is in {folder}")
-
-
-if __name__ == "__main__":
-    main()

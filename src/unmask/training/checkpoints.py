@@ -1,0 +1,101 @@
+"""The folder of an unfinished run: which run it is, the latest checkpoint, and the best weights so far."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from unmask.errors import UnmaskError
+from unmask.files import whole_file
+
+RUN, LATEST, BEST, PROGRESS = "run.json", "latest", "best.safetensors", "progress.json"
+
+
+class Workspace:
+    """`DIR.unfinished`, beside the folder that will be written; gone when the run is done."""
+
+    def __init__(self, folder: Path) -> None:
+        """Name the folder; nothing is made yet."""
+        self.folder = folder
+
+    def claim(self, run: dict[str, Any], *, restart: bool) -> bool:
+        """Make the folder, or take up the one of the same run; says whether there is something to go on from."""
+        if restart and self.folder.exists():
+            self.remove()
+        record = self.folder / RUN
+        if record.is_file():
+            before = json.loads(record.read_text(encoding="utf-8"))
+            changed = sorted(key for key in {*before, *run} if before.get(key) != run.get(key))
+            if changed:
+                key = changed[0]
+                raise UnmaskError(
+                    f"{self.folder} holds an unfinished run with another {key}"
+                    f" ({before.get(key)!r}, now {run.get(key)!r});"
+                    " give the same settings to go on, or --restart to begin again"
+                )
+            return self.has_checkpoint()
+        if self.folder.exists():
+            raise UnmaskError(f"{self.folder} exists and is no unfinished run; remove it, or give another --out")
+        self.folder.mkdir(parents=True)
+        with whole_file(record) as draft:
+            draft.write_text(json.dumps(run, indent=2), encoding="utf-8")
+        return False
+
+    def has_checkpoint(self) -> bool:
+        """Whether there is a checkpoint to go on from."""
+        return (self.folder / LATEST).is_dir() or (self.folder / f"{LATEST}.old").is_dir()
+
+    def save(self, accelerator: Any, progress: dict[str, Any]) -> None:
+        """Keep everything that training needs to go on, in place of the checkpoint before."""
+        draft, latest, old = (self.folder / f"{LATEST}{ending}" for ending in (".new", "", ".old"))
+        if accelerator.is_main_process and draft.exists():
+            shutil.rmtree(draft)
+        accelerator.wait_for_everyone()
+        accelerator.save_state(str(draft))
+        accelerator.wait_for_everyone()
+        if accelerator.is_main_process:
+            (draft / PROGRESS).write_text(json.dumps(progress), encoding="utf-8")
+            if latest.exists():
+                shutil.rmtree(old, ignore_errors=True)
+                latest.rename(old)
+            draft.rename(latest)
+            shutil.rmtree(old, ignore_errors=True)
+        accelerator.wait_for_everyone()
+
+    def restore(self, accelerator: Any) -> dict[str, Any]:
+        """Load the latest whole checkpoint; returns the progress kept with it."""
+        latest = self.folder / LATEST
+        if not latest.is_dir():  # cut off between two renames
+            latest = self.folder / f"{LATEST}.old"
+        try:
+            accelerator.load_state(str(latest))
+            progress: dict[str, Any] = json.loads((latest / PROGRESS).read_text(encoding="utf-8"))
+        except Exception as error:
+            raise UnmaskError(
+                f"the checkpoint {latest} cannot be read ({type(error).__name__}); begin again with --restart"
+            ) from None
+        return progress
+
+    def keep_best(self, model: Any, accelerator: Any) -> None:
+        """Keep the weights as the best so far."""
+        if accelerator.is_main_process:
+            from safetensors.torch import save_file
+
+            learned = {name for name, parameter in model.named_parameters() if parameter.requires_grad}
+            weights = {name: tensor for name, tensor in model.state_dict().items() if name in learned}
+            with whole_file(self.folder / BEST) as draft:
+                save_file({name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}, draft)
+        accelerator.wait_for_everyone()
+
+    def load_best(self, model: Any) -> None:
+        """Put the best weights back."""
+        from safetensors.torch import load_file
+
+        problems = model.load_state_dict(load_file(self.folder / BEST), strict=False)
+        assert not problems.unexpected_keys
+
+    def remove(self) -> None:
+        """The run is done, or begins again."""
+        shutil.rmtree(self.folder)

@@ -1,0 +1,250 @@
+"""What a model is trained on: texts, or pairs of texts, with labels; from files of the user's or a known data set."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import json
+import lzma
+import tarfile
+import zipfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unmask import datasets
+from unmask.errors import UnmaskError, listed
+
+SPLITS = ("train", "validation", "test")
+COLUMNS = {
+    "text": ("text", "sentence", "review"),
+    "premise": ("premise", "sentence1"),
+    "hypothesis": ("hypothesis", "sentence2"),
+    "label": ("label", "gold_label", "sentiment"),
+}
+NEEDED = {"mlm": ("text",), "sentiment": ("text", "label"), "nli": ("premise", "hypothesis", "label")}
+NO_LABEL = "-"  # SNLI's sign for pairs on which its annotators did not agree
+
+
+@dataclass(frozen=True)
+class Example:
+    """A text, or a pair of texts, and its label if it has one."""
+
+    text: str
+    pair: str | None = None
+    label: str | None = None
+
+
+@dataclass(frozen=True)
+class Splits:
+    """The examples to train on, to choose the best checkpoint by, and to report at the end."""
+
+    train: Sequence[Example]
+    validation: Sequence[Example]
+    test: Sequence[Example]
+
+    def hashes(self) -> dict[str, str]:
+        """What the examples were, exactly."""
+        return {name: digest(getattr(self, name)) for name in SPLITS if getattr(self, name)}
+
+
+def digest(examples: Iterable[Example]) -> str:
+    """A SHA-256 over all texts and labels, in order."""
+    total = hashlib.sha256()
+    for one in examples:
+        total.update(json.dumps([one.text, one.pair, one.label]).encode())
+    return total.hexdigest()
+
+
+def gather(
+    task: str,
+    *,
+    name: str | None,
+    train: Path | None,
+    validation: Path | None,
+    test: Path | None,
+    held_out: float,
+    seed: int,
+    offline: bool,
+) -> Splits:
+    """Examples of a known data set or of files; without a validation file, a share of the training set is held out."""
+    if (name is None) == (train is None):
+        raise UnmaskError("give either --data with a known data set, or --train with a file of your own")
+    if name is not None:
+        found = _known(name, task, offline=offline)
+    else:
+        files = {"train": train, "validation": validation, "test": test}
+        found = {split: read(path, task) for split, path in files.items() if path is not None}
+    training, checking = list(found["train"]), list(found.get("validation", ()))
+    if not checking:
+        training, checking = _hold_out(training, held_out, seed)
+    return Splits(training, checking, list(found.get("test", ())))
+
+
+def labels_of(task: str, examples: Iterable[Example]) -> list[str]:
+    """The labels in the order of the model's outputs: fixed for inference, sorted for sentiment."""
+    found = Counter(one.label for one in examples if one.label is not None)
+    if task == "nli":
+        known = ["entailment", "neutral", "contradiction"]
+        strange = [label for label in found if label not in known]
+        if strange:
+            raise UnmaskError(f"unknown label {listed(strange)}; natural language inference has {', '.join(known)}")
+        return known
+    if len(found) < 2:
+        raise UnmaskError(f"the training examples have {len(found)} label(s): {listed(found)}; two or more are needed")
+    if len(found) > 20:
+        raise UnmaskError(
+            f"the training examples have {len(found)} different labels; is the label column the right one?"
+        )
+    return sorted(found, key=lambda label: (0, float(label), "") if _is_number(label) else (1, 0.0, label))
+
+
+def read(path: Path, task: str) -> list[Example]:
+    """Examples from a file: .txt (one text a line; for mlm), .csv, .tsv, .jsonl or .parquet; also .gz and .xz."""
+    if not path.is_file():
+        raise UnmaskError(f"{path} does not exist, or is not a file; give a file with {_columns(task)}")
+    try:
+        examples = list(_rows(path, task))
+    except (OSError, EOFError, ValueError, csv.Error, lzma.LZMAError) as error:
+        raise UnmaskError(f"{path} cannot be read: {' '.join(str(error).split())[:200]}") from None
+    if not examples:
+        raise UnmaskError(f"{path} has no examples; give a file with {_columns(task)}")
+    return examples
+
+
+def _rows(path: Path, task: str) -> Iterator[Example]:
+    kind = [suffix for suffix in path.suffixes if suffix not in (".gz", ".xz")][-1:]
+    if kind == [".txt"]:
+        if task != "mlm":
+            raise UnmaskError(f"{path} has no labels; {task} needs a table with {_columns(task)}")
+        with _open(path) as lines:
+            yield from (Example(line.strip()) for line in lines if line.strip())
+        return
+
+    if kind == [".jsonl"]:
+        with _open(path) as lines:
+            rows = [json.loads(line) for line in lines if line.strip()]
+    elif kind in ([".csv"], [".tsv"]):
+        with _open(path) as lines:
+            rows = list(csv.DictReader(lines, delimiter="," if kind == [".csv"] else "\t", strict=True))
+    elif kind == [".parquet"]:
+        from pyarrow import parquet
+
+        rows = parquet.read_table(path).to_pylist()
+    else:
+        raise UnmaskError(f"{path} is of an unknown kind; give .txt, .csv, .tsv, .jsonl or .parquet (also .gz or .xz)")
+    yield from _from_table(rows, task, path)
+
+
+def _from_table(rows: list[dict[str, Any]], task: str, path: Path) -> Iterator[Example]:
+    present = rows[0].keys() if rows else ()
+    names = {}
+    for need in NEEDED[task]:
+        found = [name for name in COLUMNS[need] if name in present]
+        if rows and not found:
+            raise UnmaskError(f"{path} has no column {need!r}, only {listed(present)}; {task} needs {_columns(task)}")
+        names[need] = found[0] if found else need
+    for number, row in enumerate(rows, 1):
+        cells = {need: row.get(name) for need, name in names.items()}
+        if any(cells[need] is None for need in NEEDED[task]):
+            raise UnmaskError(f"{path}: row {number} lacks one of {listed(names.values())}; fill it in or leave it out")
+        if task == "mlm":
+            if str(cells["text"]).strip():
+                yield Example(str(cells["text"]))
+        elif str(cells["label"]) != NO_LABEL:
+            pair = str(cells["hypothesis"]) if task == "nli" else None
+            yield Example(str(cells["premise" if task == "nli" else "text"]), pair, _label(cells["label"], task))
+
+
+def _label(value: Any, task: str) -> str:
+    text = str(int(value) if isinstance(value, float) and value.is_integer() else value).strip()
+    if not text:
+        raise UnmaskError("an example has an empty label; give every example one, or leave it out")
+    if task == "nli":
+        return text.lower()
+    return {"pos": "positive", "neg": "negative"}.get(text, text)
+
+
+def _known(name: str, task: str, *, offline: bool) -> dict[str, list[Example]]:
+    place = datasets.locate(name, offline=offline)
+    of = {"imdb": "sentiment", "snli": "nli"}[name]
+    if task not in (of, "mlm"):
+        raise UnmaskError(f"data set {name} is for {of}, not for {task}; choose another, or give --train")
+    if place.is_dir():
+        names = {"imdb": ("imdb_train*", "", "imdb_test*"), "snli": ("snli_train*", "snli_dev*", "snli_test*")}[name]
+        files = {split: sorted(place.glob(pattern)) for split, pattern in zip(SPLITS, names, strict=True) if pattern}
+        missing = [split for split, found in files.items() if not found]
+        if missing:
+            raise UnmaskError(f"{place} has no file for {listed(missing)}; see which files data set {name} has")
+        found = {split: [one for file in paths for one in read(file, of)] for split, paths in files.items()}
+    else:
+        found = {split: list(rows) for split, rows in (_imdb(place) if name == "imdb" else _snli(place)).items()}
+    if task == "mlm":
+        return {split: [Example(one.text) for one in examples] for split, examples in found.items()}
+    return found
+
+
+def _imdb(archive: Path) -> dict[str, list[Example]]:
+    found: dict[str, list[tuple[int, Example]]] = {"train": [], "test": []}
+    with tarfile.open(archive) as members:
+        for member in members:
+            parts = member.name.split("/")
+            if len(parts) == 4 and parts[1] in found and parts[2] in ("pos", "neg"):
+                content = members.extractfile(member)
+                assert content is not None
+                example = Example(content.read().decode().strip(), None, _label(parts[2], "sentiment"))
+                found[parts[1]].append((int(parts[3].partition("_")[0]), example))
+    return {
+        split: [one for _, one in sorted(rows, key=lambda row: (row[1].label, row[0]))] for split, rows in found.items()
+    }
+
+
+def _snli(archive: Path) -> dict[str, list[Example]]:
+    found = {}
+    with zipfile.ZipFile(archive) as members:
+        for split, short in zip(SPLITS, ("train", "dev", "test"), strict=True):
+            with members.open(f"snli_1.0/snli_1.0_{short}.jsonl") as lines:
+                rows = (json.loads(line) for line in lines)
+                found[split] = [
+                    Example(row["sentence1"], row["sentence2"], row["gold_label"])
+                    for row in rows
+                    if row["gold_label"] != NO_LABEL
+                ]
+    return found
+
+
+def _hold_out(examples: list[Example], share: float, seed: int) -> tuple[list[Example], list[Example]]:
+    if not 0 < share < 1:
+        raise UnmaskError(f"--held-out is {share}; give a share between 0 and 1, such as 0.05")
+    count = max(1, round(share * len(examples)))
+    if count >= len(examples):
+        raise UnmaskError(f"there are {len(examples)} training examples, too few to hold some out; give --validation")
+    order = np.random.default_rng(seed).permutation(len(examples))
+    chosen = set(order[:count].tolist())
+    return (
+        [one for at, one in enumerate(examples) if at not in chosen],
+        [one for at, one in enumerate(examples) if at in chosen],
+    )
+
+
+def _open(path: Path) -> Any:
+    opener: Any = {".gz": gzip.open, ".xz": lzma.open}.get(path.suffix, open)
+    return opener(path, "rt", encoding="utf-8-sig", newline="")
+
+
+def _columns(task: str) -> str:
+    names = ["/".join(COLUMNS[need]) for need in NEEDED[task]]
+    return f"the column{'s' if len(names) > 1 else ''} {', '.join(names)}"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,192 @@
+"""From a base model and examples to a model folder: load, train, test, save.
+
+The folder is a normal one (`save_pretrained`), or a PEFT adapter, with `metrics.json` beside the weights.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from unmask.errors import UnmaskError, one_of
+from unmask.files import refuse_existing, whole_folder
+from unmask.models.loading import load_trainable
+from unmask.models.positions import most_tokens
+from unmask.models.sources import LoadOptions
+from unmask.training import adapters
+from unmask.training.checkpoints import Workspace
+from unmask.training.examples import SPLITS, Splits, gather, labels_of
+from unmask.training.loop import Outcome, Settings, Watch, evaluate, fit
+from unmask.training.tasks import Classification, MaskedLanguageModelling, Task
+
+TASKS = ("mlm", "sentiment", "nli")
+LIBRARIES = ("torch", "transformers", "accelerate", "tokenizers", "numpy")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to train, on what, and where it goes."""
+
+    task: str
+    model: str
+    out: Path
+    data: str | None = None
+    train: Path | None = None
+    validation: Path | None = None
+    test: Path | None = None
+    held_out: float = 0.05
+    max_length: int = 128
+    lora_rank: int = 0
+    """0: train all weights; otherwise an adapter of this rank."""
+    restart: bool = False
+    settings: Settings = field(default_factory=Settings)
+    loading: LoadOptions = field(default_factory=LoadOptions)
+
+    def check(self) -> None:
+        """Refuse what cannot work before anything slow happens."""
+        one_of(self.task, TASKS, "task")
+        self.settings.check()
+        if self.max_length < 8:
+            raise UnmaskError(f"--max-length is {self.max_length}; give at least 8 tokens")
+        if self.lora_rank < 0:
+            raise UnmaskError(f"--lora-rank is {self.lora_rank}; give a rank such as 16, or 0 to train all weights")
+        refuse_existing(self.out)
+
+
+Say = Callable[[str], None]
+
+
+def run(request: Request, *, watch: Watch | None = None, say: Say | None = None) -> dict[str, Any] | None:
+    """Train and save; the same request goes on where an earlier one stopped.
+
+    Returns what `metrics.json` holds, or None in all processes but the first.
+    """
+    request.check()
+    accelerator = _accelerator(request)
+    data = gather(
+        request.task,
+        name=request.data,
+        train=request.train,
+        validation=request.validation,
+        test=request.test,
+        held_out=request.held_out,
+        seed=request.settings.seed,
+        offline=request.loading.offline,
+    )
+    labels = None if request.task == "mlm" else labels_of(request.task, data.train)
+    base = load_trainable(request.model, request.loading, labels=labels)
+    length = min(request.max_length, most_tokens(base.model) or request.max_length)
+    task: Task
+    if labels is None:
+        task = MaskedLanguageModelling(base.tokenizer, length, seed=request.settings.seed)
+    else:
+        task = Classification(base.tokenizer, labels, length)
+    model = base.model
+    if request.lora_rank:
+        model = adapters.add(model, request.lora_rank, base.fresh, base=request.model)
+    workspace = Workspace(request.out.with_name(f"{request.out.name}.unfinished"))
+    going_on = _claim(workspace, request, data, accelerator)
+    if say and accelerator.is_main_process:
+        say(
+            f"{'Going on with' if going_on else 'Training'} {request.model} on {len(data.train):,} examples"
+            f" ({len(data.validation):,} to validate, {len(data.test):,} to test)"
+        )
+    outcome = fit(
+        model,
+        task,
+        task.features(data.train),
+        task.features(data.validation),
+        request.settings,
+        workspace,
+        accelerator=accelerator,
+        watch=watch,
+    )
+    metrics = {
+        name: evaluate(model, task, task.features(examples), accelerator, rows=request.settings.batch_size)
+        for name in SPLITS[1:]
+        if (examples := getattr(data, name))
+    }
+    record = _record(request, data, outcome, metrics, model, accelerator)
+    if accelerator.is_main_process:
+        with whole_folder(request.out) as draft:
+            if request.lora_rank:
+                adapters.save(model, draft)
+            else:
+                model.save_pretrained(draft)
+            base.model.config.save_pretrained(draft)
+            base.tokenizer.save_pretrained(draft)
+            (draft / "metrics.json").write_text(json.dumps(record, indent=2), encoding="utf-8")
+            for file in draft.iterdir():
+                file.chmod(0o644)
+        workspace.remove()
+    accelerator.wait_for_everyone()
+    return record if accelerator.is_main_process else None
+
+
+def _accelerator(request: Request) -> Any:
+    import torch
+    from accelerate import Accelerator
+    from accelerate.utils import set_seed
+
+    precision = request.settings.precision
+    on_gpu = torch.cuda.is_available() and request.loading.device != "cpu"
+    if precision == "auto":
+        precision = ("bf16" if torch.cuda.is_bf16_supported() else "fp16") if on_gpu else "no"
+    if precision == "fp16" and not on_gpu:
+        raise UnmaskError("precision 'fp16' needs a GPU; choose no or bf16")
+    accelerator = Accelerator(mixed_precision=precision, cpu=not on_gpu)
+    set_seed(request.settings.seed)
+    return accelerator
+
+
+def _claim(workspace: Workspace, request: Request, data: Splits, accelerator: Any) -> bool:
+    """Take the workspace for this run; whatever changes its course makes it another run."""
+    settings = asdict(request.settings)
+    settings.pop("save_every")
+    run = {
+        "task": request.task,
+        "model": request.model,
+        "max_length": request.max_length,
+        "lora_rank": request.lora_rank,
+        **settings,
+        **{f"{name} examples": digest for name, digest in data.hashes().items()},
+    }
+    going_on = False
+    if accelerator.is_main_process:
+        going_on = workspace.claim(run, restart=request.restart)
+    accelerator.wait_for_everyone()
+    return going_on
+
+
+def _record(
+    request: Request, data: Splits, outcome: Outcome, metrics: dict[str, Any], model: Any, accelerator: Any
+) -> dict[str, Any]:
+    learned = sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
+    return {
+        "task": request.task,
+        "base_model": request.model,
+        "data": request.data or str(request.train),
+        "examples": {name: len(getattr(data, name)) for name in SPLITS},
+        "data_hashes": data.hashes(),
+        "settings": {
+            **asdict(request.settings),
+            "max_length": request.max_length,
+            "lora_rank": request.lora_rank,
+            "held_out": request.held_out,
+        },
+        "metrics": metrics,
+        "best_step": outcome.best_step,
+        "steps": outcome.steps,
+        "seconds": round(outcome.seconds, 1),
+        "history": outcome.history,
+        "parameters": sum(parameter.numel() for parameter in model.parameters()),
+        "trained_parameters": learned,
+        "device": f"{accelerator.num_processes} × {accelerator.device.type}",
+        "mixed_precision": accelerator.mixed_precision,
+        "libraries": {"python": platform.python_version()} | {name: metadata.version(name) for name in LIBRARIES},
+    }

@@ -1,0 +1,248 @@
+"""The training loop, on Accelerate: one device or several, mixed precision, best checkpoint, exact resumption.
+
+Everything that is drawn (the order of examples, masks) is a function of the seed, the epoch and the row, and the
+learning rate one of the step, so a run that goes on from a checkpoint ends with the same weights as one that never
+stopped.
+A step's loss is the sum over all its labels divided by their number, however the rows are split into parts and among
+processes, so neither accumulation nor a second device changes what is learned.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+
+from unmask.errors import Stopped, UnmaskError
+from unmask.training.checkpoints import Workspace
+from unmask.training.interruption import listening
+from unmask.training.tasks import IGNORED, Batch, Features, Task
+
+POOL = 50
+"""Batches are filled from rows of like length among so many batches' rows, to save padding."""
+DRAWS_FOR_EVALUATION = 1_000_000_007
+"""Takes the place of the epoch where masks are drawn for evaluation: the same every time."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to train; the defaults suit a base-sized model."""
+
+    epochs: int = 3
+    learning_rate: float = 2e-5
+    batch_size: int = 32
+    """Rows a step, over all parts and processes."""
+    accumulate: int = 1
+    """In how many parts a step's rows are run."""
+    warmup: float = 0.1
+    """The share of steps in which the learning rate rises; it falls to 0 in the others."""
+    weight_decay: float = 0.01
+    clip: float = 1.0
+    seed: int = 42
+    evaluate_every: int = 0
+    """Steps between evaluations; 0: after each epoch."""
+    save_every: int = 500
+    """Steps between checkpoints to go on from."""
+    precision: str = "auto"
+    """auto (bf16 or fp16 on a GPU), no, bf16 or fp16."""
+
+    def check(self) -> None:
+        """Refuse what cannot work before anything slow happens."""
+        positive = ("epochs", "learning_rate", "batch_size", "accumulate", "save_every")
+        for name in positive:
+            if getattr(self, name) <= 0:
+                raise UnmaskError(f"--{name.replace('_', '-')} is {getattr(self, name)}; give a number above 0")
+        if not 0 <= self.warmup < 1:
+            raise UnmaskError(f"--warmup is {self.warmup}; give a share of the steps, from 0 to below 1")
+        if self.evaluate_every < 0:
+            raise UnmaskError(f"--evaluate-every is {self.evaluate_every}; give a number of steps, or 0 for each epoch")
+        if self.precision not in ("auto", "no", "bf16", "fp16"):
+            raise UnmaskError(f"unknown precision {self.precision!r}; choose from: auto, no, bf16, fp16")
+
+
+@dataclass
+class Progress:
+    """Where a run is; kept with its checkpoint."""
+
+    step: int = 0
+    seconds: float = 0.0
+    loss: float | None = None
+    """A running mean of the training loss, for the eye."""
+    best: float | None = None
+    best_step: int = 0
+    history: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class News:
+    """What the loop tells whoever watches it."""
+
+    step: int
+    steps: int
+    epoch: float
+    loss: float
+    evaluation: dict[str, Any] | None = None
+
+
+Watch = Callable[[News], None]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What training came to; the model holds the best weights."""
+
+    best_step: int
+    history: list[dict[str, Any]]
+    steps: int
+    seconds: float
+
+
+def fit(
+    model: Any,
+    task: Task,
+    train: Sequence[Features],
+    validation: Sequence[Features],
+    settings: Settings,
+    workspace: Workspace,
+    *,
+    accelerator: Any,
+    watch: Watch | None = None,
+) -> Outcome:
+    """Train from the start, or from the workspace's checkpoint if it has one; leaves the best weights in the model."""
+    lengths = [len(row["input_ids"]) for row in train]
+    per_epoch = math.ceil(len(train) / settings.batch_size)
+    total = settings.epochs * per_epoch
+    every = settings.evaluate_every or per_epoch
+    trained, optimizer = accelerator.prepare(model, _optimizer(model, settings))
+    state = Progress(**workspace.restore(accelerator)) if workspace.has_checkpoint() else Progress()
+    began = time.monotonic() - state.seconds
+    order: tuple[int, list[list[int]]] = (-1, [])
+    trained.train()
+    with listening() as stop_asked:
+        while state.step < total:
+            epoch, at = divmod(state.step, per_epoch)
+            if order[0] != epoch:
+                order = epoch, batches(lengths, settings.batch_size, seed=settings.seed, epoch=epoch)
+            for group in optimizer.param_groups:
+                group["lr"] = rate(state.step, total, settings)
+            loss = _step(trained, task, train, order[1][at], epoch, settings, optimizer, accelerator)
+            if not math.isfinite(loss):
+                raise UnmaskError(
+                    f"the loss is {loss} at step {state.step}; lower --learning-rate, or try --precision no"
+                )
+            state.step += 1
+            state.loss = loss if state.loss is None else 0.95 * state.loss + 0.05 * loss
+            state.seconds = time.monotonic() - began
+            evaluation = None
+            if state.step % every == 0 or state.step == total:
+                evaluation = evaluate(trained, task, validation, accelerator, rows=settings.batch_size)
+                state.history.append({"step": state.step, "training_loss": state.loss, **evaluation})
+                if _better(evaluation[task.metric], state.best, task):
+                    state.best, state.best_step = evaluation[task.metric], state.step
+                    workspace.keep_best(accelerator.unwrap_model(trained), accelerator)
+                trained.train()
+            if watch and accelerator.is_main_process:
+                watch(News(state.step, total, state.step / per_epoch, state.loss, evaluation))
+            stopping = stop_asked()
+            if stopping or state.step % settings.save_every == 0 or evaluation is not None:
+                workspace.save(accelerator, asdict(state))
+            if stopping:
+                raise Stopped(f"stopped at step {state.step} of {total}; the same command goes on from there")
+    workspace.load_best(accelerator.unwrap_model(trained))
+    return Outcome(state.best_step, state.history, total, state.seconds)
+
+
+def evaluate(model: Any, task: Task, features: Sequence[Features], accelerator: Any, *, rows: int) -> dict[str, Any]:
+    """The task's metrics over all examples, the same whatever the batches and processes."""
+    order = sorted(range(len(features)), key=lambda row: len(features[row]["input_ids"]))
+    mine = order[accelerator.process_index :: accelerator.num_processes]
+    total: torch.Tensor | None = None
+    model.eval()
+    with torch.no_grad():
+        for at in range(0, max(len(mine), 1), rows):
+            batch = _batch(task, features, mine[at : at + rows], DRAWS_FOR_EVALUATION, accelerator)
+            labels = batch.pop("labels")
+            sums = task.sums(model(**batch).logits, labels)
+            total = sums if total is None else total + sums
+    assert total is not None
+    return task.metrics(accelerator.reduce(total, reduction="sum"))
+
+
+def batches(lengths: Sequence[int], size: int, *, seed: int, epoch: int) -> list[list[int]]:
+    """All rows in random order, in batches of rows of like length, the batches in random order."""
+    choice = np.random.default_rng([seed, epoch])
+    order = choice.permutation(len(lengths))
+    found = []
+    for at in range(0, len(order), POOL * size):
+        pool = sorted(order[at : at + POOL * size].tolist(), key=lambda row: lengths[row])
+        found += [pool[start : start + size] for start in range(0, len(pool), size)]
+    return [found[place] for place in choice.permutation(len(found))]
+
+
+def rate(step: int, total: int, settings: Settings) -> float:
+    """The learning rate: up in a line over the warm-up, down in a line to 0."""
+    rising = settings.warmup * total
+    if step < rising:
+        return settings.learning_rate * (step + 1) / (rising + 1)
+    return settings.learning_rate * (total - step) / max(total - rising, 1.0)
+
+
+def _step(
+    model: Any,
+    task: Task,
+    features: Sequence[Features],
+    rows: list[int],
+    epoch: int,
+    settings: Settings,
+    optimizer: Any,
+    accelerator: Any,
+) -> float:
+    mine = rows[accelerator.process_index :: accelerator.num_processes]
+    size = math.ceil(math.ceil(len(rows) / accelerator.num_processes) / settings.accumulate)
+    parts = [
+        _batch(task, features, mine[at * size : (at + 1) * size], epoch, accelerator)
+        for at in range(math.ceil(math.ceil(len(rows) / accelerator.num_processes) / size))
+    ]
+    count = accelerator.reduce(sum((part["labels"] != IGNORED).sum() for part in parts), reduction="sum")
+    summed = torch.zeros((), device=accelerator.device)
+    for at, part in enumerate(parts):
+        labels = part.pop("labels")
+        last = at == len(parts) - 1
+        with nullcontext() if last else accelerator.no_sync(model):
+            loss = task.sums(model(**part).logits, labels)[0] / count
+            accelerator.backward(loss * accelerator.num_processes)  # processes average their gradients
+        summed += loss.detach()
+    if accelerator.sync_gradients and settings.clip > 0:
+        accelerator.clip_grad_norm_(model.parameters(), settings.clip)
+    optimizer.step()
+    optimizer.zero_grad()
+    return float(accelerator.reduce(summed, reduction="sum"))
+
+
+def _batch(task: Task, features: Sequence[Features], rows: list[int], epoch: int, accelerator: Any) -> Batch:
+    """A batch on the device; a process that is out of rows runs one whose labels count for nothing."""
+    chosen = rows or [0]
+    batch = task.batch([features[row] for row in chosen], [(epoch, row) for row in chosen])
+    if not rows:
+        batch["labels"].fill_(IGNORED)
+    return {name: tensor.to(accelerator.device) for name, tensor in batch.items()}
+
+
+def _optimizer(model: Any, settings: Settings) -> torch.optim.AdamW:
+    """AdamW; biases and norms do not decay."""
+    learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    groups = [
+        {"params": [p for p in learned if p.dim() > 1], "weight_decay": settings.weight_decay},
+        {"params": [p for p in learned if p.dim() <= 1], "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, lr=settings.learning_rate)
+
+
+def _better(value: float, best: float | None, task: Task) -> bool:
+    return best is None or (value > best if task.higher_is_better else value < best)

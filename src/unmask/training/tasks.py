@@ -1,0 +1,201 @@
+"""What is learned: a masked language model, or the label of a text or a pair.
+
+A task turns examples into features (once), features into a batch (every time they are drawn), and a model's outputs
+into sums that add up over batches and processes: `[loss, right, count, …]`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from unmask.errors import UnmaskError
+from unmask.statistics.proportion import wilson
+from unmask.training.examples import Example
+
+IGNORED = -100
+MASKED = 0.15
+Features = dict[str, list[int]]
+Batch = dict[str, torch.Tensor]
+
+
+class Task(Protocol):
+    """What the loop needs to know of a task."""
+
+    metric: str
+    """The name of the metric that chooses the best checkpoint."""
+    higher_is_better: bool
+
+    def features(self, examples: Sequence[Example]) -> list[Features]:
+        """Tokenise, once."""
+        ...
+
+    def batch(self, features: Sequence[Features], draws: Sequence[tuple[int, ...]]) -> Batch:
+        """Collate; `draws` seeds what is drawn at random for each row, so that it depends on nothing else."""
+        ...
+
+    def sums(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        """What adds up: the summed loss first, then how many labels, then what the metrics need."""
+        ...
+
+    def metrics(self, sums: torch.Tensor) -> dict[str, Any]:
+        """From sums to metrics."""
+        ...
+
+
+class Classification:
+    """The label of a text, or of a pair of texts."""
+
+    metric = "accuracy"
+    higher_is_better = True
+
+    def __init__(self, tokenizer: Any, labels: Sequence[str], max_length: int) -> None:
+        """Take the labels in the order of the model's outputs; longer texts are cut at their end."""
+        self.tokenizer = tokenizer
+        self.labels = list(labels)
+        self.max_length = max_length
+
+    def features(self, examples: Sequence[Example]) -> list[Features]:
+        """Tokenise, once; the longer text of a pair is cut first."""
+        pairs = [one.pair for one in examples]
+        encoded = self.tokenizer(
+            [one.text for one in examples],
+            pairs if any(pair is not None for pair in pairs) else None,
+            truncation=True,
+            max_length=self.max_length,
+        )
+        at = {label: place for place, label in enumerate(self.labels)}
+        unknown = {one.label for one in examples} - set(at)
+        if unknown:
+            raise UnmaskError(
+                f"label {sorted(map(str, unknown))[0]!r} is not among those trained: {', '.join(self.labels)}"
+            )
+        return [
+            {name: encoded[name][row] for name in encoded} | {"labels": [at[one.label]]}  # type: ignore[index]
+            for row, one in enumerate(examples)
+        ]
+
+    def batch(self, features: Sequence[Features], draws: Sequence[tuple[int, ...]]) -> Batch:
+        """Pad to the longest row."""
+        del draws
+        labels = torch.tensor([row["labels"][0] for row in features])
+        inputs = [{name: row[name] for name in row if name != "labels"} for row in features]
+        return {**self.tokenizer.pad(inputs, return_tensors="pt"), "labels": labels}
+
+    def sums(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        """Loss, count, and the confusion matrix (truth × prediction)."""
+        logits = logits.float()
+        loss = functional.cross_entropy(logits, labels, ignore_index=IGNORED, reduction="sum")
+        size = len(self.labels)
+        kept = labels != IGNORED
+        cells = (labels * size + logits.argmax(-1))[kept]
+        confusion = torch.bincount(cells, minlength=size * size).to(loss)
+        return torch.cat([loss[None], kept.sum()[None].to(loss), confusion])
+
+    def metrics(self, sums: torch.Tensor) -> dict[str, Any]:
+        """Accuracy with Wilson's 95 % interval, macro F1, and precision, recall and F1 of each label."""
+        values = sums.double().cpu().numpy()
+        loss, count = float(values[0]), float(values[1])
+        confusion = values[2:].reshape(len(self.labels), len(self.labels))
+        right = np.diag(confusion)
+        accuracy = float(right.sum() / count)
+        by_label = {
+            label: {
+                "precision": _ratio(right[at], confusion[:, at].sum()),
+                "recall": _ratio(right[at], confusion[at].sum()),
+                "f1": _ratio(2 * right[at], confusion[:, at].sum() + confusion[at].sum()),
+                "count": int(confusion[at].sum()),
+            }
+            for at, label in enumerate(self.labels)
+        }
+        return {
+            "loss": loss / count,
+            "accuracy": accuracy,
+            "accuracy_interval": list(wilson(accuracy, count)),
+            "macro_f1": float(np.mean([one["f1"] for one in by_label.values()])),
+            "labels": by_label,
+            "examples": int(count),
+        }
+
+
+class MaskedLanguageModelling:
+    """Masked words: 15 % of the ordinary pieces, of which 80 % are masked, 10 % changed, 10 % left."""
+
+    metric = "loss"
+    higher_is_better = False
+
+    def __init__(self, tokenizer: Any, max_length: int, *, seed: int) -> None:
+        """Texts longer than the model takes are split, not cut."""
+        if tokenizer.mask_token_id is None:
+            raise UnmaskError("the tokenizer has no mask token; give a masked language model such as BERT")
+        self.tokenizer = tokenizer
+        self.max_length = max_length
+        self.seed = seed
+
+    def features(self, examples: Sequence[Example]) -> list[Features]:
+        """Tokenise, once."""
+        before, after = self._frame()
+        room = self.max_length - len(before) - len(after)
+        encoded = self.tokenizer([one.text for one in examples], add_special_tokens=False, verbose=False)["input_ids"]
+        parts = [ids[at : at + room] for ids in encoded for at in range(0, len(ids), room)]
+        return [{"input_ids": [*before, *part, *after]} for part in parts]
+
+    def _frame(self) -> tuple[list[int], list[int]]:
+        """The special tokens before and after a text."""
+        bare = self.tokenizer("a", add_special_tokens=False)["input_ids"]
+        whole = self.tokenizer("a")["input_ids"]
+        at = next(at for at in range(len(whole)) if whole[at : at + len(bare)] == bare)
+        return whole[:at], whole[at + len(bare) :]
+
+    def batch(self, features: Sequence[Features], draws: Sequence[tuple[int, ...]]) -> Batch:
+        """Mask and pad to the longest row."""
+        rows = [self._mask(one["input_ids"], draw) for one, draw in zip(features, draws, strict=True)]
+        padded = self.tokenizer.pad([{"input_ids": ids} for ids, _ in rows], return_tensors="pt")
+        labels = torch.full(padded["input_ids"].shape, IGNORED)
+        left = self.tokenizer.padding_side == "left"
+        for at, (ids, wanted) in enumerate(rows):
+            labels[at, slice(-len(ids), None) if left else slice(len(ids))] = torch.tensor(wanted)
+        return {**padded, "labels": labels}
+
+    def _mask(self, ids: list[int], draw: tuple[int, ...]) -> tuple[list[int], list[int]]:
+        choice = np.random.default_rng([self.seed, *draw])
+        special = set(self.tokenizer.all_special_ids)
+        ordinary = [at for at, token in enumerate(ids) if token not in special]
+        count = min(len(ordinary), max(1, round(MASKED * len(ordinary))))
+        shown, wanted = list(ids), [IGNORED] * len(ids)
+        for at in choice.choice(ordinary, size=count, replace=False) if ordinary else ():
+            wanted[at] = ids[at]
+            fate = choice.random()
+            if fate < 0.8:
+                shown[at] = self.tokenizer.mask_token_id
+            elif fate < 0.9:
+                shown[at] = int(choice.integers(len(self.tokenizer)))
+        return shown, wanted
+
+    def sums(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        """Loss, count, and how many were right."""
+        kept = labels != IGNORED
+        picked, wanted = logits[kept].float(), labels[kept]
+        loss = functional.cross_entropy(picked, wanted, reduction="sum")
+        right = (picked.argmax(-1) == wanted).sum()
+        return torch.stack([loss, kept.sum().to(loss), right.to(loss)])
+
+    def metrics(self, sums: torch.Tensor) -> dict[str, Any]:
+        """Loss and perplexity of a masked piece, and how many are guessed right."""
+        loss, count, right = sums.double().tolist()
+        return {
+            "loss": loss / count,
+            "perplexity": math.exp(min(loss / count, 700.0)),
+            "accuracy": right / count,
+            "accuracy_interval": list(wilson(right / count, count)),
+            "masked_pieces": int(count),
+        }
+
+
+def _ratio(part: float, whole: float) -> float:
+    return float(part / whole) if whole else 0.0

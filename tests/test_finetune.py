@@ -1,0 +1,346 @@
+"""Fine-tuning: what is learned, what is kept, and that a run which was interrupted ends like one which was not."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+import families
+from unmask.errors import Stopped, UnmaskError
+from unmask.models.loading import load_classifier, load_masked_lm, load_trainable
+from unmask.models.sources import LoadOptions
+from unmask.training import loop
+from unmask.training.examples import labels_of, read
+from unmask.training.finetune import Request, run
+from unmask.training.loop import News, Settings
+from unmask.training.tasks import Classification, MaskedLanguageModelling
+
+Folder = Callable[[str], Path]
+SETTINGS = Settings(epochs=3, learning_rate=2e-3, batch_size=16, warmup=0.1, save_every=4)
+PEOPLE = {"good": ("mother", "sister", "aunt"), "bad": ("father", "brother", "uncle")}
+WORK = ("mason", "plumber", "roofer", "secretary", "paralegal")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Texts whose label is in one word, pairs whose label is in the second text, and plain texts."""
+    folder = tmp_path_factory.mktemp("data")
+    texts = [
+        {"text": f"My {person} is a {job}.", "label": label}
+        for label, people in PEOPLE.items()
+        for person in people
+        for job in WORK
+    ] * 2
+    labels = {"entailment": "works", "neutral": "sleeps", "contradiction": "rests"}
+    pairs = [
+        {"premise": f"My {person} is a {job}.", "hypothesis": f"My {person} {verb}.", "label": label}
+        for people in PEOPLE.values()
+        for person in people
+        for job in WORK[:2]
+        for label, verb in labels.items()
+    ]
+    pairs.append({"premise": "My aunt is a mason.", "hypothesis": "My uncle is a mason.", "label": "-"})
+    for name, rows in (("sentiment", texts), ("nli", pairs)):
+        (folder / f"{name}.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
+    (folder / "mlm.txt").write_text("\n".join(row["text"] for row in texts))
+    return {path.stem: path for path in folder.iterdir()}
+
+
+def _request(task: str, model: Path, files: dict[str, Path], out: Path, **changes: Any) -> Request:
+    settings = replace(SETTINGS, **{key: changes.pop(key) for key in list(changes) if hasattr(SETTINGS, key)})
+    return Request(task=task, model=str(model), out=out, train=files[task], held_out=0.2, settings=settings, **changes)
+
+
+def _weights(folder: Path) -> dict[str, torch.Tensor]:
+    (file,) = folder.glob("*.safetensors")
+    found: dict[str, torch.Tensor] = load_file(file)
+    return found
+
+
+def _distance(one: Path, two: Path) -> float:
+    first, second = _weights(one), _weights(two)
+    assert first.keys() == second.keys()
+    return max(float((first[name] - second[name]).abs().max()) for name in first)
+
+
+def _without_time(record: dict[str, Any] | None) -> dict[str, Any]:
+    assert record is not None
+    return {name: value for name, value in record.items() if name != "seconds"}
+
+
+@pytest.mark.parametrize("family", ["bert-uncased", "distilbert", "roberta", "albert", "electra", "deberta-v2"])
+def test_a_classifier_learns_and_can_be_loaded(
+    family: str, model_folder: Folder, files: dict[str, Path], tmp_path: Path
+) -> None:
+    record = run(_request("sentiment", model_folder(family), files, tmp_path / "out", epochs=60, learning_rate=3e-3))
+    assert record is not None
+    assert record["metrics"]["validation"]["accuracy"] >= 0.9
+    assert json.loads((tmp_path / "out" / "metrics.json").read_text())["best_step"] == record["best_step"]
+    classifier = load_classifier(str(tmp_path / "out"))
+    assert classifier.labels == ["bad", "good"]
+    p = classifier.probabilities(["My aunt is a mason.", "My uncle is a mason.", "My aunt is a mason."])
+    assert p.shape == (3, 2)
+    assert p.sum(axis=1) == pytest.approx(1)
+    assert p[0, 1] > 0.5 > p[1, 1]
+    assert (p[0] == p[2]).all()
+    assert not (tmp_path / "out.unfinished").exists()
+
+
+def test_inference_has_its_labels_in_order_and_leaves_out_what_has_none(
+    model_folder: Folder, files: dict[str, Path], tmp_path: Path
+) -> None:
+    record = run(_request("nli", model_folder("bert-uncased"), files, tmp_path / "out", epochs=40))
+    assert record is not None
+    assert sum(record["examples"].values()) == 36  # not the pair without a label
+    classifier = load_classifier(str(tmp_path / "out"))
+    assert list(classifier.labels) == ["entailment", "neutral", "contradiction"]
+    p = classifier.probabilities([("My aunt is a mason.", f"My aunt {verb}.") for verb in ("works", "sleeps", "rests")])
+    assert list(p.argmax(axis=1)) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("family", ["bert-uncased", "roberta", "albert", "modernbert"])
+@pytest.mark.parametrize("rank", [0, 4])
+def test_a_masked_language_model_gets_better(
+    family: str, rank: int, model_folder: Folder, files: dict[str, Path], tmp_path: Path
+) -> None:
+    request = _request("mlm", model_folder(family), files, tmp_path / "out", lora_rank=rank, epochs=4)
+    record = run(request)
+    assert record is not None
+    losses = [one["loss"] for one in record["history"]]
+    assert losses[-1] < losses[0]
+    model = load_masked_lm(str(tmp_path / "out"))  # an adapter loads like a whole model
+    base = load_masked_lm(str(model_folder(family)))
+    assert model.info().parameters == base.info().parameters  # type: ignore[attr-defined]
+    assert model.info().weight_hash != base.info().weight_hash  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("family", ["bert-uncased", "roberta", "distilbert"])
+def test_an_adapter_holds_its_head_and_little_else(
+    family: str, model_folder: Folder, files: dict[str, Path], tmp_path: Path
+) -> None:
+    request = _request("sentiment", model_folder(family), files, tmp_path / "out", lora_rank=8, learning_rate=1e-2)
+    record = run(replace(request, validation=files["sentiment"]))
+    assert record is not None
+    assert record["trained_parameters"] < 0.5 * record["parameters"]
+    assert (
+        json.loads((tmp_path / "out" / "adapter_config.json").read_text())["base_model_name_or_path"] == request.model
+    )
+    classifier = load_classifier(str(tmp_path / "out"))
+    assert classifier.labels == ["bad", "good"]
+    rows = [json.loads(line) for line in files["sentiment"].read_text().splitlines()]
+    p = classifier.probabilities([row["text"] for row in rows])
+    wanted = [classifier.labels.index(row["label"]) for row in rows]
+    loss = -np.log(p[range(len(rows)), wanted]).mean()
+    assert loss == pytest.approx(record["metrics"]["validation"]["loss"], abs=1e-5)  # nothing was lost on the way
+
+
+class _StopAt:
+    """Asks to stop, as Ctrl-C does, after a number of steps."""
+
+    def __init__(self, step: int) -> None:
+        self.step = step
+
+    def __call__(self, news: News) -> None:
+        if news.step == self.step:
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.mark.parametrize(("task", "rank"), [("sentiment", 0), ("sentiment", 4), ("mlm", 0)])
+def test_an_interrupted_run_ends_like_one_that_was_not(
+    task: str, rank: int, model_folder: Folder, files: dict[str, Path], tmp_path: Path
+) -> None:
+    """With dropout, in the middle of an epoch, twice: the same weights to the last bit."""
+    whole = _request(task, model_folder("bert-uncased"), files, tmp_path / "whole", lora_rank=rank)
+    parts = replace(whole, out=tmp_path / "parts")
+    expected = run(whole)
+    for step in (2, 5):
+        with pytest.raises(Stopped, match=f"stopped at step {step} of 9; the same command goes on"):
+            run(parts, watch=_StopAt(step))
+        assert not parts.out.exists()
+    assert _without_time(run(parts)) == _without_time(expected)
+    assert _distance(whole.out, parts.out) == 0
+
+
+def test_a_run_that_was_cut_off_goes_on_from_its_last_checkpoint(
+    model_folder: Folder, files: dict[str, Path], tmp_path: Path
+) -> None:
+    whole = _request("sentiment", model_folder("bert-uncased"), files, tmp_path / "whole", save_every=2)
+    parts = replace(whole, out=tmp_path / "parts")
+    run(whole)
+
+    def crash(news: News) -> None:
+        if news.step == 5:
+            raise MemoryError
+
+    with pytest.raises(MemoryError):
+        run(parts, watch=crash)
+    seen: list[int] = []
+    run(parts, watch=lambda news: seen.append(news.step))
+    assert seen[0] == 5  # step 4 was the last checkpoint
+    assert _distance(whole.out, parts.out) == 0
+
+
+def test_another_run_is_not_taken_for_the_unfinished_one(
+    model_folder: Folder, files: dict[str, Path], tmp_path: Path
+) -> None:
+    request = _request("sentiment", model_folder("bert-uncased"), files, tmp_path / "out")
+    with pytest.raises(Stopped):
+        run(request, watch=_StopAt(2))
+    other = replace(request, settings=replace(request.settings, learning_rate=1e-3))
+    with pytest.raises(UnmaskError, match=r"another learning_rate \(0\.002, now 0\.001\)"):
+        run(other)
+    seen: list[int] = []
+    run(replace(other, restart=True), watch=lambda news: seen.append(news.step))
+    assert seen[0] == 1
+    assert other.out.is_dir()
+
+
+def test_a_broken_checkpoint_is_one_line(model_folder: Folder, files: dict[str, Path], tmp_path: Path) -> None:
+    request = _request("sentiment", model_folder("bert-uncased"), files, tmp_path / "out")
+    with pytest.raises(Stopped):
+        run(request, watch=_StopAt(2))
+    (tmp_path / "out.unfinished" / "latest" / "optimizer.bin").write_bytes(b"no")
+    with pytest.raises(UnmaskError, match="begin again with --restart"):
+        run(request)
+
+
+def _without_dropout(folder: Path) -> Path:
+    families.save("bert-uncased", folder)
+    config = json.loads((folder / "config.json").read_text())
+    config |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    (folder / "config.json").write_text(json.dumps(config))
+    return folder
+
+
+@pytest.mark.parametrize("task", ["sentiment", "mlm"])
+def test_parts_of_a_step_change_nothing(task: str, files: dict[str, Path], tmp_path: Path) -> None:
+    """One step of plain gradient descent, whole and in parts that hold different numbers of labels."""
+    from accelerate import Accelerator
+
+    folder = _without_dropout(tmp_path / "model")
+    after = []
+    for accumulate in (1, 3, 50):
+        torch.manual_seed(0)
+        examples = read(files[task], task)
+        labels = None if task == "mlm" else labels_of(task, examples)
+        base = load_trainable(str(folder), LoadOptions(), labels=labels)
+        job = (
+            Classification(base.tokenizer, labels, 64)
+            if labels
+            else MaskedLanguageModelling(base.tokenizer, 64, seed=1)
+        )
+        model, optimizer = Accelerator(cpu=True).prepare(base.model, torch.optim.SGD(base.model.parameters(), lr=1.0))
+        settings = replace(SETTINGS, accumulate=accumulate)
+        rows = list(range(17))
+        loss = loop._step(model, job, job.features(examples), rows, 0, settings, optimizer, Accelerator(cpu=True))
+        after.append((loss, torch.cat([parameter.detach().flatten() for parameter in model.parameters()])))
+    for loss, weights in after[1:]:
+        assert loss == pytest.approx(after[0][0], abs=1e-5)
+        assert float((weights - after[0][1]).abs().max()) < 1e-5
+
+
+def test_the_best_checkpoint_is_kept_not_the_last(model_folder: Folder, files: dict[str, Path], tmp_path: Path) -> None:
+    """At a rate that destroys the model in the end, the weights of the best evaluation are those that are saved."""
+    request = _request(
+        "mlm", model_folder("bert-uncased"), files, tmp_path / "out", learning_rate=0.3, epochs=2, evaluate_every=1
+    )
+    record = run(request)
+    assert record is not None
+    best = min(record["history"], key=lambda one: one["loss"])
+    assert record["best_step"] == best["step"] < record["steps"]
+    assert record["metrics"]["validation"]["loss"] == pytest.approx(best["loss"], abs=1e-6)
+
+
+def test_a_training_set_without_a_test_set_can_have_one(
+    model_folder: Folder, files: dict[str, Path], tmp_path: Path
+) -> None:
+    request = _request("sentiment", model_folder("bert-uncased"), files, tmp_path / "out")
+    record = run(replace(request, validation=files["sentiment"], test=files["sentiment"]))
+    assert record is not None
+    assert record["examples"] == {"train": 60, "validation": 60, "test": 60}
+    assert record["metrics"]["test"]["examples"] == 60
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"task": "tagging"}, "unknown task 'tagging'"),
+        ({"epochs": 0}, "--epochs is 0"),
+        ({"learning_rate": -1.0}, "--learning-rate is -1.0"),
+        ({"warmup": 1.0}, "--warmup is 1.0"),
+        ({"precision": "half"}, "unknown precision 'half'"),
+        ({"max_length": 2}, "--max-length is 2"),
+        ({"lora_rank": -1}, "--lora-rank is -1"),
+        ({"held_out": 0.0}, "--held-out is 0.0"),
+        ({"data": "imdb"}, "either --data"),
+        ({"data": "imbd", "train": None}, "did you mean 'imdb'"),
+        ({"data": "snli", "train": None}, "is for nli"),
+        ({"precision": "fp16"}, "needs a GPU"),
+        ({"model": "no/such/folder"}, "does not exist"),
+        ({"learning_rate": 1e30}, "lower --learning-rate"),
+    ],
+)
+def test_bad_requests_are_refused(
+    changes: dict[str, Any], said: str, model_folder: Folder, files: dict[str, Path], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    (tmp_path / "snli").mkdir()
+    monkeypatch.setenv("UNMASK_DATA", str(tmp_path))
+    settings = {key: changes[key] for key in changes if hasattr(SETTINGS, key)}
+    rest = {key: changes[key] for key in changes if not hasattr(SETTINGS, key)}
+    request = replace(_request("sentiment", model_folder("bert-uncased"), files, tmp_path / "out", **settings), **rest)
+    with pytest.raises(UnmaskError, match=said):
+        run(request)
+    assert not request.out.exists()
+
+
+def test_two_processes_learn_what_one_learns(files: dict[str, Path], tmp_path: Path) -> None:
+    """Rows are shared out, gradients averaged, and one process writes."""
+    model = _without_dropout(tmp_path / "model")
+    common = ["finetune", "mlm", str(model), "--train", str(files["mlm"]), "--device", "cpu"]
+    common += ["--epochs", "2", "--learning-rate", "1e-4", "--batch-size", "7"]
+    launch = ["torch.distributed.run", "--standalone", "--nproc_per_node", "2", "-m", "unmask"]  # as accelerate launch
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    for start, out in ((["unmask"], "one"), (launch, "two")):
+        words = [sys.executable, "-m", *start, *common, "--out", str(tmp_path / out)]
+        done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.count("Model:") == 1
+    one, two = (json.loads((tmp_path / name / "metrics.json").read_text()) for name in ("one", "two"))
+    assert two["device"] == "2 × cpu"
+    assert two["metrics"]["validation"]["masked_pieces"] == one["metrics"]["validation"]["masked_pieces"]
+    assert two["metrics"]["validation"]["loss"] == pytest.approx(one["metrics"]["validation"]["loss"], abs=1e-4)
+    assert _distance(tmp_path / "one", tmp_path / "two") < 1e-4
+
+
+def test_the_command_stops_and_goes_on(model_folder: Folder, files: dict[str, Path], tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "unmask", "finetune", "sentiment", str(model_folder("bert-uncased"))]
+    words += ["--train", str(files["sentiment"]), "--out", "out", "--epochs", "400", "--batch-size", "4"]
+    running = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert running.stderr is not None
+    lines = [running.stderr.readline(), running.stderr.readline()]
+    assert lines[0].startswith("Training")
+    assert lines[1].startswith("epoch 1.00")
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=120)
+    assert running.returncode == 130
+    assert "the same command goes on from there" in err.splitlines()[-1]
+    assert out == ""
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.unfinished"]
+    running = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert running.stderr is not None
+    assert running.stderr.readline().startswith("Going on")
+    running.kill()
+    running.communicate(timeout=120)

@@ -1,0 +1,307 @@
+"""The parts of training, each against a known answer: examples, batches, rates, masks, metrics."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import tarfile
+import threading
+import zipfile
+from collections import Counter
+from collections.abc import Iterator
+from http.server import HTTPServer, SimpleHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toy_model import tokenizer_of
+from unmask import datasets
+from unmask.datasets import Dataset
+from unmask.errors import UnmaskError
+from unmask.statistics.proportion import wilson
+from unmask.training.examples import Example, gather, labels_of, read
+from unmask.training.loop import Settings, batches, rate
+from unmask.training.tasks import IGNORED, Classification, MaskedLanguageModelling
+
+TEXT = "the cat sat on the mat while the dog ran over the hill to the old house by the sea"
+
+
+# Batches and rates
+
+
+@given(st.lists(st.integers(1, 60), max_size=200), st.integers(1, 17), st.integers(0, 3))
+def test_every_row_is_in_one_batch(lengths: list[int], size: int, epoch: int) -> None:
+    found = batches(lengths, size, seed=1, epoch=epoch)
+    assert sorted(row for batch in found for row in batch) == list(range(len(lengths)))
+    assert all(len(batch) <= size for batch in found)
+    assert len(found) == -(-len(lengths) // size)
+    assert found == batches(lengths, size, seed=1, epoch=epoch)
+
+
+def test_batches_hold_like_lengths_and_change_with_the_epoch() -> None:
+    lengths = list(range(1000))
+    found = batches(lengths, 10, seed=1, epoch=0)
+    assert max(max(batch) - min(batch) for batch in found) < 100
+    assert found != batches(lengths, 10, seed=1, epoch=1)
+    assert found != batches(lengths, 10, seed=2, epoch=0)
+
+
+def test_the_rate_rises_and_falls_in_a_line() -> None:
+    settings = Settings(learning_rate=1.0, warmup=0.4)
+    assert [round(rate(step, 10, settings), 3) for step in range(10)] == [
+        0.2, 0.4, 0.6, 0.8, 1.0, 0.833, 0.667, 0.5, 0.333, 0.167,
+    ]  # fmt: skip
+    assert rate(0, 10, Settings(learning_rate=1.0, warmup=0.0)) == 1.0
+
+
+# Masks
+
+
+def _mlm(max_length: int = 64) -> MaskedLanguageModelling:
+    return MaskedLanguageModelling(tokenizer_of([TEXT]), max_length, seed=7)
+
+
+def test_masks_are_as_often_as_they_should_be() -> None:
+    task = _mlm()
+    (features,) = task.features([Example(TEXT)])
+    special = set(task.tokenizer.all_special_ids)
+    fates: Counter[str] = Counter()
+    for row in range(3000):
+        batch = task.batch([features], [(0, row)])
+        for shown, wanted, was in zip(batch["input_ids"][0], batch["labels"][0], features["input_ids"], strict=True):
+            if wanted == IGNORED:
+                assert shown == was
+                fates["left"] += 1
+            else:
+                assert wanted == was
+                assert was not in special
+                fates["mask" if shown == task.tokenizer.mask_token_id else "same" if shown == was else "other"] += 1
+    masked = fates["mask"] + fates["same"] + fates["other"]
+    assert masked == 3000 * 3  # 15 % of 20 words
+    assert fates["mask"] / masked == pytest.approx(0.8, abs=0.02)
+    assert fates["other"] / masked == pytest.approx(0.1, abs=0.02)  # a draw can hit the mask or the word itself
+
+
+def test_a_mask_depends_on_its_row_and_epoch_alone() -> None:
+    task = _mlm()
+    features = task.features([Example(TEXT), Example(" ".join(TEXT.split()[:9]))])
+    together = task.batch(features, [(2, 5), (2, 6)])
+    alone = task.batch(features[:1], [(2, 5)])
+    width = alone["input_ids"].shape[1]
+    assert (together["input_ids"][0, :width] == alone["input_ids"][0]).all()
+    assert (together["labels"][0, :width] == alone["labels"][0]).all()
+    assert (together["labels"][1, 11:] == IGNORED).all()
+    other = task.batch(features[:1], [(3, 5)])
+    assert (other["labels"] != alone["labels"]).any()
+
+
+def test_long_texts_are_split_not_cut() -> None:
+    task = _mlm(max_length=9)
+    rows = [row["input_ids"] for row in task.features([Example(TEXT)])]
+    assert [len(row) for row in rows] == [9, 9, 8]
+    pieces = [token for row in rows for token in row[1:-1]]
+    assert pieces == task.tokenizer(TEXT, add_special_tokens=False)["input_ids"]
+    assert {row[0] for row in rows} == {task.tokenizer.cls_token_id}
+
+
+def test_a_tokenizer_that_pads_on_the_left() -> None:
+    task = _mlm()
+    task.tokenizer.padding_side = "left"
+    features = task.features([Example(TEXT), Example("the cat sat on the mat")])
+    batch = task.batch(features, [(0, 0), (0, 1)])
+    where = (batch["labels"][1] != IGNORED).nonzero().flatten()
+    assert (batch["attention_mask"][1][where] == 1).all()
+
+
+# Metrics
+
+
+def test_wilson_gives_known_intervals() -> None:
+    assert wilson(0.8, 10) == pytest.approx((0.490162, 0.943318), abs=1e-6)  # R: prop.test(8, 10, correct = FALSE)
+    assert wilson(0.0, 10) == pytest.approx((0.0, 0.277533), abs=1e-6)
+    assert wilson(1.0, 5)[1] == 1.0
+    assert wilson(0.5, 0) == (0.0, 1.0)
+
+
+def test_metrics_of_a_classifier_by_hand() -> None:
+    task = Classification(tokenizer_of([TEXT]), ["a", "b"], 32)
+    logits = torch.tensor([[2.0, 0.0], [2.0, 0.0], [0.0, 2.0], [2.0, 0.0], [0.0, 9.0]])
+    labels = torch.tensor([0, 0, 1, 1, IGNORED])
+    found = task.metrics(task.sums(logits, labels))
+    low, high = 0.126928, 2.126928  # −ln softmax of the larger and the smaller logit
+    assert found["loss"] == pytest.approx((3 * low + high) / 4, abs=1e-5)
+    assert found["accuracy"] == 0.75
+    assert found["examples"] == 4
+    assert found["labels"]["a"] == pytest.approx({"precision": 2 / 3, "recall": 1.0, "f1": 0.8, "count": 2})
+    assert found["labels"]["b"] == pytest.approx({"precision": 1.0, "recall": 0.5, "f1": 2 / 3, "count": 2})
+    assert found["macro_f1"] == pytest.approx((0.8 + 2 / 3) / 2)
+
+
+def test_metrics_of_masked_words_by_hand() -> None:
+    task = _mlm()
+    logits = torch.tensor([[[1.0, 0.0], [0.0, 0.0], [5.0, 0.0]]])
+    found = task.metrics(task.sums(logits, torch.tensor([[0, 1, IGNORED]])))
+    assert found["loss"] == pytest.approx((0.313262 + 0.693147) / 2, abs=1e-5)
+    assert found["accuracy"] == 0.5
+    assert found["perplexity"] == pytest.approx(1.654, abs=1e-3)
+    assert found["masked_pieces"] == 2
+
+
+# Examples
+
+
+def test_files_of_every_kind_give_the_same(tmp_path: Path) -> None:
+    import gzip
+
+    import pandas as pd
+
+    frame = pd.DataFrame({"text": ["good, really", "bad"], "label": ["pos", "neg"]})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_csv(tmp_path / "a.tsv", sep="\t", index=False)
+    frame.to_parquet(tmp_path / "a.parquet")
+    lines = "\n".join(json.dumps(row) for row in frame.to_dict("records"))
+    (tmp_path / "a.jsonl").write_text(lines)
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    expected = [Example("good, really", None, "positive"), Example("bad", None, "negative")]
+    for path in tmp_path.iterdir():
+        assert read(path, "sentiment") == expected, path
+        assert read(path, "mlm") == [Example("good, really"), Example("bad")]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "task", "said"),
+    [
+        ("a.csv", "text\nx\n", "sentiment", "no column 'label'"),
+        ("a.txt", "x\n", "nli", "has no labels"),
+        ("a.doc", "x", "mlm", "unknown kind"),
+        ("a.csv", "text,label\n", "sentiment", "has no examples"),
+        ("a.jsonl", "{", "mlm", "cannot be read"),
+        ("a.jsonl.gz", "no gzip", "mlm", "cannot be read"),
+        ("a.csv", "text,label\nx,\n", "sentiment", "empty label"),
+    ],
+)
+def test_bad_files_are_refused(name: str, text: str, task: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(UnmaskError, match=said):
+        read(tmp_path / name, task)
+
+
+def test_labels_are_in_a_known_order() -> None:
+    def of(*labels: str) -> list[Example]:
+        return [Example("", None, label) for label in labels]
+
+    assert labels_of("sentiment", of("positive", "negative", "positive")) == ["negative", "positive"]
+    assert labels_of("sentiment", of("10", "9", "1")) == ["1", "9", "10"]
+    assert labels_of("nli", of("neutral")) == ["entailment", "neutral", "contradiction"]
+    for task, labels, said in (
+        ("nli", ("yes",), "unknown label 'yes'"),
+        ("sentiment", ("good",), "two or more"),
+        ("sentiment", tuple(map(str, range(30))), "30 different labels"),
+    ):
+        with pytest.raises(UnmaskError, match=said):
+            labels_of(task, of(*labels))
+
+
+# Known data sets
+
+
+def _archives(folder: Path) -> dict[str, Path]:
+    """Archives laid out as the canonical ones."""
+    reviews = {"train/pos/0_9": "great", "train/neg/0_1": "awful", "train/unsup/0_0": "hm", "test/pos/1_7": "fine"}
+    with tarfile.open(folder / "aclImdb_v1.tar.gz", "w:gz") as archive:
+        for name, text in reviews.items():
+            info = tarfile.TarInfo(f"aclImdb/{name}.txt")
+            info.size = len(text)
+            archive.addfile(info, io.BytesIO(text.encode()))
+    with zipfile.ZipFile(folder / "snli_1.0.zip", "w") as archive_2:
+        for split in ("train", "dev", "test"):
+            rows = [{"sentence1": f"{split} a", "sentence2": "b", "gold_label": label} for label in ("neutral", "-")]
+            archive_2.writestr(f"snli_1.0/snli_1.0_{split}.jsonl", "\n".join(map(json.dumps, rows)))
+    return {"imdb": folder / "aclImdb_v1.tar.gz", "snli": folder / "snli_1.0.zip"}
+
+
+@pytest.fixture
+def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The canonical addresses stand in for by a server on this machine; an empty cache."""
+    folder = tmp_path / "served"
+    folder.mkdir()
+    archives = _archives(folder)
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments, directory=str(folder))
+
+        def log_message(self, *arguments: Any) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Quiet)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    for name, path in archives.items():
+        was = datasets.DATASETS[name]
+        address = f"http://127.0.0.1:{server.server_port}/{path.name}"
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        here = Dataset(name, was.about, address, digest, was.licence, was.citation)
+        monkeypatch.setitem(datasets.DATASETS, name, here)
+    monkeypatch.delenv("UNMASK_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    yield folder
+    server.shutdown()
+    server.server_close()
+
+
+def _gather(task: str, name: str, *, offline: bool = False) -> Any:
+    return gather(task, name=name, train=None, validation=None, test=None, held_out=0.5, seed=1, offline=offline)
+
+
+def test_known_data_sets_are_fetched_checked_and_read(served: Path) -> None:
+    with pytest.raises(UnmaskError, match="run once without --offline"):
+        _gather("nli", "snli", offline=True)
+    found = _gather("nli", "snli")
+    assert [len(part) for part in (found.train, found.validation, found.test)] == [1, 1, 1]
+    assert found.test[0] == Example("test a", "b", "neutral")
+    reviews = _gather("sentiment", "imdb")
+    assert {one.text: one.label for one in [*reviews.train, *reviews.validation]} == {
+        "great": "positive",
+        "awful": "negative",
+    }
+    assert reviews.test == [Example("fine", None, "positive")]
+    (served / "snli_1.0.zip").unlink()
+    assert _gather("nli", "snli", offline=True).test == found.test  # from the cache
+
+
+def test_a_download_that_is_not_what_it_was_is_refused(served: Path, tmp_path: Path) -> None:
+    (served / "snli_1.0.zip").write_bytes(b"something else")
+    with pytest.raises(UnmaskError, match="SHA-256 differs"):
+        _gather("nli", "snli")
+    assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+    (served / "snli_1.0.zip").unlink()
+    with pytest.raises(UnmaskError, match="cannot be fetched"):
+        _gather("nli", "snli")
+
+
+@pytest.mark.usefixtures("served")
+def test_a_folder_of_data_sets_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UNMASK_DATA", str(tmp_path / "data"))
+    (tmp_path / "data" / "imdb").mkdir(parents=True)
+    with pytest.raises(UnmaskError, match="no file for 'train', 'test'"):
+        _gather("sentiment", "imdb")
+    for split in ("train", "test"):
+        rows = [{"text": f"{split} {label}", "label": label} for label in ("pos", "neg")]
+        (tmp_path / "data" / "imdb" / f"imdb_{split}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    found = _gather("sentiment", "imdb")
+    assert [one.text for one in found.test] == ["test pos", "test neg"]
+    assert {one.text for one in [*found.train, *found.validation]} == {"train pos", "train neg"}
+
+
+def test_the_real_data_sets_have_their_sizes(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UNMASK_DATA", str(data))
+    snli = _gather("nli", "snli")
+    assert [len(part) for part in (snli.train, snli.validation, snli.test)] == [116_271, 9_842, 9_824]
+    imdb = _gather("sentiment", "imdb")
+    assert [len(imdb.train) + len(imdb.validation), len(imdb.test)] == [25_000, 25_000]
+    assert Counter(one.label for one in imdb.test) == {"negative": 12_500, "positive": 12_500}
