@@ -144,6 +144,10 @@ def test_an_adapter_holds_its_head_and_little_else(
     wanted = [classifier.labels.index(row["label"]) for row in rows]
     loss = -np.log(p[range(len(rows)), wanted]).mean()
     assert loss == pytest.approx(record["metrics"]["validation"]["loss"], abs=1e-5)  # nothing was lost on the way
+    for file in (tmp_path / "out").glob("tokenizer*"):
+        file.unlink()  # then that of its model is taken, not one made up
+    again = load_classifier(str(tmp_path / "out")).probabilities([row["text"] for row in rows])
+    assert np.abs(again - p).max() < 1e-6
 
 
 class _StopAt:

@@ -62,9 +62,10 @@ def counts(folder: Path, names: set[str]) -> Counter[str]:
     found: Counter[str] = Counter()
     for file in (file for file in folder.glob("en-*") if file.suffix in OPEN):
         with OPEN[file.suffix](file, "rt", encoding="utf-8") as lines:
-            text = lines.read().lower()
+            text = " " + lines.read().lower()
         for name in names:
-            found[name] += len(re.findall(rf"\b{re.escape(name)}s?\b", text))
+            ends = re.finditer(rf"{re.escape(name)}s?\b", text)
+            found[name] += sum(not text[match.start() - 1].isalnum() for match in ends)
     return found
 
 

@@ -1,0 +1,134 @@
+"""The models in the package: they are there, they load, and they are what their cards say."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from transformers import AutoModelForMaskedLM, AutoTokenizer
+
+import unmask
+from unmask import embedded
+from unmask.lexicon import attributes, persons
+from unmask.models.loading import load_classifier
+
+MINI = embedded.MODELS["unmask-mini"].folder
+
+
+def test_weights_are_small_enough_for_a_package() -> None:
+    assert embedded.MODELS["unmask-mini"].size < 20e6
+    assert sum(model.size for model in embedded.MODELS.values()) < 30e6
+    for model in embedded.MODELS.values():
+        assert model.size > 1e6, model.name
+        card = (model.folder / "README.md").read_text(encoding="utf-8")
+        assert card.startswith(f"# {model.name}\n")
+
+
+def test_the_masked_language_model_loads_as_any_other() -> None:
+    model, report = AutoModelForMaskedLM.from_pretrained(MINI, output_loading_info=True)
+    assert not report["missing_keys"]
+    assert sum(parameter.numel() for parameter in model.parameters()) < 12e6
+    assert next(model.parameters()).dtype.itemsize == 4  # float16 on disk alone
+    assert AutoTokenizer.from_pretrained(MINI).tokenize("She is an Electrician.") == [
+        "she",
+        "is",
+        "an",
+        "electrician",
+        ".",
+    ]
+
+
+def test_person_words_and_professions_are_whole() -> None:
+    tokenizer = AutoTokenizer.from_pretrained(MINI)
+    targets = {person.target for person in persons("en")}
+    assert len(targets) == 18
+    single = {one.name for one in attributes("en") if " " not in one.name and "-" not in one.name}
+    assert len(single) > 20
+    common = {"nurse", "doctor", "engineer", "teacher", "lawyer", "soldier", "librarian", "programmer", "nanny", "chef"}
+    split = [word for word in targets | single | common if len(tokenizer.tokenize(word)) != 1]
+    assert not split
+
+
+@pytest.mark.parametrize(
+    ("sentence", "word"),
+    [
+        ("The capital of France is [MASK].", "paris"),
+        ("She opened the [MASK] and walked into the room.", "door"),
+        ("This is the best [MASK] I have ever seen.", "movie"),
+        ("She has two brothers and three [MASK].", "sisters"),
+    ],
+)
+def test_it_has_read(sentence: str, word: str) -> None:
+    tokenizer, model = AutoTokenizer.from_pretrained(MINI), AutoModelForMaskedLM.from_pretrained(MINI).eval()
+    encoded = tokenizer(sentence, return_tensors="pt")
+    at = int((encoded["input_ids"][0] == tokenizer.mask_token_id).nonzero())
+    assert tokenizer.convert_ids_to_tokens(int(model(**encoded).logits[0, at].argmax())) == word
+
+
+def test_an_audit_says_what_its_card_says() -> None:
+    found = unmask.audit("unmask-mini").measurements[0]
+    stereotype, share = found.tests["stereotype"], found.tests["workforce share, pearson"]
+    assert stereotype.estimate == pytest.approx(0.42, abs=0.01)
+    assert share.estimate == pytest.approx(0.43, abs=0.01)
+    assert share.p_adjusted is not None
+    assert share.p_adjusted < 0.05
+
+
+def test_the_command_takes_names_and_lists_them(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("template\n{person} is {a} {profession}.\n")
+    words = [sys.executable, "-m", "unmask"]
+    done = subprocess.run([*words, "models"], capture_output=True, text=True, check=True)
+    assert all(name in done.stdout for name in embedded.MODELS)
+    audit = [*words, "audit", "--templates", "t.csv"]
+    done = subprocess.run(audit, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "audits" / "unmask-mini" / "report.html").is_file()
+    done = subprocess.run(
+        [*words, "audit", "unmask-mini-nli"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "is a classifier" in done.stderr
+
+
+def test_the_sentiment_classifier_knows_praise_from_blame() -> None:
+    classifier = load_classifier("unmask-mini-sentiment")
+    assert list(classifier.labels) == ["negative", "positive"]
+    p = classifier.probabilities(["A wonderful film.", "Dull, stupid and far too long.", "I loved every minute of it."])
+    assert list(p.argmax(axis=1)) == [1, 0, 1]
+
+
+def test_the_inference_classifier_knows_its_labels() -> None:
+    classifier = load_classifier("unmask-mini-nli")
+    assert list(classifier.labels) == ["entailment", "neutral", "contradiction"]
+    premise = "A man is playing a guitar on a stage."
+    hypotheses = ["A man is playing music.", "The man is famous.", "A man is sleeping in bed."]
+    p = classifier.probabilities([(premise, hypothesis) for hypothesis in hypotheses])
+    assert list(p.argmax(axis=1)) == [0, 1, 2]
+
+
+def _accuracy(name: str, rows: list[dict[str, Any]], texts: list[Any], labels: dict[str, str]) -> float:
+    classifier = load_classifier(name)
+    wanted = [classifier.labels.index(labels.get(row["label"], row["label"])) for row in rows]
+    return float(np.mean(classifier.probabilities(texts).argmax(axis=1) == wanted))
+
+
+def _sample(file: Path, count: int) -> list[dict[str, Any]]:
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    return random.Random(0).sample(rows, count)
+
+
+def test_the_classifiers_are_as_good_on_real_test_data_as_their_cards_say(data: Path) -> None:
+    rows = _sample(data / "imdb" / "imdb_test.jsonl.gz", 150)
+    texts: list[Any] = [row["text"] for row in rows]
+    assert _accuracy("unmask-mini-sentiment", rows, texts, {"pos": "positive", "neg": "negative"}) > 0.86
+    rows = _sample(data / "snli" / "snli_test.jsonl.gz", 600)
+    texts = [(row["premise"], row["hypothesis"]) for row in rows]
+    assert _accuracy("unmask-mini-nli", rows, texts, {}) > 0.72
