@@ -349,3 +349,13 @@ def test_caveats_say_what_applies() -> None:
     assert "grammatical-agreement" not in {one.code for one in forms.caveats}
     german = PROTOCOLS["sound"].analyse(items.assign(language="de", corpus="custom", form="Pflegekraft"), 1)
     assert "grammatical-agreement" in {one.code for one in german.caveats}
+
+
+def test_chance_alone_and_chance_among_many_are_told_apart() -> None:
+    found = _planted()
+    test = found.tests["stereotype"].model_copy(update={"p_value": 0.02, "p_adjusted": 0.1})
+    headline = interpret(found.model_copy(update={"tests": {**found.tests, "stereotype": test}})).headline
+    assert headline.startswith("No clear stereotype")
+    assert "p = 0.020" in headline
+    assert "p = 0.100 after correction" in headline
+    assert "compatible" not in headline

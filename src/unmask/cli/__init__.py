@@ -18,6 +18,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
     help="Measure gender bias in language models: audit a model, analyse recorded scores, train a model to audit.",
     epilog="Start with: unmask audit",
 )

@@ -35,7 +35,7 @@ def command(
     Takes the items of an audit (items/association.parquet), or a file with the columns of the released BEC-Pro: Person,
     Gender, Profession, Prof_Gender, Template and Pre_Assoc.
 
-    Example: unmask analyse scores.tsv --measure association --language en
+    Example: `unmask analyse scores.tsv --language de --out audits/theirs`
     """
     from unmask import api
     from unmask.cli.output import finish

@@ -56,8 +56,11 @@ def command(
     Asks the model how likely it finds women and men (she, my brother, …) beside 60 professions, and leaves a folder
     with result.json, items/association.parquet and report.html.
 
-    Examples: unmask audit (the small model in the package); unmask audit bert-base-uncased;
-    unmask audit ./my-model --language de --out audits/my-model
+    Examples:
+
+    - `unmask audit` (the small model in the package)
+    - `unmask audit bert-base-uncased --out audits/bert`
+    - `unmask audit ./my-german-bert --language de`
     """
     from unmask import api
     from unmask.cli.output import finish

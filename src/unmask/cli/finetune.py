@@ -60,9 +60,11 @@ def command(
     The best checkpoint by the validation set is kept, and metrics.json says how good it is. When a run is interrupted,
     the same command goes on from its last checkpoint and ends with the same weights.
 
-    Examples: unmask finetune sentiment unmask-mini --data imdb --out my-classifier;
-    unmask finetune mlm bert-base-uncased --train texts.txt --out my-bert;
-    accelerate launch --multi_gpu -m unmask finetune nli roberta-base --data snli --out my-nli
+    Examples:
+
+    - `unmask finetune sentiment unmask-mini --data imdb --out my-classifier`
+    - `unmask finetune mlm bert-base-uncased --train texts.txt --lora-rank 16 --out my-adapter`
+    - `accelerate launch --multi_gpu -m unmask finetune nli roberta-base --data snli --out my-nli`
     """
     from unmask.cli.output import show_training
     from unmask.cli.progress import training

@@ -11,28 +11,16 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.models import engine
-from unmask.models.interfaces import Progress
+from unmask.models.loaded import LoadedModel
 from unmask.models.positions import most_tokens
 
 
-class TransformersClassifier:
+class TransformersClassifier(LoadedModel):
     """A loaded model and its tokenizer, ready to be asked."""
 
-    def __init__(
-        self,
-        model: Any,
-        tokenizer: Any,
-        *,
-        name: str = "",
-        token_budget: int = engine.TOKEN_BUDGET,
-        progress: Progress | None = None,
-    ) -> None:
-        """Take a `PreTrainedModel` with a classification head and its tokenizer; it is put into evaluation mode."""
-        self.model = model.eval()
-        self.tokenizer = tokenizer
-        self.name = name or getattr(model, "name_or_path", "") or type(model).__name__
-        self.token_budget = token_budget
-        self.progress = progress
+    def __init__(self, model: Any, tokenizer: Any, **settings: Any) -> None:
+        """Take a `PreTrainedModel` with a classification head and its tokenizer; settings as in `LoadedModel`."""
+        super().__init__(model, tokenizer, **settings)
         self.labels = [str(model.config.id2label[at]) for at in range(model.config.num_labels)]
 
     def probabilities(self, texts: Sequence[str | tuple[str, str]]) -> NDArray[np.float64]:

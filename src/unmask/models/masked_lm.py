@@ -8,7 +8,6 @@ at the start and run whole.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,31 +18,19 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.models import engine
 from unmask.models.encoding import Input, Read, Tokenizer, encode
-from unmask.models.interfaces import Description, LiteralQuery, MaskQuery, Progress
+from unmask.models.interfaces import Description, LiteralQuery, MaskQuery
+from unmask.models.loaded import LoadedModel
 from unmask.models.positions import most_tokens
-from unmask.results import ModelInfo
 
 Query = MaskQuery | LiteralQuery
 
 
-class TransformersMaskedLM:
+class TransformersMaskedLM(LoadedModel):
     """A loaded model and its tokenizer, ready to be asked."""
 
-    def __init__(
-        self,
-        model: Any,
-        tokenizer: Tokenizer,
-        *,
-        name: str = "",
-        token_budget: int = engine.TOKEN_BUDGET,
-        progress: Progress | None = None,
-    ) -> None:
-        """Take a `PreTrainedModel` with a masked-LM head and its tokenizer; the model is put into evaluation mode."""
-        self.model = model.eval()
-        self.tokenizer = tokenizer
-        self.name = name or getattr(model, "name_or_path", "") or type(model).__name__
-        self.token_budget = token_budget
-        self.progress = progress
+    def __init__(self, model: Any, tokenizer: Tokenizer, **settings: Any) -> None:
+        """Take a `PreTrainedModel` with a masked-LM head and its tokenizer; settings are those of `LoadedModel`."""
+        super().__init__(model, tokenizer, **settings)
         self._encoded: tuple[tuple[Query, ...], list[list[Read]]] | None = None
         if tokenizer.mask_token_id is None:
             raise UnmaskError(f"{self.name} has no mask token; association needs a masked language model")
@@ -79,24 +66,6 @@ class TransformersMaskedLM:
         answers = self._encode(queries)
         distinct = {read.input for reads in answers for read in reads}
         return Description(len(distinct), [len(reads) for reads in answers])
-
-    def info(self) -> ModelInfo:
-        """Which model this is, exactly."""
-        digest = hashlib.sha256()
-        for name, tensor in sorted(self.model.state_dict().items()):
-            digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
-            digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
-        parameter = next(self.model.parameters())
-        return ModelInfo(
-            name=self.name,
-            architecture=type(self.model).__name__,
-            parameters=sum(parameter.numel() for parameter in self.model.parameters()),
-            weight_hash=digest.hexdigest(),
-            tokenizer=type(self.tokenizer).__name__,
-            vocabulary=len(self.tokenizer),
-            dtype=str(parameter.dtype).removeprefix("torch."),
-            device=str(parameter.device),
-        )
 
     def _encode(self, queries: Sequence[Query]) -> list[list[Read]]:
         """Encode, remembering the last questions: they are described and then asked."""

@@ -60,6 +60,11 @@ def _stereotype(test: Test, measurement: Measurement) -> str:
     if test.p_adjusted is None:
         return f"Not tested, since there are too few professions for an interval: {compared}."
     if not clear(test, measurement):
+        if test.p_value is not None and test.p_value < LEVEL:
+            return (
+                f"No clear stereotype: {compared}. Taken alone that is more than chance (p {p_value(test.p_value)}),"
+                f" but not among all the tests of this audit (p {p_value(test.p_adjusted)} after correction)."
+            )
         return f"No stereotype found: {compared}; that is compatible with no difference."
     if test.estimate > 0:
         size = size_of(test.estimate)

@@ -1,0 +1,50 @@
+"""What all `transformers` models behind our interfaces have in common."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import torch
+
+from unmask.models import engine
+from unmask.models.interfaces import Progress
+from unmask.results import ModelInfo
+
+
+class LoadedModel:
+    """A model in evaluation mode, its tokenizer, and how to run them."""
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any,
+        *,
+        name: str = "",
+        token_budget: int = engine.TOKEN_BUDGET,
+        progress: Progress | None = None,
+    ) -> None:
+        """Take a `PreTrainedModel` and its tokenizer; a batch holds at most `token_budget` tokens."""
+        self.model = model.eval()
+        self.tokenizer = tokenizer
+        self.name = name or getattr(model, "name_or_path", "") or type(model).__name__
+        self.token_budget = token_budget
+        self.progress = progress
+
+    def info(self) -> ModelInfo:
+        """Which model this is, exactly."""
+        digest = hashlib.sha256()
+        for name, tensor in sorted(self.model.state_dict().items()):
+            digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+            digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
+        parameter = next(self.model.parameters())
+        return ModelInfo(
+            name=self.name,
+            architecture=type(self.model).__name__,
+            parameters=sum(parameter.numel() for parameter in self.model.parameters()),
+            weight_hash=digest.hexdigest(),
+            tokenizer=type(self.tokenizer).__name__,
+            vocabulary=len(self.tokenizer),
+            dtype=str(parameter.dtype).removeprefix("torch."),
+            device=str(parameter.device),
+        )
