@@ -126,7 +126,10 @@ def test_a_masked_language_model_gets_better(
     assert model.info().weight_hash != base.info().weight_hash  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("family", ["bert-uncased", "roberta", "distilbert"])
+@pytest.mark.parametrize(
+    "family",
+    ["bert-uncased", "roberta", "distilbert", "albert", "electra", "xlm-roberta", "deberta-v2", "modernbert", "mpnet"],
+)
 def test_an_adapter_holds_its_head_and_little_else(
     family: str, model_folder: Folder, files: dict[str, Path], tmp_path: Path
 ) -> None:
@@ -148,6 +151,88 @@ def test_an_adapter_holds_its_head_and_little_else(
         file.unlink()  # then that of its model is taken, not one made up
     again = load_classifier(str(tmp_path / "out")).probabilities([row["text"] for row in rows])
     assert np.abs(again - p).max() < 1e-6
+
+
+def test_an_adapter_of_another_kind_is_refused(model_folder: Folder, files: dict[str, Path], tmp_path: Path) -> None:
+    """Else it would be audited as if it were its base, or with another's head."""
+    import peft
+    import transformers
+
+    folder = model_folder("bert-uncased")
+    run(_request("sentiment", folder, files, tmp_path / "classifier", lora_rank=4, epochs=1))
+    assert json.loads((tmp_path / "classifier" / "config.json").read_text())["architectures"] == [
+        "BertForSequenceClassification"
+    ]
+    with pytest.raises(UnmaskError, match="is a classifier"):
+        load_masked_lm(str(tmp_path / "classifier"))
+    (tmp_path / "classifier" / "config.json").unlink()  # as plain PEFT leaves it
+    with pytest.raises(UnmaskError, match="is a classifier"):
+        load_masked_lm(str(tmp_path / "classifier"))
+    with pytest.raises(UnmaskError, match="leave out --lora-rank"):
+        run(_request("sentiment", tmp_path / "classifier", files, tmp_path / "again", lora_rank=4))
+    bare = peft.get_peft_model(
+        transformers.AutoModel.from_pretrained(folder), peft.LoraConfig(r=2, target_modules=["query"])
+    )
+    bare.save_pretrained(tmp_path / "bare")
+    with pytest.raises(UnmaskError, match="does not fit its model"):
+        load_masked_lm(str(tmp_path / "bare"))
+    config = json.loads((tmp_path / "bare" / "adapter_config.json").read_text())
+    config["base_model_name_or_path"] = str(tmp_path / "bare")
+    (tmp_path / "bare" / "adapter_config.json").write_text(json.dumps(config))
+    with pytest.raises(UnmaskError, match="is itself an adapter"):
+        load_masked_lm(str(tmp_path / "bare"))
+
+
+def test_a_head_for_the_same_labels_is_kept_and_one_for_others_is_not(
+    model_folder: Folder, files: dict[str, Path], tmp_path: Path
+) -> None:
+    run(_request("sentiment", model_folder("bert-uncased"), files, tmp_path / "first", epochs=1))
+    first = load_trainable(str(tmp_path / "first"), LoadOptions(), labels=["good", "bad"])
+    assert first.labels == ("bad", "good")  # the order of the head that is there
+    assert first.trained_whole == ("classifier",)
+    kept = _weights(tmp_path / "first")["classifier.weight"]
+    assert torch.equal(first.model.classifier.weight.detach(), kept)
+    other = load_trainable(str(tmp_path / "first"), LoadOptions(), labels=["apple", "pear"])
+    assert not torch.equal(other.model.classifier.weight.detach(), kept)
+    assert other.model.config.id2label == {0: "apple", 1: "pear"}
+
+
+def test_a_bad_test_file_is_noticed_before_training(
+    model_folder: Folder, files: dict[str, Path], tmp_path: Path
+) -> None:
+    (tmp_path / "test.csv").write_text("text,label\nMy aunt rests.,ugly\n")
+    request = _request("sentiment", model_folder("bert-uncased"), files, tmp_path / "out")
+    with pytest.raises(UnmaskError, match="'ugly' is not among those trained"):
+        run(replace(request, test=tmp_path / "test.csv"))
+    assert not (tmp_path / "out.unfinished").exists()
+
+
+def test_what_failed_before_its_first_checkpoint_does_not_stand_in_the_way(
+    model_folder: Folder, files: dict[str, Path], tmp_path: Path
+) -> None:
+    request = _request("sentiment", model_folder("bert-uncased"), files, tmp_path / "out")
+    with pytest.raises(UnmaskError, match="lower --learning-rate"):
+        run(replace(request, settings=replace(request.settings, learning_rate=1e30)))
+    run(request)
+    assert request.out.is_dir()
+
+
+def test_restart_removes_nothing_of_the_users(model_folder: Folder, files: dict[str, Path], tmp_path: Path) -> None:
+    (tmp_path / "out.unfinished").mkdir()
+    (tmp_path / "out.unfinished" / "thesis.txt").write_text("mine")
+    request = _request("sentiment", model_folder("bert-uncased"), files, tmp_path / "out", restart=True)
+    with pytest.raises(UnmaskError, match="is no unfinished run"):
+        run(request)
+    assert (tmp_path / "out.unfinished" / "thesis.txt").read_text() == "mine"
+
+
+def test_texts_without_a_word_that_can_be_masked(model_folder: Folder, files: dict[str, Path], tmp_path: Path) -> None:
+    (tmp_path / "odd.txt").write_text("你好\n" * 20 + files["mlm"].read_text(), encoding="utf-8")
+    request = _request("mlm", model_folder("bert-uncased"), files, tmp_path / "out", epochs=1, batch_size=1)
+    assert run(replace(request, train=tmp_path / "odd.txt", validation=files["mlm"])) is not None
+    (tmp_path / "none.txt").write_text("你好\n", encoding="utf-8")
+    with pytest.raises(UnmaskError, match="no validation example has a word"):
+        run(replace(request, out=tmp_path / "other", validation=tmp_path / "none.txt"))
 
 
 class _StopAt:
@@ -215,8 +300,8 @@ def test_a_broken_checkpoint_is_one_line(model_folder: Folder, files: dict[str, 
     request = _request("sentiment", model_folder("bert-uncased"), files, tmp_path / "out")
     with pytest.raises(Stopped):
         run(request, watch=_StopAt(2))
-    (tmp_path / "out.unfinished" / "latest" / "optimizer.bin").write_bytes(b"no")
-    with pytest.raises(UnmaskError, match="begin again with --restart"):
+    (tmp_path / "out.unfinished" / "latest" / "random_states_0.pkl").write_bytes(b"no")
+    with pytest.raises(UnmaskError, match="is damaged; begin again with --restart"):
         run(request)
 
 
@@ -294,6 +379,10 @@ def test_a_training_set_without_a_test_set_can_have_one(
         ({"precision": "fp16"}, "needs a GPU"),
         ({"model": "no/such/folder"}, "does not exist"),
         ({"learning_rate": 1e30}, "lower --learning-rate"),
+        ({"learning_rate": float("nan")}, "--learning-rate is nan"),
+        ({"seed": -1}, "--seed is -1"),
+        ({"weight_decay": -5.0}, "--weight-decay is -5.0"),
+        ({"loading": LoadOptions(device="cuda:1")}, "CUDA_VISIBLE_DEVICES"),
     ],
 )
 def test_bad_requests_are_refused(
@@ -327,6 +416,28 @@ def test_two_processes_learn_what_one_learns(files: dict[str, Path], tmp_path: P
     assert two["metrics"]["validation"]["masked_pieces"] == one["metrics"]["validation"]["masked_pieces"]
     assert two["metrics"]["validation"]["loss"] == pytest.approx(one["metrics"]["validation"]["loss"], abs=1e-4)
     assert _distance(tmp_path / "one", tmp_path / "two") < 1e-4
+
+
+def test_two_processes_stop_together_and_go_on(files: dict[str, Path], tmp_path: Path) -> None:
+    """One of them is asked to stop; both must, at the same step."""
+    model = _without_dropout(tmp_path / "model")
+    words = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "-m", "unmask"]
+    words += ["finetune", "mlm", str(model), "--train", str(files["mlm"]), "--device", "cpu", "--epochs", "400"]
+    words += ["--batch-size", "7", "--out", str(tmp_path / "out")]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    running = subprocess.Popen(
+        words, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True
+    )
+    assert running.stderr is not None
+    while not running.stderr.readline().startswith("epoch 1.00"):
+        assert running.poll() is None
+    workers = subprocess.run(
+        ["pgrep", "-P", str(running.pid)], capture_output=True, text=True, check=True
+    ).stdout.split()
+    os.kill(int(workers[-1]), signal.SIGINT)
+    _, err = running.communicate(timeout=120)
+    assert "the same command goes on from there" in err
+    assert (tmp_path / "out.unfinished" / "latest" / "random_states_1.pkl").is_file()
 
 
 def test_the_command_stops_and_goes_on(model_folder: Folder, files: dict[str, Path], tmp_path: Path) -> None:

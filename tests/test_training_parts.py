@@ -24,7 +24,7 @@ from unmask import datasets
 from unmask.datasets import Dataset
 from unmask.errors import UnmaskError
 from unmask.statistics.proportion import wilson
-from unmask.training.examples import Example, gather, labels_of, read
+from unmask.training.examples import Example, _label, gather, labels_of, read
 from unmask.training.loop import Settings, batches, rate
 from unmask.training.tasks import IGNORED, Classification, MaskedLanguageModelling
 
@@ -182,7 +182,13 @@ def test_files_of_every_kind_give_the_same(tmp_path: Path) -> None:
         ("a.csv", "text,label\n", "sentiment", "has no examples"),
         ("a.jsonl", "{", "mlm", "cannot be read"),
         ("a.jsonl.gz", "no gzip", "mlm", "cannot be read"),
-        ("a.csv", "text,label\nx,\n", "sentiment", "empty label"),
+        ("a.csv", "text,label\nx,\n", "sentiment", "'label' of row 1 is ''"),
+        ("a.csv", "text,label\nI liked it, a lot,pos\n", "sentiment", "more cells than columns"),
+        ("a.csv", "text,text,label\na,b,pos\n", "sentiment", "'text' twice"),
+        ("a.csv", "text,label\nx\n", "sentiment", "'label' of row 1 is None"),
+        ("a.jsonl", "[1]\n", "mlm", "row 1 is no object"),
+        ("a.jsonl", '{"text": ["x"], "label": "pos"}\n', "sentiment", "'text' of row 1"),
+        ("a.jsonl", '{"text": "x", "label": NaN}\n', "sentiment", "'label' of row 1 is nan"),
     ],
 )
 def test_bad_files_are_refused(name: str, text: str, task: str, said: str, tmp_path: Path) -> None:
@@ -197,6 +203,7 @@ def test_labels_are_in_a_known_order() -> None:
 
     assert labels_of("sentiment", of("positive", "negative", "positive")) == ["negative", "positive"]
     assert labels_of("sentiment", of("10", "9", "1")) == ["1", "9", "10"]
+    assert [_label(value, "sentiment") for value in ("1.0", 1, 1.0, "pos")] == ["1", "1", "1", "positive"]
     assert labels_of("nli", of("neutral")) == ["entailment", "neutral", "contradiction"]
     for task, labels, said in (
         ("nli", ("yes",), "unknown label 'yes'"),
@@ -296,6 +303,18 @@ def test_a_folder_of_data_sets_comes_first(tmp_path: Path, monkeypatch: pytest.M
     found = _gather("sentiment", "imdb")
     assert [one.text for one in found.test] == ["test pos", "test neg"]
     assert {one.text for one in [*found.train, *found.validation]} == {"train pos", "train neg"}
+
+
+def test_the_archive_can_lie_in_that_folder(served: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UNMASK_DATA", str(tmp_path / "data"))
+    with pytest.raises(UnmaskError, match="no folder"):
+        _gather("nli", "snli")
+    (tmp_path / "data" / "snli").mkdir(parents=True)
+    (served / "snli_1.0.zip").rename(tmp_path / "data" / "snli" / "snli_1.0.zip")
+    assert len(_gather("nli", "snli", offline=True).test) == 1
+    (tmp_path / "data" / "snli" / "snli_1.0.zip").write_bytes(b"damaged")
+    with pytest.raises(UnmaskError, match="SHA-256 differs"):
+        _gather("nli", "snli", offline=True)
 
 
 def test_the_real_data_sets_have_their_sizes(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

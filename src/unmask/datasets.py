@@ -56,16 +56,25 @@ DATASETS = {
 
 
 def locate(name: str, *, offline: bool = False) -> Path:
-    """The folder of a data set in `UNMASK_DATA`, or its archive in the cache, downloaded if need be."""
+    """The folder of a data set in `UNMASK_DATA`, or its archive there or in the cache, downloaded if need be."""
     dataset = DATASETS[one_of(name, DATASETS, "data set")]
     own = os.environ.get(FOLDER_VARIABLE)
-    if own and (Path(own) / name).is_dir():
-        return Path(own) / name
+    if own and not Path(own).is_dir():
+        raise UnmaskError(f"{FOLDER_VARIABLE} names {own}, which is no folder; correct it, or unset it")
 
     import pooch
 
     cache = Path(pooch.os_cache("unmask")) / name
-    if offline and not (cache / dataset.archive).exists():
+    if own and (Path(own) / name).is_dir():
+        if not (Path(own) / name / dataset.archive).exists():
+            return Path(own) / name
+        cache = Path(own) / name
+    archive = cache / dataset.archive
+    if archive.exists() and pooch.file_hash(str(archive)) == dataset.sha256:
+        return archive
+    if archive.exists() and (offline or own):
+        raise UnmaskError(f"{archive} is not the file we know (its SHA-256 differs); remove it and fetch it again")
+    if offline:
         raise UnmaskError(
             f"data set {name} is neither in the folder {FOLDER_VARIABLE} names ({own or 'not set'}) nor in {cache};"
             " run once without --offline, or give files of your own"
@@ -88,7 +97,7 @@ def locate(name: str, *, offline: bool = False) -> Path:
     except OSError as error:
         raise UnmaskError(
             f"data set {name} cannot be fetched from {dataset.address} ({type(error).__name__});"
-            f" put it into a folder and name that in {FOLDER_VARIABLE}, or give files of your own"
+            f" put it into a folder {name}/ inside one that {FOLDER_VARIABLE} names, or give files of your own"
         ) from None
 
 

@@ -3,7 +3,7 @@
     python tools/pretrain/pack.py TRAINED_FOLDER src/unmask/embedded/NAME
 
 Weights are rounded to float16 on disk; the configuration says float32, so that they are computed with in full.
-What the folder does not need to be loaded (training records, the tokenizer of an adapter's model) stays behind.
+An adapter's folder does not repeat the tokenizer of its model.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -29,7 +30,7 @@ def bar(title: str) -> Iterator[Progress]:
 def training() -> Iterator[tuple[Callable[[str], None], Watch]]:
     """Yield a function that says a line and one that shows how training goes: a bar in a terminal, lines elsewhere."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
     from rich.progress import Progress as Bar
     from rich.text import Text
 
@@ -37,22 +38,28 @@ def training() -> Iterator[tuple[Callable[[str], None], Watch]]:
     columns = (
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("loss {task.fields[loss]}"),
-        TimeRemainingColumn(elapsed_when_finished=True),
+        TextColumn("loss {task.fields[loss]}, {task.fields[left]} left"),
     )
-    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as shown:
-        task = shown.add_task("", total=None, loss="–")
+    first = os.environ.get("RANK", "0") == "0"  # of several processes, one shows how it goes
+    with Bar(*columns, console=console, transient=True, disable=not (console.is_terminal and first)) as shown:
+        task = shown.add_task("", total=None, loss="–", left="–")
 
         def say(line: str) -> None:
             console.print(Text(line), soft_wrap=True)
 
         def watch(news: News) -> None:
-            shown.update(task, completed=news.step, total=news.steps, loss=f"{news.loss:.3f}")
+            loss, left = f"{news.loss:.3f}", _minutes(news.left)
+            shown.update(task, completed=news.step, total=news.steps, loss=loss, left=left)
             if news.evaluation is not None:
                 figures = ", ".join(f"{name} {news.evaluation[name]:.4f}" for name in ("loss", "accuracy"))
                 say(
                     f"epoch {news.epoch:.2f}, step {news.step} of {news.steps}:"
-                    f" training loss {news.loss:.4f}, validation {figures}"
+                    f" training loss {news.loss:.4f}, validation {figures}; about {_minutes(news.left)} left"
                 )
 
         yield say, watch
+
+
+def _minutes(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"

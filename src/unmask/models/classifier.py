@@ -21,6 +21,10 @@ class TransformersClassifier(LoadedModel):
     def __init__(self, model: Any, tokenizer: Any, **settings: Any) -> None:
         """Take a `PreTrainedModel` with a classification head and its tokenizer; settings as in `LoadedModel`."""
         super().__init__(model, tokenizer, **settings)
+        if model.config.num_labels < 2 or model.config.problem_type in ("regression", "multi_label_classification"):
+            raise UnmaskError(f"{self.name} does not choose one of several labels; give a classifier that does")
+        if tokenizer.pad_token_id is None:
+            raise UnmaskError(f"{self.name} has no padding token; set one in its tokenizer and save it again")
         self.labels = [str(model.config.id2label[at]) for at in range(model.config.num_labels)]
 
     def probabilities(self, texts: Sequence[str | tuple[str, str]]) -> NDArray[np.float64]:

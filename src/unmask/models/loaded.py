@@ -12,6 +12,15 @@ from unmask.models.interfaces import Progress
 from unmask.results import ModelInfo
 
 
+def weight_hash(model: Any) -> str:
+    """A SHA-256 over the names and bytes of all weights; the same wherever the model is loaded from."""
+    digest = hashlib.sha256()
+    for name, tensor in sorted(model.state_dict().items()):
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
+
+
 class LoadedModel:
     """A model in evaluation mode, its tokenizer, and how to run them."""
 
@@ -33,16 +42,12 @@ class LoadedModel:
 
     def info(self) -> ModelInfo:
         """Which model this is, exactly."""
-        digest = hashlib.sha256()
-        for name, tensor in sorted(self.model.state_dict().items()):
-            digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
-            digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
         parameter = next(self.model.parameters())
         return ModelInfo(
             name=self.name,
             architecture=type(self.model).__name__,
             parameters=sum(parameter.numel() for parameter in self.model.parameters()),
-            weight_hash=digest.hexdigest(),
+            weight_hash=weight_hash(self.model),
             tokenizer=type(self.tokenizer).__name__,
             vocabulary=len(self.tokenizer),
             dtype=str(parameter.dtype).removeprefix("torch."),

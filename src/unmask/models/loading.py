@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,11 +18,15 @@ HEADS = ("classifier.weight", "classifier.out_proj.weight", "score.weight")
 
 @dataclass(frozen=True)
 class Trainable:
-    """A model to train, its tokenizer, and the parts of it that no checkpoint held and that start at random."""
+    """A model to train, and its tokenizer."""
 
     model: Any
     tokenizer: Any
-    fresh: tuple[str, ...]
+    labels: tuple[str, ...] = ()
+    """In the order of the model's outputs: the base's own, where it knows the same labels."""
+    trained_whole: tuple[str, ...] = ()
+    """The parts that an adapter does not adapt but replaces: the head, and what no checkpoint held."""
+    is_adapter: bool = False
 
 
 def load_masked_lm(model: Any, options: LoadOptions | None = None, *, progress: Progress | None = None) -> MaskedLM:
@@ -72,20 +77,26 @@ def load_trainable(name: str, options: LoadOptions, *, labels: Sequence[str] | N
     """A base model to train on the CPU: with a classification head for the labels, or with its masked-LM head."""
     source = find(name, options)
     tokenizer = _tokenizer(source)
+    is_adapter = source.base is not None
     if labels is None:
-        return Trainable(_whole(source, MASKED_LM, "a masked language model"), tokenizer, ())
-    head = {
-        "num_labels": len(labels),
-        "id2label": dict(enumerate(labels)),
-        "label2id": {label: at for at, label in enumerate(labels)},
-    }
-    model, missing = _model(source, CLASSIFIER, **head, ignore_mismatched_sizes=True)
+        return Trainable(_whole(source, MASKED_LM, "a masked language model"), tokenizer, is_adapter=is_adapter)
+    before = [str(label) for _, label in sorted(_named_labels(source).items())]
+    known = {label.lower(): label for label in labels}
+    same = sorted(label.lower() for label in before) == sorted(known)
+    ordered = [known[label.lower()] for label in before] if same else list(labels)
+    model, missing = _model(source, CLASSIFIER, **_head(ordered), ignore_mismatched_sizes=True)
+    heads = [name for name, part in model.named_children() if name != model.base_model_prefix and [*part.parameters()]]
+    if not same:
+        for part in (getattr(model, name) for name in heads):
+            for module in part.modules():
+                if hasattr(module, "reset_parameters"):
+                    module.reset_parameters()  # a head for other labels knows nothing of these
     prefix = f"{model.base_model_prefix}."
-    fresh = dict.fromkeys(key.removeprefix(prefix).partition(".")[0] for key in missing)
+    fresh = dict.fromkeys([*heads, *(key.removeprefix(prefix).partition(".")[0] for key in missing)])
     unread = {"embeddings", "encoder", "transformer", "layers", "layer"} & set(fresh)
     if unread:
         raise UnmaskError(f"{name} has no weights for its {listed(sorted(unread))}; give a trained model as the base")
-    return Trainable(model, tokenizer, tuple(fresh))
+    return Trainable(model, tokenizer, tuple(ordered), tuple(fresh), is_adapter)
 
 
 def _parts(model: Any) -> tuple[Any, Any] | None:
@@ -121,8 +132,6 @@ def _model(source: Source, kind: str, **settings: Any) -> tuple[Any, list[str]]:
     import transformers
 
     holder = source.base or source
-    if holder.base is not None:
-        raise UnmaskError(f"{source.name} is an adapter on an adapter; merge the inner one first")
     model, report = source.attempt(
         lambda: getattr(transformers, kind).from_pretrained(
             holder.place,
@@ -143,20 +152,40 @@ def _model(source: Source, kind: str, **settings: Any) -> tuple[Any, list[str]]:
 def _merge(model: Any, source: Source, missing: set[str]) -> tuple[Any, list[str]]:
     import peft
 
-    own = {key.removeprefix("base_model.model.") for key in peft.load_peft_weights(source.place, device="cpu")}
-    adapted = peft.PeftModel.from_pretrained(model, source.place, torch_device="cpu")
+    weights = peft.load_peft_weights(source.place, device="cpu")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what does not fit is refused below
+        adapted = peft.PeftModel.from_pretrained(model, source.place, torch_device="cpu")
+    placed = set(peft.get_peft_model_state_dict(adapted, save_embedding_layers=False))
+    strange = sorted(set(weights) ^ placed)
+    if strange or not weights:
+        raise UnmaskError(
+            f"{source.name} does not fit its model: {listed(strange, 1)} is in one of them alone;"
+            " give the model, and the kind of head, that the adapter was made for"
+        )
+    if not hasattr(adapted, "merge_and_unload"):
+        raise UnmaskError(f"{source.name} is an adapter that cannot be merged into its model; LoRA, for instance, can")
+    own = {key.removeprefix("base_model.model.") for key in weights}
     return adapted.merge_and_unload().float(), sorted(missing - own)
+
+
+def _head(labels: Sequence[str]) -> dict[str, Any]:
+    return {
+        "num_labels": len(labels),
+        "id2label": dict(enumerate(labels)),
+        "label2id": {label: at for at, label in enumerate(labels)},
+    }
+
+
+def _named_labels(source: Source) -> dict[int, str]:
+    return {int(at): str(label) for at, label in (source.config.get("id2label") or {}).items()}
 
 
 def _labels_of(source: Source) -> dict[str, Any]:
     """The labels of a classifier; an adapter may hold the size of its head in its weights alone."""
-    names = source.config.get("id2label")
+    names = _named_labels(source)
     if names:
-        return {
-            "num_labels": len(names),
-            "id2label": {int(at): label for at, label in names.items()},
-            "label2id": {label: int(at) for at, label in names.items()},
-        }
+        return _head([names[at] for at in sorted(names)])
     if source.base is None:
         return {}
     import peft
@@ -175,6 +204,7 @@ def _refuse_other_kinds(source: Source) -> None:
             f"{source.name} is of type {kind or 'unknown'!r}; association needs a masked language model such as BERT"
         )
     made_for = [name for name in source.config.get("architectures") or () if name.endswith("ForSequenceClassification")]
+    made_for += [source.task_type] if source.task_type == "SEQ_CLS" else []
     if made_for:
         raise UnmaskError(
             f"{source.name} is a classifier ({made_for[0]}); association needs a masked language model such as BERT"

@@ -111,18 +111,19 @@ class TransformersMaskedLM(LoadedModel):
 
     def _head_can_run_alone(self) -> bool:
         """Whether cutting to a position before the head gives the same logits as after it."""
-        if self.model.get_output_embeddings() is None and self.model.base_model is self.model:
-            raise UnmaskError(f"{self.name} has no language-model head; load it with AutoModelForMaskedLM")
-        if self.model.base_model is self.model:
-            return False
         mask = self.tokenizer.mask_token_id
         ids = tuple(self.tokenizer("")["input_ids"])
         inputs = [Input((*ids, mask, mask)), Input((mask, *ids, mask, mask))]
         try:
+            whole = self._logits(inputs, [1, 2], alone=False)
+        except AttributeError:
+            raise UnmaskError(f"{self.name} has no language-model head; load it with AutoModelForMaskedLM") from None
+        if self.model.base_model is self.model:
+            return False
+        try:
             cut = self._logits(inputs, [1, 2], alone=True)
         except (RuntimeError, IndexError, TypeError, AttributeError):
             return False
-        whole = self._logits(inputs, [1, 2], alone=False)
         return cut.shape == whole.shape and bool(torch.allclose(cut, whole, atol=1e-4, rtol=1e-4, equal_nan=True))
 
     def _refuse_too_long(self, longest: int) -> None:

@@ -45,6 +45,8 @@ class Source:
     options: LoadOptions
     base: Source | None = None
     """For an adapter: the model that it belongs to."""
+    task_type: str = ""
+    """For an adapter: what PEFT says that it is for."""
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -63,8 +65,8 @@ class Source:
         return _attempt(self.name, self.options, load)
 
 
-def find(name: str, options: LoadOptions) -> Source:
-    """Look for a checkpoint, and refuse early what cannot be used."""
+def find(name: str, options: LoadOptions, *, whole: bool = False) -> Source:
+    """Look for a checkpoint (with `whole`, one that is no adapter), and refuse early what cannot be used."""
     place = str(embedded.MODELS[name].folder) if name in embedded.MODELS else name
     folder = Path(place) if _is_folder(place) else None
     if folder is not None:
@@ -80,6 +82,8 @@ def find(name: str, options: LoadOptions) -> Source:
         _attempt(name, options, lambda: _ask_hub(name, options))
     adapter = _attempt(name, options, lambda: _json(place, ADAPTER, options))
     config = _attempt(name, options, lambda: _json(place, CONFIG, options)) or {}
+    if adapter is not None and whole:
+        raise UnmaskError(f"{name} is itself an adapter; merge it into its model first")
     if adapter is not None:
         return _adapter(name, place, adapter, config, options)
     if not config and folder is None and options.offline:
@@ -130,15 +134,20 @@ def _adapter(name: str, place: str, adapter: dict[str, Any], config: dict[str, A
         raise UnmaskError(
             f"{name} is an adapter that does not name its model; add base_model_name_or_path to {ADAPTER}"
         )
-    if not options.allow_pickle and _attempt(name, options, lambda: _path(place, ADAPTER_WEIGHTS, options)) is None:
+    files = (ADAPTER_WEIGHTS, "adapter_model.bin") if options.allow_pickle else (ADAPTER_WEIGHTS,)
+    weights = [
+        path for path in _attempt(name, options, lambda: [_path(place, file, options) for file in files]) if path
+    ]
+    if not weights:
         raise UnmaskError(
             f"{name} has no {ADAPTER_WEIGHTS}; save the adapter as safetensors, or pass --allow-pickle if you trust it"
         )
     try:
-        base = find(base_name, options)
+        base = find(base_name, options, whole=True)
     except UnmaskError as error:
         raise UnmaskError(f"{name} is an adapter, and its model cannot be had: {error}") from None
-    return Source(name, place, {**base.config, **config}, options, base)
+    here = str(Path(weights[0]).parent)  # of a hub id too: PEFT asks the network where it is given a name
+    return Source(name, here, {**base.config, **config}, options, base, str(adapter.get("task_type") or ""))
 
 
 def _path(place: str, file: str, options: LoadOptions) -> str | None:

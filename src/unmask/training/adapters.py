@@ -6,18 +6,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from unmask import embedded
 from unmask.errors import UnmaskError
 
 
-def add(model: Any, rank: int, fresh: Sequence[str], *, base: str) -> Any:
-    """The model with adapters of a rank on its linear layers; parts that start at random are trained whole."""
+def add(model: Any, rank: int, whole: Sequence[str], *, base: str) -> Any:
+    """The model with adapters of a rank on its linear layers; the parts in `whole` are trained whole."""
     import peft
     import torch
 
     linear = sorted(
         name
         for name, module in model.base_model.named_modules()
-        if isinstance(module, torch.nn.Linear) and name.split(".")[0] not in fresh
+        if isinstance(module, torch.nn.Linear) and name.split(".")[0] not in whole
     )
     if not linear:
         raise UnmaskError(f"{base} has no linear layers to adapt; train it whole, without --lora-rank")
@@ -27,11 +28,14 @@ def add(model: Any, rank: int, fresh: Sequence[str], *, base: str) -> Any:
         lora_alpha=2 * rank,
         lora_dropout=0.0,
         target_modules=[f"{prefix}.{name}" for name in linear],
-        modules_to_save=list(fresh) or None,
-        task_type="SEQ_CLS" if fresh else None,
+        modules_to_save=list(whole) or None,
+        task_type="SEQ_CLS" if whole else None,
     )
     adapted = peft.get_peft_model(model, config)
-    adapted.peft_config["default"].base_model_name_or_path = base  # not the folder that it happens to lie in here
+    here = Path(base)
+    adapted.peft_config["default"].base_model_name_or_path = (
+        str(here.resolve()) if here.is_dir() and base not in embedded.MODELS else base
+    )
     return adapted
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -22,26 +23,33 @@ class Workspace:
 
     def claim(self, run: dict[str, Any], *, restart: bool) -> bool:
         """Make the folder, or take up the one of the same run; says whether there is something to go on from."""
-        if restart and self.folder.exists():
-            self.remove()
         record = self.folder / RUN
-        if record.is_file():
-            before = json.loads(record.read_text(encoding="utf-8"))
-            changed = sorted(key for key in {*before, *run} if before.get(key) != run.get(key))
-            if changed:
-                key = changed[0]
-                raise UnmaskError(
-                    f"{self.folder} holds an unfinished run with another {key}"
-                    f" ({before.get(key)!r}, now {run.get(key)!r});"
-                    " give the same settings to go on, or --restart to begin again"
-                )
-            return self.has_checkpoint()
+        ours = record.is_file()
+        if ours and (restart or not self.has_checkpoint()):
+            self.remove()
+        elif ours:
+            self._compare(record, run)
+            return True
         if self.folder.exists():
             raise UnmaskError(f"{self.folder} exists and is no unfinished run; remove it, or give another --out")
         self.folder.mkdir(parents=True)
         with whole_file(record) as draft:
             draft.write_text(json.dumps(run, indent=2), encoding="utf-8")
         return False
+
+    def _compare(self, record: Path, run: dict[str, Any]) -> None:
+        try:
+            before = json.loads(record.read_text(encoding="utf-8"))
+        except ValueError:
+            raise UnmaskError(f"{record} is damaged; begin again with --restart") from None
+        changed = sorted(key for key in {*before, *run} if before.get(key) != run.get(key))
+        if changed:
+            key = changed[0]
+            raise UnmaskError(
+                f"{self.folder} holds an unfinished run with another {key}"
+                f" ({before.get(key)!r}, now {run.get(key)!r});"
+                " give the same settings to go on, or --restart to begin again"
+            )
 
     def has_checkpoint(self) -> bool:
         """Whether there is a checkpoint to go on from."""
@@ -56,7 +64,8 @@ class Workspace:
         accelerator.save_state(str(draft))
         accelerator.wait_for_everyone()
         if accelerator.is_main_process:
-            (draft / PROGRESS).write_text(json.dumps(progress), encoding="utf-8")
+            content = {"progress": progress, "files": _hashes(draft)}
+            (draft / PROGRESS).write_text(json.dumps(content), encoding="utf-8")
             if latest.exists():
                 shutil.rmtree(old, ignore_errors=True)
                 latest.rename(old)
@@ -70,12 +79,15 @@ class Workspace:
         if not latest.is_dir():  # cut off between two renames
             latest = self.folder / f"{LATEST}.old"
         try:
-            accelerator.load_state(str(latest))
-            progress: dict[str, Any] = json.loads((latest / PROGRESS).read_text(encoding="utf-8"))
-        except Exception as error:
-            raise UnmaskError(
-                f"the checkpoint {latest} cannot be read ({type(error).__name__}); begin again with --restart"
-            ) from None
+            content = json.loads((latest / PROGRESS).read_text(encoding="utf-8"))
+            whole = content["files"] == _hashes(latest)  # a damaged random state would be passed over in silence
+            if whole:
+                accelerator.load_state(str(latest))
+        except (OSError, ValueError, KeyError, RuntimeError):
+            whole = False
+        if not whole:
+            raise UnmaskError(f"the checkpoint {latest} is damaged; begin again with --restart")
+        progress: dict[str, Any] = content["progress"]
         return progress
 
     def keep_best(self, model: Any, accelerator: Any) -> None:
@@ -99,3 +111,12 @@ class Workspace:
     def remove(self) -> None:
         """The run is done, or begins again."""
         shutil.rmtree(self.folder)
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    found = {}
+    for file in sorted(folder.iterdir()):
+        if file.name != PROGRESS:
+            with file.open("rb") as content:
+                found[file.name] = hashlib.file_digest(content, "sha256").hexdigest()
+    return found

@@ -7,8 +7,10 @@ import gzip
 import hashlib
 import json
 import lzma
+import math
 import tarfile
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from unmask import datasets
-from unmask.errors import UnmaskError, listed
+from unmask.errors import UnmaskError, listed, one_of
 
 SPLITS = ("train", "validation", "test")
 COLUMNS = {
@@ -28,6 +30,7 @@ COLUMNS = {
     "label": ("label", "gold_label", "sentiment"),
 }
 NEEDED = {"mlm": ("text",), "sentiment": ("text", "label"), "nli": ("premise", "hypothesis", "label")}
+FOR = {"imdb": "sentiment", "snli": "nli"}
 NO_LABEL = "-"  # SNLI's sign for pairs on which its annotators did not agree
 
 
@@ -75,11 +78,9 @@ def gather(
     """Examples of a known data set or of files; without a validation file, a share of the training set is held out."""
     if (name is None) == (train is None):
         raise UnmaskError("give either --data with a known data set, or --train with a file of your own")
-    if name is not None:
-        found = _known(name, task, offline=offline)
-    else:
-        files = {"train": train, "validation": validation, "test": test}
-        found = {split: read(path, task) for split, path in files.items() if path is not None}
+    files = {"train": train, "validation": validation, "test": test}
+    own = {split: read(path, task) for split, path in files.items() if path is not None}
+    found = own if name is None else {**_known(name, task, offline=offline), **own}
     training, checking = list(found["train"]), list(found.get("validation", ()))
     if not checking:
         training, checking = _hold_out(training, held_out, seed)
@@ -110,7 +111,7 @@ def read(path: Path, task: str) -> list[Example]:
         raise UnmaskError(f"{path} does not exist, or is not a file; give a file with {_columns(task)}")
     try:
         examples = list(_rows(path, task))
-    except (OSError, EOFError, ValueError, csv.Error, lzma.LZMAError) as error:
+    except (OSError, EOFError, ValueError, csv.Error, lzma.LZMAError, zlib.error) as error:
         raise UnmaskError(f"{path} cannot be read: {' '.join(str(error).split())[:200]}") from None
     if not examples:
         raise UnmaskError(f"{path} has no examples; give a file with {_columns(task)}")
@@ -118,7 +119,7 @@ def read(path: Path, task: str) -> list[Example]:
 
 
 def _rows(path: Path, task: str) -> Iterator[Example]:
-    kind = [suffix for suffix in path.suffixes if suffix not in (".gz", ".xz")][-1:]
+    kind = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in (".gz", ".xz")][-1:]
     if kind == [".txt"]:
         if task != "mlm":
             raise UnmaskError(f"{path} has no labels; {task} needs a table with {_columns(task)}")
@@ -131,7 +132,11 @@ def _rows(path: Path, task: str) -> Iterator[Example]:
             rows = [json.loads(line) for line in lines if line.strip()]
     elif kind in ([".csv"], [".tsv"]):
         with _open(path) as lines:
-            rows = list(csv.DictReader(lines, delimiter="," if kind == [".csv"] else "\t", strict=True))
+            reader = csv.DictReader(lines, delimiter="," if kind == [".csv"] else "\t", strict=True)
+            double = [name for name, count in Counter(reader.fieldnames or ()).items() if count > 1]
+            if double:
+                raise UnmaskError(f"{path} has the column {listed(double)} twice; keep one")
+            rows = list(reader)
     elif kind == [".parquet"]:
         from pyarrow import parquet
 
@@ -142,6 +147,11 @@ def _rows(path: Path, task: str) -> Iterator[Example]:
 
 
 def _from_table(rows: list[dict[str, Any]], task: str, path: Path) -> Iterator[Example]:
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, dict):
+            raise UnmaskError(f"{path}: row {number} is no object with names and values; give {_columns(task)}")
+        if None in row:
+            raise UnmaskError(f"{path}: row {number} has more cells than columns; put quotes around text with commas")
     present = rows[0].keys() if rows else ()
     names = {}
     for need in NEEDED[task]:
@@ -151,8 +161,11 @@ def _from_table(rows: list[dict[str, Any]], task: str, path: Path) -> Iterator[E
         names[need] = found[0] if found else need
     for number, row in enumerate(rows, 1):
         cells = {need: row.get(name) for need, name in names.items()}
-        if any(cells[need] is None for need in NEEDED[task]):
-            raise UnmaskError(f"{path}: row {number} lacks one of {listed(names.values())}; fill it in or leave it out")
+        for need, cell in cells.items():
+            if not isinstance(cell, str | int | float) or cell != cell or (need == "label" and not str(cell).strip()):
+                raise UnmaskError(
+                    f"{path}: {names[need]!r} of row {number} is {cell!r}; give a text or number in every row"
+                )
         if task == "mlm":
             if str(cells["text"]).strip():
                 yield Example(str(cells["text"]))
@@ -162,25 +175,26 @@ def _from_table(rows: list[dict[str, Any]], task: str, path: Path) -> Iterator[E
 
 
 def _label(value: Any, task: str) -> str:
-    text = str(int(value) if isinstance(value, float) and value.is_integer() else value).strip()
-    if not text:
-        raise UnmaskError("an example has an empty label; give every example one, or leave it out")
+    text = str(value).strip()
+    if _is_number(text) and float(text).is_integer():
+        text = str(int(float(text)))
     if task == "nli":
         return text.lower()
     return {"pos": "positive", "neg": "negative"}.get(text, text)
 
 
 def _known(name: str, task: str, *, offline: bool) -> dict[str, list[Example]]:
-    place = datasets.locate(name, offline=offline)
-    of = {"imdb": "sentiment", "snli": "nli"}[name]
+    of = FOR[one_of(name, FOR, "data set")]
     if task not in (of, "mlm"):
         raise UnmaskError(f"data set {name} is for {of}, not for {task}; choose another, or give --train")
+    place = datasets.locate(name, offline=offline)
     if place.is_dir():
         names = {"imdb": ("imdb_train*", "", "imdb_test*"), "snli": ("snli_train*", "snli_dev*", "snli_test*")}[name]
         files = {split: sorted(place.glob(pattern)) for split, pattern in zip(SPLITS, names, strict=True) if pattern}
         missing = [split for split, found in files.items() if not found]
         if missing:
-            raise UnmaskError(f"{place} has no file for {listed(missing)}; see which files data set {name} has")
+            wanted = ", ".join(f"{pattern}.jsonl" for pattern in names if pattern)
+            raise UnmaskError(f"{place} has no file for {listed(missing)}; data set {name} is read from {wanted}")
         found = {split: [one for file in paths for one in read(file, of)] for split, paths in files.items()}
     else:
         found = {split: list(rows) for split, rows in (_imdb(place) if name == "imdb" else _snli(place)).items()}
@@ -244,7 +258,6 @@ def _columns(task: str) -> str:
 
 def _is_number(text: str) -> bool:
     try:
-        float(text)
+        return math.isfinite(float(text))
     except ValueError:
         return False
-    return True

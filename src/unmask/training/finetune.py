@@ -13,8 +13,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from unmask.errors import UnmaskError, one_of
 from unmask.files import refuse_existing, whole_folder
+from unmask.models.loaded import weight_hash
 from unmask.models.loading import load_trainable
 from unmask.models.positions import most_tokens
 from unmask.models.sources import LoadOptions
@@ -80,17 +83,27 @@ def run(request: Request, *, watch: Watch | None = None, say: Say | None = None)
     )
     labels = None if request.task == "mlm" else labels_of(request.task, data.train)
     base = load_trainable(request.model, request.loading, labels=labels)
+    if base.is_adapter and request.lora_rank:
+        raise UnmaskError(
+            f"{request.model} is an adapter, and an adapter on an adapter could not be loaded; leave out --lora-rank,"
+            " or give the model that it belongs to"
+        )
     length = min(request.max_length, most_tokens(base.model) or request.max_length)
     task: Task
     if labels is None:
         task = MaskedLanguageModelling(base.tokenizer, length, seed=request.settings.seed)
     else:
-        task = Classification(base.tokenizer, labels, length)
+        task = Classification(base.tokenizer, base.labels, length)
+    features = {name: task.features(examples) if (examples := getattr(data, name)) else [] for name in SPLITS}
+    for name in SPLITS[:2]:
+        if not features[name]:
+            raise UnmaskError(f"no {name} example has a word that the model knows; give other texts")
     model = base.model
+    base_weights = weight_hash(model)
     if request.lora_rank:
-        model = adapters.add(model, request.lora_rank, base.fresh, base=request.model)
+        model = adapters.add(model, request.lora_rank, base.trained_whole, base=request.model)
     workspace = Workspace(request.out.with_name(f"{request.out.name}.unfinished"))
-    going_on = _claim(workspace, request, data, accelerator)
+    going_on = _claim(workspace, request, data, base_weights, accelerator)
     if say and accelerator.is_main_process:
         say(
             f"{'Going on with' if going_on else 'Training'} {request.model} on {len(data.train):,} examples"
@@ -99,17 +112,17 @@ def run(request: Request, *, watch: Watch | None = None, say: Say | None = None)
     outcome = fit(
         model,
         task,
-        task.features(data.train),
-        task.features(data.validation),
+        features["train"],
+        features["validation"],
         request.settings,
         workspace,
         accelerator=accelerator,
         watch=watch,
     )
     metrics = {
-        name: evaluate(model, task, task.features(examples), accelerator, rows=request.settings.batch_size)
+        name: evaluate(model, task, features[name], accelerator, rows=request.settings.batch_size)
         for name in SPLITS[1:]
-        if (examples := getattr(data, name))
+        if features[name]
     }
     record = _record(request, data, outcome, metrics, model, accelerator)
     if accelerator.is_main_process:
@@ -118,7 +131,11 @@ def run(request: Request, *, watch: Watch | None = None, say: Say | None = None)
                 adapters.save(model, draft)
             else:
                 model.save_pretrained(draft)
+            base.model.config.architectures = [type(base.model).__name__]
             base.model.config.save_pretrained(draft)
+            if getattr(base.tokenizer, "is_fast", False):  # how long texts may be is the reader's choice
+                base.tokenizer.backend_tokenizer.no_truncation()
+                base.tokenizer.backend_tokenizer.no_padding()
             base.tokenizer.save_pretrained(draft)
             (draft / "metrics.json").write_text(json.dumps(record, indent=2), encoding="utf-8")
             for file in draft.iterdir():
@@ -129,22 +146,28 @@ def run(request: Request, *, watch: Watch | None = None, say: Say | None = None)
 
 
 def _accelerator(request: Request) -> Any:
-    import torch
     from accelerate import Accelerator
+    from accelerate.state import AcceleratorState
     from accelerate.utils import set_seed
 
+    if request.loading.device not in ("auto", "cpu"):
+        raise UnmaskError(
+            f"device {request.loading.device!r} cannot be chosen here; give auto or cpu, and name GPUs in"
+            " CUDA_VISIBLE_DEVICES"
+        )
     precision = request.settings.precision
     on_gpu = torch.cuda.is_available() and request.loading.device != "cpu"
     if precision == "auto":
         precision = ("bf16" if torch.cuda.is_bf16_supported() else "fp16") if on_gpu else "no"
     if precision == "fp16" and not on_gpu:
         raise UnmaskError("precision 'fp16' needs a GPU; choose no or bf16")
+    AcceleratorState._reset_state()  # an earlier run in this process may have had another precision
     accelerator = Accelerator(mixed_precision=precision, cpu=not on_gpu)
     set_seed(request.settings.seed)
     return accelerator
 
 
-def _claim(workspace: Workspace, request: Request, data: Splits, accelerator: Any) -> bool:
+def _claim(workspace: Workspace, request: Request, data: Splits, base_weights: str, accelerator: Any) -> bool:
     """Take the workspace for this run; whatever changes its course makes it another run."""
     settings = asdict(request.settings)
     settings.pop("save_every")
@@ -154,12 +177,17 @@ def _claim(workspace: Workspace, request: Request, data: Splits, accelerator: An
         "max_length": request.max_length,
         "lora_rank": request.lora_rank,
         **settings,
-        **{f"{name} examples": digest for name, digest in data.hashes().items()},
+        "precision": str(accelerator.mixed_precision),
+        "number of processes": accelerator.num_processes,
+        "base weights": base_weights,
+        **{f"{name} examples": digest for name, digest in data.hashes().items() if name != "test"},
     }
     going_on = False
     if accelerator.is_main_process:
         going_on = workspace.claim(run, restart=request.restart)
     accelerator.wait_for_everyone()
+    if accelerator.process_index:
+        torch.manual_seed(request.settings.seed + accelerator.process_index)  # other dropout than its neighbours'
     return going_on
 
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+
+PATIENCE = 1.0
+"""Seconds within which a second signal is taken for the first: a launcher passes on what the terminal has sent."""
 
 
 @contextmanager
@@ -17,9 +21,13 @@ def listening() -> Iterator[Callable[[], bool]]:
         yield asked.is_set
         return
 
+    first = 0.0
+
     def note(number: int, frame: Any) -> None:
-        if asked.is_set() and callable(before):
+        nonlocal first
+        if asked.is_set() and callable(before) and time.monotonic() - first > PATIENCE:
             before(number, frame)
+        first = first or time.monotonic()
         asked.set()
 
     before = signal.getsignal(signal.SIGINT)

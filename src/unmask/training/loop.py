@@ -4,7 +4,7 @@ Everything that is drawn (the order of examples, masks) is a function of the see
 learning rate one of the step, so a run that goes on from a checkpoint ends with the same weights as one that never
 stopped.
 A step's loss is the sum over all its labels divided by their number, however the rows are split into parts and among
-processes, so neither accumulation nor a second device changes what is learned.
+processes, so neither accumulation nor a second device changes what is learned (dropout aside, which is drawn by part).
 """
 
 from __future__ import annotations
@@ -54,10 +54,12 @@ class Settings:
 
     def check(self) -> None:
         """Refuse what cannot work before anything slow happens."""
-        positive = ("epochs", "learning_rate", "batch_size", "accumulate", "save_every")
-        for name in positive:
-            if getattr(self, name) <= 0:
+        for name in ("epochs", "learning_rate", "batch_size", "accumulate", "save_every"):
+            if not 0 < getattr(self, name) < math.inf:
                 raise UnmaskError(f"--{name.replace('_', '-')} is {getattr(self, name)}; give a number above 0")
+        for name in ("weight_decay", "seed"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise UnmaskError(f"--{name.replace('_', '-')} is {getattr(self, name)}; give 0 or more")
         if not 0 <= self.warmup < 1:
             raise UnmaskError(f"--warmup is {self.warmup}; give a share of the steps, from 0 to below 1")
         if self.evaluate_every < 0:
@@ -87,6 +89,8 @@ class News:
     steps: int
     epoch: float
     loss: float
+    left: float
+    """Seconds, by the speed of this run so far."""
     evaluation: dict[str, Any] | None = None
 
 
@@ -121,7 +125,8 @@ def fit(
     every = settings.evaluate_every or per_epoch
     trained, optimizer = accelerator.prepare(model, _optimizer(model, settings))
     state = Progress(**workspace.restore(accelerator)) if workspace.has_checkpoint() else Progress()
-    began = time.monotonic() - state.seconds
+    first, started = state.step, time.monotonic()
+    began = started - state.seconds
     order: tuple[int, list[list[int]]] = (-1, [])
     trained.train()
     with listening() as stop_asked:
@@ -148,8 +153,9 @@ def fit(
                     workspace.keep_best(accelerator.unwrap_model(trained), accelerator)
                 trained.train()
             if watch and accelerator.is_main_process:
-                watch(News(state.step, total, state.step / per_epoch, state.loss, evaluation))
-            stopping = stop_asked()
+                left = (time.monotonic() - started) / (state.step - first) * (total - state.step)
+                watch(News(state.step, total, state.step / per_epoch, state.loss, left, evaluation))
+            stopping = _any_process(stop_asked(), accelerator)
             if stopping or state.step % settings.save_every == 0 or evaluation is not None:
                 workspace.save(accelerator, asdict(state))
             if stopping:
@@ -242,6 +248,14 @@ def _optimizer(model: Any, settings: Settings) -> torch.optim.AdamW:
         {"params": [p for p in learned if p.dim() <= 1], "weight_decay": 0.0},
     ]
     return torch.optim.AdamW(groups, lr=settings.learning_rate)
+
+
+def _any_process(asked: bool, accelerator: Any) -> bool:
+    """Whether one of the processes was asked: all must stop at the same step, or none can go on."""
+    if accelerator.num_processes == 1:
+        return asked
+    votes = accelerator.reduce(torch.tensor(float(asked), device=accelerator.device), reduction="sum")
+    return bool(votes > 0)
 
 
 def _better(value: float, best: float | None, task: Task) -> bool:

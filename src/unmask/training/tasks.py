@@ -138,12 +138,13 @@ class MaskedLanguageModelling:
         self.seed = seed
 
     def features(self, examples: Sequence[Example]) -> list[Features]:
-        """Tokenise, once."""
+        """Tokenise, once; a part without a piece that could be masked is left out."""
         before, after = self._frame()
         room = self.max_length - len(before) - len(after)
         encoded = self.tokenizer([one.text for one in examples], add_special_tokens=False, verbose=False)["input_ids"]
         parts = [ids[at : at + room] for ids in encoded for at in range(0, len(ids), room)]
-        return [{"input_ids": [*before, *part, *after]} for part in parts]
+        special = set(self.tokenizer.all_special_ids)
+        return [{"input_ids": [*before, *part, *after]} for part in parts if not special.issuperset(part)]
 
     def _frame(self) -> tuple[list[int], list[int]]:
         """The special tokens before and after a text."""
