@@ -281,7 +281,9 @@ def test_ctrl_c(model_folder: Folder, tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(2)
+    while "libtorch" not in Path(f"/proc/{running.pid}/maps").read_text():  # until it is at work
+        assert running.poll() is None
+        time.sleep(0.05)
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=120)
     assert running.returncode == 130
