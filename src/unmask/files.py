@@ -16,8 +16,13 @@ from unmask.errors import UnmaskError
 def whole_folder(path: Path) -> Iterator[Path]:
     """Yield a temporary folder beside `path`; it takes that name when the block ends well, and is removed if not."""
     refuse_existing(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    except OSError as error:
+        raise UnmaskError(
+            f"{path.parent} cannot be written to ({error.strerror}); give another folder with --out"
+        ) from None
     try:
         yield draft
         draft.chmod(0o755)

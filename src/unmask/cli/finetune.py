@@ -17,7 +17,9 @@ def command(
             help="mlm (masked words), sentiment (the label of a text) or nli (the label of a premise and a hypothesis)."
         ),
     ],
-    model: Annotated[str, typer.Argument(help="The base: an embedded model, a folder, or a hub id.")],
+    model: Annotated[
+        str, typer.Argument(help="The base: an embedded model, a folder (a classifier or adapter too), or a hub id.")
+    ],
     out: Annotated[Path, typer.Option(help="The model folder to write; it must not exist.")],
     data: Annotated[str | None, typer.Option(help="A known data set: imdb (sentiment), snli (nli).")] = None,
     train: Annotated[

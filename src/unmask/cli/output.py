@@ -38,9 +38,14 @@ def show_training(record: dict[str, Any], folder: Path, *, as_json: bool) -> Non
         return
     for split, metrics in record["metrics"].items():
         low, high = metrics["accuracy_interval"]
-        typer.echo(
-            f"{split:<10}  accuracy {metrics['accuracy']:.4f} [{low:.4f}, {high:.4f}]  loss {metrics['loss']:.4f}"
+        of = (
+            f"{metrics['examples']:,} examples"
+            if "examples" in metrics
+            else f"{metrics['masked_pieces']:,} masked pieces"
         )
+        figures = f"accuracy {metrics['accuracy']:.4f} [{low:.4f}, {high:.4f}], loss {metrics['loss']:.4f}"
+        more = f", perplexity {metrics['perplexity']:.2f}" if "perplexity" in metrics else ""
+        typer.echo(f"{split:<10}  {figures}{more}, of {of}")
     typer.echo(
         f"Best checkpoint: step {record['best_step']} of {record['steps']}, {record['seconds']:.0f} s of training"
     )

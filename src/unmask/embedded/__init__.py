@@ -35,7 +35,7 @@ class EmbeddedModel:
 MODELS = {
     model.name: model
     for model in (
-        EmbeddedModel("unmask-mini", "masked language model", "the default of unmask audit; a base to fine-tune"),
+        EmbeddedModel("unmask-mini", "masked language model", "the default of unmask audit; a base for trials"),
         EmbeddedModel("unmask-mini-sentiment", "text classifier", "film reviews: negative, positive"),
         EmbeddedModel("unmask-mini-nli", "pair classifier", "inference: entailment, neutral, contradiction"),
     )

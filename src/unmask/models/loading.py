@@ -79,7 +79,8 @@ def load_trainable(name: str, options: LoadOptions, *, labels: Sequence[str] | N
     tokenizer = _tokenizer(source)
     is_adapter = source.base is not None
     if labels is None:
-        return Trainable(_whole(source, MASKED_LM, "a masked language model"), tokenizer, is_adapter=is_adapter)
+        model = _whole(source, MASKED_LM, "a masked language model").requires_grad_(True)
+        return Trainable(model, tokenizer, is_adapter=is_adapter)
     before = [str(label) for _, label in sorted(_named_labels(source).items())]
     known = {label.lower(): label for label in labels}
     same = sorted(label.lower() for label in before) == sorted(known)
@@ -96,6 +97,7 @@ def load_trainable(name: str, options: LoadOptions, *, labels: Sequence[str] | N
     unread = {"embeddings", "encoder", "transformer", "layers", "layer"} & set(fresh)
     if unread:
         raise UnmaskError(f"{name} has no weights for its {listed(sorted(unread))}; give a trained model as the base")
+    model.requires_grad_(True)  # an adapter that was merged leaves its model frozen
     return Trainable(model, tokenizer, tuple(ordered), tuple(fresh), is_adapter)
 
 

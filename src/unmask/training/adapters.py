@@ -22,6 +22,9 @@ def add(model: Any, rank: int, whole: Sequence[str], *, base: str) -> Any:
     )
     if not linear:
         raise UnmaskError(f"{base} has no linear layers to adapt; train it whole, without --lora-rank")
+    width = max(min(model.base_model.get_submodule(name).weight.shape) for name in linear)
+    if rank > width:
+        raise UnmaskError(f"--lora-rank is {rank}, but no layer of {base} has a rank above {width}; give less")
     prefix = model.base_model_prefix
     config = peft.LoraConfig(
         r=rank,

@@ -32,7 +32,12 @@ class Workspace:
             return True
         if self.folder.exists():
             raise UnmaskError(f"{self.folder} exists and is no unfinished run; remove it, or give another --out")
-        self.folder.mkdir(parents=True)
+        try:
+            self.folder.mkdir(parents=True)
+        except OSError as error:
+            raise UnmaskError(
+                f"{self.folder.parent} cannot be written to ({error.strerror}); give another folder with --out"
+            ) from None
         with whole_file(record) as draft:
             draft.write_text(json.dumps(run, indent=2), encoding="utf-8")
         return False
@@ -45,10 +50,11 @@ class Workspace:
         changed = sorted(key for key in {*before, *run} if before.get(key) != run.get(key))
         if changed:
             key = changed[0]
+            values = f" ({before.get(key)!r} then, {run.get(key)!r} now)"
             raise UnmaskError(
-                f"{self.folder} holds an unfinished run with another {key}"
-                f" ({before.get(key)!r}, now {run.get(key)!r});"
-                " give the same settings to go on, or --restart to begin again"
+                f"{self.folder} holds an unfinished run, and the {key.replace('_', ' ')} changed"
+                f"{values if len(values) < 80 else ''};"
+                " give the same settings to go on, or --restart to forget it and begin again"
             )
 
     def has_checkpoint(self) -> bool:

@@ -108,10 +108,15 @@ def labels_of(task: str, examples: Iterable[Example]) -> list[str]:
 def read(path: Path, task: str) -> list[Example]:
     """Examples from a file: .txt (one text a line; for mlm), .csv, .tsv, .jsonl or .parquet; also .gz and .xz."""
     if not path.is_file():
-        raise UnmaskError(f"{path} does not exist, or is not a file; give a file with {_columns(task)}")
+        what = "is a folder" if path.is_dir() else "does not exist"
+        raise UnmaskError(f"{path} {what}; give a file with {_columns(task)}")
     try:
         examples = list(_rows(path, task))
-    except (OSError, EOFError, ValueError, csv.Error, lzma.LZMAError, zlib.error) as error:
+    except UnicodeDecodeError:
+        raise UnmaskError(f"{path} is not UTF-8 text; save it as UTF-8") from None
+    except csv.Error as error:
+        raise UnmaskError(f"{path} is not a table as we read it ({error}); check its quotes and separators") from None
+    except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
         raise UnmaskError(f"{path} cannot be read: {' '.join(str(error).split())[:200]}") from None
     if not examples:
         raise UnmaskError(f"{path} has no examples; give a file with {_columns(task)}")

@@ -6,6 +6,7 @@ The folder is a normal one (`save_pretrained`), or a PEFT adapter, with `metrics
 from __future__ import annotations
 
 import json
+import logging
 import platform
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -28,6 +29,7 @@ from unmask.training.loop import Outcome, Settings, Watch, evaluate, fit
 from unmask.training.tasks import Classification, MaskedLanguageModelling, Task
 
 TASKS = ("mlm", "sentiment", "nli")
+FEW = 50
 LIBRARIES = ("torch", "transformers", "accelerate", "tokenizers", "numpy")
 
 
@@ -71,6 +73,8 @@ def run(request: Request, *, watch: Watch | None = None, say: Say | None = None)
     """
     request.check()
     accelerator = _accelerator(request)
+    speak: Say = say if say and accelerator.is_main_process else _silence
+    speak(f"Reading {request.data or request.train}")
     data = gather(
         request.task,
         name=request.data,
@@ -81,7 +85,7 @@ def run(request: Request, *, watch: Watch | None = None, say: Say | None = None)
         seed=request.settings.seed,
         offline=request.loading.offline,
     )
-    labels = None if request.task == "mlm" else labels_of(request.task, data.train)
+    labels = None if request.task == "mlm" else labels_of(request.task, [*data.train, *data.validation])
     base = load_trainable(request.model, request.loading, labels=labels)
     if base.is_adapter and request.lora_rank:
         raise UnmaskError(
@@ -104,11 +108,11 @@ def run(request: Request, *, watch: Watch | None = None, say: Say | None = None)
         model = adapters.add(model, request.lora_rank, base.trained_whole, base=request.model)
     workspace = Workspace(request.out.with_name(f"{request.out.name}.unfinished"))
     going_on = _claim(workspace, request, data, base_weights, accelerator)
-    if say and accelerator.is_main_process:
-        say(
-            f"{'Going on with' if going_on else 'Training'} {request.model} on {len(data.train):,} examples"
-            f" ({len(data.validation):,} to validate, {len(data.test):,} to test)"
-        )
+    few = " (few: give --validation, or a larger --held-out)" if len(data.validation) < FEW else ""
+    speak(
+        f"{'Going on with' if going_on else 'Training'} {request.model} on {len(data.train):,} examples,"
+        f" {len(data.validation):,} to validate{few}{f', {len(data.test):,} to test' if data.test else ''}"
+    )
     outcome = fit(
         model,
         task,
@@ -124,7 +128,7 @@ def run(request: Request, *, watch: Watch | None = None, say: Say | None = None)
         for name in SPLITS[1:]
         if features[name]
     }
-    record = _record(request, data, outcome, metrics, model, accelerator)
+    record = _record(request, length, data, outcome, metrics, model, accelerator)
     if accelerator.is_main_process:
         with whole_folder(request.out) as draft:
             if request.lora_rank:
@@ -145,6 +149,10 @@ def run(request: Request, *, watch: Watch | None = None, say: Say | None = None)
     return record if accelerator.is_main_process else None
 
 
+def _silence(line: str) -> None:
+    """Say nothing: somebody else does."""
+
+
 def _accelerator(request: Request) -> Any:
     from accelerate import Accelerator
     from accelerate.state import AcceleratorState
@@ -161,6 +169,7 @@ def _accelerator(request: Request) -> Any:
         precision = ("bf16" if torch.cuda.is_bf16_supported() else "fp16") if on_gpu else "no"
     if precision == "fp16" and not on_gpu:
         raise UnmaskError("precision 'fp16' needs a GPU; choose no or bf16")
+    logging.getLogger("accelerate").setLevel(logging.ERROR)  # it tells of tied weights at every checkpoint
     AcceleratorState._reset_state()  # an earlier run in this process may have had another precision
     accelerator = Accelerator(mixed_precision=precision, cpu=not on_gpu)
     set_seed(request.settings.seed)
@@ -192,7 +201,7 @@ def _claim(workspace: Workspace, request: Request, data: Splits, base_weights: s
 
 
 def _record(
-    request: Request, data: Splits, outcome: Outcome, metrics: dict[str, Any], model: Any, accelerator: Any
+    request: Request, length: int, data: Splits, outcome: Outcome, metrics: dict[str, Any], model: Any, accelerator: Any
 ) -> dict[str, Any]:
     learned = sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
     return {
@@ -203,7 +212,7 @@ def _record(
         "data_hashes": data.hashes(),
         "settings": {
             **asdict(request.settings),
-            "max_length": request.max_length,
+            "max_length": length,
             "lora_rank": request.lora_rank,
             "held_out": request.held_out,
         },

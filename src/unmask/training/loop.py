@@ -76,7 +76,8 @@ class Progress:
     seconds: float = 0.0
     loss: float | None = None
     """A running mean of the training loss, for the eye."""
-    best: float | None = None
+    best: tuple[float, float] | None = None
+    """The metric, turned so that more is better, and the loss to tell equals apart, likewise."""
     best_step: int = 0
     history: list[dict[str, Any]] = field(default_factory=list)
 
@@ -148,8 +149,12 @@ def fit(
             if state.step % every == 0 or state.step == total:
                 evaluation = evaluate(trained, task, validation, accelerator, rows=settings.batch_size)
                 state.history.append({"step": state.step, "training_loss": state.loss, **evaluation})
-                if _better(evaluation[task.metric], state.best, task):
-                    state.best, state.best_step = evaluation[task.metric], state.step
+                score = (
+                    evaluation[task.metric] if task.higher_is_better else -evaluation[task.metric],
+                    -evaluation["loss"],
+                )
+                if state.best is None or score > tuple(state.best):
+                    state.best, state.best_step = score, state.step
                     workspace.keep_best(accelerator.unwrap_model(trained), accelerator)
                 trained.train()
             if watch and accelerator.is_main_process:
@@ -256,7 +261,3 @@ def _any_process(asked: bool, accelerator: Any) -> bool:
         return asked
     votes = accelerator.reduce(torch.tensor(float(asked), device=accelerator.device), reduction="sum")
     return bool(votes > 0)
-
-
-def _better(value: float, best: float | None, task: Task) -> bool:
-    return best is None or (value > best if task.higher_is_better else value < best)
