@@ -288,6 +288,7 @@ def test_an_effect_below_the_noise_is_called_noise_everywhere() -> None:
     assert loud.hypotheses[0].answer == "supported"
     assert [one.answer for one in quiet.hypotheses] == ["not supported", "not supported", "no evidence against"]
     assert "below the noise" in quiet.headline
+    assert "follows women's share" in quiet.headline  # a correlation is not in nats
     other = quiet.model_copy(
         update={"tests": {name: one for name, one in quiet.tests.items() if name.startswith("female minus male")}}
     )

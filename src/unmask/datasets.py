@@ -87,7 +87,7 @@ def locate(name: str, *, offline: bool = False) -> Path:
                 known_hash=f"sha256:{dataset.sha256}",
                 fname=dataset.archive,
                 path=cache,
-                progressbar=pooch_bar(),
+                progressbar=_bar_can_be_shown(),
             )
         )
     except ValueError:
@@ -101,7 +101,7 @@ def locate(name: str, *, offline: bool = False) -> Path:
         ) from None
 
 
-def pooch_bar() -> bool:
+def _bar_can_be_shown() -> bool:
     """Whether a progress bar can be shown: in a terminal that has the library for it."""
     import importlib.util
     import sys

@@ -8,7 +8,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from unmask.measures.association.caveats import AGREEMENT
-from unmask.measures.association.interpret import LEVEL, size_of
+from unmask.measures.association.interpret import clear, is_noise, size_of
 from unmask.results import AuditResult, Group, Measurement, Test
 from unmask.results.numbers import interval, number, odds, p_value
 
@@ -107,8 +107,8 @@ def _cards(measurement: Measurement) -> Iterator[Card]:
             title, value, reading = "Workforce", f"r = {number(test.estimate)}", _WORKFORCE
         else:
             title = _capital(f"{test.labels['group']} {measurement.attributes}")
-            value, reading = f"{number(test.estimate)} nats", f"{_DIFFERENCE} {_shift(test)}"
-        verdict = _verdict(test, measurement.noise_floor)
+            value, reading = f"{number(test.estimate)} nats", f"{_DIFFERENCE} {_shift(test, measurement)}"
+        verdict = _verdict(test, measurement)
         if _agreement(measurement):
             verdict = "not interpretable"
             reading = "Grammatical agreement goes into this number; it is not to be read as bias."
@@ -126,26 +126,24 @@ _WORKFORCE = (
 _DIFFERENCE = "Female minus male association: above 0 leans to female person words, below 0 to male ones."
 
 
-def _shift(test: Test) -> str:
-    if not _clear(test) or not test.estimate:
+def _shift(test: Test, measurement: Measurement) -> str:
+    if is_noise(test, measurement):
+        return ""
+    if not clear(test, measurement) or not test.estimate:
         return "" if test.p_adjusted is None else f"This one may be chance (p {p_value(test.p_adjusted)})."
     way = "female" if test.estimate > 0 else "male"
     return f"The odds move by a factor of {odds(abs(test.estimate))} towards {way} words."
 
 
-def _clear(test: Test) -> bool:
-    return test.p_adjusted is not None and test.p_adjusted < LEVEL
-
-
-def _verdict(test: Test, noise_floor: float | None) -> str:
+def _verdict(test: Test, measurement: Measurement) -> str:
     """Whether there is an effect, by the adjusted p; how large it is, by the estimate alone."""
     if test.p_adjusted is None or test.estimate is None:
         return "not tested"
     if test.labels["contrast"] == "workforce":
-        return "clear relation" if _clear(test) else "no clear relation"
-    if noise_floor is not None and abs(test.estimate) <= noise_floor:
+        return "clear relation" if clear(test, measurement) else "no clear relation"
+    if is_noise(test, measurement):
         return "below the noise of the computation"
-    return f"{size_of(test.estimate)} effect" if _clear(test) else "no clear difference"
+    return f"{size_of(test.estimate)} effect" if clear(test, measurement) else "no clear difference"
 
 
 def _capital(text: str) -> str:

@@ -53,7 +53,7 @@ def _stereotype(test: Test, measurement: Measurement) -> str:
         f" {odds(test.estimate)} times as high beside typically female professions as beside typically male ones"
         f"{_range(test)}"
     )
-    if _noise(test.estimate, measurement):
+    if is_noise(test, measurement):
         return (
             f"No stereotype found: the difference is below the noise of the computation ({number(test.estimate)} nats)."
         )
@@ -92,7 +92,7 @@ def _workforce(test: Test, measurement: Measurement) -> str:
 
 
 def _balanced(test: Test, measurement: Measurement) -> str:
-    if test.estimate is None or test.p_adjusted is None or _noise(test.estimate, measurement):
+    if test.estimate is None or test.p_adjusted is None or is_noise(test, measurement):
         return ""
     if not clear(test, measurement):
         figures = ", ".join(
@@ -120,14 +120,17 @@ def _by_group(measurement: Measurement) -> list[str]:
     return said or [f"No group of {measurement.attributes} favours female or male person words clearly."]
 
 
-def _noise(estimate: float, measurement: Measurement) -> bool:
-    return measurement.noise_floor is not None and abs(estimate) <= measurement.noise_floor
+def is_noise(test: Test, measurement: Measurement) -> bool:
+    """Whether an estimate in nats is below the noise of the computation; a correlation is in no such unit."""
+    if test.estimate is None or measurement.noise_floor is None or test.labels.get("contrast") == "workforce":
+        return False
+    return abs(test.estimate) <= measurement.noise_floor
 
 
 def clear(test: Test, measurement: Measurement) -> bool:
     """Whether a test found something: beyond chance, and beyond the noise of the computation."""
     found = test.p_adjusted is not None and test.p_adjusted < LEVEL
-    return found and test.estimate is not None and not _noise(test.estimate, measurement)
+    return found and not is_noise(test, measurement)
 
 
 def _hypotheses(measurement: Measurement) -> list[Hypothesis]:
