@@ -4,6 +4,7 @@
     audit = unmask.audit("bert-base-uncased")
     print(audit.summary())
     audit.report("report.html")
+    unmask.rewrite("She lost her keys.")    # 'He lost his keys.'
 
 Importing `unmask` is quick: torch and transformers are loaded when a model is.
 """
@@ -13,10 +14,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["Audit", "MaskQuery", "MaskedLM", "UnmaskError", "__version__", "analyse", "audit"]
+__all__ = [
+    "Audit",
+    "MaskQuery",
+    "MaskedLM",
+    "UnmaskError",
+    "__version__",
+    "analyse",
+    "audit",
+    "rewrite",
+    "rewriter",
+]
 
 if TYPE_CHECKING:
     from unmask.api import Audit, analyse, audit
+    from unmask.counterfactual import rewrite, rewriter
     from unmask.errors import UnmaskError
     from unmask.models.interfaces import MaskedLM, MaskQuery
 
@@ -24,6 +36,8 @@ _HOMES = {
     "Audit": "unmask.api",
     "analyse": "unmask.api",
     "audit": "unmask.api",
+    "rewrite": "unmask.counterfactual",
+    "rewriter": "unmask.counterfactual",
     "UnmaskError": "unmask.errors",
     "MaskQuery": "unmask.models.interfaces",
     "MaskedLM": "unmask.models.interfaces",

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from unmask.cli import analyse, audit, finetune, models
+from unmask.cli import analyse, audit, finetune, models, rewrite
 from unmask.errors import Stopped, UnmaskError
 
 INTERRUPTED = 130
@@ -25,6 +25,7 @@ app = typer.Typer(
 app.command("audit")(audit.command)
 app.command("analyse")(analyse.command)
 app.command("finetune")(finetune.command)
+app.command("rewrite")(rewrite.command)
 app.command("models")(models.command)
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import re
-import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import resources
-from io import StringIO
 from pathlib import Path
 from string import Formatter
 
-from unmask.errors import UnmaskError, listed
+from unmask.errors import UnmaskError
+from unmask.lexicon.table import refuse_double, rows_of
 
 GENDERS = ("male", "female")
 PERSON_PLACES = ("person", "person_object")
@@ -64,7 +61,7 @@ def persons(language: str, name: str = "persons", path: Path | None = None) -> l
     The target is the last word of the phrase unless said. Without `pair`, the first male phrase belongs to the first
     female one, and so on.
     """
-    rows = _rows(path, language, name, ("phrase", "gender"))
+    rows = rows_of(path, language, name, ("phrase", "gender"))
     where = path or f"the {language} lexicon"
     seen: Counter[str] = Counter()
     found = []
@@ -88,7 +85,7 @@ def persons(language: str, name: str = "persons", path: Path | None = None) -> l
             )
         )
         seen[gender] += 1
-    _refuse_double((person.phrase for person in found), where, "phrase")
+    refuse_double((person.phrase for person in found), where, "phrase")
     keys = Counter((person.pair, person.gender) for person in found)
     for person in found:
         male, female = (keys[person.pair, gender] for gender in GENDERS)
@@ -112,7 +109,7 @@ def attributes(language: str, name: str = "professions", path: Path | None = Non
     `male` and `female` columns hold the forms that agree with the person, `male_definite` the one after `{der}`; every
     further column can be named as a place in a template.
     """
-    rows = _rows(path, language, name, ("profession",))
+    rows = rows_of(path, language, name, ("profession",))
     where = path or f"the {language} lexicon"
     found = []
     for row in rows:
@@ -120,7 +117,7 @@ def attributes(language: str, name: str = "professions", path: Path | None = Non
         group = row.get("group") or "all"
         known = group.lower() in STANDARD_GROUPS
         found.append(Attribute(key, group.lower() if known else group, _share(row, key, where), row))
-    _refuse_double((attribute.name for attribute in found), where, "profession")
+    refuse_double((attribute.name for attribute in found), where, "profession")
     shares = [one.workforce_share for one in found if one.workforce_share is not None]
     if len(shares) > 1 and 0 < max(shares) <= 1:
         raise UnmaskError(
@@ -132,8 +129,8 @@ def attributes(language: str, name: str = "professions", path: Path | None = Non
 def templates(language: str, name: str = "templates", path: Path | None = None) -> list[Template]:
     """The templates of a language, or those of a CSV file with a column `template`."""
     where = path or f"the {language} lexicon"
-    found = [_template(row["template"], where) for row in _rows(path, language, name, ("template",))]
-    _refuse_double((template.text for template in found), where, "template")
+    found = [_template(row["template"], where) for row in rows_of(path, language, name, ("template",))]
+    refuse_double((template.text for template in found), where, "template")
     return found
 
 
@@ -167,61 +164,3 @@ def _share(row: Mapping[str, str], key: str, where: object) -> float | None:
     if not 0 <= share <= 100:
         raise UnmaskError(f"{where}: workforce_share {text!r} of {key!r} is not a percentage between 0 and 100")
     return share
-
-
-def _rows(path: Path | None, language: str, name: str, required: tuple[str, ...]) -> list[dict[str, str]]:
-    """The rows of a CSV file, as they are meant: what looks like a slip in it is refused, not guessed at."""
-    text = _text(path, language, name)
-    where = path or name
-    try:
-        lines = [(number, cells) for number, cells in _cells(text) if any(cells)]
-    except csv.Error as error:
-        raise UnmaskError(f"{where} is not CSV as we read it ({error}); look for a quote that is not closed") from None
-    columns = lines[0][1] if lines else []
-    missing = [column for column in required if column not in columns]
-    if missing:
-        hint = "; separate columns by commas" if any(";" in column or "\t" in column for column in columns) else ""
-        raise UnmaskError(f"{where}: column {missing[0]!r} is missing; it has {listed(columns) or 'no columns'}{hint}")
-    rows = []
-    for number, cells in lines[1:]:
-        if len(cells) > len(columns):
-            raise UnmaskError(
-                f"{where}, line {number}: {len(cells)} cells for {len(columns)} columns;"
-                " put quotes around text with commas"
-            )
-        if any(unicodedata.category(letter) == "Cc" for cell in cells for letter in cell):
-            raise UnmaskError(f"{where}, line {number}: a cell holds a line break or control character; remove it")
-        row = dict(zip(columns, cells + [""] * (len(columns) - len(cells)), strict=True))
-        empty = [column for column in required if not row[column]]
-        if empty:
-            raise UnmaskError(f"{where}, line {number}: column {empty[0]!r} is empty; fill it in")
-        rows.append(row)
-    if not rows:
-        raise UnmaskError(f"{where} has no rows; give at least one")
-    return rows
-
-
-def _cells(text: str) -> Iterator[tuple[int, list[str]]]:
-    """The cells of each row, with the line on which it ends."""
-    reader = csv.reader(StringIO(text, newline=""), strict=True)
-    for cells in reader:
-        yield reader.line_num, [cell.strip() for cell in cells]
-
-
-def _text(path: Path | None, language: str, name: str) -> str:
-    if path is None:
-        return (resources.files(__package__) / language / f"{name}.csv").read_text(encoding="utf-8")
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise UnmaskError(f"{path} does not exist; give a CSV file of {name}") from None
-    except IsADirectoryError:
-        raise UnmaskError(f"{path} is a folder; give a CSV file of {name}") from None
-    except UnicodeDecodeError:
-        raise UnmaskError(f"{path} is not UTF-8 text; save it as CSV in UTF-8") from None
-
-
-def _refuse_double(names: Iterable[str], where: object, what: str) -> None:
-    double = [name for name, count in Counter(names).items() if count > 1]
-    if double:
-        raise UnmaskError(f"{where}: {listed(double)} given more than once; give every {what} once")

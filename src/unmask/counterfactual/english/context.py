@@ -1,0 +1,110 @@
+"""A word in its text, with the words beside it."""
+
+from __future__ import annotations
+
+import re
+
+from unmask.counterfactual import tagging
+
+REACH = 60
+"""How far a neighbour is looked for, in characters."""
+NEAR = 6
+"""How many words either side are tagged."""
+_BEFORE = re.compile(r"(\W*)(?:(\w*['’])(?=\w))?(\w+)")  # read backwards
+_AFTER = re.compile(r"(['’](?:s|d|ll|re|ve|m)\b)?(\W*)(\w*)")
+_FRESH = re.compile(r"[.!?…:;\n\"“”‘«(\[>*•]|--|—|^'|\s'|- $")
+_TITLES = frozenset("mr mrs ms dr st prof rev gen col capt sgt lt hon jr sr vs".split())
+
+
+class Place:
+    """Where a word stands: its text, and on demand its neighbours and its sentence."""
+
+    __slots__ = ("_after", "_before", "end", "start", "text")
+
+    def __init__(self, text: str, start: int, end: int) -> None:
+        """Take a stretch of a text."""
+        self.text, self.start, self.end = text, start, end
+        self._before: tuple[str, str, str] | None = None
+        self._after: tuple[str, str, str] | None = None
+
+    @property
+    def word(self) -> str:
+        """The stretch itself."""
+        return self.text[self.start : self.end]
+
+    @property
+    def before(self) -> tuple[str, str, str]:
+        """The word before, what hangs on it after an apostrophe, and what stands between it and this one."""
+        if self._before is None:
+            left = self.text[max(0, self.start - REACH) : self.start][::-1]
+            match = _BEFORE.match(left)
+            parts = (match[3], match[2] or "", match[1]) if match else ("", "", left)
+            self._before = (parts[0][::-1], parts[1][::-1], parts[2][::-1])
+        return self._before
+
+    @property
+    def after(self) -> tuple[str, str, str]:
+        """What hangs on this word after an apostrophe, what follows that, and the next word."""
+        if self._after is None:
+            match = _AFTER.match(self.text, self.end, self.end + REACH)
+            assert match is not None  # every part may be empty
+            self._after = (match[1] or "", match[2], match[3])
+        return self._after
+
+    @property
+    def previous(self) -> Place | None:
+        """The word before, as a place."""
+        word, clitic, gap = self.before
+        if not word:
+            return None
+        end = self.start - len(gap) - len(clitic)
+        return Place(self.text, end - len(word), end)
+
+    @property
+    def title_case(self) -> bool:
+        """Whether it is written with a capital and small letters."""
+        return is_title_case(self.word)
+
+    @property
+    def starts_sentence(self) -> bool:
+        """Whether a sentence, a quotation or a line begins here."""
+        word, _, gap = self.before
+        if not word:
+            return True
+        if gap[:1] == "." and word.lower() in _TITLES:
+            return False
+        return bool(_FRESH.search(gap))
+
+    @property
+    def sentence(self) -> tuple[int, int]:
+        """Where its sentence begins and ends."""
+        return tagging.sentence(self.text, self.start, self.end)
+
+    @property
+    def name_follows(self) -> bool:
+        """Whether the next word is written as a name: *Queen Anne*, *Mr. J. Smith*, *MR. SMITH*."""
+        clitic, gap, following = self.after
+        if clitic or not following or gap.strip(" \xa0\n") not in ("", "."):
+            return False
+        if self.word.isupper() and len(self.word) > 1 and len(following) > 1:
+            return following.isupper()
+        return following[0].isupper() and following != "I"
+
+    @property
+    def headline(self) -> bool:
+        """Whether every longer word of the sentence has a capital, so that capitals say nothing."""
+        words = [word for word in re.findall(r"[^\W\d_]+", self.text[slice(*self.sentence)]) if len(word) > 3]
+        return len(words) > 3 and all(word[0].isupper() for word in words)
+
+    def tag(self) -> str:
+        """Its part of speech, from the sentence around it."""
+        start, end = self.sentence
+        tokens = tagging.tokens(self.text, max(start, self.start - REACH), min(end, self.end + REACH))
+        here = next(at for at, token in enumerate(tokens) if token.end > self.start)
+        near = tokens[max(0, here - NEAR) : here + NEAR]  # the tagger looks at three words at a time
+        return tagging.tags([token.text for token in near])[min(here, NEAR)]
+
+
+def is_title_case(words: str) -> bool:
+    """Whether every word has a capital and then small letters."""
+    return words.istitle() or (words[:1].isupper() and words[1:].islower())

@@ -1,0 +1,36 @@
+"""Both genders named at once: *he or she*, *his/her*, *men and women* become one word when all go one way."""
+
+from __future__ import annotations
+
+import re
+
+from unmask.counterfactual.english.context import Place
+from unmask.lexicon.gender import GenderWords
+
+_LINK = re.compile(r"\s*(/|\s(?:and|or|&)\s)\s*(\w+)(?!\w)", re.IGNORECASE)
+_PRONOUNS = (
+    frozenset(("he", "she")),
+    frozenset(("him", "her")),
+    frozenset(("his", "her")),
+    frozenset(("his", "hers")),
+    frozenset(("himself", "herself")),
+)
+
+
+def both_named(place: Place, words: GenderWords, target: str, to: str) -> Place | None:
+    """The stretch that names both, if this word begins one and the whole becomes one word."""
+    if to == "swap":
+        return None
+    match = _LINK.match(place.text, place.end, place.end + 40)
+    if not match:
+        return None
+    first = words.words.get(place.word.lower())
+    second = words.words.get(match[2].lower())
+    if first is None or second is None or first.gender == second.gender:
+        return None
+    joined = match[1].strip().lower() in ("and", "&")
+    if first.role == "pronoun":
+        together = not joined and frozenset((first.word, second.word)) in _PRONOUNS
+    else:
+        together = second.becomes(to) == target and (first.plural or not joined)
+    return Place(place.text, place.start, match.end()) if together else None

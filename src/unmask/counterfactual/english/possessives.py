@@ -1,0 +1,162 @@
+"""Which *her* and which *his* a word is: *her* becomes *his* or *him*, *his* becomes *her* or *hers*.
+
+English spells in one place what it does not spell in another: *him* and *his* are two words where *her* is one, *their*
+and *theirs* two where *his* is one. So real text labels itself, and a small linear model of the two words before and
+the three after learns the difference (`tools/possessives` trains it and says how often it is right).
+
+A word is seen as itself and as one of some two hundred classes of words that stand in like places, so that *handed her
+trinkets* is read like *gave her presents*. Nothing but the words around the pronoun is looked at, so a call takes the
+same time in a text of any length.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+from functools import cache
+from importlib import resources
+from typing import NamedTuple
+
+WINDOW = 80
+"""How many characters on either side are looked at."""
+WEIGHTS = "possessives.tsv.gz"
+DIGITS, NAME, STRANGE = "0", "<name>", "<word>"
+
+# Emphasis around the word and quotation marks that open are skipped; a mark that closes says that a phrase has ended.
+_WORD = r"[^\W_]+(?:['’-][^\W_]+)*"
+_SKIPPED = r"[_*]*(?:\s+[\"'“”‘’«_*]*)?"
+_RIGHT = re.compile(rf"(\s*\n\s*\n)?{_SKIPPED}({_WORD}|[^\w\s])?" + rf"{_SKIPPED}({_WORD}|[^\w\s])?" * 2).match
+# The left side is read backwards.
+_LEFT = re.compile(rf"[\s_*]*({_WORD}|[^\w\s])?" * 2).match
+_PLAIN = str.maketrans("‘’“”«»…", '\'\'"""".')
+
+_CLITIC = re.compile(r"['’][sS]\b").match
+NEXT, FOLLOWING = 1, 2
+"""Which feature tells the next word, and which the next two."""
+
+# A pronoun joined to one that English spells is of its kind. (Not *her and his*: *him and his wife* is too common.)
+_BEFORE_NOUN = ("her", "his", "my", "your", "our", "their", "its")
+# No noun looks like these verbs, so a *his* before them has none.
+_VERBS = {
+    "a" + verb
+    for verb in "is are was were isn't aren't wasn't weren't has have had would could should did does".split()
+}
+CERTAIN = 1000
+"""What a rule says, on the scale of the weights."""
+_ENDED = re.compile(r"[.!?;:)]|\Z").match
+_ALONE = ("hers", "his", "mine", "yours", "ours", "theirs")
+_HER_OR_HIS = {f"b{joint} {word}" for joint in ("or", "/") for word in _BEFORE_NOUN}
+_JOINED = {f"b{joint} {word}": True for joint in ("and", "or", "/", "&") for word in _ALONE}
+_JOINED |= {f"b{joint} {word}": False for joint in ("and", "or", "/", "&") for word in _BEFORE_NOUN}
+
+
+Words = dict[str, tuple[str, str]]
+"""Each known word and ending, with itself and its class."""
+
+
+class Model(NamedTuple):
+    """The words and their classes, and the weight of every feature of *her* and of *his*."""
+
+    words: Words
+    her: dict[str, int]
+    his: dict[str, int]
+
+
+def her_is_possessive(text: str, start: int, end: int) -> bool:
+    """Whether the *her* at a place of a text belongs before a noun (*her book*: *his*), or stands for one (*him*)."""
+    return possessive(text, start, end, load()) > 0
+
+
+def his_stands_alone(text: str, start: int, end: int) -> bool:
+    """Whether the *his* at a place of a text stands for a noun (*it is his*: *hers*), or before one (*her*)."""
+    return alone(text, start, end, load()) > 0
+
+
+def possessive(text: str, start: int, end: int, model: Model) -> int:
+    """How much speaks for a possessive *her* (above 0), or against one (below)."""
+    told = features(text, start, end, model.words)
+    if told[FOLLOWING] in _HER_OR_HIS or _CLITIC(text, end):
+        return CERTAIN
+    weight = model.her.get
+    return sum([weight(one, 0) for one in told])
+
+
+def alone(text: str, start: int, end: int, model: Model) -> int:
+    """How much speaks for a *his* that stands alone (above 0), or against one (below)."""
+    told = features(text, start, end, model.words)
+    joined = _JOINED.get(told[FOLLOWING])
+    if joined is not None:
+        return CERTAIN if joined else -CERTAIN
+    if told[NEXT] in _VERBS or _CLITIC(text, end) or _ENDED(text, end):
+        return CERTAIN
+    weight = model.his.get
+    return sum([weight(one, 0) for one in told])
+
+
+def features(text: str, start: int, end: int, words: Words) -> list[str]:
+    """What the model is told of a word: its neighbours, as words and as classes, alone and together."""
+    blank, first, second, third = _RIGHT(text, end, end + WINDOW).groups()  # type: ignore[union-attr]
+    if first is None or blank:
+        first, second, third = ".", ".", "."
+    one, two = _LEFT(text[max(0, start - WINDOW) : start][::-1]).groups()  # type: ignore[union-attr]
+    shouted = text[start:end].isupper() and end - start > 1
+    case = "-" if shouted else "A" if first[0].isupper() else "a"
+    seen = words.get
+    n1, c1 = seen(first) or _other(first, words, shouted)
+    n2, c2 = seen(second) or _other(second or ".", words, shouted)
+    _, c3 = seen(third) or _other(third or ".", words, shouted)
+    one, two = one[::-1] if one else ".", two[::-1] if two else "."
+    p1, b1 = seen(one) or _other(one, words, shouted)
+    p2, b2 = seen(two) or _other(two, words, shouted)
+    right, around = c1 + c2, b1 + c1
+    return [
+        "",
+        "a" + n1,
+        "b" + n1 + " " + n2,
+        "c" + c1,
+        "d" + right,
+        "e" + right + c3,
+        "f" + p1,
+        "g" + p2,
+        "h" + p2 + " " + p1,
+        "i" + b2 + b1,
+        "j" + p1 + " " + n1,
+        "k" + p1 + " " + c1,
+        "l" + p1 + " " + right,
+        "m" + b1 + n1,
+        "n" + around,
+        "o" + around + c2,
+        "p" + case + right,
+    ]
+
+
+def _other(word: str, words: Words, shouted: bool) -> tuple[str, str]:
+    """A word that is not in the table as it is written: in lower case, or by its last letters where it is unknown."""
+    plain = word.lower().translate(_PLAIN)
+    if plain in words:
+        return words[plain]
+    if plain[0].isdigit():
+        return words[DIGITS]
+    if not plain[0].isalpha():
+        return words["."]
+    if word[0].isupper() and not shouted:
+        return words[NAME]
+    for length in (4, 3, 2):
+        ending = "-" + plain[-length:]
+        if ending in words:
+            return words[ending]
+    return words[STRANGE]
+
+
+@cache
+def load() -> Model:
+    """The model in the package, read once."""
+    packed = (resources.files(__package__) / WEIGHTS).read_bytes()
+    return read(gzip.decompress(packed).decode("utf-8"))
+
+
+def read(text: str) -> Model:
+    """A model from its file: three tables after one another, each of keys and values, a blank line between them."""
+    tables = [[line.split("\t") for line in table.split("\n") if line] for table in text.split("\n\n")]
+    her, his = ({key: int(value) for key, value in table} for table in tables[1:])
+    return Model({word: (word, group) for word, group in tables[0]}, her, his)

@@ -1,0 +1,46 @@
+"""Reading the word lists that authors released, from a folder of the user's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from unmask.errors import UnmaskError
+
+
+def mapping(folder: Path, name: str) -> dict[str, str]:
+    """A JSON object of words and what they become, in its order."""
+    found = _read(folder, name)
+    if not isinstance(found, dict) or not all(isinstance(word, str) and word for word in found.values()):
+        raise UnmaskError(f"{folder / name} is not a JSON object of words; give the file as it was released")
+    return found
+
+
+def pairs(folder: Path, name: str) -> dict[str, str]:
+    """A JSON array of pairs of words, as a table that goes both ways, in lower case."""
+    found = _read(folder, name)
+    if not isinstance(found, list) or not all(_is_pair(one) for one in found):
+        raise UnmaskError(f"{folder / name} is not a JSON array of pairs of words; give the file as it was released")
+    table: dict[str, str] = {}
+    for male, female in ((one[0].lower(), one[1].lower()) for one in found):
+        for word in {male, female} & table.keys():
+            raise UnmaskError(f"{folder / name}: {word!r} stands in two pairs; keep one of them")
+        table |= {male: female, female: male}
+    return table
+
+
+def _is_pair(one: object) -> bool:
+    return isinstance(one, list) and len(one) == 2 and all(isinstance(word, str) and word for word in one)
+
+
+def _read(folder: Path, name: str) -> Any:
+    path = folder / name
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UnmaskError(
+            f"{path} cannot be read ({error.strerror}); give the folder that holds the authors' word lists"
+        ) from None
+    except ValueError:
+        raise UnmaskError(f"{path} is not JSON in UTF-8; give the file as it was released") from None

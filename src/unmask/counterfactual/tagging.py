@@ -1,0 +1,54 @@
+"""Sentences, tokens and parts of speech, for the few places that cannot be decided without them.
+
+The tagger is HanTa (Wartena 2019), a hidden Markov model with an English model (tags of the British National Corpus:
+NN1, VVZ, NP0 …) and a German one (STTS) in the package itself. It is loaded when it is first needed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+REACH = 400
+"""How far a sentence is looked for, in characters either side."""
+_TOKEN = re.compile(
+    r"\w+(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|\w+(?:-\w+)*|[^\w\s]",
+    re.IGNORECASE,
+)
+_ENDS = re.compile(r"(?<!\b[A-Z])(?<!\bMr)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\bMrs)[.!?…]+[\"'”’)\]]*\s|\n\s*\n|<br\s*/?>")
+
+
+class Token(NamedTuple):
+    """A word or sign, and where it stands."""
+
+    start: int
+    end: int
+    text: str
+
+
+def sentence(text: str, start: int, end: int) -> tuple[int, int]:
+    """The bounds of the sentence around a place, as far as it reaches."""
+    left = max(0, start - REACH)
+    for match in _ENDS.finditer(text, left, start):
+        left = match.end()
+    following = _ENDS.search(text, end, end + REACH)
+    return left, following.end() if following else min(len(text), end + REACH)
+
+
+def tokens(text: str, start: int, end: int) -> list[Token]:
+    """The words and signs between two places, clitics apart: *is* and *n't*, *she* and *'s*."""
+    return [Token(match.start(), match.end(), match.group()) for match in _TOKEN.finditer(text, start, end)]
+
+
+def tags(words: Sequence[str], language: str = "en") -> list[str]:
+    """The part of speech of each word of a sentence."""
+    return [tag for _, _, tag in _tagger(language).tag_sent([word.replace("’", "'") for word in words])]
+
+
+@cache
+def _tagger(language: str) -> Any:
+    from HanTa import HanoverTagger
+
+    return HanoverTagger.HanoverTagger({"en": "morphmodel_en.pgz", "de": "morphmodel_ger.pgz"}[language])

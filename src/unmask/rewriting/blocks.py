@@ -1,0 +1,131 @@
+"""Text as a stream of blocks of whole documents, of bounded size, with every byte in exactly one of them.
+
+A document is a paragraph (what stands between blank lines), a line, or a file. One that is larger than a piece is cut,
+if possible after a sentence, else after white space, so that memory is bounded even where a line has 100 MB. Where
+blocks end depends only on what follows the place they begin at: a run that goes on from the end of any block finds the
+same ones.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO
+
+from unmask.rewriting.choice import Choice
+
+DOCUMENTS = ("paragraph", "line", "file")
+BLOCK = 1 << 17
+PIECE = 1 << 20
+TAIL = 1 << 14
+
+_NEWLINE = rb"(?:\r\n|\n|\r(?!\n))"
+_STARTS = {
+    "paragraph": re.compile(_NEWLINE + rb"[ \t]*" + _NEWLINE + rb"[ \t\r\n]*"),
+    "line": re.compile(_NEWLINE),
+}
+_CUTS = (  # three small letters: not after "Mr." or "e.g."
+    re.compile(rb"[a-z]{3}[.!?]+[\"')\]]*\s+"),
+    re.compile(rb"\s*\n\s*"),
+    re.compile(rb"\s+"),
+    re.compile(rb"[!-/:-@\[-`{-~]+"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some whole documents, or a piece of one."""
+
+    content: bytes
+    piece_of: bool | None = None
+    """Of a piece: whether its document is rewritten. None: these are whole documents."""
+    begins: bool = True
+    """Whether a document begins here."""
+    goes_on: bool = False
+    """Whether the last document goes on in the next block."""
+
+
+def blocks(stream: IO[bytes], document: str, choice: Choice, within: bool | None = None) -> Iterator[Block]:
+    """Read blocks to the end; `within` is the choice for the document in the middle of which the stream stands."""
+    buffer = b""
+    window = BLOCK
+    ended = False
+    while True:
+        if not ended and len(buffer) < window:
+            buffer += stream.read(window - len(buffer))
+            ended = len(buffer) < window
+        if not buffer:
+            return
+        view = buffer[:window]
+        rest = len(view) if len(buffer) < window else 0  # the stream ends within the window
+        end = rest or last_start(view, document) if within is None else first_start(view, document) or rest
+        if end:
+            yield Block(view[:end], piece_of=within, begins=within is None)
+            within = None
+        elif window >= PIECE:
+            end = cut(view)
+            begins = within is None
+            within = choice.of(view[:end]) if within is None else within
+            yield Block(view[:end], piece_of=within, begins=begins, goes_on=True)
+        else:
+            window *= 2
+            continue
+        buffer = buffer[end:]
+        window = BLOCK
+
+
+def documents(content: bytes, document: str) -> Iterator[bytes]:
+    """The documents of a block, each with the newlines after it; together they are the block."""
+    place = 0
+    if document in _STARTS:
+        for match in _STARTS[document].finditer(content):
+            yield content[place : match.end()]
+            place = match.end()
+    if place < len(content):
+        yield content[place:]
+
+
+def first_start(buffer: bytes, document: str) -> int:
+    """Where the first document after the one at the beginning starts; 0 if that is not in the buffer."""
+    match = _STARTS[document].search(buffer) if document in _STARTS else None
+    return match.end() if match and match.end() < len(buffer) else 0
+
+
+def last_start(buffer: bytes, document: str) -> int:
+    """Where the last document starts for certain; 0 if the buffer has no other than the first."""
+    if document not in _STARTS:
+        return 0
+    for begin in (max(0, len(buffer) - TAIL), 0):  # mostly there is one near the end
+        found = 0
+        for match in _STARTS[document].finditer(buffer, begin):
+            if match.end() < len(buffer):  # else its blank lines may go on
+                found = match.end()
+        if found:
+            return found
+    return 0
+
+
+def cut(buffer: bytes) -> int:
+    """Where to cut a document that is too large: after a sentence, a line, white space, a sign, or a character."""
+    for pattern in _CUTS:
+        found = 0
+        for match in pattern.finditer(buffer, max(0, len(buffer) - TAIL)):
+            if match.end() < len(buffer):
+                found = match.end()
+        if found:
+            return found
+    end = len(buffer)
+    while end > len(buffer) - 4 and buffer[end - 1] & 0xC0 == 0x80:  # a character of several bytes stays whole
+        end -= 1
+    return end - 1 if buffer[end - 1] & 0xC0 == 0xC0 else len(buffer)
+
+
+def pieces(document: bytes) -> Iterator[bytes]:
+    """A document in pieces that are not too large."""
+    place = 0
+    while len(document) - place > PIECE:
+        end = place + cut(document[place : place + PIECE])
+        yield document[place:end]
+        place = end
+    yield document[place:]

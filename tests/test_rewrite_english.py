@@ -1,0 +1,211 @@
+"""English rewriting: the gold set by phenomenon, properties that hold for any text, and real text."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import unmask
+from unmask.counterfactual.change import apply
+from unmask.errors import UnmaskError
+from unmask.lexicon.gender import gender_words
+
+GOLD = Path(__file__).parent / "gold" / "rewrite_en.tsv"
+FLOOR = 0.98
+
+
+def gold(path: Path = GOLD) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def test_gold_sentences_by_phenomenon(capsys: pytest.CaptureFixture[str]) -> None:
+    right: dict[str, list[bool]] = defaultdict(list)
+    wrong = []
+    for row in gold():
+        text = unmask.rewrite(row["before"], to=row["mode"], terms=row["terms"])
+        right[row["phenomenon"]].append(text == row["after"])
+        if text != row["after"]:
+            wrong.append(f"{row['phenomenon']} ({row['mode']}): {row['before']}\n  want {row['after']}\n  got  {text}")
+    table = [f"{phenomenon:32}{sum(those):4} of {len(those):3}" for phenomenon, those in right.items()]
+    total = sum(map(len, right.values()))
+    correct = sum(map(sum, right.values()))
+    with capsys.disabled():
+        print("\n" + "\n".join([*table, f"{'all':32}{correct:4} of {total:3} = {correct / total:.1%}"]))
+    assert total >= 400
+    assert correct / total >= FLOOR, "\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The man thanked the woman.",
+        "She lost her keys and I saw her mother.",
+        "Is it his? His, said his aunt; he knew a friend of hers and had seen her himself.",
+        "My brother-in-law's niece, the duchess, is a waitress.",
+        "THE QUEEN AND HER SON LEFT; The Queen's Son said he'd stay.",
+        "Dear Sir or Madam,\r\n\tthe policewomen’s chairman — a widow — wrote to her husband…",
+    ],
+)
+def test_swapped_twice_is_the_original_where_the_pairs_are_one_to_one(text: str) -> None:
+    once = unmask.rewrite(text)
+    assert once != text
+    assert unmask.rewrite(once) == text
+
+
+WORDS = gender_words("all").words
+IN_CONTEXT = {"man", "woman", "mother", "father", "groom", "bride", "wizard", "witch", "gal", "guy", "boy", "girl"}
+ONE_TO_ONE = [
+    word
+    for word, term in WORDS.items()
+    if (other := WORDS.get(term.becomes("swap").lower()))
+    and other.becomes("swap").lower() == word
+    and term.role in ("", "kin")
+    and not term.plural
+    and word.isalpha()
+    and word not in IN_CONTEXT
+]
+
+
+@given(
+    words=st.lists(st.sampled_from([*ONE_TO_ONE, "table", "walks", "green", "of", "the"]), min_size=1, max_size=12),
+    gaps=st.lists(st.sampled_from([" ", ", ", "\n", " -- ", "; ", "  ", "’s ", "'s "]), min_size=12, max_size=12),
+    case=st.sampled_from([str.lower, str.upper]),
+)
+@settings(max_examples=300, deadline=None)
+def test_any_text_of_one_to_one_words_comes_back(words: list[str], gaps: list[str], case) -> None:  # type: ignore[no-untyped-def]
+    text = "".join(case(word) + gap for word, gap in zip(words, gaps, strict=False))
+    assert unmask.rewrite(unmask.rewrite(text)) == text
+
+
+@given(text=st.text(max_size=400), mode=st.sampled_from(["swap", "female", "male", "neutral", "remove"]))
+@settings(max_examples=300, deadline=None)
+def test_any_text_at_all_passes_and_only_the_listed_changes_are_made(text: str, mode: str) -> None:
+    done = unmask.rewriter(mode).rewrite(text)
+    assert apply(text, done.changes) == done.text
+    assert all(text[change.start : change.end] == change.before for change in done.changes)
+    assert all(one.end <= two.start for one, two in zip(done.changes, done.changes[1:], strict=False))
+
+
+@given(
+    words=st.lists(
+        st.sampled_from(
+            "he she him her his hers himself herself man woman the a an king queen mr Mrs. Miss Lord and or to is was "
+            "has 's does not sings dances , . ! ? “ ” count mother father tongue actress ladies' men Smith".split()
+        ),
+        max_size=25,
+    ),
+    mode=st.sampled_from(["swap", "female", "male", "neutral", "remove"]),
+)
+@settings(max_examples=400, deadline=None)
+def test_gendered_words_in_any_order_pass(words: list[str], mode: str) -> None:
+    text = " ".join(words)
+    done = unmask.rewriter(mode).rewrite(text)
+    assert apply(text, done.changes) == done.text
+
+
+def test_modes_leave_nothing_behind() -> None:
+    text = "She told her brother that his wife, a policewoman, had hurt herself; the book was hers."
+    male = unmask.rewrite(text, to="male")
+    assert not re.search(r"\b(she|her|hers|herself|wife|policewoman)\b", male, re.IGNORECASE)
+    female = unmask.rewrite(text, to="female")
+    assert not re.search(r"\b(he|him|his|himself|brother)\b", female, re.IGNORECASE)
+
+
+def test_changes_and_what_was_left_are_told() -> None:
+    done = unmask.rewriter("swap").rewrite("I miss her mother tongue, an actress's.")
+    assert [(change.before, change.after, change.term, change.kind) for change in done.changes] == [
+        ("her", "his", "her", "word"),
+        ("actress", "actor", "actress", "word"),
+    ]
+    assert [(one.word, one.why) for one in done.left] == [("miss", "a verb"), ("mother tongue", "an expression")]
+
+
+def test_own_pairs(tmp_path: Path) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text("male,female,neutral\nfoo,bar,baz\nFrodo,Arwen,\n", encoding="utf-8")
+    assert unmask.rewrite("A foo, FOO’s bar; he met Frodo.", terms=path) == "A bar, BAR’s foo; he met Arwen."
+    assert unmask.rewrite("A foo met Frodo.", to="neutral", terms=str(path)) == "A baz met Frodo."
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("male\nfoo\n", "column 'female' is missing"),
+        ("male,female\nfoo,\n", "column 'female' is empty"),
+        ("male,female\nfoo,Foo\n", "its own counterpart"),
+        ("male,female,direction\nfoo,bar,up\n", "unknown direction 'up'"),
+    ],
+)
+def test_own_pairs_with_a_slip(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(UnmaskError, match=message):
+        unmask.rewrite("text", terms=path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"to": "femal"}, "did you mean 'female'"),
+        ({"terms": "pronoun"}, "did you mean 'pronouns'"),
+        ({"terms": "nowhere.csv"}, "nowhere.csv does not exist"),
+        ({"language": "fr"}, "unknown language 'fr'"),
+    ],
+)
+def test_unknown_wishes(arguments: dict[str, str], message: str) -> None:
+    with pytest.raises(UnmaskError, match=re.escape(message)):
+        unmask.rewrite("text", **arguments)  # type: ignore[arg-type]
+
+
+def test_the_lexicon_is_consistent() -> None:
+    words = gender_words("all")
+    assert sum(1 for term in words.words.values() if term.male and term.female) >= 500
+    for word, term in words.words.items():
+        assert term.gender in ("male", "female"), word
+        assert term.male or term.female, word
+        assert term.why or term.neutral or (term.male and term.female), word
+    assert {word for word, term in gender_words("pronouns").words.items()} == {
+        *("he", "she", "him", "her", "his", "hers", "himself", "herself")
+    }
+    family = gender_words("family").words
+    assert {"grandmother", "uncle", "masculine", "men", "boys"} <= set(family)
+    assert "actress" not in family
+
+
+def test_all_of_gap_is_rewritten(data: Path) -> None:
+    documents = []
+    for part in ("development", "validation", "test"):
+        with (data / "gap" / f"gap-{part}.tsv").open(encoding="utf-8", newline="") as file:
+            documents += [row["Text"] for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]
+    assert len(documents) == 4454
+    _rewritten(documents, names=True)
+
+
+def test_reviews_are_rewritten(data: Path) -> None:
+    with gzip.open(data / "imdb" / "imdb_test.jsonl.gz", "rt", encoding="utf-8") as file:
+        documents = [json.loads(line)["text"] for line in file]
+    _rewritten(documents[::5], names=False)
+
+
+def _rewritten(documents: list[str], *, names: bool) -> None:
+    """Every document is rewritten, consistently with its list of changes, and pronouns change sides."""
+    rewriter = unmask.rewriter("swap", names=names)
+    before: dict[str, int] = defaultdict(int)
+    after: dict[str, int] = defaultdict(int)
+    for text in documents:
+        done = rewriter.rewrite(text)
+        assert apply(text, done.changes) == done.text
+        for count, version in ((before, text), (after, done.text)):
+            for word in re.findall(r"(?<![/@.])\b(?:he|she)\b(?!-)", version):
+                count[word] += 1
+    assert after["he"] == before["she"]
+    assert after["she"] == before["he"]
