@@ -21,7 +21,7 @@ from pathlib import Path
 import psutil
 
 import unmask
-from unmask.counterfactual import tagging
+from unmask.counterfactual.english import tagging
 from unmask.lexicon.gender import gender_words
 
 TAGGED = 20

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from unmask.counterfactual import tagging
 from unmask.counterfactual.cases import carry
 from unmask.counterfactual.change import Change
+from unmask.counterfactual.english import tagging
 from unmask.counterfactual.english.context import Place
 
 _FORMS = {"is": "are", "was": "were", "has": "have", "does": "do", "'s": "'re"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from unmask.counterfactual import tagging
+from unmask.counterfactual.english import tagging
 
 REACH = 60
 """How far a neighbour is looked for, in characters."""

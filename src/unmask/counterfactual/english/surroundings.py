@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from unmask.counterfactual.english.runs import Token, long_line
-from unmask.counterfactual.tagging import sentence, tags, tokens
+from unmask.counterfactual.english.tagging import sentence, tags, tokens
 from unmask.lexicon.names import name_context, name_words
 
 NAME = "NP0"

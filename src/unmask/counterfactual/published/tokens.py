@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from unmask.counterfactual import tagging
+from unmask.counterfactual.english import tagging
 from unmask.errors import UnmaskError
 
 

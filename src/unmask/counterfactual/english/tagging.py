@@ -1,7 +1,7 @@
-"""Sentences, tokens and parts of speech, for the few places that cannot be decided without them.
+"""Sentences, tokens and parts of speech of English, for the few places that cannot be decided without them.
 
-The tagger is HanTa (Wartena 2019), a hidden Markov model with an English model (tags of the British National Corpus:
-NN1, VVZ, NP0 …) and a German one (STTS) in the package itself. It is loaded when it is first needed.
+The tagger is HanTa (Wartena 2019), a hidden Markov model with its English model (tags of the British National Corpus:
+NN1, VVZ, NP0 …) in the package itself. It is loaded when it is first needed.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ def tokens(text: str, start: int, end: int) -> list[Token]:
     return [Token(match.start(), match.end(), match.group()) for match in _TOKEN.finditer(text, start, end)]
 
 
-def tags(words: Sequence[str], language: str = "en") -> list[str]:
+def tags(words: Sequence[str]) -> list[str]:
     """The part of speech of each word of a sentence."""
-    return [tag for _, _, tag in _tagger(language).tag_sent([word.replace("’", "'") for word in words])]
+    return [tag for _, _, tag in _tagger().tag_sent([word.replace("’", "'") for word in words])]
 
 
 @cache
-def _tagger(language: str) -> Any:
+def _tagger() -> Any:
     from HanTa import HanoverTagger
 
-    return HanoverTagger.HanoverTagger({"en": "morphmodel_en.pgz", "de": "morphmodel_ger.pgz"}[language])
+    return HanoverTagger.HanoverTagger("morphmodel_en.pgz")

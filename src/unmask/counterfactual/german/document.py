@@ -1,0 +1,317 @@
+"""One German text on its way: what is understood of its sentences, and what is changed in them."""
+
+from __future__ import annotations
+
+from unmask.counterfactual.change import Change, Kind, Left, Rewritten, apply
+from unmask.counterfactual.german import pronouns
+from unmask.counterfactual.german.agreement import Words, relative, turned
+from unmask.counterfactual.german.case import narrow, shares_article
+from unmask.counterfactual.german.choices import Choices
+from unmask.counterfactual.german.clauses import is_plural
+from unmask.counterfactual.german.endings import Slot
+from unmask.counterfactual.german.nouns import Reading
+from unmask.counterfactual.german.partitives import partitive
+from unmask.counterfactual.german.persons import SURNAMES, TITLES
+from unmask.counterfactual.german.phrases import Phrase
+from unmask.counterfactual.german.referents import BACK, Mention, Pronoun, ahead, mentions, verdict
+from unmask.counterfactual.german.sentences import Sentence, Token, split
+from unmask.counterfactual.german.subjects import Parsed, after_as, parse
+
+Terms = dict[int, tuple[str, Kind]]
+"""What to count a changed word as, by its place."""
+ADJECTIVES = ("männlich", "weiblich")
+ENDINGS = frozenset({"", "e", "er", "es", "en", "em"})
+REASONS = {
+    "thing": "may speak of a thing",
+    "plural": "may be they",
+    "doubt": "may speak of a person or of a thing",
+    "none": "may be her or them",
+}
+
+
+class Document:
+    """The sentences of a text, what has been understood of them so far, and the changes."""
+
+    def __init__(self, choices: Choices, text: str) -> None:
+        self.choices = choices
+        self.text = text
+        self.sentences = split(text, choices.known)
+        self.parsed: dict[int, Parsed] = {}
+        self.spoken: dict[int, dict[int, Pronoun]] = {}
+        self.left_nouns: dict[int, set[int]] = {}
+        self._people = self._has_people()
+        self.changes: list[Change] = []
+        self.left: list[Left] = []
+
+    def rewrite(self) -> Rewritten:
+        """Rewrite the text."""
+        for number, sentence in enumerate(self.sentences):
+            if self._needed(sentence):
+                self._sentence(number)
+        if not self.changes and not self.left:
+            return Rewritten(self.text)
+        self.changes.sort(key=lambda change: change.start)
+        self.left.sort(key=lambda left: left.start)
+        return Rewritten(apply(self.text, self.changes), tuple(self.changes), tuple(self.left))
+
+    def _has_people(self) -> bool:
+        """Whether the text speaks of a person other than by name: then its names are likely those of persons."""
+        return any(
+            word in ("er", "ihn") or self.choices.nouns.readings(token.text)
+            for sentence in self.sentences
+            for word, token in zip(sentence.lower, sentence.tokens, strict=True)
+        )
+
+    def _needed(self, sentence: Sentence) -> bool:
+        return any(
+            word in pronouns.ALL or word in TITLES or word.startswith(ADJECTIVES) for word in sentence.lower
+        ) or any(self.choices.nouns.readings(token.text) for token in sentence.tokens)
+
+    def _parse(self, number: int) -> Parsed:
+        if number not in self.parsed:
+            self.parsed[number] = parse(self.sentences[number], self.choices.nouns)
+            self.spoken[number] = {}
+            self.left_nouns[number] = set()
+        return self.parsed[number]
+
+    def _sentence(self, number: int) -> None:
+        parsed = self._parse(number)
+        words: Words = {}
+        terms: Terms = {}
+        for phrase in parsed.phrases:
+            if phrase.blocked:
+                self._blocked(parsed, phrase, number)
+            if phrase.person:
+                self._noun(parsed, phrase, number, words, terms)
+        for place, word in enumerate(parsed.sentence.lower):
+            if word in pronouns.ALL:
+                self._pronoun(parsed, number, place, words, terms)
+            elif word.startswith(ADJECTIVES) and (place == 0 or parsed.sentence.tokens[place].text[0].islower()):
+                self._adjective(place, word, words, terms)  # in capitals, Männliches Knabenkraut, it is a plant
+        self._record(parsed.sentence, words, terms)
+
+    def _adjective(self, place: int, word: str, words: Words, terms: Terms) -> None:
+        """`männlich` and `weiblich`, which mean what the nouns only imply."""
+        old = word[:8]
+        side = "male" if old == ADJECTIVES[0] else "female"
+        if word[8:] not in ENDINGS or not self.choices.adjectives or not self.choices.turns(side):
+            return
+        new = ADJECTIVES[side == "male"]
+        words[place] = "" if self.choices.removes else new + (words.get(place) or word)[8:]
+        terms[place] = (old, "word")
+
+    def _blocked(self, parsed: Parsed, phrase: Phrase, number: int) -> None:
+        token = parsed.sentence.tokens[phrase.head]
+        readings = self.choices.nouns.readings(token.text)
+        if any(self.choices.asked(reading.noun) and self.choices.turns(reading.side) for reading in readings):
+            self._leave(number, phrase.head, token, _term(readings), "its article stands too far off")
+
+    def _noun(self, parsed: Parsed, phrase: Phrase, number: int, words: Words, terms: Terms) -> None:
+        """Decide about a person's noun; undecided, it is left with the reason."""
+        token = parsed.sentence.tokens[phrase.head]
+        readings = [reading for reading in phrase.readings if phrase.kind in reading.adjectives and _open(reading)]
+        results: dict[Slot, list[tuple[Reading, Words]]] = {}
+        for reading in readings:
+            if reading.slot in phrase.slots:
+                results.setdefault(reading.slot, []).append((reading, turned(parsed, phrase, reading, reading.slot)))
+        asked = any(self.choices.asked(reading.noun) and self.choices.turns(reading.side) for reading in readings)
+        term = _term(readings) if readings else token.text.lower()
+        if self.choices.removes:
+            for slot in results:
+                if len(results) == 1:
+                    parsed.decided[phrase.head] = slot
+            if asked:
+                words[phrase.head] = ""
+                terms[phrase.head] = (term, "word")
+            return
+        if not results:
+            if asked:
+                self._leave(number, phrase.head, token, term, "article, adjectives and noun do not agree")
+            return
+
+        def settled(slots: set[Slot]) -> bool:
+            return len({tuple(sorted(new.items())) for slot in slots for _, new in results[slot]}) == 1
+
+        slots = narrow(parsed, phrase, set(results), settled)
+        if not settled(slots):
+            if asked:
+                self._leave(number, phrase.head, token, term, "its case or number cannot be told")
+            return
+        slot = _likeliest(slots)
+        if asked and _surname(parsed, phrase, slot, results[slot][0][0]):
+            self._leave(number, phrase.head, token, term, "may be a surname")
+            return
+        reading, new = results[slot][0]
+        if asked and slot.gender != "p" and shares_article(parsed, phrase):
+            self._leave(number, phrase.head, token, term, "shares its article with a word that stays")
+            return
+        parsed.decided[phrase.head] = slot
+        if not new or not self.choices.turns(reading.side) or not self.choices.asked(reading.noun):
+            return
+        gender = reading.noun.gender("female" if reading.side == "male" else "male")
+        agrees, more = relative(parsed, phrase, slot, gender)
+        fits, part = partitive(parsed, phrase, slot, reading.side)
+        if not new.get(phrase.head, "-"):
+            self._leave(number, phrase.head, token, term, "has no known form for this case and number")
+            return
+        if not agrees or not fits:
+            self._leave(number, phrase.head, token, term, "the case of a pronoun that agrees with it cannot be told")
+            return
+        more |= part
+        term = (reading.noun.male if reading.side == "male" else reading.noun.female).lower()
+        words.update(new)
+        words.update(more)
+        for place in (*new, *more):
+            terms[place] = (term, "word" if place == phrase.head else "article")
+
+    def _pronoun(self, parsed: Parsed, number: int, place: int, words: Words, terms: Terms) -> None:
+        token = parsed.sentence.tokens[place]
+        word = parsed.sentence.lower[place]
+        use = pronouns.use(parsed, place)
+        if use is None:
+            return
+        side = "male" if word in ("er", "ihn", "ihm") or word.startswith("sein") else "female"
+        asked = self.choices.pronouns and self.choices.turns(side)
+        if isinstance(use, str):
+            if asked and use != "is you":
+                self._leave(number, None, token, word, use)
+            if use == "may be they or you":
+                self.spoken[number][place] = Pronoun("p", False, True)
+            elif word == "sie":
+                self.spoken[number][place] = Pronoun("f", False, True)
+            return
+        scopes = self._scopes(number, place)
+        taken = not use.possessive and pronouns.elided(parsed, place)
+        taken |= not use.possessive and any(
+            other.subject and other.human and other.gender == use.gender
+            for spot, other in self.spoken[number].items()
+            if parsed.clause_of[spot] is parsed.clause_of[place]
+        )
+        theirs = ("er", "sein") if use.gender == "f" else ("sie", "ihr")
+        other = use.possessive and any(
+            one.startswith(theirs[1]) or one == theirs[0] for one in parsed.sentence.lower[:place]
+        )
+        found, left = verdict(
+            use.wanted,
+            scopes,
+            parsed.clause_of[place],
+            same_clause=use.possessive,
+            but=use.but,
+            people=self._people,
+            taken=taken,
+            other=other,
+        )
+        if use.possessive and word.startswith("ihr") and self._many_own(parsed, place, scopes[0]):
+            found = "plural"
+        if found == "none" and use.possessive:
+            found = ahead(use.wanted, parsed, mentions(parsed, {}, set()), use.but or place)
+        if found == "none" and use.needs_evidence and word == "sie" and self._she_follows(parsed, place):
+            found = "person"
+        person = found == "person" or (found == "none" and not use.needs_evidence)
+        if not use.possessive and (person or found != "none"):
+            self.spoken[number][place] = Pronoun(use.gender, person, use.subject, left)
+        if not asked:
+            return
+        if not person:
+            self._leave(number, None, token, word, REASONS[found])
+        elif left:
+            self._leave(number, None, token, word, "speaks of a noun that was left")
+        elif self.choices.removes:
+            words[place] = ""
+            terms[place] = (word, "word")
+        else:
+            now = words.get(place, "")
+            if now and use.possessive:
+                words[place] = "ihr" + now[4:] if word.startswith("sein") else "sein" + now[3:]
+            else:
+                words[place] = use.new
+            terms[place] = (word, "word")
+
+    def _many_own(self, parsed: Parsed, place: int, before: list[Mention]) -> bool:
+        """Whether several are the subject: `Mutter und Schwester besuchten ihre Cousine`."""
+        clause = parsed.clause_of[place]
+        if parsed.sentence.word(place - 1) == "und" and clause.verb is not None and clause.verb > place:
+            return False  # `mein Freund und seine Schwester reisen`
+        return is_plural(parsed.verb(place)) and any(one.rank and one.clause is clause for one in before)
+
+    def _she_follows(self, parsed: Parsed, place: int) -> bool:
+        """Whether a later `sie` of the sentence is she, and so this one is: `Er sah sie an, und sie lächelte.`"""
+        later = (spot for spot in range(place + 1, len(parsed.sentence)) if parsed.sentence.lower[spot] == "sie")
+        return any(isinstance(use := pronouns.use(parsed, spot), pronouns.Use) and use.subject for spot in later)
+
+    def _scopes(self, number: int, place: int) -> list[list[Mention]]:
+        scopes = [
+            mentions(self._parse(other), self.spoken[other], self.left_nouns[other])
+            for other in range(number, max(-1, number - BACK - 1), -1)
+            if other == number or self._parse(other)
+        ]
+        scopes[0] = [mention for mention in scopes[0] if mention.place < place]
+        return scopes
+
+    def _leave(self, number: int, head: int | None, token: Token, term: str, why: str) -> None:
+        self.left.append(Left(token.start, token.text, term, why))
+        if head is not None:
+            self.left_nouns[number].add(head)
+
+    def _record(self, sentence: Sentence, words: Words, terms: Terms) -> None:
+        for place, word in sorted(words.items()):
+            token = sentence.tokens[place]
+            end = token.end
+            if not word:
+                if not self.choices.removes:
+                    continue
+                self.changes.append(self._removal(token, *terms[place]))
+                continue
+            after = _cased(token.text, word)
+            if words.get(place + 1) == "" and not self.choices.removes:
+                end = sentence.tokens[place + 1].end
+            before = self.text[token.start : end]
+            if before != after:
+                term, kind = terms.get(place) or terms[place + 1]
+                self.changes.append(Change(token.start, end, before, after, term, kind))
+
+    def _removal(self, token: Token, term: str, kind: Kind) -> Change:
+        """The word and one of the spaces around it."""
+        start, end = token.start, token.end
+        if self.text[end : end + 1] == " " and (start == 0 or self.text[start - 1].isspace()):
+            end += 1
+        elif start and self.text[start - 1] == " ":
+            start -= 1
+        return Change(start, end, self.text[start:end], "", term, kind)
+
+
+def _surname(parsed: Parsed, phrase: Phrase, slot: Slot, reading: Reading) -> bool:
+    """Whether a noun without an article may be somebody's surname: `Koch wurde geehrt`, `von Fischer`."""
+    text = parsed.sentence.tokens[phrase.head].text
+    if text != reading.noun.male or text not in SURNAMES or phrase.determiner is not None or phrase.adjectives:
+        return False
+    if phrase.number is not None or after_as(parsed, phrase) or parsed.sentence.part(phrase.head + 1) == "NE":
+        return False
+    verb = parsed.clause_of[phrase.head].verb
+    if slot.gender == "p":
+        return bool(phrase.preposition)
+    return verb is None or (verb > phrase.head and not parsed.clause_of[phrase.head].subordinate)
+
+
+def _open(reading: Reading) -> bool:
+    """Whether the list has a counterpart in this direction."""
+    return reading.noun.direction not in (reading.side, "none")
+
+
+def _term(readings: list[Reading]) -> str:
+    reading = readings[0]
+    return (reading.noun.male if reading.side == "male" else reading.noun.female).lower()
+
+
+def _likeliest(slots: set[Slot]) -> Slot:
+    order = ("nom", "acc", "dat", "gen")
+    return min(slots, key=lambda slot: (order.index(slot.case), slot.gender))
+
+
+def _cased(before: str, after: str) -> str:
+    """Write a new word with the capitals of the old one."""
+    if len(before) > 1 and before.isupper():
+        return after.upper()
+    if before[0].isupper():
+        return after[0].upper() + after[1:]
+    return after

@@ -1,0 +1,161 @@
+"""What else in a clause can be its subject: the evidence for nominative or accusative."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from unmask.counterfactual.german.clauses import COPULAS, Clause, clauses, is_plural
+from unmask.counterfactual.german.endings import Slot
+from unmask.counterfactual.german.nouns import Nouns
+from unmask.counterfactual.german.phrases import TIMES, Phrase, phrases
+from unmask.counterfactual.german.sentences import Sentence
+
+# Persons whose grammatical gender says nothing.
+HUMANS = frozenset("kind mensch person baby gast hebamme leute publikum opfer mitglied star waise polizei".split())
+NOMINATIVES = frozenset({"ich", "du", "er", "wir", "man", "wer", "jemand", "niemand", "jeder", "keiner", "einer"})
+
+
+@dataclass
+class Parsed:
+    """A sentence with its noun phrases and clauses, and what has been decided about them so far."""
+
+    sentence: Sentence
+    phrases: list[Phrase]
+    clause_of: list[Clause]
+    decided: dict[int, Slot] = field(default_factory=dict)
+    """The slot of a noun, by its place."""
+
+    def verb(self, place: int) -> str:
+        """The finite verb of the clause of a token, in lower case."""
+        verb = self.clause_of[place].verb
+        return "" if verb is None else self.sentence.lower[verb]
+
+    def main_verb(self, place: int) -> str:
+        """The lemma of the verb that says what happens: not the auxiliary, where there is another."""
+        clause = self.clause_of[place]
+        if clause.verb is None:
+            return ""
+        if not self.sentence.part(clause.verb).startswith("VV"):
+            for other in reversed(clause.places):
+                if self.sentence.part(other).startswith(("VV(INF)", "VV(PP)", "VV(IZU)")):
+                    return self.sentence.lemma(other)
+        return self.sentence.lemma(clause.verb)
+
+    def copula(self, place: int) -> bool:
+        """Whether the clause of a token can have no accusative: `ist`, `wurde`, `bleibt`, and the passive."""
+        clause = self.clause_of[place]
+        if clause.verb is None:
+            return False
+        lemma = self.sentence.lemma(clause.verb)
+        parts = [self.sentence.part(other) for other in clause.places]
+        if lemma == "werden" and any(part in ("VV(INF)", "VV(IZU)") for part in parts):
+            return False
+        if lemma in COPULAS:
+            return True
+        last = [self.sentence.lower[other] for other in clause.places if parts[clause.places.index(other)][:1] == "V"]
+        return self.sentence.part(clause.verb).startswith(("VM", "VA")) and bool(
+            {"werden", "sein", "geworden"} & set(last)
+        )
+
+
+def parse(sentence: Sentence, nouns: Nouns) -> Parsed:
+    """Find the noun phrases and clauses of a sentence."""
+    return Parsed(sentence, phrases(sentence, nouns), clauses(sentence))
+
+
+def clear_subject(parsed: Parsed, clause: Clause, but: Phrase | None = None, before: int | None = None) -> bool:
+    """Whether the clause has a word that can only be its subject, apart from a given phrase (and before a place)."""
+    sentence = parsed.sentence
+    for place in clause.places:
+        word = sentence.lower[place]
+        if sentence.word(place - 1) in ("als", "wie") and place - 1 != clause.start:
+            continue
+        if word in ("eine", "keine", "jede") and place == clause.start and sentence.word(place + 1) in ("der", "von"):
+            return True  # `eine der Zeuginnen`
+        if word in NOMINATIVES and sentence.part(place).startswith(("PPER", "PIS", "PWS")):
+            return True
+        if word == "ihr" and sentence.part(place) == "PPER" and parsed.verb(place).endswith("t"):
+            neighbours = (sentence.word(place - 1), sentence.word(place + 1))
+            if parsed.verb(place) in neighbours and parsed.verb(place) in ("habt", "seid", "könnt", "wollt", "müsst"):
+                return True
+    return any(
+        phrase is not but and surely_nominative(parsed, phrase) and not (but and _joined(parsed, phrase, but))
+        for phrase in parsed.phrases
+        if parsed.clause_of[phrase.head] is clause and (before is None or phrase.head < before)
+    )
+
+
+def surely_nominative(parsed: Parsed, phrase: Phrase) -> bool:
+    """Whether a phrase is in the nominative by its own form: `der Hund`, `ein alter Mann`."""
+    if is_plural(parsed.verb(phrase.head)) and all(slot.gender != "p" for slot in phrase.slots):
+        return False
+    if parsed.sentence.word(phrase.start - 1) in ("nicht", "statt", "anstatt"):
+        return False
+    if phrase.head in parsed.decided:
+        return parsed.decided[phrase.head].case == "nom" and not after_as(parsed, phrase)
+    if not phrase.may_be_subject or phrase.after_noun or after_as(parsed, phrase):
+        return False
+    if phrase.determiner is None:
+        return False
+    word = parsed.sentence.lower[phrase.determiner]
+    if word.startswith(("der", "dieser", "jener", "jeder", "welcher")):
+        masculine = any(slot == Slot("m", "nom") for slot in phrase.slots)
+        return masculine and (phrase.person or parsed.clause_of[phrase.head].start >= phrase.start - 1)
+    return {slot.case for slot in phrase.slots} == {"nom"}
+
+
+def after_as(parsed: Parsed, phrase: Phrase) -> bool:
+    """Whether a phrase stands in a comparison or a role, `als Lehrer`, and not in a clause that begins with als."""
+    clause = parsed.clause_of[phrase.head]
+    if clause.subordinate and clause.start >= phrase.start - 2:
+        return False
+    place = phrase.start - 1
+    while phrase.determiner is None and parsed.sentence.part(place) in ("ADV", "ADJ(D)"):
+        place -= 1
+    word = parsed.sentence.word(place)
+    if word in ("und", "oder", "sowie", ",") and phrase.determiner is None:
+        last = next((other for other in reversed(parsed.phrases) if other.head < place), None)
+        return last is not None and last.head == place - 1 and after_as(parsed, last)
+    return word in ("als", "wie")
+
+
+def rivals(parsed: Parsed, clause: Clause, but: Phrase) -> list[tuple[int, bool]]:
+    """Places of what else may be the subject of a clause, and whether it is a person, a name or a pronoun."""
+    sentence = parsed.sentence
+    plural = clause.verb is not None and is_plural(sentence.lower[clause.verb])
+    found = []
+    for phrase in parsed.phrases:
+        if phrase is but or parsed.clause_of[phrase.head] is not clause or not phrase.may_be_subject:
+            continue
+        if phrase.after_noun or sentence.lower[phrase.head] in TIMES or after_as(parsed, phrase):
+            continue
+        if phrase.head in parsed.decided and parsed.decided[phrase.head].case != "nom":
+            continue
+        if sentence.part(phrase.start - 1) == "NE" and phrase.name:
+            continue
+        if not plural and all(slot.gender == "p" for slot in phrase.slots if slot.case == "nom"):
+            continue
+        if _joined(parsed, phrase, but):
+            continue
+        human = phrase.person or phrase.name or sentence.lower[phrase.head] in HUMANS
+        found.append((phrase.start, human))
+    for place in clause.places:
+        if sentence.part(place).startswith("PREL") and not plural and _many(parsed, place):
+            continue  # `die Spuren, die sie fand`
+        if sentence.lower[place] in ("sie", "es", "das", "dies", "was", "die") and sentence.part(place).startswith(
+            ("PPER", "PDS", "PIS", "PREL", "PWS")
+        ):
+            found.append((place, sentence.lower[place] in ("sie", "es")))
+    return sorted(found)
+
+
+def _many(parsed: Parsed, place: int) -> bool:
+    """Whether a relative pronoun speaks of several."""
+    last = next((phrase for phrase in reversed(parsed.phrases) if phrase.head < place), None)
+    return last is not None and bool(last.slots) and all(slot.gender == "p" for slot in last.slots)
+
+
+def _joined(parsed: Parsed, phrase: Phrase, other: Phrase) -> bool:
+    first, second = (phrase, other) if phrase.head < other.head else (other, phrase)
+    between = parsed.sentence.lower[first.head + 1 : second.start]
+    return bool(between) and between[-1] in ("und", "oder", "sowie", "noch") and len(between) <= 3
