@@ -209,3 +209,63 @@ def _rewritten(documents: list[str], *, names: bool) -> None:
                 count[word] += 1
     assert after["he"] == before["she"]
     assert after["she"] == before["he"]
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("The crowd watched her dance until midnight.", "The crowd watched him dance until midnight."),
+        ("A nurse held her upright while the X-ray was taken.", "A nurse held him upright while the X-ray was taken."),
+        ("The thief took her (rather expensive) bicycle.", "The thief took his (rather expensive) bicycle."),
+    ],
+)
+def test_in_doubt_the_embedded_model_is_asked(text: str, after: str) -> None:
+    assert unmask.rewrite(text) == after
+    assert unmask.rewrite(text, quick=True) != after
+
+
+def test_a_doubt_beside_odd_characters() -> None:
+    for odd in ("\x97", "\u0301", "\ufeff", "—", "\U0001f389", "\ud800"):
+        text = f"The crowd watched{odd} her{odd}dance until midnight."
+        assert unmask.rewriter().rewrite(text).text.startswith(f"The crowd watched{odd} hi")
+
+
+def test_many_doubts_in_one_document() -> None:
+    text = "The crowd watched her dance. " * 70
+    assert unmask.rewrite(text) == "The crowd watched him dance. " * 70
+
+
+def test_names_of_a_document_stay_apart_and_consistent() -> None:
+    text = "Mary met John. John liked Mary, and Mary's husband Will will mark the page in May."
+    done = unmask.rewrite(text, names=True)
+    assert unmask.rewrite(done, names=True) == text
+    assert "will mark the page in May" in done
+    assert len(set(re.findall(r"[A-Z][a-z]+", unmask.rewrite("Mary and John met.", to="female", names=True)))) == 2
+    assert unmask.rewrite("Mary's husband John met Mary-Jane.", to="remove", names=True) == "met."
+
+
+def test_published_needs_its_lists(tmp_path: Path) -> None:
+    from unmask.counterfactual import Settings, build
+
+    for wish, message in (
+        (Settings(protocol="published"), "needs the word lists"),
+        (Settings(protocol="published", lists=tmp_path), "cda_default_pairs.json cannot be read"),
+        (Settings(protocol="published", lists=tmp_path, to="male"), "terms_m2f.json cannot be read"),
+        (Settings(protocol="published", lists=tmp_path, to="neutral"), "no paper rewrites to neutral"),
+        (Settings(protocol="published", lists=tmp_path, to="male", names=True), "exchanged no names"),
+        (Settings(protocol="published", lists=tmp_path, terms="family"), "has one list of words"),
+        (Settings(protocol="published", lists=tmp_path, language="de"), "is English"),
+        (Settings(lists=tmp_path), "belong to the published protocol"),
+        (Settings(protocol="publish"), "did you mean 'published'"),
+    ):
+        with pytest.raises(UnmaskError, match=message):
+            build(wish)
+
+
+def test_published_reviews_from_settings(tmp_path: Path) -> None:
+    from unmask.counterfactual import Settings, build
+
+    (tmp_path / "prons_m2f.json").write_text('{"he": "she"}', encoding="utf-8")
+    (tmp_path / "prons_f2m.json").write_text('{"her": "his"}', encoding="utf-8")
+    chosen = build(Settings(to="male", terms="pronouns", protocol="published", lists=tmp_path))
+    assert chosen.rewrite("I saw her, and her dog!").text == "i saw his and his dog"

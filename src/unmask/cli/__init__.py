@@ -19,7 +19,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
-    help="Measure gender bias in language models: audit a model, analyse recorded scores, train a model to audit.",
+    help="Measure gender bias in language models: audit a model, analyse recorded scores, train a model to audit,"
+    " rewrite text into another gender.",
     epilog="Start with: unmask audit",
 )
 app.command("audit")(audit.command)

@@ -8,6 +8,7 @@ from unmask.counterfactual.english.context import Place
 from unmask.lexicon.gender import GenderWords
 
 _LINK = re.compile(r"\s*(/|\s(?:and|or|&)\s)\s*(\w+)(?!\w)", re.IGNORECASE)
+_AND = r"\s*(?:/|\s(?:and|or|&)\s)\s*"
 _PRONOUNS = (
     frozenset(("he", "she")),
     frozenset(("him", "her")),
@@ -34,3 +35,16 @@ def both_named(place: Place, words: GenderWords, target: str, to: str) -> Place 
     else:
         together = second.becomes(to) == target and (first.plural or not joined)
     return Place(place.text, place.start, match.end()) if together else None
+
+
+def beside_anyone(place: Place, words: GenderWords, target: str) -> Place | None:
+    """The stretch in which a one-way word stands beside the word it becomes: *actors and actresses*."""
+    if target.lower() in words.words:
+        return None
+    word = re.escape(target)
+    before = re.search(rf"(?<!\w){word}{_AND}\Z", place.text[max(0, place.start - 40) : place.start], re.IGNORECASE)
+    after = re.match(rf"{_AND}{word}(?!\w)", place.text[place.end : place.end + 40], re.IGNORECASE)
+    if before is None and after is None:
+        return None
+    start = place.start - len(before[0]) if before else place.start
+    return Place(place.text, start, place.end + (len(after[0]) if after else 0))

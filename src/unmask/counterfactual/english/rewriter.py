@@ -119,6 +119,11 @@ class EnglishRewriter:
             left.append(Left(place.start, place.word, term.word.lower(), why))
             return place.end
         both = pairs.both_named(place, self._words, target, self._to)
+        if both is None and (beside := pairs.beside_anyone(place, self._words, target)):
+            if self._to == "swap":
+                left.append(Left(place.start, place.word, term.word.lower(), "both genders are named"))
+                return place.end
+            both = beside
         if both is not None:
             place = both
         if target.lower() == term.word.lower() and both is None:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 REACH = 400
 """How far a sentence is looked for, in characters either side."""
+REMEMBERED = 100_000
 _TOKEN = re.compile(
     r"\w+(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|\w+(?:-\w+)*|[^\w\s]",
     re.IGNORECASE,
@@ -44,11 +45,13 @@ def tokens(text: str, start: int, end: int) -> list[Token]:
 
 def tags(words: Sequence[str]) -> list[str]:
     """The part of speech of each word of a sentence."""
-    return [tag for _, _, tag in _tagger().tag_sent([word.replace("’", "'") for word in words])]
+    return list(_tagger().tag_sent([word.replace("’", "'") for word in words], taglevel=0))
 
 
 @cache
 def _tagger() -> Any:
     from HanTa import HanoverTagger
 
-    return HanoverTagger.HanoverTagger("morphmodel_en.pgz")
+    tagger = HanoverTagger.HanoverTagger("morphmodel_en.pgz")
+    tagger.analyze_forward = lru_cache(REMEMBERED)(tagger.analyze_forward)  # words come again and again
+    return tagger
