@@ -7,6 +7,7 @@ import gzip
 import json
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,13 +19,14 @@ from unmask.counterfactual.change import apply
 from unmask.errors import UnmaskError
 from unmask.lexicon.gender import gender_words
 
-GOLD = Path(__file__).parent / "gold" / "rewrite_en.tsv"
+GOLD = ("rewrite_en.tsv", "rewrite_en_fresh.tsv")
 FLOOR = 0.98
 
 
-def gold(path: Path = GOLD) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+def gold() -> Iterator[dict[str, str]]:
+    for name in GOLD:
+        with (Path(__file__).parent / "gold" / name).open(encoding="utf-8", newline="") as file:
+            yield from csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
 
 
 def test_gold_sentences_by_phenomenon(capsys: pytest.CaptureFixture[str]) -> None:

@@ -48,7 +48,7 @@ class GenderWords:
     before_names: dict[str, Term]
     """What is meant where the word stands before a name: *Sir Ian*, *Lady Jane*, *Miss Marple*."""
     phrases: dict[str, str]
-    """Expressions that hold a gendered word but name no person of that gender, and why."""
+    """Expressions that hold a gendered word but name no person of that gender, and why; with capitals, only so."""
 
 
 def gender_words(terms: str | Path, language: str = "en") -> GenderWords:

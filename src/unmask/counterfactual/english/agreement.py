@@ -215,11 +215,17 @@ def _joined(tokens: list[tagging.Token], first: int) -> list[int]:
     if not candidates:
         return []
     tags = tagging.tags([token.text for token in tokens[first : max(candidates) + 2]])
+    sure = any(tags[at - first] in _PRESENT or adverb for at, adverb in candidates.items())
     found: list[int] = []
     asked = False
     for at in range(first + 1, max(candidates) + 1):
         tag = tags[at - first]
-        if at in candidates and (tag in _PRESENT or candidates[at] or tokens[at].text.lower() == "was"):
+        if at in candidates and (
+            tag in _PRESENT
+            or candidates[at]
+            or tokens[at].text.lower() == "was"
+            or (sure and _listed(tokens, tags, first, at))
+        ):
             found.append(at)
         elif tokens[at].text.lower() in _ASKING:
             asked = True  # what happens: a clause with a verb of its own
@@ -230,3 +236,10 @@ def _joined(tokens: list[tagging.Token], first: int) -> list[int]:
                 break  # a verb of somebody else
             asked = False
     return found if any(tokens[k - 1].text != "," for k in found) else []
+
+
+def _listed(tokens: list[tagging.Token], tags: list[str], first: int, at: int) -> bool:
+    """Whether a word that may be a noun is one more verb of a list that has others: *looks around*, *and leaves*."""
+    joined = max(k for k in range(first, at) if tokens[k].text.lower() in _JOINS)
+    follows = tags[at + 1 - first] if at + 1 - first < len(tags) else "PUN"
+    return tags[joined - 1 - first] != "NN2" and follows in ("PRP", "AVP", "AT0", "DPS", "DT0", "PUN", "AV0")

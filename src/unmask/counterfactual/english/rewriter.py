@@ -237,8 +237,8 @@ def _entries(words: GenderWords) -> dict[str, Entry]:
     phrases: dict[str, list[tuple[str, Term | str]]] = {}
     gendered = set(words.words) | set(words.before_names)
     for phrase, why in words.phrases.items():
-        if gendered.intersection(re.findall(r"\w+", phrase)):
-            phrases.setdefault(_first(phrase), []).append((phrase, why))
+        if gendered.intersection(re.findall(r"\w+", phrase.lower())):
+            phrases.setdefault(_first(phrase).lower(), []).append((phrase, why))
     for word, term in words.words.items():
         if _first(word) == word:
             for spelling in spellings(word):
@@ -265,4 +265,4 @@ def _first(phrase: str) -> str:
 
 def _pattern(phrase: str) -> re.Pattern[str]:
     parts = [re.escape(part).replace("'", "['’]") for part in phrase.split()]
-    return re.compile(r"\s+".join(parts) + r"(?!\w)", re.IGNORECASE)
+    return re.compile(r"\s+".join(parts) + r"(?!\w)", 0 if phrase.istitle() else re.IGNORECASE)

@@ -47,7 +47,7 @@ _HONOURS = frozenset(
 _BOARD = re.compile(
     r"\b(chess|checkmate[ds]?|checkmating|stalemate|pawns?|rooks?|castl(?:ed|es?|ing)|en passant|chessboard|poker|"
     r"aces?|playing cards?|deck of cards|full house|blackjack|trump card|solitaire|bridge hand|gambit|endgame|on move|"
-    r"pair of (?:kings|queens)|mate in \w+)\b",
+    r"pair of (?:kings|queens)|mate in \w+|[a-h][1-8])\b",
     re.IGNORECASE,
 )
 _NOBLE = re.compile(
@@ -104,7 +104,12 @@ def _part_of_a_name(place: Place, term: Term) -> str:
         named = follows and (term.plural or _INSTITUTION.match(place.text, place.end))
         if (beside and not _is_title(previous)) or named or _INSTITUTION.match(place.text, place.end):
             return "" if place.headline else reason
-        if follows or previous.lower() in DETERMINERS or term.plural or place.after[2] in ("of", "and", "or"):
+        if (
+            follows
+            or previous.lower() in DETERMINERS
+            or (term.plural and place.starts_sentence)
+            or place.after[2] in ("of", "and", "or")
+        ):
             return ""
         return "" if len(place.word) > 6 and place.word.lower().endswith(("man", "woman")) else "may be a name"
     if term.role == "address":
@@ -192,6 +197,8 @@ def _board_game(place: Place, term: Term) -> str:  # noqa: ARG001
 def _count(place: Place, term: Term) -> str:  # noqa: ARG001
     if place.name_follows and place.title_case:
         return ""
+    if re.match(r"\s+of\s+(?![A-Z])", place.text[place.end : place.end + 10]):
+        return "a number"
     near = place.text[max(0, place.start - 250) : place.start] + " " + place.text[place.end : place.end + 250]
     named = re.match(r"\s+of\s+[A-Z]", place.text[place.end : place.end + 10])
     return "" if place.before[0].lower() in DETERMINERS and (named or _NOBLE.search(near)) else "a number"
