@@ -19,19 +19,19 @@ from unmask.files import whole_file
 from unmask.rewriting.counts import Counts
 from unmask.rewriting.sources import Source
 from unmask.rewriting.steps import Place
-from unmask.training.checkpoints import RUN, Workspace
+from unmask.unfinished import RUN, Unfinished
 
 OUTPUT, FINISHED, CURRENT = "output", "finished.jsonl", "current.json"
 EVERY = 1.0
 """Seconds between two entries for the file at work."""
 
 
-class Draft(Workspace):
+class Draft(Unfinished):
     """The folder of an unfinished run."""
 
     def __init__(self, out: Path, *, single: bool) -> None:
         """Name the folder; nothing is made yet."""
-        super().__init__(out.with_name(f"{out.name}.unfinished"))
+        super().__init__(out)
         self.out = out
         self.single = single
         self._lock: IO[bytes] | None = None

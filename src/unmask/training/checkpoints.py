@@ -1,4 +1,4 @@
-"""The folder of an unfinished run: which run it is, the latest checkpoint, and the best weights so far."""
+"""What a training keeps while it is unfinished: the latest checkpoint, and the best weights so far."""
 
 from __future__ import annotations
 
@@ -10,52 +10,13 @@ from typing import Any
 
 from unmask.errors import UnmaskError
 from unmask.files import whole_file
+from unmask.unfinished import Unfinished
 
-RUN, LATEST, BEST, PROGRESS = "run.json", "latest", "best.safetensors", "progress.json"
+LATEST, BEST, PROGRESS = "latest", "best.safetensors", "progress.json"
 
 
-class Workspace:
-    """`DIR.unfinished`, beside the folder that will be written; gone when the run is done."""
-
-    def __init__(self, folder: Path) -> None:
-        """Name the folder; nothing is made yet."""
-        self.folder = folder
-
-    def claim(self, run: dict[str, Any], *, restart: bool) -> bool:
-        """Make the folder, or take up the one of the same run; says whether there is something to go on from."""
-        record = self.folder / RUN
-        ours = record.is_file()
-        if ours and (restart or not self.has_checkpoint()):
-            self.remove()
-        elif ours:
-            self._compare(record, run)
-            return True
-        if self.folder.exists():
-            raise UnmaskError(f"{self.folder} exists and is no unfinished run; remove it, or give another --out")
-        try:
-            self.folder.mkdir(parents=True)
-        except OSError as error:
-            raise UnmaskError(
-                f"{self.folder.parent} cannot be written to ({error.strerror}); give another folder with --out"
-            ) from None
-        with whole_file(record) as draft:
-            draft.write_text(json.dumps(run, indent=2), encoding="utf-8")
-        return False
-
-    def _compare(self, record: Path, run: dict[str, Any]) -> None:
-        try:
-            before = json.loads(record.read_text(encoding="utf-8"))
-        except ValueError:
-            raise UnmaskError(f"{record} is damaged; begin again with --restart") from None
-        changed = sorted(key for key in {*before, *run} if before.get(key) != run.get(key))
-        if changed:
-            key = changed[0]
-            values = f" ({before.get(key)!r} then, {run.get(key)!r} now)"
-            raise UnmaskError(
-                f"{self.folder} holds an unfinished run, and the {key.replace('_', ' ')} changed"
-                f"{values if len(values) < 80 else ''};"
-                " give the same settings to go on, or --restart to forget it and begin again"
-            )
+class Workspace(Unfinished):
+    """The unfinished run of a training."""
 
     def has_checkpoint(self) -> bool:
         """Whether there is a checkpoint to go on from."""
@@ -113,10 +74,6 @@ class Workspace:
 
         problems = model.load_state_dict(load_file(self.folder / BEST), strict=False)
         assert not problems.unexpected_keys
-
-    def remove(self) -> None:
-        """The run is done, or begins again."""
-        shutil.rmtree(self.folder)
 
 
 def _hashes(folder: Path) -> dict[str, str]:

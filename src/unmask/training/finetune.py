@@ -106,7 +106,7 @@ def run(request: Request, *, watch: Watch | None = None, say: Say | None = None)
     base_weights = weight_hash(model)
     if request.lora_rank:
         model = adapters.add(model, request.lora_rank, base.trained_whole, base=request.model)
-    workspace = Workspace(request.out.with_name(f"{request.out.name}.unfinished"))
+    workspace = Workspace(request.out)
     going_on = _claim(workspace, request, data, base_weights, accelerator)
     few = " (few: give --validation, or a larger --held-out)" if len(data.validation) < FEW else ""
     speak(
