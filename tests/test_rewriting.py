@@ -889,7 +889,7 @@ def test_no_standard_input_at_all(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_and_the_same_command_again(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_bytes(b"\n\n".join([_stories(300)] * 300))
+    (tmp_path / "a.txt").write_bytes(b"\n\n".join([_stories(300)] * 120))
     words = [sys.executable, "-m", "unmask", "rewrite", "a.txt", "--processes", "2", "--out", "parts.txt"]
     process = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
     while process.poll() is None and not (tmp_path / "parts.txt.unfinished/current.json").exists():

@@ -1,0 +1,133 @@
+"""Hard debiasing of word vectors: neutralise and equalise (Bolukbasi et al. 2016).
+
+All vectors are brought to length 1. The gender direction g is the first principal component of the definitional pairs,
+each centred on its own mean. Every word but those that mean a gender is *neutralised*: its part along g is taken away,
+and its length brought back to 1. Then each pair to *equalise* is put symmetrically: with μ the mean of the pair and
+ν = μ - (μ·g)g, its words become ν ± √(1 - |ν|²) g, so that every neutral word is equally near to both.
+
+What this hides rather than removes is the subject of Gonen and Goldberg (2019): neutralised words that were biased the
+same way still lie together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+from unmask.lexicon.gender import gender_words
+from unmask.models.vectors import Vectors
+
+DEFINITIONAL = (
+    ("woman", "man"),
+    ("girl", "boy"),
+    ("she", "he"),
+    ("mother", "father"),
+    ("daughter", "son"),
+    ("gal", "guy"),
+    ("female", "male"),
+    ("her", "his"),
+    ("herself", "himself"),
+    ("Mary", "John"),
+)
+"""The pairs of the paper that define the direction, female first."""
+Pairs = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class HardDebiased:
+    """Debiased vectors, and what was done to them."""
+
+    vectors: Vectors
+    direction: NDArray[np.float64]
+    """Of length 1, from male to female."""
+    neutralised: int
+    equalised: list[tuple[str, str]]
+
+
+def hard_debias(
+    vectors: Vectors,
+    *,
+    definitional: Pairs = DEFINITIONAL,
+    equalise: Pairs | None = None,
+    specific: Iterable[str] | None = None,
+) -> HardDebiased:
+    """Debias word vectors; without lists of your own, the lexicon's gendered words are the ones that keep theirs."""
+    own_pairs, own_words = _lexicon()
+    equalise = own_pairs if equalise is None else equalise
+    keep = set(own_words if specific is None else specific)
+    keep |= {word for pair in (*definitional, *equalise) for word in pair}
+    matrix = unit(vectors.matrix)
+    direction = gender_direction(vectors, definitional)
+    neutral = np.array([spelling(word) not in keep and word not in keep for word in vectors.words])
+    matrix[neutral] = unit(matrix[neutral] - np.outer(matrix[neutral] @ direction, direction))
+    done = []
+    for female, male in _spellings(equalise, vectors):
+        pair = [vectors.place(female), vectors.place(male)]
+        matrix[pair] = equalised(matrix[pair], direction)
+        done.append((female, male))
+    return HardDebiased(Vectors(vectors.words, matrix.astype(np.float32)), direction, int(neutral.sum()), done)
+
+
+def gender_direction(vectors: Vectors, pairs: Pairs = DEFINITIONAL) -> NDArray[np.float64]:
+    """The first principal component of the pairs, each centred; of length 1, pointing to the female words."""
+    known = [pair for pair in pairs if all(word in vectors for word in pair)]
+    if len(known) < 2:
+        raise UnmaskError(
+            f"only {len(known)} of {len(pairs)} definitional pairs have vectors, and a direction needs 2; give other"
+            " vectors, or pairs of their language and case"
+        )
+    ends = np.stack([unit(vectors.vectors(pair)) for pair in known])
+    centred = ends - ends.mean(axis=1, keepdims=True)
+    _, _, components = np.linalg.svd(centred.reshape(-1, centred.shape[-1]), full_matrices=False)
+    direction: NDArray[np.float64] = components[0]
+    return direction if ((ends[:, 0] - ends[:, 1]) @ direction).sum() > 0 else -direction
+
+
+def equalised(pair: NDArray[np.float64], direction: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Two vectors of length 1 put at equal distance from whatever has no part along the direction."""
+    mean = pair.mean(axis=0)
+    shared = mean - (mean @ direction) * direction
+    along = np.sqrt(max(0.0, 1.0 - shared @ shared))
+    side = 1.0 if (pair[0] - pair[1]) @ direction >= 0 else -1.0
+    return np.stack([shared + side * along * direction, shared - side * along * direction])
+
+
+def unit(matrix: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Rows of length 1; a row of zeros stays."""
+    rows = np.asarray(matrix, np.float64)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.where(lengths > 0, lengths, 1.0)
+
+
+def spelling(word: str) -> str:
+    """A word as the lexicon writes it: in lower case, phrases with spaces."""
+    return word.lower().replace("_", " ")
+
+
+def _lexicon() -> tuple[list[tuple[str, str]], set[str]]:
+    """Our pairs that go both ways, and all gendered words."""
+    words = gender_words("all").words
+    pairs = [
+        (word, term.male)
+        for word, term in words.items()
+        if term.gender == "female"
+        and term.male in words
+        and words[term.male].female == word
+        and word not in ("her", "hers")
+    ]
+    return pairs, set(words)
+
+
+def _spellings(pairs: Pairs, vectors: Vectors) -> list[tuple[str, str]]:
+    """Each pair in lower, Title and UPPER case, as far as both words have vectors."""
+    found: dict[tuple[str, str], None] = {}
+    for female, male in pairs:
+        for write in (str, str.lower, str.title, str.upper):
+            pair = (write(female), write(male))
+            if pair[0] in vectors and pair[1] in vectors and pair[0] != pair[1]:
+                found[pair] = None
+    return list(found)
