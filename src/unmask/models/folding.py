@@ -1,0 +1,88 @@
+"""An affine map of a model's last hidden states, folded into the weights of whatever reads them.
+
+A layer that computes `W h + b` of a hidden state h computes `(W M) h + (W c + b)` of it once the map `h → M h + c`
+stands before it; so the map can live in the layer's own weights, and the saved model needs no code of ours. The layers
+that read the last hidden state (the transform of a language-model head, a pooler, a classifier) are found by watching
+a forward pass, for any architecture. What a user takes from `last_hidden_state` herself comes before these layers, and
+is not changed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+
+
+def fold(
+    model: Any, matrix: NDArray[np.float64], shift: NDArray[np.float64], inputs: dict[str, torch.Tensor]
+) -> list[str]:
+    """Fold the map into every layer that reads the last hidden state; returns their names.
+
+    `inputs` is any batch that the model takes.
+    """
+    readers = find_readers(model, inputs)
+    with torch.no_grad():
+        for _, layer in readers:
+            weight = layer.weight.double()
+            factor = torch.from_numpy(np.asarray(matrix, np.float64)).to(weight)
+            added = weight @ torch.from_numpy(np.asarray(shift, np.float64)).to(weight)
+            layer.weight.copy_((weight @ factor).to(layer.weight))
+            if layer.bias is not None:
+                layer.bias.copy_((layer.bias.double() + added).to(layer.bias))
+            elif added.abs().max() > 0:
+                layer.bias = torch.nn.Parameter(added.to(layer.weight))
+    return [name for name, _ in readers]
+
+
+def find_readers(model: Any, inputs: dict[str, torch.Tensor]) -> list[tuple[str, torch.nn.Linear]]:
+    """The linear layers whose input is the last hidden state, at all places or at one."""
+    seen: list[tuple[str, torch.nn.Linear, torch.Tensor]] = []
+    hidden: list[torch.Tensor] = []
+
+    def watch(name: str) -> Any:
+        def note(module: torch.nn.Linear, arguments: tuple[torch.Tensor, ...]) -> None:
+            seen.append((name, module, arguments[0].detach()))
+
+        return note
+
+    def keep(_module: Any, _arguments: Any, output: Any) -> None:
+        hidden.append(output[0].detach())
+
+    hooks = [
+        layer.register_forward_pre_hook(watch(name))
+        for name, layer in model.named_modules()
+        if isinstance(layer, torch.nn.Linear)
+    ]
+    hooks.append(model.base_model.register_forward_hook(keep))
+    was_training = model.training
+    model.eval()
+    try:
+        with torch.no_grad():
+            model(**inputs)
+    finally:
+        model.train(was_training)
+        for hook in hooks:
+            hook.remove()
+    last = hidden[-1]
+    found = [(name, layer) for name, layer, given in seen if _reads(given, last)]
+    if not found:
+        raise UnmaskError(
+            f"no linear layer of {type(model).__name__} reads its last hidden state, so nothing can be folded into it;"
+            " choose a method that trains the model"
+        )
+    return found
+
+
+def _reads(given: torch.Tensor, last: torch.Tensor) -> bool:
+    if given.shape[-1] != last.shape[-1]:
+        return False
+    if given.shape == last.shape:
+        return torch.equal(given, last)
+    if given.dim() == 2 and given.shape[0] == last.shape[0]:
+        return any(torch.equal(given, last[:, at]) for at in (0, -1))
+    return given.dim() == 2 and torch.equal(given, last.reshape(-1, last.shape[-1]))
