@@ -10,6 +10,20 @@ REACH = 60
 """How far a neighbour is looked for, in characters."""
 NEAR = 6
 """How many words either side are tagged."""
+ARTICLES = frozenset(
+    """the a an this that these those my your his her its our their whose some any no every each another which what
+    either neither such""".split()
+)
+"""What opens a noun phrase."""
+DETERMINERS = ARTICLES | frozenset(
+    """one two three four five six seven eight nine ten many few several both all other first second last next only
+    same very own young old older younger little big good bad great poor rich dead nice tall short handsome beautiful
+    pretty strong angry happy sad single married black white american english french german russian chinese japanese
+    indian new blind wise drunk fat thin lonely dying grown gay straight proud mad crazy sick cute sexy hot evil brave
+    dear teenage teenaged elderly unknown mysterious wealthy lovely lucky unlucky bearded bald naked wounded injured
+    middle-aged so-called s""".split()
+)
+"""What stands before a noun: those, and common adjectives of people."""
 _BEFORE = re.compile(r"(\W*)(?:(\w*['’])(?=\w))?(\w+)")  # read backwards
 _AFTER = re.compile(r"(['’](?:s|d|ll|re|ve|m)\b)?(\W*)(\w*)")
 _FRESH = re.compile(r"[.!?…:;\n\"“”‘«(\[>*•]|--|—|^'|\s'|- $")
