@@ -134,8 +134,11 @@ def command(
         return
     if not sources and sys.stdin is not None and sys.stdin.isatty():
         typer.echo("Reading what you type; end with Ctrl-D on a line of its own (unmask rewrite --help)", err=True)
-    with _pipe(), _bar() as progress:
+    shown = out is None and sys.stdout is not None and sys.stdout.isatty()
+    with _pipe(), _bar(hidden=shown) as progress:  # a bar would be drawn into the text
         summary = run(request, progress=progress)
+    if shown:
+        typer.echo("", err=True)
     for line in summary.lines():
         typer.echo(line, err=True)
 
@@ -151,6 +154,8 @@ def _show(text: str | None, request: Request, *, marks: bool) -> None:
     from unmask.rewriting.sources import find
 
     request.check()
+    if sys.stdout is None:
+        raise UnmaskError("there is no standard output; name a file with --out")
     if text is not None:
         content = text.encode("utf-8", "surrogateescape")
     else:
@@ -171,6 +176,8 @@ def _show(text: str | None, request: Request, *, marks: bool) -> None:
         sys.stdout.buffer.write(b"" if text is None else b"\n")
         sys.stdout.buffer.flush()
     if marks:
+        if text is None and sys.stdout.isatty():
+            sys.stderr.write("\n")
         _mark(done)
 
 
@@ -208,7 +215,7 @@ def _pipe() -> Iterator[None]:
 
 
 @contextmanager
-def _bar() -> Iterator[Callable[[int, int | None], None]]:
+def _bar(*, hidden: bool) -> Iterator[Callable[[int, int | None], None]]:
     """Yield a function to call with the bytes done and all there are; shown only in a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
@@ -221,6 +228,6 @@ def _bar() -> Iterator[Callable[[int, int | None], None]]:
         TimeRemainingColumn(),
     )
     console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as shown:
+    with Progress(*columns, console=console, transient=True, disable=hidden or not console.is_terminal) as shown:
         task = shown.add_task("", total=None)
         yield lambda done, total: shown.update(task, completed=done, total=total)

@@ -60,7 +60,9 @@ def _published(settings: Settings) -> Rewriter:
     from unmask.counterfactual.published.masking import DIRECTIONS, Reviews
 
     if settings.lists is None:
-        raise UnmaskError("the published protocol needs the word lists that the authors released; name their folder")
+        raise UnmaskError(
+            "the published protocol needs the word lists that the authors released; name their folder with --lists"
+        )
     if settings.language != "en" or settings.names_from or not isinstance(settings.terms, str):
         raise UnmaskError("the published protocol is English and has its own words and names; leave out yours")
     if settings.to == "swap":

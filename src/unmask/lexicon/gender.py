@@ -14,6 +14,7 @@ from pathlib import Path
 from unmask.errors import UnmaskError, one_of
 from unmask.lexicon.table import rows_of
 
+PRONOUNS = {"he", "she", "him", "her", "his", "hers", "himself", "herself"}
 DIRECTIONS = ("both", "male", "female", "neutral", "none")
 
 
@@ -68,13 +69,18 @@ def gender_words(terms: str | Path, language: str = "en") -> GenderWords:
 
 
 def _terms(row: dict[str, str], own: Path | None) -> list[Term]:
-    direction = one_of(row.get("direction") or "both", DIRECTIONS, "direction")
+    where = f"direction in {own}" if own else "direction"
+    direction = one_of(row.get("direction") or "both", DIRECTIONS, where)
     found = []
     for plural, ending in ((False, ""), (True, "_plural")):
         male, female, neutral = (row.get(f"{column}{ending}", "") for column in ("male", "female", "neutral"))
         if own and male.lower() == female.lower() and male:
             raise UnmaskError(f"{own}: {male!r} is given as its own counterpart; give the word of the other gender")
-        base = Term("", "", "", "", neutral, plural, row.get("role", ""), row.get("note", ""))
+        for word in filter(None, (male, female)):
+            if own and not word[0].isalnum():
+                raise UnmaskError(f"{own}: {word!r} does not begin with a letter; give words")
+        role = "pronoun" if {male, female} & PRONOUNS else row.get("role", "")
+        base = Term("", "", "", "", neutral, plural, role, row.get("note", ""))
         two_way = direction == "both"
         if male and direction != "male":
             target = female if two_way or direction == "female" else ""

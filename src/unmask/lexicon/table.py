@@ -63,6 +63,10 @@ def _text(path: Path | None, language: str, name: str) -> str:
         raise UnmaskError(f"{path} is a folder; give a CSV file of {name}") from None
     except UnicodeDecodeError:
         raise UnmaskError(f"{path} is not UTF-8 text; save it as CSV in UTF-8") from None
+    except (OSError, ValueError) as error:
+        raise UnmaskError(
+            f"{path} cannot be read ({getattr(error, 'strerror', None) or error}); give a CSV file"
+        ) from None
 
 
 def refuse_double(names: Iterable[str], where: object, what: str) -> None:

@@ -73,4 +73,5 @@ def rewrite_dataset(
         batch_format="pyarrow",
         batch_size=ROWS,
         compute=ray.data.ActorPoolStrategy(min_size=least, max_size=most),
+        num_cpus=1 if most is None or most > 1 else 0.5,  # on a single CPU, reading needs some of it too
     )

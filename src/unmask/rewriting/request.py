@@ -62,6 +62,8 @@ class Request:
                 raise UnmaskError("several files need a place to go; name a new folder with --out")
             return
         refuse_existing(self.out)
+        if self.report is not None and self.report.resolve() == self.out.resolve():
+            raise UnmaskError(f"--out and --report are both {self.out}; give the report another name")
         for source in self.sources:
             if source.is_dir() and self.out.resolve().is_relative_to(source.resolve()):
                 raise UnmaskError(f"{self.out} is inside {source}, which is read; give another place with --out")

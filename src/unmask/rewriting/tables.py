@@ -35,6 +35,8 @@ def check_column(schema: Any, column: str, where: str) -> None:
         raise UnmaskError(
             f"{where} has no column {column!r}; choose one with --column from: {listed(schema.names, most=12)}"
         )
+    if schema.names.count(column) > 1:
+        raise UnmaskError(f"{where} has several columns {column!r}; rename them, and choose one with --column")
     kind = schema.field(column).type
     if not _is_text(kind):
         raise UnmaskError(f"the column {column!r} of {where} holds {kind}, not text; choose another with --column")

@@ -31,9 +31,11 @@ _OPENERS = frozenset(
     then here there not well yet because if""".split()
 )
 _PERFECT = frozenset(
-    "been got gotten had become gone come done seen known taken made given lost begun won met spent run".split()
+    "been got gotten had become gone come done seen known taken made given lost begun won met spent run "
+    "eaten slept arrived died forgotten decided happened agreed grown fallen learned learnt waited left".split()
 )
 _OBJECTS = frozenset("the a an my your his her its our their this that these those him them it us me".split())
+_PRONOUNS = frozenset("me him them it us you".split())
 _JOINS = frozenset(("and", "or", "but", "then", ","))
 _BEFORE_VERBS = frozenset("always never often also still just soon usually rarely seldom sometimes even".split())
 _ASKING = frozenset("what whatever where wherever when whenever how why".split())
@@ -49,6 +51,8 @@ def plural(verb: str) -> str:
     word = verb.lower()
     if word in _FORMS:
         return carry(verb, _FORMS[word])
+    if word in ("quizzes", "whizzes"):
+        return carry(verb, word[:-3])
     if word.endswith("ies") and len(word) > 4 and word not in _IE:
         base = word[:-3] + "y"
     elif word in _E:
@@ -117,7 +121,7 @@ def _perfect(tokens: list[tagging.Token], at: int) -> bool:
     participle = words[0] if words else ""
     following = words[1] if len(words) > 1 else ""
     if participle in _PERFECT:
-        return following != "by"
+        return following not in ("by", "of", "from", "for", "into", "as")
     return bool(re.search(r"(?:ed|en|t)$", participle)) and following in _OBJECTS
 
 
@@ -202,7 +206,8 @@ def _inverted(tokens: list[tagging.Token], here: int, after: int) -> int | None:
 
 def _joined(tokens: list[tagging.Token], first: int) -> list[int]:
     """The verbs that share the subject: after *and*, *or*, *but*, or in a list of verbs (*sings, dances and acts*)."""
-    candidates: dict[int, bool] = {}  # where a verb may be joined, and whether an adverb says that it is one
+    candidates: dict[int, bool] = {}  # where a verb may be joined, and whether the words beside it say that it is one
+    verb = first if _agrees(tokens[first].text) else -1
     for at in range(first + 1, len(tokens)):
         if tokens[at].text.lower() in _JOINS:
             adverb = False
@@ -211,7 +216,10 @@ def _joined(tokens: list[tagging.Token], first: int) -> list[int]:
                 adverb |= tokens[k].text.lower() in _BEFORE_VERBS
                 k += 1
             if k < len(tokens) and _agrees(tokens[k].text):
-                candidates[k] = adverb or (k + 1 < len(tokens) and tokens[k + 1].text.lower() in _OBJECTS)
+                follows = tokens[k + 1].text.lower() if k + 1 < len(tokens) else ""
+                directly = at == verb + 1  # sings, dances and acts
+                candidates[k] = adverb or directly or follows in _PRONOUNS
+                verb = k if candidates[k] else verb
     if not candidates:
         return []
     tags = tagging.tags([token.text for token in tokens[first : max(candidates) + 2]])

@@ -13,6 +13,7 @@ _HONOURS = frozenset(
 _BEFORE_TITLES = frozenset(
     "mr mrs ms dr prof president former vice deputy madam sir majesty then acting brother sister crown".split()
 )
+_BEFORE_KIN = frozenset("dear my your our his her their and or great step happy hi hello hey thanks with".split())
 _INSTITUTION = re.compile(
     r"(?:['’]s?)?\s+(?:[A-Z]\w+(?:['’]s?)?\s+){0,2}(?:University|College|School|Academy|County|Street|St|Avenue|Road|Lane|"
     r"Hospital|Church|Cathedral|Chapel|Island|Islands|River|Park|Square|Bridge|Hall|Cross|Theatre|Theater|Stadium|Station|"
@@ -52,6 +53,11 @@ def part_of_a_name(place: Place, term: Term) -> str:
     if term.role == "address":
         return ""
     if term.role == "kin":
+        further = place.previous
+        if term.plural and (follows or beside):  # the Brothers Grimm, Irene Papas
+            return "" if place.headline else reason
+        if beside and not follows and further is not None and not further.starts_sentence:  # Twisted Sister
+            return "" if place.headline or previous.lower() in _BEFORE_KIN else reason
         if previous in ("The", "the", "a", "an", "A", "An") and not place.starts_sentence and not follows:
             return "" if place.after[0] or place.headline else reason
         return ""

@@ -24,6 +24,7 @@ DETERMINERS = ARTICLES | frozenset(
     middle-aged so-called s""".split()
 )
 """What stands before a noun: those, and common adjectives of people."""
+_SMALL = frozenset("a an the of in on at to by for from with and or but nor as vs s t".split())  # in headlines
 _BEFORE = re.compile(r"(\W*)(?:(\w*['’])(?=\w))?(\w+)")  # read backwards
 _AFTER = re.compile(r"(['’](?:s|d|ll|re|ve|m)\b)?(\W*)(\w*)")
 _FRESH = re.compile(r"[.!?…:;\n\"“”‘«(\[>*•]|--|—|^'|\s'|- $")
@@ -107,8 +108,10 @@ class Place:
     @property
     def headline(self) -> bool:
         """Whether every longer word of the sentence has a capital, so that capitals say nothing."""
-        words = [word for word in re.findall(r"[^\W\d_]+", self.text[slice(*self.sentence)]) if len(word) > 3]
-        return len(words) > 3 and all(word[0].isupper() for word in words)
+        words = re.findall(r"[^\W\d_]+", self.text[slice(*self.sentence)])
+        longer = [word for word in words if len(word) > 3]
+        small = [word for word in words if word.islower() and word not in _SMALL]
+        return len(longer) > 3 and not small and all(word[0].isupper() for word in longer)
 
     def tag(self) -> str:
         """Its part of speech, from the sentence around it."""

@@ -8,6 +8,7 @@ the table: *hers* is too rare.)
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +17,7 @@ from unmask.models.interfaces import MaskedLM, MaskQuery
 
 DOUBT = 25
 """Evidence below this, on the scale of the weights, is doubtful: about one *her* in fifteen."""
+_ASKING = threading.Lock()  # one model for all threads, which answers one after the other
 _BESIDE = " .,;:!?\"'()"
 REACH = 60
 """How much of the text the model is shown, in characters either side."""
@@ -36,7 +38,8 @@ class Doubt:
 def settle(text: str, doubts: Sequence[Doubt]) -> list[str]:
     """What to write at each place."""
     queries = [query for doubt in doubts for query in _queries(text, doubt)]
-    likely = _model().log_probability(queries)
+    with _ASKING:
+        likely = _model().log_probability(queries)
     return [doubt.his if likely[2 * at] > likely[2 * at + 1] else doubt.him for at, doubt in enumerate(doubts)]
 
 

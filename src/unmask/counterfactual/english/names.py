@@ -23,7 +23,7 @@ import hashlib
 import json
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -118,9 +118,17 @@ class Exchange:
         return given
 
 
-@lru_cache(maxsize=4)
 def exchange(names_from: Path | None = None) -> Exchange:
     """The exchange of the census's names, or of those in a CSV file with `name`, `sex` and `count`."""
+    return _exchange(names_from) if names_from else _of_the_census()
+
+
+@cache
+def _of_the_census() -> Exchange:
+    return _exchange(None)
+
+
+def _exchange(names_from: Path | None) -> Exchange:
     names = [name for name in first_names(names_from) if name.name.lower() not in _of_kind("never")]
     genders = {name.name.lower(): _gender(name) for name in names}
     unfit = _of_kind("seldom", "surname")

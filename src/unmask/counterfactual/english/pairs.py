@@ -9,6 +9,7 @@ from unmask.lexicon.gender import GenderWords
 
 _LINK = re.compile(r"\s*(/|\s(?:and|or|&)\s)\s*(\w+)(?!\w)", re.IGNORECASE)
 _AND = r"\s*(?:/|\s(?:and|or|&)\s)\s*"
+_ARTICLE = r"(?:(?:the|an?)\s+)?"
 _PRONOUNS = (
     frozenset(("he", "she")),
     frozenset(("him", "her")),
@@ -37,13 +38,17 @@ def both_named(place: Place, words: GenderWords, target: str, to: str) -> Place 
     return Place(place.text, place.start, match.end()) if together else None
 
 
-def beside_anyone(place: Place, words: GenderWords, target: str) -> Place | None:
-    """The stretch in which a one-way word stands beside the word it becomes: *actors and actresses*."""
-    if target.lower() in words.words:
+def beside_anyone(place: Place, words: GenderWords, target: str, to: str) -> Place | None:
+    """The stretch in which a one-way word stands beside the word it becomes: *actors and actresses*.
+
+    *The host and the hostess* are two people: `swap` leaves them too, but they do not become one word.
+    """
+    if target.lower() in words.words or target.lower().rstrip(".") in words.before_names:
         return None
-    word = re.escape(target)
-    before = re.search(rf"(?<!\w){word}{_AND}\Z", place.text[max(0, place.start - 40) : place.start], re.IGNORECASE)
-    after = re.match(rf"{_AND}{word}(?!\w)", place.text[place.end : place.end + 40], re.IGNORECASE)
+    article = _ARTICLE if to == "swap" else ""
+    left, right = place.text[max(0, place.start - 40) : place.start], place.text[place.end : place.end + 40]
+    before = re.search(rf"(?<!\w){re.escape(target)}{_AND}{article}\Z", left, re.IGNORECASE)
+    after = re.match(rf"{_AND}{article}{re.escape(target)}(?!\w)", right, re.IGNORECASE)
     if before is None and after is None:
         return None
     start = place.start - len(before[0]) if before else place.start

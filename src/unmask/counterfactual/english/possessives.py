@@ -41,6 +41,8 @@ _VERBS = {
     "a" + verb
     for verb in "is are was were isn't aren't wasn't weren't has have had would could should did does".split()
 }
+_WHO = ("awho", "awhom", "awhose")
+_WISH = re.compile(r"\bwish(?:e[sd]|ing)?\s+\Z", re.IGNORECASE).search
 CERTAIN = 1000
 """What a rule says, on the scale of the weights."""
 _ENDED = re.compile(r"[.!?;:)]|\Z").match
@@ -77,6 +79,8 @@ def possessive(text: str, start: int, end: int, model: Model) -> int:
     told = features(text, start, end, model.words)
     if told[FOLLOWING] in _HER_OR_HIS or _CLITIC(text, end):
         return CERTAIN
+    if told[NEXT] in _WHO or _WISH(text[max(0, start - 9) : start]):
+        return -CERTAIN
     weight = model.her.get
     return sum([weight(one, 0) for one in told])
 

@@ -23,9 +23,10 @@ from unmask.lexicon.gender import GenderWords, Term, gender_words
 if TYPE_CHECKING:
     from unmask.counterfactual.settings import Settings
 
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"[^\W_]+")
 _CLITIC = re.compile(r"['’](?:s|d|ll)\b", re.IGNORECASE)
 _DOT = re.compile(r"\.(?=\s)|['’]s\b")
+_LINKED = re.compile(r"(?<!\w)(his|hers?)(?:\s+(?:and|or)\s+|/)\Z", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"(['’])(s?)(?!\w)", re.IGNORECASE)
 
 
@@ -65,28 +66,30 @@ class EnglishRewriter:
             entry = get(match.group())
             if entry is None:
                 continue
-            start, end = match.span()
-            if start < done or start in named:
+            start = match.start()
+            if start < done:
                 continue
             found = self._phrase(text, start, entry)
-            if found is None:
+            if found is None or (start in named and not isinstance(found[0], str)):
                 continue
             what, end = found
             done = end
             if senses.glued(text, start, end):
                 continue
+            if isinstance(what, Term) and what.word == "s)he":
+                if text[start - 1 : start] != "(":
+                    continue
+                start -= 1
             place = Place(text, start, end)
             if isinstance(what, str):
                 left.append(Left(start, place.word, place.word.lower(), what))
+                names = [name for name in names if name.end <= start or name.start >= end]
             else:
                 done = self._decide(place, what, changes, left, doubts)
         if doubts:
             for doubt, after in zip(doubts, settle(text, doubts), strict=True):
                 changes[doubt.change] = replace(changes[doubt.change], after=after)
-        if names or self._to == "neutral":  # names and verbs are found out of order, a verb perhaps for two subjects
-            changes = sorted(
-                {change.start: change for change in (*changes, *names)}.values(), key=lambda one: one.start
-            )
+        changes = _in_order([*changes, *names])
         if self._to == "remove":
             changes = list(_with_spaces(text, changes))
         return Rewritten(apply(text, changes) if changes else text, tuple(changes), tuple(left))
@@ -99,12 +102,13 @@ class EnglishRewriter:
 
     def _decide(self, place: Place, term: Term, changes: list[Change], left: list[Left], doubts: list[Doubt]) -> int:
         """Add what is to be done at a place; return where to go on."""
-        title = titles.find(place, self._words, self._to)
-        if title is not None:
-            term, place = title
-        elif reason := senses.why_left(place, term):
+        title = titles.find(place, term, self._words, self._to)
+        reason = title if isinstance(title, str) else "" if title else senses.why_left(place, term)
+        if reason:
             left.append(Left(place.start, place.word, term.word.lower(), reason))
             return place.end
+        if title and not isinstance(title, str):
+            term, place = title
         if self._to == "remove":
             if term.male and term.female:
                 changes.append(_removal(place, term.word.lower(), "word", dotted=term.role == "title"))
@@ -119,7 +123,7 @@ class EnglishRewriter:
             left.append(Left(place.start, place.word, term.word.lower(), why))
             return place.end
         both = pairs.both_named(place, self._words, target, self._to)
-        if both is None and (beside := pairs.beside_anyone(place, self._words, target)):
+        if both is None and (beside := pairs.beside_anyone(place, self._words, target, self._to)):
             if self._to == "swap":
                 left.append(Left(place.start, place.word, term.word.lower(), "both genders are named"))
                 return place.end
@@ -166,11 +170,26 @@ class EnglishRewriter:
         return found
 
 
+def _in_order(changes: list[Change]) -> list[Change]:
+    """The changes as they stand in the text; a verb or article that lies within another change is a misreading."""
+    kept: list[Change] = []
+    for change in sorted(changes, key=lambda one: (one.start, one.kind in ("verb", "article"))):
+        if not kept or change.start >= kept[-1].end:
+            kept.append(change)
+    return kept
+
+
 def _readings(place: Place, term: Term, *, quick: bool) -> list[Term]:
     """What one word writes two ways: *her* for *his* or *him*, *his* for *her* or *hers*; two of them only in doubt."""
     if term.role != "pronoun" or term.word not in ("her", "his"):
         return [term]
     model = possessives.load()
+    linked = _LINKED.search(place.text[max(0, place.start - 10) : place.start])
+    if linked:  # his or her, hers or his: of one kind
+        whole = linked[1].lower() == "hers"
+        if term.word == "her":
+            return [replace(term, male="his", neutral="their")]
+        return [replace(term, female="hers", neutral="theirs") if whole else term]
     if term.word == "his":
         alone = possessives.alone(place.text, place.start, place.end, model) > 0
         return [replace(term, female="hers", neutral="theirs") if alone else term]
@@ -249,11 +268,11 @@ def _entries(words: GenderWords) -> dict[str, Entry]:
         for spelling in spellings(word):
             entries.setdefault(spelling, Entry(term))
     if "he" in words.words:
-        either = Term("s/he", "either", "he", "she", "they", role="pronoun")
-        phrases.setdefault("s", []).append((either.word, either))
+        for either in ("s/he", "s)he"):
+            phrases.setdefault("s", []).append((either, Term(either, "either", "he", "she", "they", role="pronoun")))
     for first, those in phrases.items():
         longest_first = sorted(those, key=lambda one: -len(one[0]))
-        compiled = tuple((_pattern(phrase), what) for phrase, what in longest_first)
+        compiled = tuple((_pattern(phrase, several=isinstance(what, str)), what) for phrase, what in longest_first)
         for spelling in spellings(first):
             entries.setdefault(spelling, Entry()).phrases = compiled
     return entries
@@ -263,6 +282,8 @@ def _first(phrase: str) -> str:
     return _WORD.match(phrase).group()  # type: ignore[union-attr]
 
 
-def _pattern(phrase: str) -> re.Pattern[str]:
+def _pattern(phrase: str, *, several: bool) -> re.Pattern[str]:
     parts = [re.escape(part).replace("'", "['’]") for part in phrase.split()]
-    return re.compile(r"\s+".join(parts) + r"(?!\w)", 0 if phrase.istitle() else re.IGNORECASE)
+    gap, ending = (r"[\s-]+", r"(?:e?s)?") if several else (r"\s+", "")
+    joined = rf"(?<![\w'’]){gap.join(parts)}{ending}(?!\w)"
+    return re.compile(joined, 0 if phrase.istitle() else re.IGNORECASE)

@@ -31,13 +31,15 @@ _RELIGIOUS = frozenset("father mother".split())
 _BOARD = re.compile(
     r"\b(chess|checkmate[ds]?|checkmating|stalemate|pawns?|rooks?|castl(?:ed|es?|ing)|en passant|chessboard|poker|"
     r"aces?|playing cards?|deck of cards|full house|blackjack|trump card|solitaire|bridge hand|gambit|endgame|on move|"
-    r"pair of (?:kings|queens)|mate in \w+|[a-h][1-8])\b",
+    r"pair of (?:kings|queens)|mate in \w+|[a-h][1-8]|hives?|beehives?|bees)\b",
     re.IGNORECASE,
 )
 _NOBLE = re.compile(
-    r"\b(countess|count (?:of )?[A-Z]\w+|duke|duchess|baron(?:ess)?|nobl\w+|castle|manor|chateau|château|majesty|"
-    r"court|ball|ballroom|carriage|servants?|throne|heir|palace|vampire|estate|lord|lady|princess?|king|queen)\b",
-    re.IGNORECASE,
+    r"\b(?:countess(?:es)?|viscount(?:ess)?|dukes?|duchess(?:es)?|baron(?:ess)?|nobl(?:e(?:man|woman)?|es)|majesty|palace|"
+    r"vampire|Dracula|Monte Cristo)\b|\bCount (?:of |von |de )?[A-Z]"
+)
+_WEDDING = re.compile(
+    r"\b(?:bride\w*|wedding|married|marry|marri\w+|altar|church|ceremony|vows?|ring|honeymoon|groomsm[ae]n)\b", re.I
 )
 _ADDRESS = re.compile(r"://|www\.|@\w|^[#@]|\w\.(?:com|org|net|de|uk|co|io|gov|edu|html?|txt|pdf|jpe?g|png|py|csv)\b")
 _JOINING = frozenset("./@-_=&#?:\\%")
@@ -45,8 +47,11 @@ _JOINING = frozenset("./@-_=&#?:\\%")
 
 def glued(text: str, start: int, end: int) -> bool:
     """Whether a word is part of an address, a handle, a tag or a file name."""
-    if text[start - 1 : start] not in _JOINING and text[end : end + 1] not in _JOINING:
+    before, after = text[max(0, start - 2) : start], text[end : end + 2]
+    if before[-1:] not in _JOINING and after[:1] not in _JOINING:
         return False
+    if (before[-1:] == "_" and before[0].isalnum()) or (after[:1] == "_" and after[1:].isalnum()):
+        return True  # a name in a program; _her_ alone is emphasis
     left = re.search(r"\S*\Z", text[max(0, start - 100) : start])
     right = re.match(r"\S*", text[end : end + 100])
     chunk = f"{left[0] if left else ''}{text[start:end]}{right[0] if right else ''}"
@@ -114,7 +119,7 @@ def _measure(place: Place) -> str:
 
 def _board_game(place: Place) -> str:
     start, end = place.sentence
-    return "a piece or card of a game" if _BOARD.search(place.text, start, end) else ""
+    return "a piece, a card or a bee" if _BOARD.search(place.text, start, end) else ""
 
 
 def _count(place: Place) -> str:
@@ -130,6 +135,15 @@ def _count(place: Place) -> str:
 def _miss(place: Place) -> str:
     alone = place.before[2].strip() == "," or place.before[0].lower() in ("yes", "no", "you", "dear", "young")
     return "" if alone and place.after[1].strip()[:1] in (",", ".", "!", "?", "”", '"', "'") else "a verb"
+
+
+def _wedding(place: Place) -> str:
+    near = place.text[max(0, place.start - 250) : place.start] + " " + place.text[place.end : place.end + 250]
+    return "" if _WEDDING.search(near) else "no wedding is spoken of"
+
+
+def _earl(place: Place) -> str:
+    return "may be a first name" if place.title_case and place.name_follows else ""
 
 
 def _lord(place: Place) -> str:
@@ -159,6 +173,11 @@ _RULES: dict[str, tuple[Rule, ...]] = {
     "gals": (_measure,),
     "count": (_verb, _count),
     "counts": (_verb, _count),
+    "best man": (_wedding,),
+    "best men": (_wedding,),
+    "groom": (_wedding, _verb),
+    "grooms": (_wedding, _verb),
+    "earl": (_earl,),
     "miss": (_miss,),
     "lord": (_lord,),
     "wizard": (_software,),

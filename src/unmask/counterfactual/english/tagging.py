@@ -7,6 +7,7 @@ NN1, VVZ, NP0 …) in the package itself. It is loaded when it is first needed.
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
@@ -14,6 +15,9 @@ from typing import Any, NamedTuple
 REACH = 400
 """How far a sentence is looked for, in characters either side."""
 REMEMBERED = 100_000
+LONGEST = 60
+"""Letters of a word that the tagger is shown: its time grows with their square."""
+_TAGGING = threading.Lock()
 _TOKEN = re.compile(
     r"\w+(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|\w+(?:-\w+)*|[^\w\s]",
     re.IGNORECASE,
@@ -45,7 +49,9 @@ def tokens(text: str, start: int, end: int) -> list[Token]:
 
 def tags(words: Sequence[str]) -> list[str]:
     """The part of speech of each word of a sentence."""
-    return list(_tagger().tag_sent([word.replace("’", "'") for word in words], taglevel=0))
+    short = [word[:LONGEST].replace("’", "'") for word in words]
+    with _TAGGING:
+        return list(_tagger().tag_sent(short, taglevel=0))
 
 
 @cache

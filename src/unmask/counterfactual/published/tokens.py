@@ -124,9 +124,9 @@ def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         if _PREFIX(text, start, end):
             yield start, start + 1
             start += 1
-        elif suffix := _SUFFIX(text[start:end]):
-            after.append((start + suffix.start(), end))
-            end = start + suffix.start()
+        elif suffix := _SUFFIX(text[max(start, end - 2) : end]):
+            after.append((end - len(suffix[0]), end))
+            end -= len(suffix[0])
         else:
             break
     if contraction := _CONTRACTION(text, start, end):
