@@ -55,7 +55,7 @@ def whole_file(path: Path) -> Iterator[Path]:
 def refuse_existing(path: Path) -> None:
     """Never write over what is there, and find out before the work rather than after it."""
     if path.exists():
-        raise UnmaskError(f"{path} exists; give another folder with --out, or remove it first")
+        raise UnmaskError(f"{path} exists; give another name with --out, or remove it first")
     for parent in path.parents:
         if parent.exists() and not parent.is_dir():
             raise UnmaskError(f"{parent} is a file, so {path} cannot be made; give another folder with --out")

@@ -109,8 +109,8 @@ def command(
         lists=lists,
         quick=quick,
     )
-    if text is not None and (sources or out):
-        raise UnmaskError("--text is printed, and comes in place of files; leave out the files and --out")
+    if text is not None and (sources or out or report):
+        raise UnmaskError("--text is printed, and comes in place of files; leave out the files, --out and --report")
 
     import sys
 

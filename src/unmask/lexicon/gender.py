@@ -80,6 +80,7 @@ def _terms(row: dict[str, str], own: Path | None) -> list[Term]:
             if own and not word[0].isalnum():
                 raise UnmaskError(f"{own}: {word!r} does not begin with a letter; give words")
         role = "pronoun" if {male, female} & PRONOUNS else row.get("role", "")
+        neutral = "" if direction == "none" else neutral
         base = Term("", "", "", "", neutral, plural, role, row.get("note", ""))
         two_way = direction == "both"
         if male and direction != "male":
