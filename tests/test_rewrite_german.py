@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from unmask.counterfactual.change import apply
 from unmask.counterfactual.german import GermanRewriter
 from unmask.counterfactual.german.nouns import Nouns
-from unmask.counterfactual.german.termlists import own
+from unmask.counterfactual.german.tagger import LONGEST_WORD, lemma, tag
+from unmask.counterfactual.german.termlists import own, read
 from unmask.counterfactual.settings import Settings
 from unmask.errors import UnmaskError
 from unmask.probes import association
@@ -82,7 +83,7 @@ def test_gold_by_phenomenon(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 # Where two words fall together in the other gender, or a choice is made, the way back leads elsewhere.
-ONE_WAY = ("Krankenschwester", "Fräulein", "bei dem", "von dem", "Knabe")
+ONE_WAY = ("Krankenschwester", "Fräulein", "bei dem", "von dem", "Knabe", "Das Mädchen l", "Das Mädchen v")
 # `Er hat den Schlüssel; er liegt …`: once both are men, nothing tells who lies on the table.
 MERGED = ("Sie hat den Schlüssel; er liegt auf dem Tisch.",)
 
@@ -134,6 +135,60 @@ def test_any_order_of_words_is_survived(words: list[str]) -> None:
 REMOVE = rewriter("remove")
 
 
+MODES = {mode: rewriter(mode) for mode in ("swap", "female", "male", "remove")}
+PAIRS = (
+    "Er er sie Sie ihn ihm ihr seine ihre oder und bzw. / , . Lehrer Lehrerin Lehrerinnen Männer Frauen der die dem bei"
+    " Arzt Ärztin kommt küsste seine Frau dessen deren Mutter Teresa männlich weibliche jeder jede Jungen Katze"
+).split()
+
+
+@given(st.lists(st.sampled_from(PAIRS), max_size=14), st.sampled_from([" ", "", "  "]))
+def test_changes_never_overlap_in_any_mode(words: list[str], space: str) -> None:
+    text = space.join(words)
+    for rewrite in MODES.values():
+        got = rewrite.rewrite(text)
+        assert got.text == apply(text, got.changes)
+        assert all(text[change.start : change.end] == change.before for change in got.changes)
+        ends = [0, *(change.end for change in got.changes)]
+        assert all(change.start >= end for change, end in zip(got.changes, ends, strict=False))
+
+
+def test_two_words_side_by_side_are_removed_without_overlap() -> None:
+    got = REMOVE.rewrite("Da sah die Frau ihn.")
+    assert [(change.start, change.end, change.before) for change in got.changes] == [(11, 16, "Frau "), (16, 19, "ihn")]
+
+
+@pytest.mark.parametrize(
+    ("mode", "text", "left"),
+    [
+        ("female", "Der Vater und die Mutter lachten.", [("Vater", "both genders are named")]),
+        ("male", "Er und sie kamen.", [("sie", "both genders are named")]),
+        ("swap", "Dann muss er oder sie zahlen.", []),
+        ("swap", "Vater Staat zahlt.", [("Vater", "an expression")]),
+        ("swap", "Drei Katzen mit ihren Jungen.", [("Jungen", "may be young animals")]),
+        ("swap", "Er sei müde, sagte meine Frau und ging.", [("Frau", "its case or number cannot be told")]),
+        ("swap", "Weil ich müde war und meine Frau liebte, ging ich.", [("Frau", "its case or number cannot be told")]),
+    ],
+)
+def test_why_nouns_are_left(mode: str, text: str, left: list[tuple[str, str]]) -> None:
+    got = MODES[mode].rewrite(text)
+    assert [(one.word, one.why) for one in got.left if one.word[0].isupper() or one.word == "sie"] == left
+
+
+def test_one_of_a_pair_is_one_change() -> None:
+    got = MODES["female"].rewrite("Der Arzt oder die Ärztin kommt.")
+    assert [(change.before, change.after, change.term) for change in got.changes] == [
+        ("Der Arzt oder die Ärztin", "Die Ärztin", "arzt")
+    ]
+
+
+def test_only_the_beginning_of_a_very_long_word_is_tagged() -> None:
+    word = "Donau" * 600
+    assert tag([word, "lacht"]) == tag([word[:LONGEST_WORD], "lacht"])
+    assert lemma(word, "NN") == lemma(word[:LONGEST_WORD], "NN")
+    assert SWAP.rewrite(f"Er sah {word}.").text == f"Sie sah {word}."
+
+
 def test_what_is_left_is_said_with_the_reason() -> None:
     got = SWAP.rewrite("Ich sehe sie. Der Tisch ist alt, er wackelt.")
     assert got.text == "Ich sehe sie. Der Tisch ist alt, er wackelt."
@@ -171,10 +226,13 @@ def test_the_words_of_a_user(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("a,b\n1,2\n", "give the columns 'male' and 'female'"),
-        ("male,female\nDruide,\n", "line 2: male or female is empty"),
+        ("a,b\n1,2\n", "column 'male' is missing; it has 'a', 'b'"),
+        ("male,female\nDruide,\n", "line 2: column 'female' is empty"),
         ("male,female,declension\nDruide,Druidin,odd\n", "unknown declension of 'Druide'"),
-        ("", "no rows"),
+        ("", "it has no columns"),
+        ("male,female\n", "has no rows"),
+        ('male,female\n"Druide,Druidin\n', "is not CSV as we read it"),
+        ("male,female\nDru\0ide,Druidin\n", "line 2: a cell holds a line break or control character|is not CSV"),
     ],
 )
 def test_a_bad_list_of_words(tmp_path: Path, content: str, message: str) -> None:
@@ -187,6 +245,21 @@ def test_a_bad_list_of_words(tmp_path: Path, content: str, message: str) -> None
 def test_a_missing_list_of_words(tmp_path: Path) -> None:
     with pytest.raises(UnmaskError, match="does not exist"):
         rewriter(terms=tmp_path / "none.csv")
+
+
+@pytest.mark.parametrize("error", [PermissionError("not yours"), OSError("disk gone"), ValueError("odd path")])
+def test_a_list_of_words_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    def fail(*_: object, **__: object) -> str:
+        raise error
+
+    monkeypatch.setattr(Path, "read_text", fail)
+    with pytest.raises(UnmaskError, match=f"^terms.csv cannot be read .*{error}"):
+        read(Path("terms.csv"))
+
+
+def test_a_path_that_no_file_can_have() -> None:
+    with pytest.raises(UnmaskError, match="cannot be read"):
+        read(Path("a\0b.csv"))
 
 
 def test_neutral_and_names_are_refused() -> None:

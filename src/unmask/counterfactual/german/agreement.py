@@ -148,6 +148,27 @@ def relative(parsed: Parsed, phrase: Phrase, slot: Slot, gender: str) -> tuple[b
     return True, {place: "welch" + THIS[Slot(gender, case)] if word.startswith("welch") else form}
 
 
+def genitives(parsed: Parsed, words: Words) -> dict[int, tuple[str, int]]:
+    """`dessen` and `deren` behind a noun that was turned, as in `mein Nachbar und dessen Frau`, and its place."""
+    found = {}
+    for place, word in enumerate(parsed.sentence.lower):
+        if word not in ("dessen", "deren") or place in words:
+            continue
+        last = next((phrase for phrase in reversed(parsed.phrases) if phrase.head < place), None)
+        slot = parsed.decided.get(last.head) if last else None
+        if last is None or slot is None or not words.get(last.head):
+            continue
+        between = parsed.sentence.lower[end_of(parsed, last) + 1 : place]
+        if between and between[-1] in PREPOSITIONS:
+            between = between[:-1]
+        neuter = words[last.head].lower().endswith(("mädchen", "fräulein"))
+        if between not in (["und"], ["sowie"], ["oder"], [","], [",", "und"]) or slot.gender not in "mf" or neuter:
+            continue
+        if (slot.gender == "m") == (word == "dessen"):
+            found[place] = ("deren" if word == "dessen" else "dessen", last.head)
+    return found
+
+
 def _relative_case(parsed: Parsed, place: int) -> str | None:
     sentence, clause = parsed.sentence, parsed.clause_of[place]
     if PREPOSITIONS.get(sentence.word(place - 1)):
@@ -165,4 +186,4 @@ def _relative_case(parsed: Parsed, place: int) -> str | None:
     return None if any(people) else "nom"
 
 
-__all__ = ["relative", "relative_place", "turned"]
+__all__ = ["genitives", "relative", "relative_place", "turned"]

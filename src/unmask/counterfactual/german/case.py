@@ -9,6 +9,7 @@ from unmask.counterfactual.german.clauses import is_plural
 from unmask.counterfactual.german.endings import Slot
 from unmask.counterfactual.german.persons import GREETINGS
 from unmask.counterfactual.german.phrases import PREPOSITIONS, Phrase
+from unmask.counterfactual.german.shared import commands, object_or_subject, without_verb
 from unmask.counterfactual.german.subjects import Parsed, after_as, clear_subject, rivals
 
 # Verbs with a dative: with these a phrase after a noun need not be a genitive.
@@ -40,7 +41,7 @@ def end_of(parsed: Parsed, phrase: Phrase) -> int:
     sentence, place = parsed.sentence, phrase.head
     while place + 1 < len(sentence):
         word = sentence.tokens[place + 1].text
-        if sentence.part(place + 1) == "NE":
+        if sentence.part(place + 1) == "NE" and word != "bzw":
             place += 1
         elif place + 2 < len(sentence) and _name_goes_on(word, sentence.tokens[place + 2].text):
             place += 2
@@ -60,6 +61,7 @@ def _like_neighbour(parsed: Parsed, phrase: Phrase, slots: set[Slot]) -> Opinion
     sentence = parsed.sentence
     before = phrase.start - 1
     contrast = sentence.word(before) in ("nicht", "sondern") and sentence.word(before - 1) == ","
+    before -= sentence.word(before) == "." and sentence.word(before - 1) == "bzw"
     before -= contrast  # `die Ärztin, nicht der Pfleger, …`
     if before < 1 or phrase.preposition or sentence.word(before) not in JOINERS:
         return None
@@ -212,10 +214,18 @@ def _nominative_or_accusative(parsed: Parsed, phrase: Phrase, slots: set[Slot]) 
     greeting = any(sentence.lower[place].startswith(GREETINGS) for place in phrase.adjectives)
     if sentence.word(phrase.start - 1) in ("darunter", "nämlich", "etwa", "insbesondere"):
         return None
+    if commands(parsed, phrase) and not clear_subject(parsed, clause, phrase):
+        return accusative
+    if clause.verb is None and phrase.start == 1 and phrase.determiner is not None and sentence.lower[-1] == "!":
+        return None  # `Küss deine Frau!`, where a capital makes the verb look like a noun
+    if without_verb(parsed, phrase, end_of(parsed, phrase)):
+        return nominative
     if clause.verb is None or parsed.copula(phrase.head) or (greeting and phrase.determiner is None):
         return nominative
     if clear_subject(parsed, clause, phrase):
         return accusative
+    if told := object_or_subject(parsed, phrase):
+        return nominative if told == "nom" else accusative if told == "acc" else None
     joined = sentence.word(phrase.start - 1) in JOINERS or sentence.word(end_of(parsed, phrase) + 1) in ("und", "sowie")
     if is_plural(sentence.lower[clause.verb]) and not joined and all(slot.gender != "p" for slot in slots):
         return accusative

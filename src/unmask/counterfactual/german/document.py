@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from unmask.counterfactual.change import Change, Kind, Left, Rewritten, apply
 from unmask.counterfactual.german import pronouns
-from unmask.counterfactual.german.agreement import Words, relative, turned
+from unmask.counterfactual.german.agreement import Words, genitives, relative, turned
 from unmask.counterfactual.german.case import narrow, shares_article
 from unmask.counterfactual.german.choices import Choices
 from unmask.counterfactual.german.clauses import is_plural
+from unmask.counterfactual.german.doubles import (
+    WHY as BOTH,
+)
+from unmask.counterfactual.german.doubles import (
+    NounPair,
+    PronounPair,
+    exchanged,
+    kept,
+    noun_pairs,
+    pronoun_pairs,
+)
 from unmask.counterfactual.german.endings import Slot
+from unmask.counterfactual.german.expressions import YOUNG, expressions, young_animals
 from unmask.counterfactual.german.nouns import Reading
 from unmask.counterfactual.german.partitives import partitive
 from unmask.counterfactual.german.persons import SURNAMES, TITLES
@@ -40,6 +52,7 @@ class Document:
         self.spoken: dict[int, dict[int, Pronoun]] = {}
         self.left_nouns: dict[int, set[int]] = {}
         self._people = self._has_people()
+        self._fixed: dict[int, str] = {}
         self.changes: list[Change] = []
         self.left: list[Left] = []
 
@@ -76,19 +89,112 @@ class Document:
 
     def _sentence(self, number: int) -> None:
         parsed = self._parse(number)
+        self._fixed = self._expressions(parsed, number)
         words: Words = {}
         terms: Terms = {}
+        joined: dict[int, int] = {}
+        pairs = {} if self.choices.removes else {pair.first.head: pair for pair in noun_pairs(parsed)}
+        seconds = {pair.second.head for pair in pairs.values()}
         for phrase in parsed.phrases:
             if phrase.blocked:
                 self._blocked(parsed, phrase, number)
-            if phrase.person:
+            if phrase.head in pairs:
+                self._noun_pair(parsed, pairs[phrase.head], number, words, terms, joined)
+            elif phrase.person and phrase.head not in seconds:
                 self._noun(parsed, phrase, number, words, terms)
+        doubles = {pair.first: pair for pair in pronoun_pairs(parsed)}
+        seconds = {pair.second for pair in doubles.values()}
         for place, word in enumerate(parsed.sentence.lower):
-            if word in pronouns.ALL:
+            if place in doubles:
+                self._pronoun_pair(parsed, number, doubles[place], words, terms, joined)
+            elif word in pronouns.ALL and place not in seconds:
                 self._pronoun(parsed, number, place, words, terms)
             elif word.startswith(ADJECTIVES) and (place == 0 or parsed.sentence.tokens[place].text[0].islower()):
                 self._adjective(place, word, words, terms)  # in capitals, Männliches Knabenkraut, it is a plant
-        self._record(parsed.sentence, words, terms)
+        if not self.choices.removes:
+            for place, (word, head) in genitives(parsed, words).items():
+                words[place] = word
+                terms[place] = (terms[head][0], "article")
+        self._record(parsed.sentence, words, terms, joined)
+
+    def _expressions(self, parsed: Parsed, number: int) -> dict[int, str]:
+        """The nouns that stand for no person, by their places, with the reason."""
+        found = expressions(parsed.sentence)
+        before = self.sentences[number - 1].lower if number else []
+        for phrase in parsed.phrases:
+            if phrase.person and young_animals(parsed.sentence, phrase, before):
+                found[phrase.head] = YOUNG
+        return found
+
+    def _noun_pair(
+        self, parsed: Parsed, pair: NounPair, number: int, words: Words, terms: Terms, joined: dict[int, int]
+    ) -> None:
+        """Both genders of one word: both are turned, or one of the two is left over, or both stay."""
+        seen, left = len(self.left), set(self.left_nouns[number])
+        tokens, heads = parsed.sentence.tokens, (pair.first.head, pair.second.head)
+        new: Words = {}
+        news: Terms = {}
+        for phrase in (pair.first, pair.second):
+            self._noun(parsed, phrase, number, new, news)
+        names = {head: _term([reading]) for head, reading in zip(heads, pair.readings, strict=True)}
+        open_ = self.choices.asked(pair.readings[0].noun) and all(_open(reading) for reading in pair.readings)
+        fixed = set(heads) & self._fixed.keys()
+        both = all(head in new for head in heads)
+        stays = None if self.choices.to == "swap" else kept(parsed, pair, self.choices.to)
+        if not open_ or fixed or (self.choices.to == "swap" and both and not exchanged(pair)):
+            words.update(new)
+            terms.update(news)
+            return
+        del self.left[seen:]
+        self.left_nouns[number] = left
+        if self.choices.to == "swap" and exchanged(pair):
+            for head, other in (heads, heads[::-1]):
+                words[head] = tokens[other].text
+                terms[head] = (names[head], "word")
+        elif stays:
+            start, end, first, last = stays
+            words[start] = self.text[tokens[first].start : tokens[last].end]
+            joined[start] = end
+            turned_away = next(
+                head for head, one in zip(heads, pair.readings, strict=True) if one.side != self.choices.to
+            )
+            terms[start] = (names[turned_away], "word")
+        else:
+            for head, reading in zip(heads, pair.readings, strict=True):
+                if self.choices.turns(reading.side):
+                    self._leave(number, head, tokens[head], names[head], BOTH)
+
+    def _pronoun_pair(
+        self, parsed: Parsed, number: int, pair: PronounPair, words: Words, terms: Terms, joined: dict[int, int]
+    ) -> None:
+        """`er oder sie`: both are turned, or one of the two is left over, or both stay."""
+        sentence, places = parsed.sentence, (pair.first, pair.second)
+        old = (sentence.lower[pair.first], sentence.lower[pair.second])
+        sides = ("female", "male") if pair.female_first else ("male", "female")
+        for place, word, side in zip(places, old, sides, strict=True):
+            if word in ("er", "sie", "ihn", "ihm"):
+                self.spoken[number][place] = Pronoun("m" if side == "male" else "f", True, "er" in old)
+        if (now := words.get(pair.second)) and not self.choices.removes:
+            # The noun behind them has been turned: both agree with it.
+            ending = now[len(_stem(old[1])) :]
+            old = (_stem(old[0]) + ending, _stem(old[1]) + ending)
+            words[pair.first] = old[0]
+            terms[pair.first] = terms[pair.second]
+        if not self.choices.pronouns:
+            return
+        if self.choices.to in ("swap", "remove"):
+            for place, word in zip(places, reversed(old), strict=True):
+                words[place] = "" if self.choices.removes else word
+                terms[place] = (sentence.lower[place], "word")
+            return
+        kept_one = sides.index(self.choices.to)
+        away = places[1 - kept_one]
+        if pair.one:
+            words[pair.first] = old[kept_one]
+            joined[pair.first] = pair.second
+            terms[pair.first] = (sentence.lower[away], "word")
+        else:
+            self._leave(number, None, sentence.tokens[away], sentence.lower[away], BOTH)
 
     def _adjective(self, place: int, word: str, words: Words, terms: Terms) -> None:
         """`männlich` and `weiblich`, which mean what the nouns only imply."""
@@ -116,6 +222,10 @@ class Document:
                 results.setdefault(reading.slot, []).append((reading, turned(parsed, phrase, reading, reading.slot)))
         asked = any(self.choices.asked(reading.noun) and self.choices.turns(reading.side) for reading in readings)
         term = _term(readings) if readings else token.text.lower()
+        if why := self._fixed.get(phrase.head):
+            if asked:
+                self._leave(number, phrase.head, token, term, why)
+            return
         if self.choices.removes:
             for slot in results:
                 if len(results) == 1:
@@ -207,7 +317,7 @@ class Document:
             found = ahead(use.wanted, parsed, mentions(parsed, {}, set()), use.but or place)
         if found == "none" and use.needs_evidence and word == "sie" and self._she_follows(parsed, place):
             found = "person"
-        person = found == "person" or (found == "none" and not use.needs_evidence)
+        person = found in ("person", "neuter") or (found == "none" and not use.needs_evidence)
         if not use.possessive and (person or found != "none"):
             self.spoken[number][place] = Pronoun(use.gender, person, use.subject, left)
         if not asked:
@@ -219,7 +329,7 @@ class Document:
         elif self.choices.removes:
             words[place] = ""
             terms[place] = (word, "word")
-        else:
+        elif found != "neuter":  # after `Mädchen` as after `Junge`, it is `sein`
             now = words.get(place, "")
             if now and use.possessive:
                 words[place] = "ihr" + now[4:] if word.startswith("sein") else "sein" + now[3:]
@@ -253,17 +363,20 @@ class Document:
         if head is not None:
             self.left_nouns[number].add(head)
 
-    def _record(self, sentence: Sentence, words: Words, terms: Terms) -> None:
+    def _record(self, sentence: Sentence, words: Words, terms: Terms, joined: dict[int, int]) -> None:
+        inside = {place for start, end in joined.items() for place in range(start + 1, end + 1)}
         for place, word in sorted(words.items()):
+            if place in inside:
+                continue
             token = sentence.tokens[place]
-            end = token.end
+            end = sentence.tokens[joined.get(place, place)].end
             if not word:
                 if not self.choices.removes:
                     continue
                 self.changes.append(self._removal(token, *terms[place]))
                 continue
             after = _cased(token.text, word)
-            if words.get(place + 1) == "" and not self.choices.removes:
+            if place not in joined and words.get(place + 1) == "" and not self.choices.removes:
                 end = sentence.tokens[place + 1].end
             before = self.text[token.start : end]
             if before != after:
@@ -273,9 +386,10 @@ class Document:
     def _removal(self, token: Token, term: str, kind: Kind) -> Change:
         """The word and one of the spaces around it."""
         start, end = token.start, token.end
+        taken = self.changes[-1].end if self.changes else 0
         if self.text[end : end + 1] == " " and (start == 0 or self.text[start - 1].isspace()):
             end += 1
-        elif start and self.text[start - 1] == " ":
+        elif start > taken and self.text[start - 1] == " ":
             start -= 1
         return Change(start, end, self.text[start:end], "", term, kind)
 
@@ -291,6 +405,10 @@ def _surname(parsed: Parsed, phrase: Phrase, slot: Slot, reading: Reading) -> bo
     if slot.gender == "p":
         return bool(phrase.preposition)
     return verb is None or (verb > phrase.head and not parsed.clause_of[phrase.head].subordinate)
+
+
+def _stem(possessive: str) -> str:
+    return "sein" if possessive.startswith("sein") else "ihr"
 
 
 def _open(reading: Reading) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from unmask.counterfactual.german.clauses import JOINERS, is_plural
 from unmask.counterfactual.german.phrases import PREPOSITIONS, Phrase
+from unmask.counterfactual.german.shared import shares_subject
 from unmask.counterfactual.german.subjects import Parsed, clear_subject, rivals
 
 HIS = ("sein", "seine", "seiner", "seines", "seinem", "seinen")
@@ -66,7 +67,8 @@ def use(parsed: Parsed, place: int) -> Use | str | None:
 def elided(parsed: Parsed, place: int) -> bool:
     """Whether the subject of a clause is that of the clause before: `Er kaufte ein Buch und schenkte …`."""
     clause = parsed.clause_of[place]
-    return clause.verb == clause.start + 1 and parsed.sentence.lower[clause.start] in JOINERS
+    joined = clause.verb == clause.start + 1 and parsed.sentence.lower[clause.start] in JOINERS
+    return joined or shares_subject(parsed, clause) == "yes"
 
 
 def _possessed(owned: Phrase | None) -> bool:

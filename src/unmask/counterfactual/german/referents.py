@@ -14,7 +14,7 @@ from unmask.counterfactual.german.endings import DETERMINERS, SLOTS
 from unmask.counterfactual.german.phrases import QUOTES, TIMES, Phrase
 from unmask.counterfactual.german.subjects import NOMINATIVES, Parsed, surely_nominative
 
-Verdict = Literal["person", "thing", "plural", "doubt", "none"]
+Verdict = Literal["person", "thing", "plural", "doubt", "none", "neuter"]
 BACK = 2
 GRAMMAR_ONLY = frozenset({"man", "jemand", "niemand", "wer", "jeder", "keiner", "einer"})
 DEMONSTRATIVES = {"dieser": "m", "diese": "fp", "jener": "m", "jene": "fp", "letzterer": "m", "letztere": "fp"}
@@ -150,7 +150,7 @@ def verdict(
             mention
             for mention in scope
             if mention.genders & set(wanted)
-            and mention.place != but
+            and (number or mention.place != but)
             and (same_clause or number or mention.clause is not clause)
             and not (taken and mention.rank == 2 and mention.human is not False)
         ]
@@ -174,5 +174,7 @@ def verdict(
             return "plural", False
         if len(chosen.genders & set("mfn")) and chosen.genders & {"p"} and "p" in wanted:
             return "doubt", False
+        if chosen.human and "n" in chosen.genders and "m" not in chosen.genders and "m" in wanted:
+            return "neuter", chosen.left  # `das Mädchen und sein Ball`
         return "person", chosen.left
     return "none", False

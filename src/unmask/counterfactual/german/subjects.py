@@ -158,4 +158,7 @@ def _many(parsed: Parsed, place: int) -> bool:
 def _joined(parsed: Parsed, phrase: Phrase, other: Phrase) -> bool:
     first, second = (phrase, other) if phrase.head < other.head else (other, phrase)
     between = parsed.sentence.lower[first.head + 1 : second.start]
-    return bool(between) and between[-1] in ("und", "oder", "sowie", "noch") and len(between) <= 3
+    links = ("und", "oder", "sowie", "noch", "bzw", "beziehungsweise", "/")
+    if between[-2:] == ["bzw", "."]:
+        between = between[:-1]
+    return bool(between) and between[-1] in links and len(between) <= 3

@@ -8,7 +8,8 @@ from importlib import resources
 from pathlib import Path
 
 from unmask.counterfactual.german.nouns import Noun
-from unmask.errors import UnmaskError, listed, one_of
+from unmask.errors import UnmaskError, one_of
+from unmask.lexicon.table import rows_of
 
 DIRECTIONS = ("both", "female", "male", "none")
 DECLENSIONS = ("strong", "weak", "adjectival", "adjectival-in")
@@ -25,18 +26,11 @@ def own() -> tuple[Noun, ...]:
 def read(path: Path) -> list[dict[str, str]]:
     """The rows of a user's CSV file with the columns male and female, and any other column of ours."""
     try:
-        rows = list(csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines()))
-    except FileNotFoundError:
-        raise UnmaskError(f"{path} does not exist; give a CSV file with the columns male and female") from None
-    except (IsADirectoryError, UnicodeDecodeError):
-        raise UnmaskError(f"{path} is not a text file in UTF-8; give a CSV file with male and female") from None
-    if not rows or not {"male", "female"} <= rows[0].keys():
-        columns = listed(rows[0]) if rows else "no rows"
-        raise UnmaskError(f"{path} has {columns}; give the columns 'male' and 'female' and at least one row")
-    for number, row in enumerate(rows, start=2):
-        if not (row["male"] or "").strip() or not (row["female"] or "").strip():
-            raise UnmaskError(f"{path}, line {number}: male or female is empty; give both words")
-    return rows
+        return rows_of(path, "de", "gender", ("male", "female"))
+    except (OSError, ValueError) as error:
+        raise UnmaskError(
+            f"{path} cannot be read ({error}); give a CSV file with the columns male and female"
+        ) from None
 
 
 def _noun(row: dict[str, str]) -> Noun:
