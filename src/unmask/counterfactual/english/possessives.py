@@ -43,6 +43,7 @@ _VERBS = {
 }
 _WHO = ("awho", "awhom", "awhose")
 _WISH = re.compile(r"\bwish(?:e[sd]|ing)?\s+\Z", re.IGNORECASE).search
+_HIS_ONLY = re.compile(r"\s+and\s+his\s+(?:only|alone)\b", re.IGNORECASE).match
 CERTAIN = 1000
 """What a rule says, on the scale of the weights."""
 _ENDED = re.compile(r"[.!?;:)]|\Z").match
@@ -88,7 +89,7 @@ def possessive(text: str, start: int, end: int, model: Model) -> int:
 def alone(text: str, start: int, end: int, model: Model) -> int:
     """How much speaks for a *his* that stands alone (above 0), or against one (below)."""
     told = features(text, start, end, model.words)
-    joined = _JOINED.get(told[FOLLOWING])
+    joined = True if _HIS_ONLY(text, end) else _JOINED.get(told[FOLLOWING])
     if joined is not None:
         return CERTAIN if joined else -CERTAIN
     if told[NEXT] in _VERBS or _CLITIC(text, end) or _ENDED(text, end):

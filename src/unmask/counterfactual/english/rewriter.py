@@ -185,7 +185,7 @@ def _readings(place: Place, term: Term, *, quick: bool) -> list[Term]:
         return [term]
     model = possessives.load()
     linked = _LINKED.search(place.text[max(0, place.start - 10) : place.start])
-    if linked:  # his or her, hers or his: of one kind
+    if linked and linked[1].lower() != term.word:  # his or her, hers or his: of one kind
         whole = linked[1].lower() == "hers"
         if term.word == "her":
             return [replace(term, male="his", neutral="their")]

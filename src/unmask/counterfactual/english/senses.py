@@ -38,6 +38,10 @@ _NOBLE = re.compile(
     r"\b(?:countess(?:es)?|viscount(?:ess)?|dukes?|duchess(?:es)?|baron(?:ess)?|nobl(?:e(?:man|woman)?|es)|majesty|palace|"
     r"vampire|Dracula|Monte Cristo)\b|\bCount (?:of |von |de )?[A-Z]"
 )
+_HUMAN = frozenset(
+    "said says asked asks replied bowed smiled laughed nodded lost looked turned married loves loved died lives lived "
+    "invited himself drank rode dined sighed".split()
+)
 _WEDDING = re.compile(
     r"\b(?:bride\w*|wedding|married|marry|marri\w+|altar|church|ceremony|vows?|ring|honeymoon|groomsm[ae]n)\b", re.I
 )
@@ -129,7 +133,8 @@ def _count(place: Place) -> str:
         return "a number"
     near = place.text[max(0, place.start - 250) : place.start] + " " + place.text[place.end : place.end + 250]
     named = re.match(r"\s+of\s+[A-Z]", place.text[place.end : place.end + 10])
-    return "" if place.before[0].lower() in DETERMINERS and (named or _NOBLE.search(near)) else "a number"
+    noble = named or place.after[2].lower() in _HUMAN or _NOBLE.search(near)
+    return "" if place.before[0].lower() in DETERMINERS and noble else "a number"
 
 
 def _miss(place: Place) -> str:
