@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,10 @@ import transformers
 
 import families
 
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # started in the background: commands would inherit deafness to Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 transformers.utils.logging.disable_progress_bar()
 transformers.utils.logging.set_verbosity_error()
 
