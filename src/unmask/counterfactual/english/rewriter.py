@@ -183,7 +183,6 @@ def _readings(place: Place, term: Term, *, quick: bool) -> list[Term]:
     """What one word writes two ways: *her* for *his* or *him*, *his* for *her* or *hers*; two of them only in doubt."""
     if term.role != "pronoun" or term.word not in ("her", "his"):
         return [term]
-    model = possessives.load()
     linked = _LINKED.search(place.text[max(0, place.start - 10) : place.start])
     if linked and linked[1].lower() != term.word:  # his or her, hers or his: of one kind
         whole = linked[1].lower() == "hers"
@@ -191,9 +190,9 @@ def _readings(place: Place, term: Term, *, quick: bool) -> list[Term]:
             return [replace(term, male="his", neutral="their")]
         return [replace(term, female="hers", neutral="theirs") if whole else term]
     if term.word == "his":
-        alone = possessives.alone(place.text, place.start, place.end, model) > 0
+        alone = possessives.his_stands_alone(place.text, place.start, place.end)
         return [replace(term, female="hers", neutral="theirs") if alone else term]
-    evidence = possessives.possessive(place.text, place.start, place.end, model)
+    evidence = possessives.possessive(place.text, place.start, place.end, possessives.load())
     both = [replace(term, male="his", neutral="their"), term]
     if abs(evidence) < DOUBT and not quick:
         return both

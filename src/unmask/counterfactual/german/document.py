@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from unmask.counterfactual.cases import carry
 from unmask.counterfactual.change import Change, Kind, Left, Rewritten, apply
 from unmask.counterfactual.german import pronouns
 from unmask.counterfactual.german.agreement import Words, genitives, relative, turned
@@ -375,7 +376,7 @@ class Document:
                     continue
                 self.changes.append(self._removal(token, *terms[place]))
                 continue
-            after = _cased(token.text, word)
+            after = carry(token.text, word)
             if place not in joined and words.get(place + 1) == "" and not self.choices.removes:
                 end = sentence.tokens[place + 1].end
             before = self.text[token.start : end]
@@ -424,12 +425,3 @@ def _term(readings: list[Reading]) -> str:
 def _likeliest(slots: set[Slot]) -> Slot:
     order = ("nom", "acc", "dat", "gen")
     return min(slots, key=lambda slot: (order.index(slot.case), slot.gender))
-
-
-def _cased(before: str, after: str) -> str:
-    """Write a new word with the capitals of the old one."""
-    if len(before) > 1 and before.isupper():
-        return after.upper()
-    if before[0].isupper():
-        return after[0].upper() + after[1:]
-    return after
