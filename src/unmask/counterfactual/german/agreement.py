@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from unmask.counterfactual.change import Kind
 from unmask.counterfactual.german.case import end_of
 from unmask.counterfactual.german.clauses import BREAKS, JOINERS, is_plural
 from unmask.counterfactual.german.endings import MERGE, MERGED, THIS, Slot, adjective
@@ -11,6 +12,8 @@ from unmask.counterfactual.german.subjects import Parsed, clear_subject, rivals
 
 Words = dict[int, str]
 """New words by the place of the token; a merged preposition and article stand at the place of the preposition."""
+Terms = dict[int, tuple[str, Kind]]
+"""What to count a changed word as, by its place."""
 RELATIVE = {
     "m": {
         "der": "nom",

@@ -4,25 +4,15 @@ from __future__ import annotations
 
 from unmask.counterfactual.cases import carry
 from unmask.counterfactual.change import Change, Kind, Left, Rewritten, apply
-from unmask.counterfactual.german import pronouns
-from unmask.counterfactual.german.agreement import Words, genitives, relative, turned
+from unmask.counterfactual.german import both, pronouns
+from unmask.counterfactual.german.agreement import Terms, Words, genitives, relative, turned
 from unmask.counterfactual.german.case import narrow, shares_article
 from unmask.counterfactual.german.choices import Choices
 from unmask.counterfactual.german.clauses import is_plural
-from unmask.counterfactual.german.doubles import (
-    WHY as BOTH,
-)
-from unmask.counterfactual.german.doubles import (
-    NounPair,
-    PronounPair,
-    exchanged,
-    kept,
-    noun_pairs,
-    pronoun_pairs,
-)
+from unmask.counterfactual.german.doubles import noun_pairs, pronoun_pairs
 from unmask.counterfactual.german.endings import Slot
 from unmask.counterfactual.german.expressions import YOUNG, expressions, young_animals
-from unmask.counterfactual.german.nouns import Reading
+from unmask.counterfactual.german.nouns import Reading, has_counterpart, term_of
 from unmask.counterfactual.german.partitives import partitive
 from unmask.counterfactual.german.persons import SURNAMES, TITLES
 from unmask.counterfactual.german.phrases import Phrase
@@ -30,8 +20,6 @@ from unmask.counterfactual.german.referents import BACK, Mention, Pronoun, ahead
 from unmask.counterfactual.german.sentences import Sentence, Token, split
 from unmask.counterfactual.german.subjects import Parsed, after_as, parse
 
-Terms = dict[int, tuple[str, Kind]]
-"""What to count a changed word as, by its place."""
 ADJECTIVES = ("männlich", "weiblich")
 ENDINGS = frozenset({"", "e", "er", "es", "en", "em"})
 REASONS = {
@@ -53,7 +41,7 @@ class Document:
         self.spoken: dict[int, dict[int, Pronoun]] = {}
         self.left_nouns: dict[int, set[int]] = {}
         self._people = self._has_people()
-        self._fixed: dict[int, str] = {}
+        self.fixed: dict[int, str] = {}
         self.changes: list[Change] = []
         self.left: list[Left] = []
 
@@ -90,7 +78,7 @@ class Document:
 
     def _sentence(self, number: int) -> None:
         parsed = self._parse(number)
-        self._fixed = self._expressions(parsed, number)
+        self.fixed = self._expressions(parsed, number)
         words: Words = {}
         terms: Terms = {}
         joined: dict[int, int] = {}
@@ -100,14 +88,14 @@ class Document:
             if phrase.blocked:
                 self._blocked(parsed, phrase, number)
             if phrase.head in pairs:
-                self._noun_pair(parsed, pairs[phrase.head], number, words, terms, joined)
+                both.noun_pair(self, parsed, pairs[phrase.head], number, words, terms, joined)
             elif phrase.person and phrase.head not in seconds:
-                self._noun(parsed, phrase, number, words, terms)
+                self.noun(parsed, phrase, number, words, terms)
         doubles = {pair.first: pair for pair in pronoun_pairs(parsed)}
         seconds = {pair.second for pair in doubles.values()}
         for place, word in enumerate(parsed.sentence.lower):
             if place in doubles:
-                self._pronoun_pair(parsed, number, doubles[place], words, terms, joined)
+                both.pronoun_pair(self, parsed, number, doubles[place], words, terms, joined)
             elif word in pronouns.ALL and place not in seconds:
                 self._pronoun(parsed, number, place, words, terms)
             elif word.startswith(ADJECTIVES) and (place == 0 or parsed.sentence.tokens[place].text[0].islower()):
@@ -127,76 +115,6 @@ class Document:
                 found[phrase.head] = YOUNG
         return found
 
-    def _noun_pair(
-        self, parsed: Parsed, pair: NounPair, number: int, words: Words, terms: Terms, joined: dict[int, int]
-    ) -> None:
-        """Both genders of one word: both are turned, or one of the two is left over, or both stay."""
-        seen, left = len(self.left), set(self.left_nouns[number])
-        tokens, heads = parsed.sentence.tokens, (pair.first.head, pair.second.head)
-        new: Words = {}
-        news: Terms = {}
-        for phrase in (pair.first, pair.second):
-            self._noun(parsed, phrase, number, new, news)
-        names = {head: _term([reading]) for head, reading in zip(heads, pair.readings, strict=True)}
-        open_ = self.choices.asked(pair.readings[0].noun) and all(_open(reading) for reading in pair.readings)
-        fixed = set(heads) & self._fixed.keys()
-        both = all(head in new for head in heads)
-        stays = None if self.choices.to == "swap" else kept(parsed, pair, self.choices.to)
-        if not open_ or fixed or (self.choices.to == "swap" and both and not exchanged(pair)):
-            words.update(new)
-            terms.update(news)
-            return
-        del self.left[seen:]
-        self.left_nouns[number] = left
-        if self.choices.to == "swap" and exchanged(pair):
-            for head, other in (heads, heads[::-1]):
-                words[head] = tokens[other].text
-                terms[head] = (names[head], "word")
-        elif stays:
-            start, end, first, last = stays
-            words[start] = self.text[tokens[first].start : tokens[last].end]
-            joined[start] = end
-            turned_away = next(
-                head for head, one in zip(heads, pair.readings, strict=True) if one.side != self.choices.to
-            )
-            terms[start] = (names[turned_away], "word")
-        else:
-            for head, reading in zip(heads, pair.readings, strict=True):
-                if self.choices.turns(reading.side):
-                    self._leave(number, head, tokens[head], names[head], BOTH)
-
-    def _pronoun_pair(
-        self, parsed: Parsed, number: int, pair: PronounPair, words: Words, terms: Terms, joined: dict[int, int]
-    ) -> None:
-        """`er oder sie`: both are turned, or one of the two is left over, or both stay."""
-        sentence, places = parsed.sentence, (pair.first, pair.second)
-        old = (sentence.lower[pair.first], sentence.lower[pair.second])
-        sides = ("female", "male") if pair.female_first else ("male", "female")
-        for place, word, side in zip(places, old, sides, strict=True):
-            if word in ("er", "sie", "ihn", "ihm"):
-                self.spoken[number][place] = Pronoun("m" if side == "male" else "f", True, "er" in old)
-        if (now := words.get(pair.second)) and not self.choices.removes:
-            # The noun behind them has been turned: both agree with it.
-            ending = now[len(_stem(old[1])) :]
-            old = (_stem(old[0]) + ending, _stem(old[1]) + ending)
-            words[pair.first] = old[0]
-            terms[pair.first] = terms[pair.second]
-        if not self.choices.pronouns:
-            return
-        if self.choices.to in ("swap", "remove"):
-            for place, word in zip(places, reversed(old), strict=True):
-                words[place] = "" if self.choices.removes else word
-                terms[place] = (sentence.lower[place], "word")
-            return
-        kept_one = sides.index(self.choices.to)
-        away = places[1 - kept_one]
-        if pair.one:
-            words[pair.first] = old[kept_one]
-            joined[pair.first] = pair.second
-            terms[pair.first] = (sentence.lower[away], "word")
-        else:
-            self._leave(number, None, sentence.tokens[away], sentence.lower[away], BOTH)
-
     def _adjective(self, place: int, word: str, words: Words, terms: Terms) -> None:
         """`männlich` and `weiblich`, which mean what the nouns only imply."""
         old = word[:8]
@@ -211,21 +129,23 @@ class Document:
         token = parsed.sentence.tokens[phrase.head]
         readings = self.choices.nouns.readings(token.text)
         if any(self.choices.asked(reading.noun) and self.choices.turns(reading.side) for reading in readings):
-            self._leave(number, phrase.head, token, _term(readings), "its article stands too far off")
+            self.leave(number, phrase.head, token, term_of(readings), "its article stands too far off")
 
-    def _noun(self, parsed: Parsed, phrase: Phrase, number: int, words: Words, terms: Terms) -> None:
+    def noun(self, parsed: Parsed, phrase: Phrase, number: int, words: Words, terms: Terms) -> None:
         """Decide about a person's noun; undecided, it is left with the reason."""
         token = parsed.sentence.tokens[phrase.head]
-        readings = [reading for reading in phrase.readings if phrase.kind in reading.adjectives and _open(reading)]
+        readings = [
+            reading for reading in phrase.readings if phrase.kind in reading.adjectives and has_counterpart(reading)
+        ]
         results: dict[Slot, list[tuple[Reading, Words]]] = {}
         for reading in readings:
             if reading.slot in phrase.slots:
                 results.setdefault(reading.slot, []).append((reading, turned(parsed, phrase, reading, reading.slot)))
         asked = any(self.choices.asked(reading.noun) and self.choices.turns(reading.side) for reading in readings)
-        term = _term(readings) if readings else token.text.lower()
-        if why := self._fixed.get(phrase.head):
+        term = term_of(readings) if readings else token.text.lower()
+        if why := self.fixed.get(phrase.head):
             if asked:
-                self._leave(number, phrase.head, token, term, why)
+                self.leave(number, phrase.head, token, term, why)
             return
         if self.choices.removes:
             for slot in results:
@@ -237,7 +157,7 @@ class Document:
             return
         if not results:
             if asked:
-                self._leave(number, phrase.head, token, term, "article, adjectives and noun do not agree")
+                self.leave(number, phrase.head, token, term, "article, adjectives and noun do not agree")
             return
 
         def settled(slots: set[Slot]) -> bool:
@@ -246,15 +166,15 @@ class Document:
         slots = narrow(parsed, phrase, set(results), settled)
         if not settled(slots):
             if asked:
-                self._leave(number, phrase.head, token, term, "its case or number cannot be told")
+                self.leave(number, phrase.head, token, term, "its case or number cannot be told")
             return
         slot = _likeliest(slots)
         if asked and _surname(parsed, phrase, slot, results[slot][0][0]):
-            self._leave(number, phrase.head, token, term, "may be a surname")
+            self.leave(number, phrase.head, token, term, "may be a surname")
             return
         reading, new = results[slot][0]
         if asked and slot.gender != "p" and shares_article(parsed, phrase):
-            self._leave(number, phrase.head, token, term, "shares its article with a word that stays")
+            self.leave(number, phrase.head, token, term, "shares its article with a word that stays")
             return
         parsed.decided[phrase.head] = slot
         if not new or not self.choices.turns(reading.side) or not self.choices.asked(reading.noun):
@@ -263,10 +183,10 @@ class Document:
         agrees, more = relative(parsed, phrase, slot, gender)
         fits, part = partitive(parsed, phrase, slot, reading.side)
         if not new.get(phrase.head, "-"):
-            self._leave(number, phrase.head, token, term, "has no known form for this case and number")
+            self.leave(number, phrase.head, token, term, "has no known form for this case and number")
             return
         if not agrees or not fits:
-            self._leave(number, phrase.head, token, term, "the case of a pronoun that agrees with it cannot be told")
+            self.leave(number, phrase.head, token, term, "the case of a pronoun that agrees with it cannot be told")
             return
         more |= part
         term = (reading.noun.male if reading.side == "male" else reading.noun.female).lower()
@@ -285,7 +205,7 @@ class Document:
         asked = self.choices.pronouns and self.choices.turns(side)
         if isinstance(use, str):
             if asked and use != "is you":
-                self._leave(number, None, token, word, use)
+                self.leave(number, None, token, word, use)
             if use == "may be they or you":
                 self.spoken[number][place] = Pronoun("p", False, True)
             elif word == "sie":
@@ -324,9 +244,9 @@ class Document:
         if not asked:
             return
         if not person:
-            self._leave(number, None, token, word, REASONS[found])
+            self.leave(number, None, token, word, REASONS[found])
         elif left:
-            self._leave(number, None, token, word, "speaks of a noun that was left")
+            self.leave(number, None, token, word, "speaks of a noun that was left")
         elif self.choices.removes:
             words[place] = ""
             terms[place] = (word, "word")
@@ -359,7 +279,8 @@ class Document:
         scopes[0] = [mention for mention in scopes[0] if mention.place < place]
         return scopes
 
-    def _leave(self, number: int, head: int | None, token: Token, term: str, why: str) -> None:
+    def leave(self, number: int, head: int | None, token: Token, term: str, why: str) -> None:
+        """Note that a word stays, and why."""
         self.left.append(Left(token.start, token.text, term, why))
         if head is not None:
             self.left_nouns[number].add(head)
@@ -406,20 +327,6 @@ def _surname(parsed: Parsed, phrase: Phrase, slot: Slot, reading: Reading) -> bo
     if slot.gender == "p":
         return bool(phrase.preposition)
     return verb is None or (verb > phrase.head and not parsed.clause_of[phrase.head].subordinate)
-
-
-def _stem(possessive: str) -> str:
-    return "sein" if possessive.startswith("sein") else "ihr"
-
-
-def _open(reading: Reading) -> bool:
-    """Whether the list has a counterpart in this direction."""
-    return reading.noun.direction not in (reading.side, "none")
-
-
-def _term(readings: list[Reading]) -> str:
-    reading = readings[0]
-    return (reading.noun.male if reading.side == "male" else reading.noun.female).lower()
 
 
 def _likeliest(slots: set[Slot]) -> Slot:

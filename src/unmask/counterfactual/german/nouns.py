@@ -129,3 +129,14 @@ def declined(noun: Noun) -> list[tuple[Reading, str]]:
                 for form in noun.forms(side, slot, kind):
                     found[side, slot, form].add(kind)
     return [(Reading(noun, side, slot, frozenset(kinds)), form) for (side, slot, form), kinds in found.items()]
+
+
+def has_counterpart(reading: Reading) -> bool:
+    """Whether the list has a counterpart in this direction."""
+    return reading.noun.direction not in (reading.side, "none")
+
+
+def term_of(readings: list[Reading]) -> str:
+    """What a noun is counted as: the word of the list."""
+    reading = readings[0]
+    return (reading.noun.male if reading.side == "male" else reading.noun.female).lower()
