@@ -153,6 +153,10 @@ class ModelInfo(Record):
     vocabulary: int | None = None
     dtype: str | None = None
     device: str | None = None
+    mitigation: str | None = None
+    """The method by which `unmask mitigate` made it, if it did."""
+    parent_weight_hash: str | None = None
+    """Of the model that the mitigation started from."""
 
 
 class AuditResult(Record):

@@ -1,0 +1,171 @@
+"""The schema of a comparison's `result.json`: what changed between two models, and at what cost."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from unmask.results.schema import SCHEMA_VERSION, Caveat, Interval, ModelInfo, Protocol, Record
+
+Verdict = Literal["improved", "no reliable change", "overshot", "worse"]
+"""Overshot: the bias was reversed."""
+
+
+class Change(Record):
+    """A figure before and after, and whether the difference can be relied on."""
+
+    labels: dict[str, str]
+    """What is compared, as in the tests of an audit: `contrast`, and `group` and `gender` where they apply."""
+    question: str
+    n: int
+    """How many paired items, or pairs of items, it rests on."""
+    before: float | None
+    before_interval: Interval | None = None
+    after: float | None
+    after_interval: Interval | None = None
+    change: float | None
+    """After minus before."""
+    interval: Interval | None = None
+    """95 % interval of the change: paired, over professions and person words."""
+    statistic: float | None = None
+    statistic_name: str = "t"
+    df: float | None = None
+    p_value: float | None = None
+    p_adjusted: float | None = None
+    """Holm's correction over all changes of the comparison."""
+    p_sign_flip: float | None = None
+    effect_size: float | None = None
+    effect_size_name: str = ""
+    effect_size_interval: Interval | None = None
+    verdict: Verdict | None = None
+    """Null where a change is neither good nor bad by itself: a mean, a correlation that was not clear."""
+
+
+class TableRow(Record):
+    """A row of the paper's Table 4: mean associations before and after, and Wilcoxon's test of their change.
+
+    The test asks whether associations of female person words changed otherwise than those of male ones.
+    """
+
+    group: str
+    n: int
+    female_before: float
+    female_after: float
+    female_change: float
+    male_before: float
+    male_after: float
+    male_change: float
+    w: float
+    """R's V: the sum of the ranks of positive female − male changes."""
+    z: float | None
+    r: float | None
+    """−|Z|/√(2n), always negative, as the paper gives it."""
+    p_value: float | None
+
+
+class ProfessionChange(Record):
+    """A profession before and after, as in the paper's Figures 3 to 5."""
+
+    profession: str
+    group: str
+    workforce_share: float | None
+    female_before: float | None
+    female_after: float | None
+    male_before: float | None
+    male_after: float | None
+    change: float | None
+    """Of the female − male difference; the figures are sorted by its absolute value."""
+    interval: Interval | None = None
+
+
+class HypothesisChange(Record):
+    """One of the paper's hypotheses before and after."""
+
+    name: str
+    statement: str
+    before: str
+    after: str
+    evidence_before: str
+    evidence_after: str
+
+
+class Comparison(Record):
+    """One measure of one corpus, on one model and on another."""
+
+    name: str
+    language: str
+    corpus: str
+    protocol: Protocol
+    attributes: str = "professions"
+    before: str
+    """The name of the model that it starts from."""
+    after: str
+    verdict: Verdict
+    headline: str
+    """What changed, in words, for somebody who has not read the paper."""
+    cost: str = ""
+    """What it did to the model's usefulness, in words; empty where that was not measured."""
+    items: int
+    unpaired: int = 0
+    """Items that only one of the audits has; they are left out."""
+    changes: dict[str, Change]
+    table: list[TableRow] = Field(default_factory=list)
+    professions: list[ProfessionChange] = Field(default_factory=list)
+    hypotheses: list[HypothesisChange] = Field(default_factory=list)
+    caveats: list[Caveat] = Field(default_factory=list)
+
+
+class Figure(Record):
+    """A figure of a model's usefulness before and after, paired over the same sentences or examples."""
+
+    before: float
+    after: float
+    change: float
+    interval: Interval | None = None
+    p_value: float | None = None
+
+
+class Usefulness(Record):
+    """What a model can still do."""
+
+    what: str
+    """masked words, stated gender, or the name of a task."""
+    after: str
+    """The name of the model that is compared with the one before."""
+    data: str
+    """Where the sentences or examples come from."""
+    data_hash: str
+    n: int
+    """How many sentences or examples."""
+    figures: dict[str, Figure]
+    """By name: `loss` (nats a masked piece; less is better), `accuracy` (a share; more is better)."""
+
+
+class Side(Record):
+    """One of the models compared."""
+
+    name: str
+    """Short, and different from that of every other side."""
+    model: ModelInfo
+    audit: str | None = None
+    """The audit folder, or null where the model was audited for the comparison."""
+    created: str
+    """When it was audited: UTC, ISO 8601."""
+
+
+class ComparisonResult(Record):
+    """The whole of a comparison's `result.json`."""
+
+    schema_version: int = SCHEMA_VERSION
+    unmask_version: str
+    created: str
+    configuration: dict[str, str | int | float | bool | list[str] | None]
+    libraries: dict[str, str]
+    seed: int
+    before: Side
+    after: list[Side]
+    comparisons: list[Comparison]
+    usefulness: list[Usefulness] = Field(default_factory=list)
+    caveats: list[Caveat] = Field(default_factory=list)
+    """Such as: the models were not the ones audited, usefulness could not be measured."""
