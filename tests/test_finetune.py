@@ -212,7 +212,7 @@ def test_what_failed_before_its_first_checkpoint_does_not_stand_in_the_way(
     model_folder: Folder, files: dict[str, Path], tmp_path: Path
 ) -> None:
     request = _request("sentiment", model_folder("bert-uncased"), files, tmp_path / "out")
-    with pytest.raises(UnmaskError, match="lower --learning-rate"):
+    with pytest.raises(UnmaskError, match="none was kept; lower the learning rate"):
         run(replace(request, settings=replace(request.settings, learning_rate=1e30)))
     run(request)
     assert request.out.is_dir()
@@ -334,11 +334,76 @@ def test_parts_of_a_step_change_nothing(task: str, files: dict[str, Path], tmp_p
         model, optimizer = Accelerator(cpu=True).prepare(base.model, torch.optim.SGD(base.model.parameters(), lr=1.0))
         settings = replace(SETTINGS, accumulate=accumulate)
         rows = list(range(17))
-        loss = loop._step(model, job, job.features(examples), rows, 0, settings, optimizer, Accelerator(cpu=True))
+        room = loop.Room(accumulate)
+        loss = loop._step(model, job, job.features(examples), rows, 0, settings, optimizer, Accelerator(cpu=True), room)
         after.append((loss, torch.cat([parameter.detach().flatten() for parameter in model.parameters()])))
     for loss, weights in after[1:]:
         assert loss == pytest.approx(after[0][0], abs=1e-5)
         assert float((weights - after[0][1]).abs().max()) < 1e-5
+
+
+class _Short(MaskedLanguageModelling):
+    """Runs out of memory on more than three rows at once."""
+
+    sizes: list[int]
+
+    def run(self, model: Any, batch: Any) -> torch.Tensor:
+        self.sizes.append(len(batch["labels"]))
+        if self.sizes[-1] > 3:
+            raise torch.OutOfMemoryError("no room")
+        return super().run(model, batch)
+
+
+def test_too_little_memory_makes_smaller_parts_and_the_same_step(files: dict[str, Path], tmp_path: Path) -> None:
+    from accelerate import Accelerator
+
+    folder = _without_dropout(tmp_path / "model")
+    accelerator, after = Accelerator(cpu=True), []
+    for kind in (MaskedLanguageModelling, _Short):
+        base = load_trainable(str(folder), LoadOptions())
+        job = kind(base.tokenizer, 64, seed=1)
+        job.sizes = []
+        features = job.features(read(files["mlm"], "mlm"))
+        model, optimizer = accelerator.prepare(base.model, torch.optim.SGD(base.model.parameters(), lr=1.0))
+        room = loop.Room(1)
+        loss = loop._step(model, job, features, list(range(10)), 0, SETTINGS, optimizer, accelerator, room)
+        after.append((loss, torch.cat([parameter.detach().flatten() for parameter in model.parameters()])))
+        metrics = loop.evaluate(model, job, features, accelerator, rows=8)
+        after[-1] += (metrics["loss"],)
+    assert room.parts == 4
+    assert job.sizes[:3] == [10, 5, 3]
+    for whole, parts in zip(*after, strict=True):
+        assert np.allclose(whole, parts, atol=1e-5)
+
+
+def test_one_example_too_large_for_memory_is_one_line(files: dict[str, Path], tmp_path: Path) -> None:
+    from accelerate import Accelerator
+
+    with pytest.raises(UnmaskError, match="out of memory on a single example"):
+        loop.Room(1).less(torch.OutOfMemoryError("no room"), 1, Accelerator(cpu=True))
+    with pytest.raises(RuntimeError, match="another thing"):
+        loop.Room(1).less(RuntimeError("another thing"), 8, Accelerator(cpu=True))
+
+
+def test_a_loss_that_is_no_number_names_the_step_and_the_last_good_checkpoint(
+    model_folder: Folder, files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The weights of the checkpoint are those before the step that went wrong."""
+    calls: list[int] = []
+    real = loop._gradients
+
+    def broken(*arguments: Any) -> float:
+        calls.append(1)
+        return float("nan") if len(calls) == 6 else real(*arguments)
+
+    monkeypatch.setattr(loop, "_gradients", broken)
+    request = _request("mlm", model_folder("bert-uncased"), files, tmp_path / "out", epochs=2, save_every=2)
+    with pytest.raises(
+        UnmaskError, match=r"nan at step 5; the last good checkpoint, of step 4, is in .*out\.unfinished"
+    ):
+        run(request)
+    monkeypatch.undo()
+    assert run(request) is not None  # goes on from there
 
 
 def test_the_best_checkpoint_is_kept_not_the_last(model_folder: Folder, files: dict[str, Path], tmp_path: Path) -> None:

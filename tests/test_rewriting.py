@@ -29,7 +29,7 @@ from unmask.counterfactual.settings import Settings
 from unmask.errors import Stopped, UnmaskError
 from unmask.rewriting import Request, Summary, blocks, draft, pool, run
 from unmask.rewriting.blocks import DOCUMENTS
-from unmask.rewriting.choice import Choice
+from unmask.counterfactual.choice import Choice
 from unmask.rewriting.lines import fields
 from unmask.rewriting.marks import marked, notes
 from unmask.rewriting.work import Factory, Lines, Task

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO
 
-from unmask.rewriting.choice import Choice
+from unmask.counterfactual.choice import Choice
 
 DOCUMENTS = ("paragraph", "line", "file")
 BLOCK = 1 << 17

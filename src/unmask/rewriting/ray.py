@@ -14,9 +14,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from unmask.counterfactual.choice import Choice
 from unmask.counterfactual.settings import Settings, build
 from unmask.errors import UnmaskError
-from unmask.rewriting.choice import Choice
 from unmask.rewriting.work import Factory, Task, Values
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import unmask
+from unmask.counterfactual.choice import Choice
 from unmask.counterfactual.settings import Settings
 from unmask.errors import UnmaskError, one_of
 from unmask.files import refuse_existing
 from unmask.rewriting.blocks import DOCUMENTS
-from unmask.rewriting.choice import Choice
 from unmask.rewriting.sources import FORMATS
 
 

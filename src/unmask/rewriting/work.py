@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from unmask.counterfactual.change import Rewriter
+from unmask.counterfactual.choice import BOM, Choice, around
 from unmask.counterfactual.settings import Settings
 from unmask.errors import listed
 from unmask.rewriting.blocks import Block, documents, pieces
-from unmask.rewriting.choice import BOM, Choice, around
 from unmask.rewriting.counts import Counts
 from unmask.rewriting.lines import errors_of, fields, literal
 

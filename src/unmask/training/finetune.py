@@ -6,7 +6,6 @@ The folder is a normal one (`save_pretrained`), or a PEFT adapter, with `metrics
 from __future__ import annotations
 
 import json
-import logging
 import platform
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -22,8 +21,9 @@ from unmask.models.loaded import weight_hash
 from unmask.models.loading import load_trainable
 from unmask.models.positions import most_tokens
 from unmask.models.sources import LoadOptions
-from unmask.training import adapters
+from unmask.training import adapters, saving
 from unmask.training.checkpoints import Workspace
+from unmask.training.devices import make_accelerator
 from unmask.training.examples import SPLITS, Splits, gather, labels_of
 from unmask.training.loop import Outcome, Settings, Watch, evaluate, fit
 from unmask.training.tasks import Classification, MaskedLanguageModelling, Task
@@ -72,7 +72,7 @@ def run(request: Request, *, watch: Watch | None = None, say: Say | None = None)
     Returns what `metrics.json` holds, or None in all processes but the first.
     """
     request.check()
-    accelerator = _accelerator(request)
+    accelerator = make_accelerator(request.settings, request.loading)
     speak: Say = say if say and accelerator.is_main_process else _silence
     speak(f"Reading {request.data or request.train}")
     data = gather(
@@ -133,17 +133,12 @@ def run(request: Request, *, watch: Watch | None = None, say: Say | None = None)
         with whole_folder(request.out) as draft:
             if request.lora_rank:
                 adapters.save(model, draft)
+                saving.save_config(base.model, draft)
+                saving.save_tokenizer(base.tokenizer, draft)
             else:
-                model.save_pretrained(draft)
-            base.model.config.architectures = [type(base.model).__name__]
-            base.model.config.save_pretrained(draft)
-            if getattr(base.tokenizer, "is_fast", False):  # how long texts may be is the reader's choice
-                base.tokenizer.backend_tokenizer.no_truncation()
-                base.tokenizer.backend_tokenizer.no_padding()
-            base.tokenizer.save_pretrained(draft)
+                saving.save(model, base.tokenizer, draft)
             (draft / "metrics.json").write_text(json.dumps(record, indent=2), encoding="utf-8")
-            for file in draft.iterdir():
-                file.chmod(0o644)
+            saving.readable(draft)
         workspace.remove()
     accelerator.wait_for_everyone()
     return record if accelerator.is_main_process else None
@@ -151,29 +146,6 @@ def run(request: Request, *, watch: Watch | None = None, say: Say | None = None)
 
 def _silence(line: str) -> None:
     """Say nothing: somebody else does."""
-
-
-def _accelerator(request: Request) -> Any:
-    from accelerate import Accelerator
-    from accelerate.state import AcceleratorState
-    from accelerate.utils import set_seed
-
-    if request.loading.device not in ("auto", "cpu"):
-        raise UnmaskError(
-            f"device {request.loading.device!r} cannot be chosen here; give auto or cpu, and name GPUs in"
-            " CUDA_VISIBLE_DEVICES"
-        )
-    precision = request.settings.precision
-    on_gpu = torch.cuda.is_available() and request.loading.device != "cpu"
-    if precision == "auto":
-        precision = ("bf16" if torch.cuda.is_bf16_supported() else "fp16") if on_gpu else "no"
-    if precision == "fp16" and not on_gpu:
-        raise UnmaskError("precision 'fp16' needs a GPU; choose no or bf16")
-    logging.getLogger("accelerate").setLevel(logging.ERROR)  # it tells of tied weights at every checkpoint
-    AcceleratorState._reset_state()  # an earlier run in this process may have had another precision
-    accelerator = Accelerator(mixed_precision=precision, cpu=not on_gpu)
-    set_seed(request.settings.seed)
-    return accelerator
 
 
 def _claim(workspace: Workspace, request: Request, data: Splits, base_weights: str, accelerator: Any) -> bool:

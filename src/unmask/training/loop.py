@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from unmask.errors import Stopped, UnmaskError
+from unmask.errors import Stopped, UnmaskError, one_of
 from unmask.training.checkpoints import Workspace
 from unmask.training.interruption import listening
 from unmask.training.tasks import IGNORED, Batch, Features, Task
@@ -49,6 +49,8 @@ class Settings:
     """Steps between evaluations; 0: after each epoch."""
     save_every: int = 500
     """Steps between checkpoints to go on from."""
+    keep: str = "best"
+    """Which weights are left at the end: those that did best on the validation set, or the last."""
     precision: str = "auto"
     """auto (bf16 or fp16 on a GPU), no, bf16 or fp16."""
 
@@ -64,8 +66,8 @@ class Settings:
             raise UnmaskError(f"--warmup is {self.warmup}; give a share of the steps, from 0 to below 1")
         if self.evaluate_every < 0:
             raise UnmaskError(f"--evaluate-every is {self.evaluate_every}; give a number of steps, or 0 for each epoch")
-        if self.precision not in ("auto", "no", "bf16", "fp16"):
-            raise UnmaskError(f"unknown precision {self.precision!r}; choose from: auto, no, bf16, fp16")
+        one_of(self.precision, ("auto", "no", "bf16", "fp16"), "precision")
+        one_of(self.keep, ("best", "last"), "choice of weights")
 
 
 @dataclass
@@ -100,7 +102,7 @@ Watch = Callable[[News], None]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What training came to; the model holds the best weights."""
+    """What training came to; the model holds the weights that were to be kept."""
 
     best_step: int
     history: list[dict[str, Any]]
@@ -119,16 +121,21 @@ def fit(
     accelerator: Any,
     watch: Watch | None = None,
 ) -> Outcome:
-    """Train from the start, or from the workspace's checkpoint if it has one; leaves the best weights in the model."""
+    """Train from the start, or from the workspace's checkpoint if it has one; leaves the best or last weights.
+
+    Without validation examples there is nothing to choose by, and the last weights are left. A step that does not fit
+    into memory is run again in smaller parts.
+    """
     lengths = [len(row["input_ids"]) for row in train]
     per_epoch = math.ceil(len(train) / settings.batch_size)
     total = settings.epochs * per_epoch
     every = settings.evaluate_every or per_epoch
     trained, optimizer = accelerator.prepare(model, _optimizer(model, settings))
     state = Progress(**workspace.restore(accelerator)) if workspace.has_checkpoint() else Progress()
-    first, started = state.step, time.monotonic()
+    first, started, saved = state.step, time.monotonic(), state.step
     began = started - state.seconds
     order: tuple[int, list[list[int]]] = (-1, [])
+    room = Room(settings.accumulate)
     trained.train()
     with listening() as stop_asked:
         while state.step < total:
@@ -137,23 +144,26 @@ def fit(
                 order = epoch, batches(lengths, settings.batch_size, seed=settings.seed, epoch=epoch)
             for group in optimizer.param_groups:
                 group["lr"] = rate(state.step, total, settings)
-            loss = _step(trained, task, train, order[1][at], epoch, settings, optimizer, accelerator)
+            loss = _step(trained, task, train, order[1][at], epoch, settings, optimizer, accelerator, room)
             if not math.isfinite(loss):
+                kept = (
+                    f"the last good checkpoint, of step {saved}, is in {workspace.folder}" if saved else "none was kept"
+                )
                 raise UnmaskError(
-                    f"the loss is {loss} at step {state.step}; lower --learning-rate, or try --precision no"
+                    f"the loss is {loss} at step {state.step}; {kept}; lower the learning rate, or try precision no"
                 )
             state.step += 1
             state.loss = loss if state.loss is None else 0.95 * state.loss + 0.05 * loss
             state.seconds = time.monotonic() - began
             evaluation = None
-            if state.step % every == 0 or state.step == total:
+            if validation and (state.step % every == 0 or state.step == total):
                 evaluation = evaluate(trained, task, validation, accelerator, rows=settings.batch_size)
                 state.history.append({"step": state.step, "training_loss": state.loss, **evaluation})
                 score = (
                     evaluation[task.metric] if task.higher_is_better else -evaluation[task.metric],
                     -evaluation["loss"],
                 )
-                if state.best is None or score > tuple(state.best):
+                if settings.keep == "best" and (state.best is None or score > tuple(state.best)):
                     state.best, state.best_step = score, state.step
                     workspace.keep_best(accelerator.unwrap_model(trained), accelerator)
                 trained.train()
@@ -163,9 +173,13 @@ def fit(
             stopping = _any_process(stop_asked(), accelerator)
             if stopping or state.step % settings.save_every == 0 or evaluation is not None:
                 workspace.save(accelerator, asdict(state))
+                saved = state.step
             if stopping:
                 raise Stopped(f"stopped at step {state.step} of {total}; the same command goes on from there")
-    workspace.load_best(accelerator.unwrap_model(trained))
+    if state.best is None:
+        state.best_step = total
+    else:
+        workspace.load_best(accelerator.unwrap_model(trained))
     return Outcome(state.best_step, state.history, total, state.seconds)
 
 
@@ -174,13 +188,19 @@ def evaluate(model: Any, task: Task, features: Sequence[Features], accelerator: 
     order = sorted(range(len(features)), key=lambda row: len(features[row]["input_ids"]))
     mine = order[accelerator.process_index :: accelerator.num_processes]
     total: torch.Tensor | None = None
+    at, room = 0, Room(1)
     model.eval()
     with torch.no_grad():
-        for at in range(0, max(len(mine), 1), rows):
-            batch = _batch(task, features, mine[at : at + rows], DRAWS_FOR_EVALUATION, accelerator)
-            labels = batch.pop("labels")
-            sums = task.sums(model(**batch).logits, labels)
+        while at < max(len(mine), 1):
+            size = math.ceil(rows / room.parts)
+            try:
+                batch = _batch(task, features, mine[at : at + size], DRAWS_FOR_EVALUATION)
+                sums = task.run(model, _on(accelerator.device, batch))
+            except RuntimeError as error:
+                room.less(error, size, accelerator)
+                continue
             total = sums if total is None else total + sums
+            at += size
     assert total is not None
     return task.metrics(accelerator.reduce(total, reduction="sum"))
 
@@ -204,6 +224,27 @@ def rate(step: int, total: int, settings: Settings) -> float:
     return settings.learning_rate * (total - step) / max(total - rising, 1.0)
 
 
+class Room:
+    """In how many parts a batch is run, so that it fits into memory."""
+
+    def __init__(self, parts: int) -> None:
+        """Begin with so many parts."""
+        self.parts = parts
+
+    def less(self, error: RuntimeError, rows: int, accelerator: Any) -> None:
+        """Make the parts half as large after `error`, if memory was short; everything else is raised again."""
+        short = isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)
+        if not short:
+            raise error
+        if accelerator.num_processes > 1:  # the others wait for this one in the middle of a step
+            raise UnmaskError("out of memory; give a smaller batch, or more parts to run it in") from None
+        if rows <= 1:
+            raise UnmaskError(
+                "out of memory on a single example; give a smaller maximal length, or a smaller model"
+            ) from None
+        self.parts *= 2
+
+
 def _step(
     model: Any,
     task: Task,
@@ -213,36 +254,64 @@ def _step(
     settings: Settings,
     optimizer: Any,
     accelerator: Any,
+    room: Room,
 ) -> float:
+    """One step; gives its loss. Weights are left alone where the loss or its gradient is no number."""
     mine = rows[accelerator.process_index :: accelerator.num_processes]
-    size = math.ceil(math.ceil(len(rows) / accelerator.num_processes) / settings.accumulate)
-    parts = [
-        _batch(task, features, mine[at * size : (at + 1) * size], epoch, accelerator)
-        for at in range(math.ceil(math.ceil(len(rows) / accelerator.num_processes) / size))
-    ]
-    count = accelerator.reduce(sum((part["labels"] != IGNORED).sum() for part in parts), reduction="sum")
+    most = math.ceil(len(rows) / accelerator.num_processes)
+    while True:
+        size = math.ceil(most / room.parts)
+        try:
+            loss = _gradients(model, task, features, mine, math.ceil(most / size), size, epoch, accelerator)
+            break
+        except RuntimeError as error:
+            optimizer.zero_grad()
+            room.less(error, size, accelerator)
+    norm = None
+    if accelerator.sync_gradients and settings.clip > 0:
+        norm = accelerator.clip_grad_norm_(model.parameters(), settings.clip)
+    if norm is not None and accelerator.scaler is None and not math.isfinite(norm):
+        loss = math.nan if math.isfinite(loss) else loss
+    if math.isfinite(loss):
+        optimizer.step()
+    optimizer.zero_grad()
+    return loss
+
+
+def _gradients(
+    model: Any,
+    task: Task,
+    features: Sequence[Features],
+    mine: list[int],
+    parts: int,
+    size: int,
+    epoch: int,
+    accelerator: Any,
+) -> float:
+    """The gradients of a step, gathered part by part; gives its loss."""
+    batches = [_batch(task, features, mine[at * size : (at + 1) * size], epoch) for at in range(parts)]
+    labels = sum((batch["labels"] != IGNORED).sum() for batch in batches)
+    count = accelerator.reduce(torch.as_tensor(labels).to(accelerator.device), reduction="sum")
     summed = torch.zeros((), device=accelerator.device)
-    for at, part in enumerate(parts):
-        labels = part.pop("labels")
-        last = at == len(parts) - 1
-        with nullcontext() if last else accelerator.no_sync(model):
-            loss = task.sums(model(**part).logits, labels)[0] / count
+    for at, batch in enumerate(batches):
+        with nullcontext() if at == parts - 1 else accelerator.no_sync(model):
+            loss = task.run(model, _on(accelerator.device, batch))[0] / count
             accelerator.backward(loss * accelerator.num_processes)  # processes average their gradients
         summed += loss.detach()
-    if accelerator.sync_gradients and settings.clip > 0:
-        accelerator.clip_grad_norm_(model.parameters(), settings.clip)
-    optimizer.step()
-    optimizer.zero_grad()
     return float(accelerator.reduce(summed, reduction="sum"))
 
 
-def _batch(task: Task, features: Sequence[Features], rows: list[int], epoch: int, accelerator: Any) -> Batch:
-    """A batch on the device; a process that is out of rows runs one whose labels count for nothing."""
+def _batch(task: Task, features: Sequence[Features], rows: list[int], epoch: int) -> Batch:
+    """A batch; a process that is out of rows runs one whose labels count for nothing."""
     chosen = rows or [0]
     batch = task.batch([features[row] for row in chosen], [(epoch, row) for row in chosen])
     if not rows:
         batch["labels"].fill_(IGNORED)
-    return {name: tensor.to(accelerator.device) for name, tensor in batch.items()}
+    return batch
+
+
+def _on(device: torch.device, batch: Batch) -> Batch:
+    return {name: tensor.to(device) for name, tensor in batch.items()}
 
 
 def _optimizer(model: Any, settings: Settings) -> torch.optim.AdamW:

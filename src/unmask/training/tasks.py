@@ -39,8 +39,11 @@ class Task(Protocol):
         """Collate; `draws` seeds what is drawn at random for each row, so that it depends on nothing else."""
         ...
 
-    def sums(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        """What adds up: the summed loss first, then how many labels, then what the metrics need."""
+    def run(self, model: Any, batch: Batch) -> torch.Tensor:
+        """Run the model on a batch; gives what adds up: the summed loss, how many labels, what the metrics need.
+
+        The labels of a batch that are not `IGNORED` are what the loss is divided by.
+        """
         ...
 
     def metrics(self, sums: torch.Tensor) -> dict[str, Any]:
@@ -48,7 +51,20 @@ class Task(Protocol):
         ...
 
 
-class Classification:
+class _FromLogits:
+    """A task whose sums need nothing but logits and labels."""
+
+    def run(self, model: Any, batch: Batch) -> torch.Tensor:
+        """Run the model on a batch."""
+        inputs = {name: tensor for name, tensor in batch.items() if name != "labels"}
+        return self.sums(model(**inputs).logits, batch["labels"])
+
+    def sums(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        """The summed loss first, then how many labels, then what the metrics need."""
+        raise NotImplementedError
+
+
+class Classification(_FromLogits):
     """The label of a text, or of a pair of texts."""
 
     metric = "accuracy"
@@ -123,7 +139,7 @@ class Classification:
         }
 
 
-class MaskedLanguageModelling:
+class MaskedLanguageModelling(_FromLogits):
     """Masked words: 15 % of the ordinary pieces, of which 80 % are masked, 10 % changed, 10 % left."""
 
     metric = "loss"
