@@ -252,7 +252,7 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         was = datasets.DATASETS[name]
         address = f"http://127.0.0.1:{server.server_port}/{path.name}"
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        here = Dataset(name, was.about, address, digest, was.licence, was.citation)
+        here = Dataset(name, was.about, ((address, digest),), was.licence, was.citation)
         monkeypatch.setitem(datasets.DATASETS, name, here)
     monkeypatch.delenv("UNMASK_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from unmask.errors import UnmaskError
-from unmask.mitigations.hard_debias import equalised, gender_direction, hard_debias, unit
+from unmask.mitigations.methods.hard_debias import equalised, gender_direction, hard_debias, unit
 from unmask.models import vectors
 from unmask.models.vectors import FORMATS, Vectors
 

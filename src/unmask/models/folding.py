@@ -9,6 +9,7 @@ is not changed.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -19,24 +20,19 @@ from unmask.errors import UnmaskError
 
 
 def fold(
-    model: Any, matrix: NDArray[np.float64], shift: NDArray[np.float64], inputs: dict[str, torch.Tensor]
-) -> list[str]:
-    """Fold the map into every layer that reads the last hidden state; returns their names.
-
-    `inputs` is any batch that the model takes.
-    """
-    readers = find_readers(model, inputs)
+    readers: Iterable[tuple[str, torch.nn.Linear]], matrix: NDArray[np.float64], shift: NDArray[np.float64]
+) -> None:
+    """Fold the map into layers that read the last hidden state (`find_readers`)."""
     with torch.no_grad():
-        for _, layer in readers:
+        for name, layer in readers:
             weight = layer.weight.double()
             factor = torch.from_numpy(np.asarray(matrix, np.float64)).to(weight)
             added = weight @ torch.from_numpy(np.asarray(shift, np.float64)).to(weight)
+            if layer.bias is None and added.abs().max() > 0:
+                raise ValueError(f"{name} has no bias to hold the constant of a map")
             layer.weight.copy_((weight @ factor).to(layer.weight))
             if layer.bias is not None:
                 layer.bias.copy_((layer.bias.double() + added).to(layer.bias))
-            elif added.abs().max() > 0:
-                layer.bias = torch.nn.Parameter(added.to(layer.weight))
-    return [name for name, _ in readers]
 
 
 def find_readers(model: Any, inputs: dict[str, torch.Tensor]) -> list[tuple[str, torch.nn.Linear]]:

@@ -18,6 +18,8 @@ from unmask.errors import UnmaskError
 
 CONFIG, ADAPTER, ADAPTER_WEIGHTS = "config.json", "adapter_config.json", "adapter_model.safetensors"
 TOKENIZER_FILES = ("tokenizer*", "vocab*", "*.model", "*.vocab")
+MITIGATION = "mitigation.json"
+"""What `unmask mitigate` leaves beside a model: how it was made, and from what."""
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 
 

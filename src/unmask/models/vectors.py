@@ -23,6 +23,8 @@ class Vectors:
 
     words: list[str]
     matrix: NDArray[np.float32]
+    form: str = "word2vec"
+    """The format of the file that they came in."""
 
     def __post_init__(self) -> None:
         """Keep where each word stands; of a word that comes twice, the first counts."""
@@ -67,17 +69,30 @@ def read(path: Path) -> Vectors:
         raise UnmaskError(f"{path} ends too early; is it whole?") from None
 
 
-def write(path: Path, vectors: Vectors, form: str) -> None:
-    """Write a file of vectors; `.gz` compresses it. Text holds every digit that float32 needs."""
-    one_of(form, FORMATS, "format of vectors")
+def write(path: Path, vectors: Vectors, form: str | None = None) -> None:
+    """Write a file of vectors, in the format they came in if none is given; `.gz` compresses it.
+
+    Text holds every digit that float32 needs.
+    """
+    form = one_of(form or vectors.form, FORMATS, "format of vectors")
     with whole_file(path) as draft, gzip.open(draft, "wb") if path.suffix == ".gz" else draft.open("wb") as file:
         if form != "glove":
             file.write(f"{len(vectors.words)} {vectors.matrix.shape[1]}\n".encode())
         for word, row in zip(vectors.words, vectors.matrix, strict=True):
             if form == "word2vec":
-                file.write(word.encode() + b" " + row.astype("<f4").tobytes() + b"\n")
+                file.write(_bytes(word) + b" " + row.astype("<f4").tobytes() + b"\n")
             else:
-                file.write(" ".join([word, *(np.format_float_positional(x, trim="-") for x in row)]).encode() + b"\n")
+                digits = " ".join(np.format_float_positional(x, trim="-") for x in row)
+                file.write(_bytes(word) + b" " + digits.encode() + b"\n")
+
+
+def _bytes(word: str) -> bytes:
+    return word.encode("utf-8", "surrogateescape")
+
+
+def _word(content: bytes | bytearray) -> str:
+    """Bytes that are no UTF-8, of which old files have some, come out again as they went in."""
+    return content.decode("utf-8", "surrogateescape")
 
 
 def _open(path: Path) -> IO[bytes]:
@@ -103,9 +118,10 @@ def _text(path: Path, file: IO[bytes], count: int | None = None, size: int | Non
             raise UnmaskError(f"{path}, line {number}: a value is not a number; is it a file of vectors?") from None
         if len(parts) <= size or size < 2:
             raise UnmaskError(f"{path}, line {number}: {len(parts) - 1} values, not {size}; is the file whole?")
-        words.append(b" ".join(parts[:-size]).decode("utf-8", "replace"))
+        words.append(_word(b" ".join(parts[:-size])))
         rows.append(row)
-    return _checked(path, words, np.stack(rows) if rows else np.zeros((0, 0), np.float32), count)
+    form = "glove" if count is None else "word2vec-text"
+    return _checked(path, words, np.stack(rows) if rows else np.zeros((0, 0), np.float32), count, form)
 
 
 def _lines(file: IO[bytes]) -> Iterator[bytes]:
@@ -126,12 +142,12 @@ def _binary(path: Path, file: IO[bytes], count: int, size: int) -> Vectors:
         values = file.read(4 * size)
         if len(values) < 4 * size:
             raise UnmaskError(f"{path} ends after {at} of {count} vectors; is it whole?")
-        words.append(word.decode("utf-8", "replace"))
+        words.append(_word(word))
         matrix[at] = np.frombuffer(values, "<f4")
-    return _checked(path, words, matrix, count)
+    return _checked(path, words, matrix, count, "word2vec")
 
 
-def _checked(path: Path, words: list[str], matrix: NDArray[np.float32], count: int | None) -> Vectors:
+def _checked(path: Path, words: list[str], matrix: NDArray[np.float32], count: int | None, form: str) -> Vectors:
     if count is not None and count != len(words):
         raise UnmaskError(f"{path} promises {count} vectors and has {len(words)}; is it whole?")
     if not words:
@@ -139,4 +155,4 @@ def _checked(path: Path, words: list[str], matrix: NDArray[np.float32], count: i
     if not np.isfinite(matrix).all():
         at = int(np.flatnonzero(~np.isfinite(matrix).all(axis=1))[0])
         raise UnmaskError(f"{path}: the vector of {words[at]!r} is not finite; leave it out")
-    return Vectors(words, matrix)
+    return Vectors(words, matrix, form)

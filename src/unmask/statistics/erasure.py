@@ -1,7 +1,8 @@
-"""The smallest change of vectors after which a concept cannot be read from them by any linear function (LEACE).
+"""Maps of vectors after which something cannot be read from them any more.
 
-Belrose et al. (2023), *LEACE: Perfect linear concept erasure in closed form*. With Σ the covariance of the vectors, W
-its inverse square root, and P the orthogonal projection on the columns of W·cov(x, z),
+A *projection* takes away what lies in a space. LEACE (Belrose et al. 2023, *LEACE: Perfect linear concept erasure in
+closed form*) is the smallest change after which no linear function of the vectors tells a concept. With Σ the
+covariance of the vectors, W its inverse square root, and P the orthogonal projection on the columns of W·cov(x, z),
 
     r(x) = x - W⁺ P W (x - mean)
 
@@ -18,39 +19,92 @@ from numpy.typing import ArrayLike, NDArray
 
 TINY = 1e-10
 """Directions with less than this share of the largest variance count as having none."""
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class AffineMap:
-    """`x → matrix @ x + shift`."""
+class Erasure:
+    """`x → x - removed @ readᵀ @ (x - centre)`, with `readᵀ @ removed` the identity.
 
-    matrix: NDArray[np.float64]
-    shift: NDArray[np.float64]
+    Whatever goes in, `readᵀ x` comes out as `readᵀ centre`: k numbers of the vector, one a column, say nothing any more.
+    """
 
-    def __call__(self, rows: ArrayLike) -> NDArray[np.float64]:
+    removed: Array
+    read: Array
+    centre: Array
+
+    @property
+    def matrix(self) -> Array:
+        """The linear part."""
+        return np.eye(len(self.centre)) - self.removed @ self.read.T
+
+    @property
+    def shift(self) -> Array:
+        """The constant part."""
+        constant: Array = self.removed @ (self.read.T @ self.centre)
+        return constant
+
+    @property
+    def rank(self) -> int:
+        """How many directions are lost."""
+        return self.read.shape[1]
+
+    def __call__(self, rows: ArrayLike) -> Array:
         """The map of every row."""
         return np.asarray(rows, np.float64) @ self.matrix.T + self.shift
 
 
-def projection(directions: ArrayLike) -> AffineMap:
+@dataclass(frozen=True)
+class Moments:
+    """What LEACE needs to know of vectors and a concept: sums, which add up over batches."""
+
+    count: int
+    rows: Array
+    concept: Array
+    products: Array
+    """Of the vectors with themselves."""
+    crossed: Array
+    """Of the vectors with the concept."""
+
+    @classmethod
+    def of(cls, rows: ArrayLike, concept: ArrayLike) -> Moments:
+        """Sum up vectors (one a row) and a concept (a column, or several)."""
+        x = np.asarray(rows, np.float64)
+        z = np.asarray(concept, np.float64).reshape(len(x), -1)
+        return cls(len(x), x.sum(axis=0), z.sum(axis=0), x.T @ x, x.T @ z)
+
+    def __add__(self, other: Moments) -> Moments:
+        return Moments(
+            self.count + other.count,
+            self.rows + other.rows,
+            self.concept + other.concept,
+            self.products + other.products,
+            self.crossed + other.crossed,
+        )
+
+
+def projection(directions: ArrayLike) -> Erasure:
     """Take away what lies in the space that the rows span."""
     rows = np.atleast_2d(np.asarray(directions, np.float64))
     _, sizes, basis = np.linalg.svd(rows, full_matrices=False)
     basis = basis[sizes > TINY * max(sizes.max(initial=0.0), TINY)]
-    return AffineMap(np.eye(rows.shape[1]) - basis.T @ basis, np.zeros(rows.shape[1]))
+    return Erasure(basis.T, basis.T, np.zeros(rows.shape[1]))
 
 
-def leace(rows: ArrayLike, concept: ArrayLike) -> AffineMap:
+def leace(rows: ArrayLike, concept: ArrayLike) -> Erasure:
     """The smallest affine map after which the concept (a column, or several) is uncorrelated with the vectors."""
-    x = np.asarray(rows, np.float64)
-    z = np.asarray(concept, np.float64).reshape(len(x), -1)
-    mean = x.mean(axis=0)
-    centred, labels = x - mean, z - z.mean(axis=0)
-    values, basis = np.linalg.eigh(centred.T @ centred / len(x))
+    return leace_of(Moments.of(rows, concept))
+
+
+def leace_of(moments: Moments) -> Erasure:
+    """LEACE, from sums."""
+    mean = moments.rows / moments.count
+    covariance = moments.products / moments.count - np.outer(mean, mean)
+    crossed = moments.crossed / moments.count - np.outer(mean, moments.concept / moments.count)
+    values, basis = np.linalg.eigh(covariance)
     kept = values > TINY * max(values.max(initial=0.0), TINY)
     values, basis = values[kept], basis[:, kept]
     whiten, unwhiten = (basis / np.sqrt(values)) @ basis.T, (basis * np.sqrt(values)) @ basis.T
-    spanned, sizes, _ = np.linalg.svd(whiten @ (centred.T @ labels / len(x)), full_matrices=False)
+    spanned, sizes, _ = np.linalg.svd(whiten @ crossed, full_matrices=False)
     spanned = spanned[:, sizes > TINY]
-    erased = unwhiten @ spanned @ spanned.T @ whiten
-    return AffineMap(np.eye(x.shape[1]) - erased, erased @ mean)
+    return Erasure(unwhiten @ spanned, whiten @ spanned, mean)

@@ -12,28 +12,21 @@ same way still lie together.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.errors import UnmaskError, one_of
 from unmask.lexicon.gender import gender_words
-from unmask.models.vectors import Vectors
+from unmask.lexicon.table import rows_of
+from unmask.mitigations.definitional import PAIRS
+from unmask.mitigations.method import Job, Method, setting
+from unmask.mitigations.subjects import VectorSubject
+from unmask.models.vectors import FORMATS, Vectors
 
-DEFINITIONAL = (
-    ("woman", "man"),
-    ("girl", "boy"),
-    ("she", "he"),
-    ("mother", "father"),
-    ("daughter", "son"),
-    ("gal", "guy"),
-    ("female", "male"),
-    ("her", "his"),
-    ("herself", "himself"),
-    ("Mary", "John"),
-)
-"""The pairs of the paper that define the direction, female first."""
 Pairs = Sequence[tuple[str, str]]
 
 
@@ -51,7 +44,7 @@ class HardDebiased:
 def hard_debias(
     vectors: Vectors,
     *,
-    definitional: Pairs = DEFINITIONAL,
+    definitional: Pairs = PAIRS,
     equalise: Pairs | None = None,
     specific: Iterable[str] | None = None,
 ) -> HardDebiased:
@@ -72,7 +65,7 @@ def hard_debias(
     return HardDebiased(Vectors(vectors.words, matrix.astype(np.float32)), direction, int(neutral.sum()), done)
 
 
-def gender_direction(vectors: Vectors, pairs: Pairs = DEFINITIONAL) -> NDArray[np.float64]:
+def gender_direction(vectors: Vectors, pairs: Pairs = PAIRS) -> NDArray[np.float64]:
     """The first principal component of the pairs, each centred; of length 1, pointing to the female words."""
     known = [pair for pair in pairs if all(word in vectors for word in pair)]
     if len(known) < 2:
@@ -131,3 +124,47 @@ def _spellings(pairs: Pairs, vectors: Vectors) -> list[tuple[str, str]]:
             if pair[0] in vectors and pair[1] in vectors and pair[0] != pair[1]:
                 found[pair] = None
     return list(found)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Lists of your own, in place of the built-in ones."""
+
+    definitional: str | None = setting(None, "CSV with the columns female and male: the pairs that define gender")
+    equalise: str | None = setting(None, "CSV with the columns female and male: the pairs to equalise")
+    format: str | None = setting(None, "word2vec, word2vec-text or glove; as the file is, if not given")
+
+
+def apply(job: Job) -> dict[str, Any]:
+    """Neutralise and equalise the vectors."""
+    subject, settings = job.subject, job.settings
+    assert isinstance(subject, VectorSubject)
+    if settings.format:
+        one_of(settings.format, FORMATS, "format of vectors")
+    pairs = {name: _pairs(Path(path)) for name in ("definitional", "equalise") if (path := getattr(settings, name))}
+    done = hard_debias(subject.vectors, **pairs)  # type: ignore[arg-type]
+    before = float(np.abs(unit(subject.vectors.matrix) @ done.direction).mean())
+    after = float(np.abs(unit(done.vectors.matrix) @ done.direction).mean())
+    subject.vectors = replace(done.vectors, form=settings.format or subject.vectors.form)
+    return {
+        "neutralised": done.neutralised,
+        "equalised": [list(pair) for pair in done.equalised],
+        "mean_part_along_gender": {"before": before, "after": after},
+    }
+
+
+def _pairs(path: Path) -> list[tuple[str, str]]:
+    """Pairs of a user's."""
+    return [(row["female"], row["male"]) for row in rows_of(path, "en", "pairs", ("female", "male"))]
+
+
+METHOD = Method(
+    about="Word vectors lose their part along the gender direction (neutralise), and pairs such as she and he are put"
+    " symmetrically (equalise).",
+    citation="Bolukbasi et al. (2016), Man is to Computer Programmer as Woman is to Homemaker? Debiasing Word"
+    " Embeddings",
+    settings=Settings,
+    apply=apply,
+    changes="vectors",
+    needs_text=False,
+)

@@ -1,0 +1,156 @@
+"""From a model and a method to a folder: load, debias, save, load again, and see that it is what was made."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import unmask
+from unmask.errors import UnmaskError, one_of
+from unmask.files import refuse_existing, whole_folder
+from unmask.mitigations import card, corpus
+from unmask.mitigations.method import Job, Method, Say, chosen
+from unmask.mitigations.registry import method_named
+from unmask.models.sources import MITIGATION, LoadOptions
+
+if TYPE_CHECKING:
+    from unmask.mitigations.subjects import Subject
+    from unmask.models.interfaces import Progress
+    from unmask.training.loop import Watch
+
+LANGUAGES = ("en", "de")
+PROTOCOLS = ("sound", "published")
+LIBRARIES = ("torch", "transformers", "accelerate", "tokenizers", "numpy")
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to debias, how, and where it goes."""
+
+    model: str
+    method: str
+    out: Path
+    corpus: Sequence[str] = ()
+    """Known corpora or files; empty: GAP, for English."""
+    settings: Sequence[tuple[str, Any]] = ()
+    """Settings of the method, by name."""
+    protocol: str = "sound"
+    language: str = "en"
+    seed: int = 42
+    restart: bool = False
+    loading: LoadOptions = field(default_factory=LoadOptions)
+
+    def check(self) -> tuple[Method, Any]:
+        """Refuse what cannot work before anything slow happens; gives the method and its settings."""
+        method = method_named(self.method)
+        one_of(self.protocol, PROTOCOLS, "protocol")
+        one_of(self.language, LANGUAGES, "language")
+        if self.seed < 0:
+            raise UnmaskError(f"seed {self.seed} is negative; give 0 or more")
+        settings = chosen(method, self.settings, self.protocol)
+        if self.corpus and not method.needs_text:
+            raise UnmaskError(f"{self.method} learns from no text; leave out --corpus {self.corpus[0]}")
+        if method.needs_text and not self.corpus and self.language != "en":
+            raise UnmaskError(f"there is no corpus for {self.language!r} of our own; give a file with --corpus")
+        refuse_existing(self.out)
+        return method, settings
+
+
+def run(
+    request: Request, *, say: Say | None = None, watch: Watch | None = None, progress: Progress | None = None
+) -> dict[str, Any]:
+    """Debias and save; gives what `mitigation.json` holds. The same request goes on where an earlier one stopped."""
+    from unmask.mitigations.subjects import ModelSubject, VectorSubject
+
+    method, settings = request.check()
+    speak: Say = say or (lambda _: None)
+    text = None
+    if method.needs_text:
+        sources = tuple(request.corpus) or (corpus.DEFAULT,)
+        speak(f"Reading {', '.join(sources)}")
+        text = corpus.read(sources, offline=request.loading.offline)
+    subject: Subject = (
+        ModelSubject.load(request.model, request.loading)
+        if method.changes == "model"
+        else VectorSubject.load(request.model)
+    )
+    parent = subject.weight_hash()
+    identity = {
+        "method": request.method,
+        "model": request.model,
+        "protocol": request.protocol,
+        "language": request.language,
+        "seed": request.seed,
+        **dataclasses.asdict(settings),
+        "weights of the model": parent,
+        "content of the corpus": text.hash if text else None,
+        "version of unmask": unmask.__version__,
+    }
+    job = Job(
+        subject=subject,
+        documents=text.documents if text else (),
+        settings=settings,
+        seed=request.seed,
+        language=request.language,
+        protocol=request.protocol,
+        identity=identity,
+        out=request.out,
+        restart=request.restart,
+        loading=request.loading,
+        say=speak,
+        watch=watch,
+        progress=progress,
+    )
+    details = method.apply(job)
+    made = subject.weight_hash()
+    if made == parent:
+        raise UnmaskError(
+            f"{request.method} changed nothing in {request.model}, so nothing was written; give another text or method"
+        )
+    record = {
+        "schema_version": SCHEMA_VERSION,
+        "unmask_version": unmask.__version__,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "method": request.method,
+        "about": method.about,
+        "citation": method.citation,
+        "protocol": request.protocol,
+        "language": request.language,
+        "seed": request.seed,
+        "settings": dataclasses.asdict(settings),
+        "parent": {"name": request.model, "weight_hash": parent},
+        "weight_hash": made,
+        "made": subject.describe(),
+        "data": {"corpus": text.name, "documents": len(text.documents), "hash": text.hash} if text else None,
+        "details": details,
+        "libraries": {"python": platform.python_version()} | {name: metadata.version(name) for name in LIBRARIES},
+    }
+    _save(request, subject, record)
+    return record
+
+
+def _save(request: Request, subject: Subject, record: dict[str, Any]) -> None:
+    """Write the folder, and let it stand only if what is loaded from it is what was made."""
+    from unmask.mitigations.finetuning import forget
+    from unmask.training.saving import readable
+
+    with whole_folder(request.out) as draft:
+        subject.save(draft)
+        again = subject.reload(draft).weight_hash()
+        if again != record["weight_hash"]:
+            raise UnmaskError(
+                f"what was saved is not what was made ({again[:12]} in place of {record['weight_hash'][:12]});"
+                " nothing was kept"
+            )
+        (draft / MITIGATION).write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        (draft / "README.md").write_text(card.render(record), encoding="utf-8")
+        readable(draft)
+    forget(request.out)

@@ -1,0 +1,28 @@
+"""Counterfactual data augmentation, two-sided: the model goes on learning from every document and its mirror image.
+
+Each document stands beside itself in the other gender, so whatever is said of a woman is said of a man as often.
+Zhao et al. (2018); Lu et al. (2020).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unmask.mitigations.method import Job, Method
+from unmask.mitigations.substitution import Rewriting, finetune, swapped
+
+
+def apply(job: Job) -> dict[str, Any]:
+    """Train on both versions of every document."""
+    mirrored = swapped(job)
+    versions = [(one, other) if one != other else (one,) for one, other in zip(job.documents, mirrored, strict=True)]
+    return {"augmented_documents": sum(len(both) == 2 for both in versions), **finetune(job, versions)}
+
+
+METHOD = Method(
+    about="Masked-LM fine-tuning on every document together with itself in the other gender.",
+    citation="Zhao et al. (2018), Gender Bias in Coreference Resolution, and Lu et al. (2020), Gender Bias in Neural"
+    " Natural Language Processing",
+    settings=Rewriting,
+    apply=apply,
+)

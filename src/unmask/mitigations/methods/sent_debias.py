@@ -1,0 +1,88 @@
+"""Sent-Debias: gender as a space of sentence representations, found by PCA and taken away.
+
+Sentences that hold a word of a definitional pair (she and he, mother and father, …) are put into both genders. Each
+gives two representations, the mean of its tokens' last hidden states, of length 1 and centred on the mean of the pair;
+their first k principal components span the gender space V, and what a hidden state has in it is taken away:
+
+    h → h - Σ_j (h·v_j) v_j
+
+The paper did this to the pooled output, in code of its own; the checkpoint that was passed on did without. Here it is
+built into the weights (`models.last_state`), so that it is there wherever the folder is loaded.
+
+P. P. Liang et al. (2020), Towards Debiasing Sentence Representations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError, one_of
+from unmask.mitigations.corpus import digest
+from unmask.mitigations.definitional import PAIRS
+from unmask.mitigations.method import Job, Method, setting
+from unmask.mitigations.states import a_batch, each_state, in_both_genders
+from unmask.models.last_state import erase
+from unmask.statistics.erasure import projection
+
+WORDS = frozenset(word.lower() for pair in PAIRS for word in pair)
+"""Names are among the pairs of the paper, and never matched there, since its text was in lower case; here they do."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Which sentences, and how much is taken away."""
+
+    sentences: int = setting(20_000, "how many sentences to use, each in both genders; 0 for all")
+    tokens: str = setting("mean", "what represents a sentence: the mean of its tokens, or the first ([CLS])")
+    components: int = setting(1, "how many directions the gender space has")
+
+
+def apply(job: Job) -> dict[str, Any]:
+    """Find the space and take it away."""
+    settings = job.settings
+    one_of(settings.tokens, ("mean", "first"), "choice of tokens")
+    if job.language != "en":
+        raise UnmaskError(f"the definitional pairs are English, not {job.language!r}; use leace for this language")
+    pairs = in_both_genders(job, settings.sentences, WORDS)
+    texts = [text for pair in pairs for text in pair]
+    job.say(f"Reading the hidden states of {len(pairs):,} sentences in both genders")
+    found: dict[int, NDArray[np.float64]] = {}
+    each_state(job, texts, settings.tokens, lambda place, states: found.update({place: states[0]}))
+    ends = [(found[at], found[at + 1]) for at in range(0, len(texts), 2) if at in found and at + 1 in found]
+    directions, shares = subspace(np.array(ends), settings.components)
+    placed = erase(job.subject.model, projection(directions), a_batch(job, texts[0]))  # type: ignore[attr-defined]
+    return {
+        "sentences": len(pairs),
+        "hash_of_the_sentences": digest(texts),
+        "explained_variance": shares,
+        "kept_in": str(placed),
+        "in_last_hidden_state": placed.in_state,
+        "layers": placed.layers,
+    }
+
+
+def subspace(pairs: NDArray[np.float64], components: int) -> tuple[NDArray[np.float64], list[float]]:
+    """The first principal components of pairs (n × 2 × size), each centred; and the share of variance of each."""
+    size = pairs.shape[-1]
+    if not 0 < components < size:
+        raise UnmaskError(f"the setting components is {components}; give a number from 1 to {size - 1}")
+    unit = pairs / np.linalg.norm(pairs, axis=2, keepdims=True)
+    centred = (unit - unit.mean(axis=1, keepdims=True)).reshape(-1, size)
+    values, basis = np.linalg.eigh(centred.T @ centred)
+    values, basis = values[::-1], basis[:, ::-1]
+    if values[0] <= 0:
+        raise UnmaskError("the model gives both versions of every sentence the same states; there is nothing to remove")
+    return basis[:, :components].T, [float(value / values.sum()) for value in values[:components]]
+
+
+METHOD = Method(
+    about="The gender space of sentence representations, found by PCA from sentences in both genders, is projected out"
+    " of the last hidden state.",
+    citation="Liang et al. (2020), Towards Debiasing Sentence Representations",
+    settings=Settings,
+    apply=apply,
+)

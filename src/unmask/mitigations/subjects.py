@@ -1,0 +1,106 @@
+"""What is debiased: a masked language model, or word vectors; how each is saved, and told from every other."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from unmask.errors import UnmaskError
+from unmask.models.loaded import weight_hash
+from unmask.models.loading import load_trainable
+from unmask.models.sources import LoadOptions
+from unmask.models.vectors import Vectors, read, write
+from unmask.training import saving
+
+
+class Subject(Protocol):
+    """Something that a method changes."""
+
+    name: str
+
+    def weight_hash(self) -> str:
+        """A SHA-256 of all its numbers."""
+        ...
+
+    def save(self, folder: Path) -> None:
+        """Write it into a folder, as its users expect it."""
+        ...
+
+    def reload(self, folder: Path) -> Subject:
+        """Read back what `save` has written."""
+        ...
+
+    def describe(self) -> dict[str, Any]:
+        """What it is, for the record."""
+        ...
+
+
+@dataclass
+class ModelSubject:
+    """A masked language model and its tokenizer."""
+
+    name: str
+    model: Any
+    tokenizer: Any
+
+    @classmethod
+    def load(cls, name: str, options: LoadOptions) -> ModelSubject:
+        """Load a model to be changed; an adapter is merged into its base."""
+        loaded = load_trainable(name, options)
+        if loaded.tokenizer.mask_token_id is None:
+            raise UnmaskError(f"{name} has no mask token; give a masked language model such as BERT")
+        return cls(name, loaded.model, loaded.tokenizer)
+
+    def weight_hash(self) -> str:
+        """As an audit gives it."""
+        return weight_hash(self.model)
+
+    def save(self, folder: Path) -> None:
+        """Write a model folder."""
+        saving.save(self.model, self.tokenizer, folder)
+
+    def reload(self, folder: Path) -> ModelSubject:
+        """Load the folder as anybody would."""
+        return self.load(str(folder), LoadOptions(device="cpu", offline=True))
+
+    def describe(self) -> dict[str, Any]:
+        """Architecture and size."""
+        return {
+            "architecture": type(self.model).__name__,
+            "parameters": sum(parameter.numel() for parameter in self.model.parameters()),
+        }
+
+
+@dataclass
+class VectorSubject:
+    """Word vectors, and the name of the file that they came in."""
+
+    name: str
+    vectors: Vectors
+    file: str
+
+    @classmethod
+    def load(cls, name: str) -> VectorSubject:
+        """Read a file of word vectors."""
+        return cls(name, read(Path(name)), Path(name).name)
+
+    def weight_hash(self) -> str:
+        """Over the words and their vectors."""
+        total = hashlib.sha256("\n".join(self.vectors.words).encode("utf-8", "surrogateescape"))
+        total.update(self.vectors.matrix.astype("<f4").tobytes())
+        return total.hexdigest()
+
+    def save(self, folder: Path) -> None:
+        """Write the file into the folder."""
+        write(folder / self.file, self.vectors)
+
+    def reload(self, folder: Path) -> VectorSubject:
+        """Read the file back."""
+        return self.load(str(folder / self.file))
+
+    def describe(self) -> dict[str, Any]:
+        """How many, how long, and the file."""
+        words, size = self.vectors.matrix.shape
+        return {"words": words, "dimensions": size, "format": self.vectors.form, "file": self.file}

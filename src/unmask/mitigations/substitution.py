@@ -1,0 +1,78 @@
+"""Masked-LM fine-tuning on rewritten text: what counterfactual substitution and augmentation have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unmask.errors import UnmaskError
+from unmask.mitigations.corpus import digest, sentences
+from unmask.mitigations.finetuning import Training, train
+from unmask.mitigations.method import Job, setting
+from unmask.models.positions import most_tokens
+from unmask.training.examples import Example
+from unmask.training.tasks import MaskedLanguageModelling
+
+
+@dataclass(frozen=True)
+class Rewriting(Training):
+    """How to train, and how the text is rewritten."""
+
+    names: bool = setting(True, "whether first names are exchanged too (English)")
+    terms: str = setting("all", "which words change: pronouns, family, all, or a CSV of your own")
+    quick: bool = setting(False, "decide her/his by the words beside it alone, without asking a model in doubt")
+
+
+def swapped(job: Job) -> list[str]:
+    """Every document of the job in the other gender."""
+    from unmask.counterfactual import rewriter
+
+    settings = job.settings
+    if settings.names and job.language != "en":
+        raise UnmaskError(f"names are exchanged in English only, not in {job.language!r}; give --set names=no")
+    engine = rewriter("swap", terms=settings.terms, names=settings.names, language=job.language, quick=settings.quick)
+    job.say(f"Rewriting {len(job.documents):,} documents")
+    return rewritten(job, engine)
+
+
+def rewritten(job: Job, engine: Any) -> list[str]:
+    """Every document as the engine rewrites it."""
+    found = []
+    for at, document in enumerate(job.documents, 1):
+        found.append(engine.rewrite(document).text)
+        if job.progress:
+            job.progress(at, len(job.documents))
+    return found
+
+
+def finetune(
+    job: Job, documents: Sequence[Sequence[str]], kind: type[MaskedLanguageModelling] = MaskedLanguageModelling
+) -> dict[str, Any]:
+    """Fine-tune on the sentences of documents; each entry holds the versions of one, which stay on one side.
+
+    A share of the documents is held out, and only shows how training goes.
+    """
+    share = job.settings.held_out
+    if not 0 <= share < 1:
+        raise UnmaskError(f"the setting held_out is {share}; give a share from 0 to below 1, such as 0.05")
+    order = np.random.default_rng(job.seed).permutation(len(documents))
+    kept_back = set(order[: round(share * len(documents))].tolist())
+    parts: dict[bool, list[str]] = {True: [], False: []}
+    for at, versions in enumerate(documents):
+        parts[at in kept_back] += [one for text in versions for one in sentences(text, job.language)]
+    model, tokenizer = job.subject.model, job.subject.tokenizer  # type: ignore[attr-defined]
+    length = min(job.settings.max_length, most_tokens(model) or job.settings.max_length)
+    task = kind(tokenizer, length, seed=job.seed)
+    learned, held_out = (
+        task.features([Example(text) for text in parts[side]]) if parts[side] else [] for side in (False, True)
+    )
+    if not learned:
+        raise UnmaskError("no sentence of the corpus has a word that the model knows; give another --corpus")
+    return {
+        "sentences": len(parts[False]) + len(parts[True]),
+        "hash_of_the_text": digest([*parts[False], *parts[True]]),
+        **train(job, task, learned, held_out),
+    }
