@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 from html import unescape
-from html.parser import HTMLParser
 from math import exp
 from pathlib import Path
 from typing import Any
@@ -14,6 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium, seen
 from unmask.report.html import render
 from unmask.results import (
     AuditResult,
@@ -27,7 +25,6 @@ from unmask.results import (
 )
 from unmask.results.numbers import interval, number
 
-EVIL = """<script>alert("x")</script><img src=x onerror='alert(1)'>&"""
 GROUPS = ("male", "female", "balanced")
 
 
@@ -162,37 +159,8 @@ def _items(**changes: Any) -> dict[str, pd.DataFrame]:
     return {"association": pd.DataFrame(rows).assign(**changes)}
 
 
-def _text(page: str) -> str:
-    """What a reader sees of a page."""
-    return " ".join(unescape(re.sub(r"<style.*?</style>|<[^>]*>", " ", page, flags=re.S)).split())
-
-
-class _Tags(HTMLParser):
-    """All tags of a page with their attributes."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, dict(attrs)))
-
-
-def _assert_loads_nothing(page: str) -> None:
-    tags = _Tags(page).found
-    assert not {"script", "img", "iframe", "object", "embed", "audio", "video"} & {tag for tag, _ in tags}
-    for tag, attributes in tags:
-        assert not [name for name in attributes if name.startswith("on")], tag
-        for name in ("src", "href", "xlink:href", "srcset", "data"):
-            assert (attributes.get(name) or "#").startswith(("#", "data:,")), (tag, attributes)
-    style = "".join(re.findall(r"<style>(.*?)</style>", page, re.S))
-    assert "url(" not in style
-    assert "@import" not in style
-
-
 def test_every_section_is_there() -> None:
-    text = _text(render(_audit(_sound()), _items()))
+    text = seen(render(_audit(_sound()), _items()))
     for heading in (
         "Mean associations",
         "By profession",
@@ -232,7 +200,7 @@ def test_numbers_in_the_table_are_those_of_the_result() -> None:
     measurement = _sound()
     table = re.search(r'<table class="means">.*?</table>', render(_audit(measurement), {}), re.S)
     assert table
-    text = _text(table.group())
+    text = seen(table.group())
     for kind in GROUPS:
         test = measurement.tests[f"female minus male, {kind} professions"]
         groups = [measurement.groups[f"{kind} professions, {gender} persons"] for gender in ("female", "male")]
@@ -242,25 +210,25 @@ def test_numbers_in_the_table_are_those_of_the_result() -> None:
 
 
 def test_the_stereotype_card_shows_a_factor_with_its_interval() -> None:
-    text = _text(render(_audit(_sound()), {}))
+    text = seen(render(_audit(_sound()), {}))
     assert f"{number(exp(1.5))} × 95 % interval {number(exp(1.13))} to {number(exp(1.91))} strong effect" in text
 
 
 def test_a_tiny_p_is_no_large_effect() -> None:
-    text = _text(render(_audit(_published()), {}))
+    text = seen(render(_audit(_published()), {}))
     assert "negligible effect" in text
     assert "strong effect" not in text
     assert "e-40" not in text
 
 
 def test_a_large_estimate_that_may_be_chance_is_no_effect() -> None:
-    text = _text(render(_audit(_sound(tests={"stereotype": _test(STEREOTYPE, 3.0, 0.4)})), {}))
+    text = seen(render(_audit(_sound(tests={"stereotype": _test(STEREOTYPE, 3.0, 0.4)})), {}))
     assert "no clear difference" in text
     assert "strong effect" not in text
 
 
 def test_published_has_v_r_and_sd() -> None:
-    text = _text(render(_audit(_published()), _items()))
+    text = seen(render(_audit(_published()), _items()))
     for figure in ("V r p", "16633", "−0.56", "1.99", "< 0.001", "signed ranks"):
         assert figure in text
     assert "95 % interval −" not in text
@@ -268,7 +236,7 @@ def test_published_has_v_r_and_sd() -> None:
 
 def test_emotions_have_no_workforce_and_no_hypotheses() -> None:
     page = render(_audit(_emotions()), {})
-    text = _text(page)
+    text = seen(page)
     assert "Anger emotion words" in text
     assert "By emotion word" in text
     assert "hypotheses" not in text
@@ -280,7 +248,7 @@ def test_emotions_have_no_workforce_and_no_hypotheses() -> None:
 def test_what_can_be_read_as_bias_comes_first() -> None:
     caveat = Caveat(code="grammatical-agreement", text="Agreement drowns it.")
     agreeing = _sound(language="de", headline="Not bias.", caveats=[caveat])
-    text = _text(render(_audit(agreeing, _sound(corpus="agreement-free", headline="This is it.")), {}))
+    text = seen(render(_audit(agreeing, _sound(corpus="agreement-free", headline="This is it.")), {}))
     assert text.index("This is it.") < text.index("Not bias.")
     assert text.count("strong effect") == 1
     assert "not interpretable" in text
@@ -297,17 +265,14 @@ def test_bars_are_sorted_by_difference_and_name_the_share() -> None:
 
 def test_a_long_list_shows_both_ends() -> None:
     page = render(_audit(_sound(professions=_professions(60))), {})
-    assert "40 of 60" in _text(page)
+    assert "40 of 60" in seen(page)
     assert ">male job 0</text>" in page
     assert ">male job 59</text>" in page
     assert ">male job 30</text>" not in page
 
 
 def test_every_plot_has_a_description() -> None:
-    page = render(_audit(_sound()), {})
-    labels = [attributes.get("aria-label") for _, attributes in _Tags(page).found if attributes.get("role") == "img"]
-    assert len(labels) == page.count("<svg") == 4
-    assert all(labels)
+    assert_plots_are_described(render(_audit(_sound()), {}), 4)
 
 
 def test_sentences_mark_the_person_and_the_profession() -> None:
@@ -333,12 +298,12 @@ def test_recorded_items_may_lack_sentences_and_probabilities() -> None:
 
 
 def test_only_items_of_the_measurement_are_shown() -> None:
-    assert "The sentences were not kept" in _text(render(_audit(_sound(corpus="emotions")), _items()))
+    assert "The sentences were not kept" in seen(render(_audit(_sound(corpus="emotions")), _items()))
 
 
 @pytest.mark.parametrize("measurement", [_sound(), _published(), _emotions()], ids=["sound", "published", "emotions"])
 def test_nothing_is_loaded(measurement: Measurement) -> None:
-    _assert_loads_nothing(render(_audit(measurement), _items()))
+    assert_loads_nothing(render(_audit(measurement), _items()))
 
 
 def test_hostile_text_is_escaped_everywhere() -> None:
@@ -363,14 +328,14 @@ def test_hostile_text_is_escaped_everywhere() -> None:
         update={"configuration": {EVIL: [EVIL]}, "libraries": {EVIL: EVIL}, "created": f'"{EVIL}'}
     )
     page = render(result, items)
-    _assert_loads_nothing(page)
+    assert_loads_nothing(page)
     assert "<b>" not in page
     assert unescape(page).count(EVIL) > 30
     assert ">0&lt;script&gt;" in page[page.index("<svg") :]
 
 
 def test_professions_can_be_missing() -> None:
-    text = _text(render(_audit(_sound(professions=[])), {}))
+    text = seen(render(_audit(_sound(professions=[])), {}))
     assert "no values by profession" in text
     assert "No profession has both" in text
 
@@ -387,40 +352,17 @@ def test_without_estimates_there_are_dashes() -> None:
     groups = _groups(GROUPS, "professions", mean=None, interval=None, n=0)
     page = render(_audit(_sound(tests=tests, professions=professions, groups=groups, headline="")), {})
     assert "<svg" not in page
-    assert "None" not in _text(page)
+    assert "None" not in seen(page)
     assert "No finding." in page
-    assert "Male professions 0 + 0 – – – – –" in _text(page)
+    assert "Male professions 0 + 0 – – – – –" in seen(page)
 
 
 def test_an_audit_without_measurements_still_says_what_it_was() -> None:
-    assert "bert-x" in _text(render(_audit(), {}))
+    assert "bert-x" in seen(render(_audit(), {}))
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(
-    not (shutil.which("chromium") or os.environ.get("UNMASK_REQUIRE_BROWSER")),
-    reason="chromium is not on PATH",
-)
+@needs_chromium
 def test_a_browser_shows_the_page_without_network_errors_or_overflow(tmp_path: Path) -> None:
-    from playwright.sync_api import sync_playwright
-
-    file = tmp_path / "report.html"
-    measurements = (_sound(), _published(), _emotions())
-    file.write_text(render(_audit(*measurements, name=EVIL + "x" * 300), _items()), encoding="utf-8")
-    requests: list[str] = []
-    problems: list[str] = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page()
-        page.on("request", lambda request: requests.append(request.url))
-        page.on("console", lambda message: problems.append(message.text))
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("dialog", lambda dialog: problems.append(dialog.message))
-        for width in (1200, 420):
-            page.set_viewport_size({"width": width, "height": 900})
-            page.goto(file.as_uri())
-            page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-            assert page.evaluate("document.documentElement.scrollWidth") <= width
-        browser.close()
-    assert problems == []
-    assert {url for url in requests if not url.startswith("data:")} == {file.as_uri()}
+    audit = _audit(_sound(), _published(), _emotions(), name=EVIL + "x" * 300)
+    assert_a_browser_shows(render(audit, _items()), tmp_path / "report.html")

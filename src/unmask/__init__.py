@@ -16,18 +16,20 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 __all__ = [
     "Audit",
+    "Compared",
     "MaskQuery",
     "MaskedLM",
     "UnmaskError",
     "__version__",
     "analyse",
     "audit",
+    "compare",
     "rewrite",
     "rewriter",
 ]
 
 if TYPE_CHECKING:
-    from unmask.api import Audit, analyse, audit
+    from unmask.api import Audit, Compared, analyse, audit, compare
     from unmask.counterfactual import rewrite, rewriter
     from unmask.errors import UnmaskError
     from unmask.models.interfaces import MaskedLM, MaskQuery
@@ -35,7 +37,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "Audit": "unmask.api",
     "analyse": "unmask.api",
+    "Compared": "unmask.api",
     "audit": "unmask.api",
+    "compare": "unmask.api",
     "rewrite": "unmask.counterfactual",
     "rewriter": "unmask.counterfactual",
     "UnmaskError": "unmask.errors",

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from unmask.cli import analyse, audit, finetune, models, rewrite
+from unmask.cli import analyse, audit, compare, finetune, mitigate, models, rewrite
 from unmask.errors import Stopped, UnmaskError
 
 INTERRUPTED = 130
@@ -19,12 +19,14 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
-    help="Measure gender bias in language models: audit a model, analyse recorded scores, train a model to audit,"
-    " rewrite text into another gender.",
+    help="Measure gender bias in language models: audit a model, analyse recorded scores, compare before and"
+    " after, train a model to audit, rewrite text into another gender.",
     epilog="Start with: unmask audit",
 )
 app.command("audit")(audit.command)
 app.command("analyse")(analyse.command)
+app.command("compare")(compare.command)
+app.command("mitigate")(mitigate.command)
 app.command("finetune")(finetune.command)
 app.command("rewrite")(rewrite.command)
 app.command("models")(models.command)

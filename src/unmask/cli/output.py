@@ -50,3 +50,44 @@ def show_training(record: dict[str, Any], folder: Path, *, as_json: bool) -> Non
         f"Best checkpoint: step {record['best_step']} of {record['steps']}, {record['seconds']:.0f} s of training"
     )
     typer.echo(f"Model: {folder} (metrics.json has all figures)")
+
+
+def show_mitigation(record: dict[str, Any], folder: Path, *, as_json: bool) -> None:
+    """Print what was made and from what, as JSON or in a few lines, and what to do next."""
+    import json
+
+    import typer
+
+    if as_json:
+        typer.echo(json.dumps(record, indent=2, ensure_ascii=False))
+        return
+    parent = record["parent"]
+    typer.echo(f"Made {folder} from {parent['name']} by {record['method']}: {record['about']}")
+    if place := record["details"].get("kept_in"):
+        typer.echo(place)
+    typer.echo(f"Weights {parent['weight_hash'][:12]} → {record['weight_hash'][:12]}; loaded again and found the same.")
+    if "words" not in record["made"]:
+        typer.echo(f"Did it help?  unmask compare {parent['name']} {folder}")
+
+
+def show_methods() -> None:
+    """Print every mitigation with its settings."""
+    import dataclasses
+
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from unmask.mitigations import method_named, method_names
+
+    console = Console()
+    for name in method_names():
+        method = method_named(name)
+        console.print(Text(name, style="bold"), Text(method.about))
+        console.print(Text(f"{method.citation}.", style="dim"))
+        table = Table(box=SIMPLE_HEAD, pad_edge=False, show_header=False)
+        for field in dataclasses.fields(method.settings):
+            default = "–" if field.default is None else str(field.default)
+            table.add_row(f"--set {field.name}=", default, field.metadata["help"])
+        console.print(table)

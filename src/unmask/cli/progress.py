@@ -51,7 +51,8 @@ def training() -> Iterator[tuple[Callable[[str], None], Watch]]:
             loss, left = f"{news.loss:.3f}", _minutes(news.left)
             shown.update(task, completed=news.step, total=news.steps, loss=loss, left=left)
             if news.evaluation is not None:
-                figures = ", ".join(f"{name} {news.evaluation[name]:.4f}" for name in ("loss", "accuracy"))
+                known = [name for name in ("loss", "accuracy") if name in news.evaluation]
+                figures = ", ".join(f"{name} {news.evaluation[name]:.4f}" for name in known)
                 say(
                     f"epoch {news.epoch:.2f}, step {news.step} of {news.steps}:"
                     f" training loss {news.loss:.4f}, validation {figures}; about {_minutes(news.left)} left"

@@ -5,10 +5,16 @@ mean state of all occurrences of words of gender g in the corpus, in the *origin
 
     L     = mean over stereotype sentences x, chosen tokens t of x and chosen layers i of  Σ_g ⟨v_i(g), E_i(t; x)⟩²
     L_reg = mean over gender sentences x, their tokens t, all layers i and dimensions of   (E_i(t; x) - E'_i(t; x))²
-    loss  = α L + β L_reg
+    loss  = α L / L' + β L_reg / R'
 
-where E' is the original model, which stays as it was. Padding counts nowhere. The chosen tokens are all ordinary tokens
-of the sentence, or the stereotype words alone; a word of several pieces is the mean of its pieces' states.
+where E' is the original model, which stays as it was, L' is L in that model, and R' the mean square of its states.
+The paper has no L' and R'. But squared products of states come in thousands and changes of states below 1, so that
+with the published weights a step that holds both follows L alone, and is then clipped, which leaves L_reg no say. (In
+the published code a step has sentences of one kind, and is clipped by itself.) Divided so, both parts are shares, and
+α and β mean the same for every model. With `relative` off, it is the paper's loss.
+
+Padding counts nowhere. The chosen tokens are all ordinary tokens of the sentence, or the stereotype words alone; a word
+of several pieces is the mean of its pieces' states.
 
 M. Kaneko and D. Bollegala (2021), Debiasing Pre-trained Contextualised Embeddings, EACL. The paper's sum runs over the
 vectors of single gender words; its code has one vector a gender, as we have. That code takes the vectors anew from the
@@ -21,12 +27,13 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
 
 from unmask.errors import UnmaskError
+from unmask.mitigations.context_states import hidden_states, orthogonality, pooled, preservation
 from unmask.mitigations.whole_words import WholeWords, pieces_of
 from unmask.training.examples import Example
 from unmask.training.loop import Room
@@ -69,7 +76,7 @@ class ContextDebias:
         self.tokens, self.layers, self.alpha, self.beta = tokens, layers, alpha, beta
         self.vectors = torch.empty(0)
         """The gender vectors: layers × (female, male) × dimensions."""
-        self.shares = torch.ones(len(KINDS))
+        self.weights = torch.empty(0)
         """What a row of each kind counts for."""
 
     def features(self, examples: Sequence[Example]) -> list[Features]:
@@ -114,73 +121,81 @@ class ContextDebias:
             "labels": torch.tensor([row["labels"][0] for row in features]),
         }
 
-    def learn_genders(self, features: Sequence[Features], accelerator: Any, *, rows: int, balance: bool) -> None:
+    def learn_genders(
+        self, features: Sequence[Features], accelerator: Any, *, rows: int, balance: bool, relative: bool
+    ) -> None:
         """Take the gender vectors from the original model, and what each kind of row counts for.
 
-        Balanced, each kind counts for a third of the loss, as in the published code, however rare it is.
+        Balanced, each kind counts for a third of the loss, however rare it is. Relative, L is divided by its value in
+        the original model, and L_reg by the mean square of that model's states.
         """
-        counts = [sum(row["labels"] == [kind] for row in features) for kind in range(len(KINDS))]
+        of_kind = [[row for row in features if row["labels"] == [kind]] for kind in range(len(KINDS))]
+        vectors, size = [], 0.0
+        for mine in of_kind[1:]:
+            words, count, squares = self._summed(_words_and_squares, mine, accelerator, rows)
+            vectors.append((words / count).float())
+            size += float(squares)
+        self.vectors = torch.stack(vectors, dim=1)
+        self.weights = torch.tensor([self.alpha, self.beta, self.beta])
         if balance:
-            self.shares = torch.tensor([len(features) / (len(KINDS) * count) for count in counts])
-        of_gender = ([row for row in features if row["labels"] == [kind]] for kind in (1, 2))
-        self.vectors = torch.stack([self._mean_of_words(mine, accelerator, rows) for mine in of_gender], dim=1)
+            self.weights = self.weights * torch.tensor([len(features) / (len(KINDS) * len(mine)) for mine in of_kind])
+        if relative:
+            (squares,) = self._summed(lambda *one: [self._orthogonality(*one)[0].sum()], of_kind[0], accelerator, rows)
+            pull, size = float(squares) / len(of_kind[0]), size / len(of_kind[1] + of_kind[2])
+            self.weights = self.weights / torch.tensor([pull or 1.0, size or 1.0, size or 1.0])
 
-    def _mean_of_words(self, features: Sequence[Features], accelerator: Any, rows: int) -> torch.Tensor:
-        """The mean state of all words that are looked at, layer by layer, in the original model."""
+    def _summed(
+        self,
+        measure: Callable[[torch.Tensor, Batch], Sequence[torch.Tensor]],
+        features: Sequence[Features],
+        accelerator: Any,
+        rows: int,
+    ) -> list[torch.Tensor]:
+        """What is measured on the original model's states, summed over all rows."""
         features = sorted(features, key=lambda row: len(row["input_ids"]))
-        total, count, at, room = torch.zeros(()), 0, 0, Room(1)
+        total: list[torch.Tensor] = []
+        at, room = 0, Room(1)
         while at < len(features):
             size = math.ceil(rows / room.parts)
             batch = self.batch(features[at : at + size], ())
             try:
                 with torch.no_grad():
                     batch = {name: tensor.to(accelerator.device) for name, tensor in batch.items()}
-                    words, _ = _pooled(_states(self.original.to(accelerator.device), batch), batch["groups"])
+                    found = measure(hidden_states(self.original.to(accelerator.device), batch), batch)
             except RuntimeError as error:
                 room.less(error, size, accelerator)
                 continue
-            total = total + words.double().sum(dim=1).cpu()
-            count += words.shape[1]
+            sums = [one.double().cpu() for one in found]
+            total = [one + more for one, more in zip(total, sums, strict=True)] if total else sums
             at += size
-        return (total / count).float()
+        return total
 
     def run(self, model: Any, batch: Batch) -> torch.Tensor:
-        """The summed loss, the number of rows, and for each kind its part and its rows; then cosines, and their number.
-
-        The weights of the head play no part, so only the layers below it are run.
-        """
+        """The summed loss, the number of rows, each kind's part and its rows; then cosines, and their number."""
         labels = batch["labels"]
         kept = labels != IGNORED
-        states = _states(model, batch)
+        states = hidden_states(model, batch)
         values = torch.zeros(len(labels), device=labels.device)
         aside = torch.zeros(3, device=labels.device)
         stereotype, gender = (labels == 0).nonzero()[:, 0], (labels > 0).nonzero()[:, 0]
         if len(stereotype):
-            values[stereotype], aside = self._orthogonality(states[:, stereotype], batch["groups"][stereotype])
+            inputs = {name: tensor[stereotype] for name, tensor in batch.items()}
+            values[stereotype], cosines = self._orthogonality(states[:, stereotype], inputs)
+            aside = torch.cat([cosines.sum(dim=0), torch.tensor([len(cosines)]).to(cosines)])
         if len(gender):
-            inputs = {name: batch[name][gender] for name in ("input_ids", "attention_mask")}
+            inputs = {name: tensor[gender] for name, tensor in batch.items()}
             with torch.no_grad():
-                before = _states(self.original.to(labels.device), inputs)
+                before = hidden_states(self.original.to(labels.device), inputs)
             values[gender] = preservation(states[:, gender], before, inputs["attention_mask"])
         of_kind = labels[:, None] == torch.arange(len(KINDS), device=labels.device)
         parts = (values[:, None] * of_kind).sum(dim=0)
-        weights = self.shares.to(values) * torch.tensor([self.alpha, self.beta, self.beta]).to(values)
-        sums = [(parts * weights).sum()[None], kept.sum()[None], parts.detach(), of_kind.sum(dim=0), aside]
-        return torch.cat([one.to(values) for one in sums])
+        loss = (parts * self.weights.to(values)).sum()
+        return torch.cat([one.to(values) for one in (loss[None], kept.sum()[None], parts, of_kind.sum(dim=0), aside)])
 
-    def _orthogonality(self, states: torch.Tensor, groups: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """L of each row; and for the record the summed |cosine| with each gender's vector, and of how many."""
+    def _orthogonality(self, states: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+        """Of each row, at the chosen layers; and the cosines."""
         at = {"all": slice(None), "last": slice(-1, None), "first": slice(1)}[self.layers]
-        vectors = self.vectors.to(states.device)[at]
-        words, rows = _pooled(states[at], groups)
-        products = torch.einsum("lwd,lgd->wlg", words, vectors)
-        with torch.no_grad():
-            lengths = words.norm(dim=-1).T[:, :, None] * vectors.norm(dim=-1)
-            cosines = (products / lengths.clamp_min(1e-12)).abs().mean(dim=1)
-        squares = products.pow(2).sum(dim=-1).mean(dim=-1)
-        number = torch.bincount(rows, minlength=len(groups))
-        mean = torch.zeros(len(groups)).to(squares).index_add(0, rows, squares) / number
-        return mean, torch.cat([cosines.sum(dim=0), torch.tensor([len(rows)]).to(cosines)])
+        return orthogonality(states[at], batch["groups"], self.vectors.to(states.device)[at])
 
     def metrics(self, sums: torch.Tensor) -> dict[str, Any]:
         """The loss; L and L_reg, None where there were no rows; and the mean |cosine| with each gender's vector."""
@@ -194,26 +209,11 @@ class ContextDebias:
         }
 
 
-def preservation(states: torch.Tensor, before: torch.Tensor, attention: torch.Tensor) -> torch.Tensor:
-    """The mean squared change of each row's states (layers × rows × tokens × dimensions) where it is attended to."""
-    changes = (states - before).pow(2).mean(dim=(0, 3))
-    return (changes * attention).sum(dim=1) / attention.sum(dim=1)
-
-
-def _states(model: Any, batch: Batch) -> torch.Tensor:
-    """The hidden states: layers (that of the embeddings first) × rows × tokens × dimensions."""
-    inputs = {name: batch[name] for name in ("input_ids", "attention_mask")}
-    return torch.stack(model.base_model(**inputs, output_hidden_states=True).hidden_states)
-
-
-def _pooled(states: torch.Tensor, groups: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """The mean state of each group (layers × groups × dimensions), and the row that it stands in."""
-    rows, places = groups.nonzero(as_tuple=True)
-    names, inverse = torch.unique(rows * (int(groups.max()) + 1) + groups[rows, places], return_inverse=True)
-    sizes = torch.bincount(inverse, minlength=len(names))
-    totals = torch.zeros(len(states), len(names), states.shape[-1]).to(states)
-    totals = totals.index_add(1, inverse, states[:, rows, places])
-    return totals / sizes[:, None], names // (int(groups.max()) + 1)
+def _words_and_squares(states: torch.Tensor, batch: Batch) -> list[torch.Tensor]:
+    """The summed states of words, how many there are, and the summed mean square of the rows' states."""
+    words, _ = pooled(states, batch["groups"])
+    squares = preservation(states, torch.zeros_like(states), batch["attention_mask"])
+    return [words.double().sum(dim=1), torch.tensor(words.shape[1]), squares.sum()]
 
 
 def _mean(total: float, count: float) -> float | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from difflib import SequenceMatcher
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -18,9 +19,14 @@ from unmask.models.sources import device
 
 LONGEST = 128
 FEWEST = 10
-TOKENS = ("all", "mean", "first")
-"""What stands for a sentence: each of its ordinary tokens, their mean, or its first token ([CLS])."""
-Take = Callable[[int, NDArray[np.float64]], None]
+Take = Callable[[int, NDArray[np.float32]], None]
+
+
+class Masked(NamedTuple):
+    """A row of token ids, and which of them are the mask that counts."""
+
+    ids: list[int]
+    place: slice
 
 
 def in_both_genders(job: Job, most: int, words: frozenset[str] | None = None) -> list[tuple[str, str]]:
@@ -59,39 +65,68 @@ def _words(sentence: str) -> set[str]:
     return set("".join(letter if letter.isalpha() else " " for letter in sentence.lower()).split())
 
 
-def each_state(job: Job, texts: Sequence[str], tokens: str, take: Take) -> None:
-    """Call `take` with each text's place and its last hidden states: all ordinary tokens', their mean, or the first's.
+def encoded(job: Job, texts: Sequence[str]) -> list[list[int]]:
+    """The token ids of texts, cut where they are long."""
+    limit = min(LONGEST, most_tokens(_model(job)) or LONGEST)
+    ids: list[list[int]] = _tokenizer(job)(list(texts), truncation=True, max_length=limit)["input_ids"]
+    return ids
+
+
+def ordinary(job: Job, ids: Sequence[int]) -> NDArray[np.bool_]:
+    """Which tokens are no special ones."""
+    special = set(_tokenizer(job).all_special_ids)
+    return np.array([token not in special for token in ids])
+
+
+def masked(job: Job, female: Sequence[int], male: Sequence[int], seed: int) -> tuple[Masked, Masked] | None:
+    """A sentence in both genders with one of the places where they differ masked, drawn by the seed; the others stay.
+
+    None where no such place is left.
+    """
+    mask = _tokenizer(job).mask_token_id
+    steps = SequenceMatcher(None, female, male, autojunk=False).get_opcodes()
+    places = [(i, j, k, m) for kind, i, j, k, m in steps if kind == "replace"]
+    if not places:
+        return None
+    i, j, k, m = places[int(np.random.default_rng([job.seed, seed]).integers(len(places)))]
+    return (
+        Masked([*female[:i], *[mask] * (j - i), *female[j:]], slice(i, j)),
+        Masked([*male[:k], *[mask] * (m - k), *male[m:]], slice(k, m)),
+    )
+
+
+def each_state(job: Job, rows: Sequence[Sequence[int]], take: Take) -> None:
+    """Call `take` with the place of each row of token ids and the last hidden states of its tokens.
 
     Batches are by length, and made smaller where memory is short.
     """
-    model, tokenizer = job.subject.model, job.subject.tokenizer  # type: ignore[attr-defined]
+    model, tokenizer = _model(job), _tokenizer(job)
     where = device(job.loading.device)
-    limit = min(LONGEST, most_tokens(model) or LONGEST)
-    encoded = tokenizer(list(texts), truncation=True, max_length=limit)
-    ids = encoded["input_ids"]
-    special = set(tokenizer.all_special_ids)
     model.to(where).eval()
 
     @torch.inference_mode()
     def forward(places: list[int]) -> None:
-        batch = tokenizer.pad([{name: encoded[name][at] for name in encoded} for at in places], return_tensors="pt")
-        hidden = model.base_model(**{name: tensor.to(where) for name, tensor in batch.items()})[0].double().cpu()
+        batch = tokenizer.pad([{"input_ids": list(rows[at])} for at in places], return_tensors="pt")
+        inputs = {name: tensor.to(where) for name, tensor in batch.items()}
+        hidden = model.base_model(**inputs)[0].float().cpu().numpy()
+        attended = batch["attention_mask"].bool().numpy()
         for row, at in enumerate(places):
-            attended = batch["attention_mask"][row].bool()
-            states = hidden[row][attended].numpy()
-            ordinary = np.array([token not in special for token in ids[at]])
-            if tokens == "first":
-                take(at, states[:1])
-            elif ordinary.any():
-                take(at, states[ordinary] if tokens == "all" else states[ordinary].mean(axis=0, keepdims=True))
+            take(at, hidden[row][attended[row]])
 
     try:
-        engine.run([len(one) for one in ids], forward, progress=job.progress)
+        engine.run([len(row) for row in rows], forward, progress=job.progress)
     finally:
         model.to("cpu")
 
 
 def a_batch(job: Job, text: str) -> dict[str, Any]:
     """A small input of the model's, to watch it at work."""
-    inputs = job.subject.tokenizer([text], truncation=True, max_length=16, return_tensors="pt")  # type: ignore[attr-defined]
-    return dict(inputs)
+    return dict(_tokenizer(job)([text], truncation=True, max_length=16, return_tensors="pt"))
+
+
+def _model(job: Job) -> Any:
+    return job.subject.model  # type: ignore[attr-defined]
+
+
+def _tokenizer(job: Job) -> Any:
+    return job.subject.tokenizer  # type: ignore[attr-defined]

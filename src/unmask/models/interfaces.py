@@ -55,6 +55,16 @@ class Description:
     pieces: list[int]
 
 
+@dataclass(frozen=True)
+class Answers:
+    """What a model says to queries."""
+
+    log_probability: NDArray[np.float64]
+    """The natural logarithm of the probability of each query's target."""
+    first_choice: NDArray[np.bool_]
+    """Whether each piece of the target is the likeliest of all pieces at its place."""
+
+
 @runtime_checkable
 class MaskedLM(Protocol):
     """A masked language model."""
@@ -70,6 +80,15 @@ class Describes(Protocol):
 
     def describe(self, queries: Sequence[MaskQuery | LiteralQuery]) -> Description:
         """What it takes to answer these queries."""
+        ...
+
+
+@runtime_checkable
+class Chooses(Protocol):
+    """A model that can say whether a target is what it would choose itself (optional)."""
+
+    def answer(self, queries: Sequence[MaskQuery]) -> Answers:
+        """How probable each query's target is, and whether it is the model's first choice."""
         ...
 
 

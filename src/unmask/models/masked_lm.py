@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.models import engine
 from unmask.models.encoding import Input, Read, Tokenizer, encode
-from unmask.models.interfaces import Description, LiteralQuery, MaskQuery
+from unmask.models.interfaces import Answers, Description, LiteralQuery, MaskQuery
 from unmask.models.loaded import LoadedModel
 from unmask.models.positions import most_tokens
 
@@ -38,19 +38,25 @@ class TransformersMaskedLM(LoadedModel):
 
     def log_probability(self, queries: Sequence[Query]) -> NDArray[np.float64]:
         """The natural logarithm of the probability of each query's target."""
+        return self.answer(queries).log_probability
+
+    def answer(self, queries: Sequence[Query]) -> Answers:
+        """How probable each query's target is, and whether it is the model's first choice."""
         answers = self._encode(queries)
         asked: dict[tuple[Input, int], dict[int, float]] = {}
         for reads in answers:
             for read in reads:
                 asked.setdefault((read.input, read.position), {})[read.token] = float("nan")
         places = list(asked)
+        chosen: dict[tuple[Input, int], int] = {}
         self._refuse_too_long(max((len(input.ids) for input, _ in places), default=0))
         self._refuse_too_many_pieces(max((max(input.ids) for input, _ in places), default=0))
 
         def forward(batch: list[int]) -> None:
-            log_p = self._log_softmax([places[at] for at in batch], [list(asked[places[at]]) for at in batch])
-            for at, values in zip(batch, log_p, strict=True):
+            log_p, best = self._log_softmax([places[at] for at in batch], [list(asked[places[at]]) for at in batch])
+            for at, values, token in zip(batch, log_p, best, strict=True):
                 asked[places[at]] = dict(zip(asked[places[at]], values, strict=True))
+                chosen[places[at]] = token
 
         lengths = [len(input.ids) for input, _ in places]
         engine.run(lengths, forward, budget=self.token_budget, progress=self.progress)
@@ -59,7 +65,8 @@ class TransformersMaskedLM(LoadedModel):
             dtype=float,
         )
         self._refuse_not_finite(scores, queries)
-        return scores
+        right = [all(chosen[read.input, read.position] == read.token for read in reads) for reads in answers]
+        return Answers(scores, np.array(right, dtype=bool))
 
     def describe(self, queries: Sequence[Query]) -> Description:
         """How many distinct inputs the queries need, and the word pieces of each target."""
@@ -74,23 +81,29 @@ class TransformersMaskedLM(LoadedModel):
             self._encoded = (asked, encode(self.tokenizer, asked))
         return self._encoded[1]
 
-    def _log_softmax(self, places: list[tuple[Input, int]], tokens: list[list[int]]) -> list[list[float]]:
+    def _log_softmax(
+        self, places: list[tuple[Input, int]], tokens: list[list[int]]
+    ) -> tuple[list[list[float]], list[int]]:
+        """The log-probabilities of the tokens that are asked for at each place, and the likeliest token there."""
         logits = self._logits([input for input, _ in places], [position for _, position in places])
         norm = torch.logsumexp(logits, dim=-1)
-        return [(logits[row, wanted] - norm[row]).tolist() for row, wanted in enumerate(tokens)]
+        log_p = [(logits[row, wanted] - norm[row]).tolist() for row, wanted in enumerate(tokens)]
+        return log_p, logits.argmax(dim=-1).tolist()
 
     @torch.inference_mode()
     def _logits(self, inputs: list[Input], positions: list[int], *, alone: bool | None = None) -> torch.Tensor:
-        """The logits over the vocabulary at one position of each input."""
+        """The logits over the vocabulary at one position of each input; an input that is read twice is run once."""
         device = next(self.model.parameters()).device
-        width = max(len(input.ids) for input in inputs)
+        distinct = {input: row for row, input in enumerate(dict.fromkeys(inputs))}
+        width = max(len(input.ids) for input in distinct)
         pad = self.tokenizer.pad_token_id or 0
-        ids = torch.full((len(inputs), width), pad)
-        attention = torch.zeros((len(inputs), width), dtype=torch.long)
-        for row, input in enumerate(inputs):
+        ids = torch.full((len(distinct), width), pad)
+        attention = torch.zeros((len(distinct), width), dtype=torch.long)
+        for input, row in distinct.items():
             ids[row, : len(input.ids)] = torch.tensor(input.ids)
             attention[row, : len(input.ids)] = torch.tensor(input.attention or (1,) * len(input.ids))
-        rows, columns = torch.arange(len(inputs), device=device), torch.tensor(positions, device=device)
+        rows = torch.tensor([distinct[input] for input in inputs], device=device)
+        columns = torch.tensor(positions, device=device)
 
         def cut(_module: Any, _args: Any, output: Any) -> Any:
             hidden = output[0][rows, columns].unsqueeze(1)

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from unmask.measures.association.caveats import AGREEMENT
 from unmask.measures.association.interpret import clear, is_noise, size_of
+from unmask.report.pages import capital, fill, title
 from unmask.results import AuditResult, Group, Measurement, Test
 from unmask.results.numbers import interval, number, odds, p_value
 
 if TYPE_CHECKING:
     import pandas as pd
 
-LANGUAGES = {"en": "English", "de": "German"}
-CORPORA = {
-    "bec-pro": "BEC-Pro",
-    "agreement-free": "agreement-free sentences",
-    "emotions": "emotions",
-    "recorded": "recorded scores",
-    "custom": "own words",
-}
 MOST_CARDS = 4
 
 
@@ -49,14 +41,9 @@ class Row:
 
 def render(result: AuditResult, items: Mapping[str, pd.DataFrame]) -> str:
     """The report of an audit as the text of an HTML page."""
-    from jinja2 import Environment, StrictUndefined
-
-    page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    page.filters |= {"number": number, "interval": interval, "p": lambda p: p_value(p).removeprefix("= ")}
-    page.filters["capital"] = _capital
-    template = page.from_string((resources.files(__package__) / "page.html.j2").read_text(encoding="utf-8"))
     ordered = sorted(result.measurements, key=_agreement)  # what can be read as bias comes first
-    return template.render(result=result, views=[_view(one, items.get(one.name)) for one in ordered])
+    views = [_view(one, items.get(one.name)) for one in ordered]
+    return fill("page.html.j2", result=result, views=views)
 
 
 def _view(measurement: Measurement, items: pd.DataFrame | None) -> dict[str, Any]:
@@ -71,11 +58,9 @@ def _view(measurement: Measurement, items: pd.DataFrame | None) -> dict[str, Any
         if shown:
             svg = plots.bars(members, scale)
             panels.append({"name": name, "svg": svg, "shown": len(shown), "of": len(members)})
-    corpus = CORPORA.get(measurement.corpus, measurement.corpus)
-    language = LANGUAGES.get(measurement.language, measurement.language)
     return {
         "measurement": measurement,
-        "title": f"{_capital(measurement.name)}: {corpus}, {language}",
+        "title": title(measurement.name, measurement.corpus, measurement.language),
         "agreement": _agreement(measurement),
         "noun": measurement.attributes.removesuffix("s"),
         "cards": list(_cards(measurement)),
@@ -101,18 +86,18 @@ def _cards(measurement: Measurement) -> Iterator[Card]:
             continue
         between = interval(test.interval)
         if test.labels["contrast"] == "stereotype":
-            title, value, reading = "Stereotype", f"{odds(test.estimate)} ×", _STEREOTYPE
+            name, value, reading = "Stereotype", f"{odds(test.estimate)} ×", _STEREOTYPE
             between = " to ".join(odds(bound) for bound in test.interval or ())
         elif test.labels["contrast"] == "workforce":
-            title, value, reading = "Workforce", f"r = {number(test.estimate)}", _WORKFORCE
+            name, value, reading = "Workforce", f"r = {number(test.estimate)}", _WORKFORCE
         else:
-            title = _capital(f"{test.labels['group']} {measurement.attributes}")
+            name = capital(f"{test.labels['group']} {measurement.attributes}")
             value, reading = f"{number(test.estimate)} nats", f"{_DIFFERENCE} {_shift(test, measurement)}"
         verdict = _verdict(test, measurement)
         if _agreement(measurement):
             verdict = "not interpretable"
             reading = "Grammatical agreement goes into this number; it is not to be read as bias."
-        yield Card(title, value, f"95 % interval {between}" if between else "no interval", verdict, reading)
+        yield Card(name, value, f"95 % interval {between}" if between else "no interval", verdict, reading)
 
 
 _STEREOTYPE = (
@@ -146,14 +131,10 @@ def _verdict(test: Test, measurement: Measurement) -> str:
     return f"{size_of(test.estimate)} effect" if clear(test, measurement) else "no clear difference"
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 def _rows(measurement: Measurement) -> list[Row]:
     return [
         Row(
-            _capital(f"{kind} {measurement.attributes}"),
+            capital(f"{kind} {measurement.attributes}"),
             measurement.mean_of(kind, "female"),
             measurement.mean_of(kind, "male"),
             measurement.test("difference", group=kind),

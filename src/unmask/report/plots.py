@@ -1,35 +1,35 @@
-"""The plots of a report as SVG text, to be set into a page: bars by profession, and the workforce scatter.
-
-Text and axes take the colour of the text around them (`currentColor`), so that one drawing serves light and
-dark pages. The layout is fixed, not fitted to the text: no name in a user's file can change a plot's size.
-"""
+"""The plots of an audit as SVG text, to be set into a page: bars by profession, and the workforce scatter."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from io import StringIO
 from itertools import islice
-from typing import Any
 
 import altair as alt
 
+from unmask.report.drawing import (
+    GENDERS,
+    INK,
+    MOST_BARS,
+    POINT,
+    ROW,
+    Domain,
+    Point,
+    around,
+    chart,
+    column,
+    rows_of,
+    svg,
+)
+from unmask.report.pages import signed
 from unmask.results import ProfessionValue
 from unmask.results.numbers import number
 
-FEMALE, MALE, POINT = "#d95f02", "#7570b3", "#1b9e77"
-"""Told apart with any colour vision, and seen on white as on black."""
-FONT = "Arial, Helvetica, Liberation Sans, sans-serif"
-INK = "currentColor"
-MOST_BARS = 40
 MOST_LABELS = 18
 LONGEST_LABEL = 32
-ROW = 24
 BAR_WIDTH, BAR_MARGINS = 116, {"left": 196, "right": 42, "top": 20, "bottom": 24}
 SCATTER_WIDTH, SCATTER_HEIGHT = 740, 400
 SCATTER_MARGINS = {"left": 48, "right": 128, "top": 10, "bottom": 46}
-
-Domain = tuple[float, float]
-Point = dict[str, Any]
 
 
 def share(percent: float | None) -> str:
@@ -39,7 +39,7 @@ def share(percent: float | None) -> str:
 
 def domain(professions: Iterable[ProfessionValue]) -> Domain:
     """One scale for the bars of all groups, so that their panels can be compared."""
-    return _around(value for one in professions for value in (one.female, one.male))
+    return around(value for one in professions for value in (one.female, one.male))
 
 
 def shown_as_bars(professions: Iterable[ProfessionValue]) -> list[ProfessionValue]:
@@ -60,32 +60,32 @@ def bars(professions: Iterable[ProfessionValue], scale: Domain) -> str:
             {"at": at, "gender": "female", "value": one.female},
             {"at": at, "gender": "male", "value": one.male},
         ]
-        gap = ("+" if (one.difference or 0) > 0 else "") + number(one.difference)
+        gap = signed(one.difference)
         texts.append({"at": at, "name": one.profession, "share": share(one.workforce_share), "gap": gap})
-    place = alt.Y("at:O", axis=None, scale=alt.Scale(paddingInner=0.25, paddingOuter=0.12))
+    place = rows_of()
     across = alt.X(
         "value:Q", title=None, scale=alt.Scale(domain=scale, nice=False), axis=alt.Axis(tickCount=4, labelOverlap=True)
     )
-    colours = alt.Scale(domain=["female", "male"], range=[FEMALE, MALE])
     columns = {"gap": BAR_WIDTH + 38}
     if any(one.workforce_share is not None for one in chosen):
         columns["share"] = -8
-    words, heads = _chart(texts), _chart([{"share": "women", "gap": "f − m"}])
+    left = BAR_MARGINS["left"]
+    words, heads = chart(texts), chart([{"share": "women", "gap": "f − m"}])
     layers = [
-        _chart([value for value in values if value["value"] is not None])
+        chart([value for value in values if value["value"] is not None])
         .mark_bar()
         .encode(
             x=across,
             y=place,
             yOffset=alt.YOffset("gender:N", sort=["female", "male"]),
-            color=alt.Color("gender:N", legend=None, scale=colours),
+            color=alt.Color("gender:N", legend=None, scale=GENDERS),
         ),
-        _chart([{"value": 0}]).mark_rule(color=INK, opacity=0.7).encode(x="value:Q"),
-        _column(words, "name", -46 if "share" in columns else -8, 1, place),
+        chart([{"value": 0}]).mark_rule(color=INK, opacity=0.7).encode(x="value:Q"),
+        column(words, "name", -46 if "share" in columns else -8, place, left=left, opacity=1),
     ]
     for field, end in columns.items():
-        layers += [_column(words, field, end, 0.75, place), _column(heads, field, end, 0.75, alt.value(-11))]
-    return _svg(layers, BAR_WIDTH, ROW * len(chosen), BAR_MARGINS)
+        layers += [column(words, field, end, place, left=left), column(heads, field, end, alt.value(-11), left=left)]
+    return svg(layers, BAR_WIDTH, ROW * len(chosen), BAR_MARGINS)
 
 
 def scatter(professions: Iterable[ProfessionValue]) -> str:
@@ -101,7 +101,7 @@ def scatter(professions: Iterable[ProfessionValue]) -> str:
     shares = [point["share"] for point in points]
     wide, tall = (
         (min(0, *shares), max(100, *shares)),
-        _around(point[end] for point in points for end in ("low", "high")),
+        around(point[end] for point in points for end in ("low", "high")),
     )
     ticks = alt.Axis(tickCount=10, labelFlush=False)
     across = alt.X("share:Q", scale=alt.Scale(domain=wide), title="Women in the workforce (%)", axis=ticks)
@@ -110,38 +110,20 @@ def scatter(professions: Iterable[ProfessionValue]) -> str:
         for name in ("value", "low")
     )
     layers = [
-        _chart([{"value": 0}]).mark_rule(color=INK, opacity=0.7, strokeDash=[4, 3]).encode(y=up),
-        _chart(points).mark_rule(color=INK, opacity=0.28).encode(x=across, y=from_low, y2="high:Q"),
-        _chart(points).mark_circle(size=46, color=POINT, opacity=0.95).encode(x=across, y=up),
+        chart([{"value": 0}]).mark_rule(color=INK, opacity=0.7, strokeDash=[4, 3]).encode(y=up),
+        chart(points).mark_rule(color=INK, opacity=0.28).encode(x=across, y=from_low, y2="high:Q"),
+        chart(points).mark_circle(size=46, color=POINT, opacity=0.95).encode(x=across, y=up),
     ]
     labels = _labels(points, wide, tall)
     for align, shift in (("left", 7), ("right", -7)):
-        text = _chart([label for label in labels if label["align"] == align])
+        text = chart([label for label in labels if label["align"] == align])
         text = text.mark_text(align=align, baseline="middle", dx=shift, color=INK, fontSize=11)
         layers.append(text.encode(x=across, y=up, text="name:N"))
-    return _svg(layers, SCATTER_WIDTH, SCATTER_HEIGHT, SCATTER_MARGINS)
+    return svg(layers, SCATTER_WIDTH, SCATTER_HEIGHT, SCATTER_MARGINS)
 
 
 def _shorten(name: str) -> str:
     return name if len(name) <= LONGEST_LABEL else name[: LONGEST_LABEL - 1].rstrip() + "…"
-
-
-def _chart(rows: Sequence[Point]) -> Any:
-    return alt.Chart(alt.Data(values=list(rows)))
-
-
-def _column(chart: Any, field: str, end: int, opacity: float, place: Any) -> Any:
-    """Text flush with `end`, cut off before it would leave the plot."""
-    room = BAR_MARGINS["left"] + end - 4
-    text = chart.mark_text(align="right", baseline="middle", color=INK, fontSize=11, opacity=opacity, limit=room)
-    return text.encode(x=alt.value(end), y=place, text=f"{field}:N")
-
-
-def _around(values: Iterable[float | None]) -> Domain:
-    """A scale with zero in it, and some air."""
-    there = [0.0, *(value for value in values if value is not None)]
-    air = 0.05 * (max(there) - min(there)) or 1.0
-    return min(there) - air, max(there) + air
 
 
 def _worth_a_label(points: Sequence[Point]) -> Iterator[Point]:
@@ -175,20 +157,3 @@ def _labels(points: Sequence[Point], wide: Domain, tall: Domain) -> list[Point]:
                 labels[point["name"]] = {**point, "align": align}
                 taken.append((start, end, y - 7, y + 7))
     return list(labels.values())
-
-
-def _svg(layers: Sequence[Any], width: int, height: int, margins: dict[str, int]) -> str:
-    colours = dict.fromkeys(("labelColor", "titleColor", "tickColor", "gridColor"), INK)
-    sizes = {
-        "labelFontSize": 11,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "gridOpacity": 0.12,
-        "tickOpacity": 0.4,
-    }
-    chart = alt.layer(*layers).properties(width=width, height=height, padding=margins, autosize="none")
-    # The page describes each plot in words; attributes of every mark would only be read out one by one.
-    chart = chart.configure(font=FONT, aria=False, background="transparent").configure_view(stroke=None)
-    page = StringIO()
-    chart.configure_axis(domain=False, **colours, **sizes).save(page, format="svg")
-    return page.getvalue()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from io import StringIO
 
 from rich.box import SIMPLE_HEAD
@@ -10,8 +11,14 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from unmask.measures.association.verdict import is_agreement
+from unmask.report.figures import UNREADABLE, change_line, figure_line, loss_line, measured
+from unmask.report.pages import p
 from unmask.results import AuditResult, Measurement
+from unmask.results.comparison import Change, Comparison, ComparisonResult
 from unmask.results.numbers import interval, number, p_value
+
+STYLES = {"improved": "bold green", "overshot": "bold yellow", "worse": "bold red"}
 
 
 def show(result: AuditResult, console: Console) -> None:
@@ -31,20 +38,100 @@ def show(result: AuditResult, console: Console) -> None:
 
 def text(result: AuditResult, width: int = 100) -> str:
     """What `show` prints, as plain text."""
-    console = Console(file=StringIO(), width=width, color_system=None)
-    show(result, console)
-    file = console.file
-    assert isinstance(file, StringIO)
-    return file.getvalue()
+    page = StringIO()
+    show(result, Console(file=page, width=width, color_system=None))
+    return page.getvalue()
+
+
+def show_comparison(result: ComparisonResult, console: Console) -> None:
+    """Print the verdict, what changed and at what cost; of several models, first an overview."""
+    if len(result.comparisons) > 1:
+        console.print(_overview(result))
+    for at, comparison in enumerate(result.comparisons):
+        title = f"{comparison.name}, {comparison.language}, {comparison.corpus} ({comparison.protocol})"
+        console.print(Text(f"\n{comparison.before} → {comparison.after}: {title}", style="bold"))
+        console.print(_verdict(comparison))
+        console.print(Text(" ".join(filter(None, [comparison.headline, comparison.cost])) or "No finding."))
+        console.print(_changes(comparison))
+        if all(one.after != comparison.after for one in result.comparisons[:at]):
+            for line in _usefulness(result, comparison.after):
+                console.print(Text(line))
+        side = next(side for side in result.after if side.name == comparison.after)
+        if side.lineage:
+            console.print(Text(side.lineage))
+        codes = [caveat.code for caveat in (*comparison.caveats, *result.caveats)]
+        console.print(Text(f"Caveats: {', '.join(dict.fromkeys(codes)) or 'none'}", style="dim"))
+
+
+def comparison_text(result: ComparisonResult, width: int = 100) -> str:
+    """What `show_comparison` prints, as plain text."""
+    page = StringIO()
+    show_comparison(result, Console(file=page, width=width, color_system=None))
+    return page.getvalue()
+
+
+def _verdict(comparison: Comparison) -> Text:
+    word = UNREADABLE if is_agreement(comparison) else comparison.verdict
+    return Text(word, style=STYLES.get(word, "bold"))
+
+
+def _overview(result: ComparisonResult) -> Table:
+    table = _table("after", "verdict", "stereotype, odds", "change of loss")
+    for comparison in result.comparisons:
+        stereotype = comparison.of("stereotype")
+        line = change_line("", stereotype, as_odds=True) if stereotype else None
+        loss = loss_line(result, comparison.after)
+        name = f"{comparison.after} ({comparison.corpus}, {comparison.language})"
+        table.add_row(
+            escape(name),
+            _verdict(comparison),
+            f"{line.before} → {line.after}" if line else "–",
+            f"{loss.change} {loss.interval}".rstrip() if loss else "–",
+        )
+    return table
+
+
+def _changes(comparison: Comparison) -> Table:
+    """The contrasts in which zero is no bias, and the workforce; the means are in the report."""
+    published = comparison.protocol == "published"
+    spread = ["p"] if published else ["95 % interval", "p (Holm)"]
+    table = _table("contrast", "before", "after", "change", *spread, "verdict")
+    for name, change in comparison.changes.items():
+        if change.labels["contrast"] != "mean":
+            line = change_line(_short(name, change), change)
+            sure = [line.p] if published else [line.interval, line.p]
+            table.add_row(escape(line.name), line.before, line.after, line.change, *sure, line.verdict)
+    return table
+
+
+def _short(name: str, change: Change) -> str:
+    """A name that leaves a line to each contrast."""
+    if "group" in change.labels:
+        return f"{change.labels['group']}: female − male"
+    return f"workforce, {change.labels['correlation']}" if "correlation" in change.labels else name
+
+
+def _usefulness(result: ComparisonResult, after: str) -> Iterator[str]:
+    for one in measured(result, after):
+        for name, figure in one.figures.items():
+            line = figure_line(f"{one.what}, {name.replace('_', ' ')}", name, figure)
+            change = " ".join(filter(None, (line.change, line.interval)))
+            sure = "" if figure.p_value is None else f", p {p_value(figure.p_value)}"
+            yield f"{line.name}: {line.before} → {line.after} (change {change}{sure})"
+
+
+def _table(*names: str) -> Table:
+    """Columns of numbers, and a first one that alone gives way where the terminal is narrow: numbers are never cut."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for at, name in enumerate(names):
+        table.add_column(name, justify="right" if at else "left", no_wrap=bool(at), overflow="fold")
+    return table
 
 
 def _means(measurement: Measurement) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
     published = measurement.protocol == "published"
     spread = "V, r" if published else "95 % interval"
-    for name in ("mean association", "female", "male", "f − m", spread, "p" if published else "p (Holm)"):
-        first = name == "mean association"  # it alone gives way where the terminal is narrow: numbers are never cut
-        table.add_column(name, justify="left" if first else "right", no_wrap=not first, overflow="fold")
+    table = _table("mean association", "female", "male", "f − m", spread, "p" if published else "p (Holm)")
     for kind in measurement.kinds():
         test = measurement.test("difference", group=kind)
         female, male = (measurement.mean_of(kind, gender) for gender in ("female", "male"))
@@ -52,18 +139,14 @@ def _means(measurement: Measurement) -> Table:
             continue
         between = f"{number(test.statistic, 0)}, {number(test.effect_size)}" if published else interval(test.interval)
         name = escape(f"{kind} {measurement.attributes}")
-        p = p_value(test.p_adjusted).removeprefix("= ")
-        table.add_row(name, number(female.mean), number(male.mean), number(test.estimate), between, p)
+        row = (number(female.mean), number(male.mean), number(test.estimate), between, p(test.p_adjusted))
+        table.add_row(name, *row)
     return table
 
 
 def _contrasts(measurement: Measurement) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for name in ("contrast", "estimate", "95 % interval", "p (Holm)"):
-        first = name == "contrast"
-        table.add_column(name, justify="left" if first else "right", no_wrap=not first, overflow="fold")
+    table = _table("contrast", "estimate", "95 % interval", "p (Holm)")
     for name in ("stereotype", "workforce share, pearson", "workforce share, spearman"):
         if test := measurement.tests.get(name):
-            p = p_value(test.p_adjusted).removeprefix("= ")
-            table.add_row(name, number(test.estimate), interval(test.interval), p)
+            table.add_row(name, number(test.estimate), interval(test.interval), p(test.p_adjusted))
     return table

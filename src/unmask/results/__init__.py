@@ -1,5 +1,17 @@
-"""What an audit says, as data: the schema of `result.json`, where it came from, and how it is stored."""
+"""What an audit or a comparison says, as data: the schema of `result.json`, where it came from, how it is stored."""
 
+from unmask.results.comparison import (
+    Change,
+    Comparison,
+    ComparisonResult,
+    Figure,
+    HypothesisChange,
+    ProfessionChange,
+    Side,
+    TableRow,
+    Usefulness,
+    Verdict,
+)
 from unmask.results.schema import (
     SCHEMA_VERSION,
     AuditResult,
@@ -17,11 +29,21 @@ __all__ = [
     "SCHEMA_VERSION",
     "AuditResult",
     "Caveat",
+    "Change",
+    "Comparison",
+    "ComparisonResult",
     "Effect",
+    "Figure",
     "Group",
     "Hypothesis",
+    "HypothesisChange",
     "Measurement",
     "ModelInfo",
+    "ProfessionChange",
     "ProfessionValue",
+    "Side",
+    "TableRow",
     "Test",
+    "Usefulness",
+    "Verdict",
 ]

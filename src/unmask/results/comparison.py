@@ -22,8 +22,11 @@ class Change(Record):
     """How many paired items, or pairs of items, it rests on."""
     before: float | None
     before_interval: Interval | None = None
+    before_p_value: float | None = None
+    """Of its own test against zero, uncorrected."""
     after: float | None
     after_interval: Interval | None = None
+    after_p_value: float | None = None
     change: float | None
     """After minus before."""
     interval: Interval | None = None
@@ -33,7 +36,7 @@ class Change(Record):
     df: float | None = None
     p_value: float | None = None
     p_adjusted: float | None = None
-    """Holm's correction over all changes of the comparison."""
+    """Holm's correction over all changes of the comparison; in `published` the p-value itself, as in the paper."""
     p_sign_flip: float | None = None
     effect_size: float | None = None
     effect_size_name: str = ""
@@ -114,6 +117,17 @@ class Comparison(Record):
     professions: list[ProfessionChange] = Field(default_factory=list)
     hypotheses: list[HypothesisChange] = Field(default_factory=list)
     caveats: list[Caveat] = Field(default_factory=list)
+    noise_floor: float | None = None
+    """The noise floors of both measurements together: a smaller change is noise. Null if neither scored anything."""
+
+    def kinds(self) -> list[str]:
+        """The groups of professions, in order."""
+        return list(dict.fromkeys(one.labels["group"] for one in self.changes.values() if "group" in one.labels))
+
+    def of(self, contrast: str, **labels: str) -> Change | None:
+        """The change of a contrast, such as `stereotype`, or `difference` in a `group`."""
+        wanted = {"contrast": contrast, **labels}
+        return next((one for one in self.changes.values() if one.labels == wanted), None)
 
 
 class Figure(Record):
@@ -152,6 +166,8 @@ class Side(Record):
     """The audit folder, or null where the model was audited for the comparison."""
     created: str
     """When it was audited: UTC, ISO 8601."""
+    lineage: str = ""
+    """Of a model after, where that is known: that it was made from the model before, and how, or that it was not."""
 
 
 class ComparisonResult(Record):

@@ -1,45 +1,100 @@
-"""An audit folder: `result.json`, `items/<measure>.parquet`, and a report; written whole or not at all."""
+"""An audit folder: `result.json`, `items/<measure>.parquet`, and a report; written whole or not at all.
+
+A comparison's folder is like it, and holds the folders of the audits that were made for it under `audits/`.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from unmask.errors import UnmaskError
 from unmask.files import whole_folder
+from unmask.results.comparison import ComparisonResult
 from unmask.results.schema import AuditResult
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+RESULT = "result.json"
+R = TypeVar("R", AuditResult, ComparisonResult)
+
+
+@dataclass(frozen=True)
+class Folder:
+    """What goes into a folder."""
+
+    result: AuditResult | ComparisonResult
+    items: Mapping[str, pd.DataFrame]
+    pages: Mapping[str, str]
+    """Further text files by name."""
+    audits: Mapping[str, Folder] = field(default_factory=dict)
+    """Those made for a comparison, by name."""
+
+
 def save(folder: Path, result: AuditResult, items: Mapping[str, pd.DataFrame], pages: Mapping[str, str]) -> None:
     """Write an audit folder; `pages` are further text files by name."""
+    save_folder(folder, Folder(result, items, pages))
+
+
+def save_folder(folder: Path, content: Folder) -> None:
+    """Write the folder of an audit or a comparison."""
     with whole_folder(folder) as draft:
-        (draft / "result.json").write_text(result.model_dump_json(indent=2) + "\n", encoding="utf-8")
-        (draft / "items").mkdir()
-        for measure, frame in items.items():
-            frame.to_parquet(draft / "items" / f"{measure}.parquet", index=False)
-        for name, text in pages.items():
-            (draft / name).write_text(text, encoding="utf-8")
+        _write(draft, content)
+
+
+def _write(draft: Path, content: Folder) -> None:
+    (draft / RESULT).write_text(content.result.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    (draft / "items").mkdir()
+    for measure, frame in content.items.items():
+        frame.to_parquet(draft / "items" / f"{measure}.parquet", index=False)
+    for name, text in content.pages.items():
+        (draft / name).write_text(text, encoding="utf-8")
+    for name, audit in content.audits.items():
+        inner = draft / "audits" / _file_name(name)
+        inner.mkdir(parents=True)
+        _write(inner, audit)
 
 
 def load(folder: Path) -> AuditResult:
     """Read the result of an audit folder."""
-    path = folder / "result.json"
+    text = _text(folder, "unmask audit")
+    return _parsed(AuditResult, folder, text)
+
+
+def load_comparison(folder: Path) -> ComparisonResult:
+    """Read the result of a comparison's folder."""
+    text = _text(folder, "unmask compare")
+    return _parsed(ComparisonResult, folder, text)
+
+
+def _text(folder: Path, verb: str) -> str:
     try:
-        return AuditResult.model_validate_json(path.read_text(encoding="utf-8"))
+        return (folder / RESULT).read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise UnmaskError(f"{folder} has no result.json; give a folder that unmask audit has written") from None
+        raise UnmaskError(f"{folder} has no {RESULT}; give a folder that {verb} has written") from None
+
+
+def _parsed(kind: type[R], folder: Path, text: str) -> R:
+    try:
+        return kind.model_validate_json(text)
     except ValueError as error:
-        raise UnmaskError(f"{path} is not a result of this version: {str(error).splitlines()[0]}") from None
+        if kind is AuditResult and '"comparisons": [' in text:
+            raise UnmaskError(f"{folder} is a comparison, not an audit; give the folders of unmask audit") from None
+        raise UnmaskError(f"{folder / RESULT} is not a result of this version: {str(error).splitlines()[0]}") from None
 
 
 def free_name(model: str, root: Path = Path("audits")) -> Path:
     """A folder for an audit of this model that does not exist yet: `audits/NAME`, then `audits/NAME-2` …."""
     last = Path(model).resolve().name if Path(model).is_dir() else model
-    name = re.sub(r"[^\w.-]+", "-", last).strip("-.") or "model"
+    name = _file_name(last)
     tries = (root / (name if count == 1 else f"{name}-{count}") for count in range(1, 10_000))
     return next(path for path in tries if not path.exists())
+
+
+def _file_name(name: str) -> str:
+    return re.sub(r"[^\w.-]+", "-", name).strip("-.") or "model"

@@ -10,8 +10,21 @@ Proceedings of the Second Workshop on Gender Bias in NLP. After Kurita et al. (2
 """
 
 from unmask.measures.association.caveats import precision_caveats
+from unmask.measures.association.change_words import judge
+from unmask.measures.association.compare import compare
 from unmask.measures.association.interpret import interpret
+from unmask.measures.association.pairing import Measured
 from unmask.measures.association.protocol import PROTOCOLS, Protocol
 from unmask.measures.association.score import Scored, score
 
-__all__ = ["PROTOCOLS", "Protocol", "Scored", "interpret", "precision_caveats", "score"]
+__all__ = [
+    "PROTOCOLS",
+    "Measured",
+    "Protocol",
+    "Scored",
+    "compare",
+    "interpret",
+    "judge",
+    "precision_caveats",
+    "score",
+]

@@ -12,7 +12,7 @@ from unmask.measures.association.caveats import caveats
 from unmask.measures.association.tables import GENDERS, Array, Table, mean, noun_of, table
 from unmask.results import Effect, Group, Measurement, ProfessionValue, Test
 from unmask.statistics.correlation import pearson, spearman
-from unmask.statistics.crossed import FISHER, Estimate, Indices, jackknife
+from unmask.statistics.crossed import FISHER, Estimate, Indices, Statistic, jackknife
 from unmask.statistics.paired import sign_flip, signed_ranks
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def _cut(values: Array, rows: Indices, columns: Indices) -> Array:
     return values[np.ix_(rows, columns)]
 
 
-def _mean_over(rows: NDArray[np.intp], values: Array) -> Estimate:
+def mean_over(rows: NDArray[np.intp], values: Array) -> Estimate:
     """The mean over some of the professions, and all pairs."""
     chosen = values[rows]
     return jackknife(chosen.shape, lambda r, c: float(mean(_cut(chosen, r, c))))
@@ -78,7 +78,7 @@ def _rank_biserial(values: Array) -> float:
 
 def _mean(data: Table, kind: str, noun: str, gender: str) -> tuple[Group, Test]:
     rows, values = data.where(kind), data.by_gender[gender]
-    estimate = _mean_over(rows, values)
+    estimate = mean_over(rows, values)
     effect = _ranks_over(rows, values)
     there = values[rows][~np.isnan(values[rows])]
     group = Group(
@@ -95,7 +95,7 @@ def _mean(data: Table, kind: str, noun: str, gender: str) -> tuple[Group, Test]:
 
 def _difference(data: Table, kind: str, noun: str, seed: int) -> Test:
     rows, values = data.where(kind), data.difference
-    estimate = _mean_over(rows, values)
+    estimate = mean_over(rows, values)
     effect = _ranks_over(rows, values)
     pairs = values[rows][~np.isnan(values[rows])]
     ranks = signed_ranks(pairs)
@@ -150,17 +150,24 @@ def _stereotype(data: Table, seed: int) -> Test:
     return test.model_copy(update={"p_sign_flip": sign_flip(by_pair, seed=seed)})
 
 
-def _workforce(data: Table, name: str, correlate: Callable[[Array, Array], float], seed: int) -> Test:
-    """Does the female − male association of a profession follow women's share of its workforce?"""
+def correlation(data: Table, correlate: Callable[[Array, Array], float]) -> tuple[tuple[int, ...], Statistic]:
+    """Women's share of the workforce and the female − male association: a shape and a statistic to be jackknifed."""
     rows = np.flatnonzero(np.isfinite(data.shares))
     values, shares = data.difference[rows], data.shares[rows]
 
-    def correlation(r: Indices, c: Indices) -> float:
+    def statistic(r: Indices, c: Indices) -> float:
         by_profession = mean(_cut(values, r, c), axis=(1, 2))
         there = ~np.isnan(by_profession)
         return correlate(by_profession[there], shares[r][there])
 
-    estimate = jackknife(values.shape, correlation, scale=FISHER)
+    return values.shape, statistic
+
+
+def _workforce(data: Table, name: str, correlate: Callable[[Array, Array], float], seed: int) -> Test:
+    """Does the female − male association of a profession follow women's share of its workforce?"""
+    rows = np.flatnonzero(np.isfinite(data.shares))
+    values, shares = data.difference[rows], data.shares[rows]
+    estimate = jackknife(*correlation(data, correlate), scale=FISHER)
     test = _test(
         {"contrast": "workforce", "correlation": name},
         "Does the female − male association of a profession follow women's share of its workforce?",
@@ -197,7 +204,7 @@ def professions(data: Table, *, intervals: bool = True) -> list[ProfessionValue]
     found = []
     for row, name in enumerate(data.professions):
         female, male = (float(mean(data.by_gender[gender][row])) for gender in GENDERS)
-        difference = _mean_over(np.array([row]), data.difference)
+        difference = mean_over(np.array([row]), data.difference)
         share = float(data.shares[row])
         found.append(
             ProfessionValue(

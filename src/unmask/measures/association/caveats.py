@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from unmask.results import Caveat
+from unmask.results import Caveat, Measurement
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,6 +52,10 @@ _TEXTS = {
         "Association in a language model is a property of the model, not yet a harm: whether a system built"
         " on it treats people differently has to be measured in that system."
     ),
+    "one-run": (
+        "The intervals say how the change varies among professions and person words like these. They do not say how it"
+        " varies between runs of a mitigation: another seed gives another model, which has to be measured itself."
+    ),
     "published-defects": (
         "The published protocol repeats the slips of the paper's code: masks that hide parts of other words,"
         " one mask a word whatever its pieces, input cut or filled with attended masks to a fixed length, and"
@@ -77,6 +82,16 @@ def caveats(items: pd.DataFrame, protocol: str) -> list[Caveat]:
         codes.append("us-workforce")
     codes += ["template-sentences", "binary-gender", "not-harm"]
     return [Caveat(code=code, text=_TEXTS[code]) for code in codes]
+
+
+def comparison_caveats(measurements: Sequence[Measurement], unpaired: int) -> list[Caveat]:
+    """The caveats of the measurements that are compared, each once, and those of the comparison itself."""
+    own = [Caveat(code="one-run", text=_TEXTS["one-run"])]
+    if unpaired:
+        text = f"{unpaired:,} items that only one of the audits has were left out; the figures are those of the others."
+        own.append(Caveat(code="unpaired-items", text=text))
+    theirs = {caveat.code: caveat for measurement in measurements for caveat in measurement.caveats}
+    return [*theirs.values(), *own]
 
 
 def _few(items: pd.DataFrame) -> bool:

@@ -5,7 +5,8 @@ with words of one gender give that gender's vector and are to stay as they are, 
 gendered one are to change. The three kinds count alike, as in the published code.
 
 The defaults are the published ones: all tokens, all layers, α .2, β .8, AdamW 5e-5 without warm-up or decay, 32
-sentences a step, 3 epochs. The gendered words are ours; the published lists can be given as files.
+sentences a step, 3 epochs. One thing is not: each part of the loss is relative to the original model (`relative`),
+without which the preserving part has no say. The gendered words are ours; the published lists can be given as files.
 
 Several stereotype words are professions that the association measure asks about, so the record says which: on those, a
 smaller association shows that the training did what it was asked to, and little about professions that it did not see.
@@ -62,6 +63,9 @@ class Settings(Training):
     alpha: float = setting(0.2, "the weight of orthogonality")
     beta: float = setting(0.8, "the weight of keeping what sentences with gendered words mean")
     sentences: int = setting(0, "the most sentences of each kind (female, male, stereotype); 0: all there are")
+    relative: bool = setting(
+        True, "each part of the loss relative to the original model, so that neither drowns the other"
+    )
     balance: bool = setting(True, "the three kinds of sentence count alike, however many there are of each")
     stereotypes: str | None = setting(None, "a .txt with a stereotype word a line, in place of the built-in list")
     female: str | None = setting(
@@ -89,6 +93,7 @@ def apply(job: Job) -> dict[str, Any]:
     """Sort the sentences, take the gender vectors, train."""
     settings = job.settings
     settings.check()
+    accelerator = make_accelerator(settings.loop(job.seed), job.loading)
     genders = (Path(settings.female), Path(settings.male)) if settings.female else None
     lists = word_lists(job.language, genders, Path(settings.stereotypes) if settings.stereotypes else None)
     hashes = {kind: digest(sorted(words)) for kind, words in lists.items()}
@@ -103,9 +108,9 @@ def apply(job: Job) -> dict[str, Any]:
     task = ContextDebias(model, tokenizer, lists, length, **how)
     rows, kept_back = _features(task, learned), _features(task, held_out)
     _refuse_none(rows)
-    accelerator = make_accelerator(settings.loop(job.seed), job.loading)
     job.say("Taking the gender vectors from the model as it is")
-    task.learn_genders(rows, accelerator, rows=settings.batch_size, balance=settings.balance)
+    how = {name: getattr(settings, name) for name in ("balance", "relative")}
+    task.learn_genders(rows, accelerator, rows=settings.batch_size, **how)
     before = None
     if kept_back:
         model.to(accelerator.device)

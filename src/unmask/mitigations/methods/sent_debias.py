@@ -24,7 +24,7 @@ from unmask.errors import UnmaskError, one_of
 from unmask.mitigations.corpus import digest
 from unmask.mitigations.definitional import PAIRS
 from unmask.mitigations.method import Job, Method, setting
-from unmask.mitigations.states import a_batch, each_state, in_both_genders
+from unmask.mitigations.states import a_batch, each_state, encoded, in_both_genders, ordinary
 from unmask.models.last_state import erase
 from unmask.statistics.erasure import projection
 
@@ -50,10 +50,18 @@ def apply(job: Job) -> dict[str, Any]:
     pairs = in_both_genders(job, settings.sentences, WORDS)
     texts = [text for pair in pairs for text in pair]
     job.say(f"Reading the hidden states of {len(pairs):,} sentences in both genders")
-    found: dict[int, NDArray[np.float64]] = {}
-    each_state(job, texts, settings.tokens, lambda place, states: found.update({place: states[0]}))
-    ends = [(found[at], found[at + 1]) for at in range(0, len(texts), 2) if at in found and at + 1 in found]
-    directions, shares = subspace(np.array(ends), settings.components)
+    rows = encoded(job, texts)
+    taken = [ordinary(job, ids) if settings.tokens == "mean" else np.arange(len(ids)) == 0 for ids in rows]
+    found = np.zeros((len(rows), 0))
+
+    def take(at: int, states: NDArray[np.float32]) -> None:
+        nonlocal found
+        if not found.shape[1]:
+            found = np.zeros((len(rows), states.shape[1]))
+        found[at] = states[taken[at]].mean(axis=0)
+
+    each_state(job, rows, take)
+    directions, shares = subspace(found.reshape(-1, 2, found.shape[1]), settings.components)
     placed = erase(job.subject.model, projection(directions), a_batch(job, texts[0]))  # type: ignore[attr-defined]
     return {
         "sentences": len(pairs),

@@ -1,0 +1,176 @@
+"""Downstream accuracy: fine-tune each model alike on a task, and see what it then gets right.
+
+All models learn from the same examples, in the same order, from the same seed and settings, and classify the same test
+examples. So accuracies are paired: McNemar's exact test and Agresti and Min's interval (`statistics.matched`). Both are
+about other test examples; how much another seed would change a fine-tuned model, they do not know.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError, one_of
+from unmask.models.loading import load_classifier
+from unmask.models.sources import LoadOptions
+from unmask.results.comparison import Figure, Usefulness
+from unmask.statistics.matched import matched_shares
+from unmask.training import finetune
+from unmask.training.examples import Example, Splits, digest, gather
+from unmask.training.finetune import Request, Say
+from unmask.training.loop import Settings, Watch
+
+TASKS = ("sentiment", "nli")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A model to fine-tune."""
+
+    name: str
+    """Short, as reports call it."""
+    model: str
+    """A folder, a hub id or an embedded model."""
+    weight_hash: str
+    """Which weights it has: the classifiers of another model are not taken for its own."""
+
+
+@dataclass(frozen=True)
+class Downstream:
+    """A task, its examples, and how models are trained on it."""
+
+    task: str
+    data: str | None = None
+    """A known data set; or else `train` and `test`."""
+    train: Path | None = None
+    validation: Path | None = None
+    test: Path | None = None
+    held_out: float = 0.05
+    max_length: int = 128
+    lora_rank: int = 0
+    settings: Settings = field(default_factory=Settings)
+
+    def examples(self, *, offline: bool) -> Splits:
+        """What is learned from, and what is asked in the end."""
+        one_of(self.task, TASKS, "task")
+        found = gather(
+            self.task,
+            name=self.data,
+            train=self.train,
+            validation=self.validation,
+            test=self.test,
+            held_out=self.held_out,
+            seed=self.settings.seed,
+            offline=offline,
+        )
+        if not found.test:
+            raise UnmaskError(f"{self.train} comes without test examples; give a file of them with --test")
+        return found
+
+
+def run(
+    task: Downstream,
+    before: Subject,
+    afters: Sequence[Subject],
+    *,
+    folder: Path,
+    loading: LoadOptions | None = None,
+    say: Say | None = None,
+    watch: Watch | None = None,
+) -> list[Usefulness]:
+    """Fine-tune and test every model; what each of `afters` can do is compared with `before`.
+
+    The classifiers go into `folder`, one a model. One that is finished there, of the same weights, examples and
+    settings, is used again, and one that was interrupted goes on.
+    """
+    loading = loading or LoadOptions()
+    examples = task.examples(offline=loading.offline)
+    right = [
+        _right(_classifier(task, subject, examples, folder, loading, say, watch), examples.test, loading)
+        for subject in (before, *afters)
+    ]
+    found = []
+    for subject, now in zip(afters, right[1:], strict=True):
+        shares = matched_shares(right[0], now)
+        assert shares is not None
+        accuracy = Figure(
+            before=shares.before,
+            after=shares.after,
+            change=shares.change,
+            interval=shares.interval,
+            p_value=shares.p_value,
+        )
+        found.append(
+            Usefulness(
+                what=task.task,
+                after=subject.name,
+                data=task.data or (task.test or Path()).name,
+                data_hash=digest(examples.test),
+                n=shares.n,
+                figures={"accuracy": accuracy},
+            )
+        )
+    return found
+
+
+def _classifier(
+    task: Downstream,
+    subject: Subject,
+    examples: Splits,
+    folder: Path,
+    loading: LoadOptions,
+    say: Say | None,
+    watch: Watch | None,
+) -> Path:
+    """The folder of the fine-tuned model, trained now unless it is there; its name tells what it was trained on."""
+    out = folder / _name(task, subject, examples)
+    if (out / "metrics.json").is_file():
+        if say:
+            say(f"Using {out.name}, which is trained already")
+        return out
+    request = Request(
+        task=task.task,
+        model=subject.model,
+        out=out,
+        data=task.data,
+        train=task.train,
+        validation=task.validation,
+        test=task.test,
+        held_out=task.held_out,
+        max_length=task.max_length,
+        lora_rank=task.lora_rank,
+        settings=task.settings,
+        loading=loading,
+    )
+    finetune.run(request, watch=watch, say=say)
+    return out
+
+
+def _name(task: Downstream, subject: Subject, examples: Splits) -> str:
+    """Short, legible, and another one for whatever makes another classifier."""
+    made_of = {
+        "weights": subject.weight_hash,
+        "examples": replace(examples, test=()).hashes(),
+        "settings": asdict(replace(task.settings, save_every=1)),
+        "max_length": task.max_length,
+        "lora_rank": task.lora_rank,
+    }
+    key = hashlib.sha256(json.dumps(made_of, sort_keys=True).encode()).hexdigest()
+    plain = re.sub(r"[^\w.-]+", "-", subject.name).strip("-.") or "model"
+    return f"{task.task}-{plain}-{key[:10]}"
+
+
+def _right(classifier: Path, test: Sequence[Example], loading: LoadOptions) -> NDArray[np.bool_]:
+    """Which of the examples the classifier gets right."""
+    model = load_classifier(str(classifier), loading)
+    p = model.probabilities([one.text if one.pair is None else (one.text, one.pair) for one in test])
+    labels = np.array(model.labels)
+    chosen: NDArray[np.bool_] = labels[p.argmax(axis=1)] == np.array([one.label for one in test])
+    return chosen

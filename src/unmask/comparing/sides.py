@@ -1,0 +1,174 @@
+"""The sides of a comparison: audits that are there, and models that are audited for it.
+
+A side is an audit folder (of `unmask audit` or `unmask analyse`), findings in memory, or a model: an embedded name, a
+folder, a hub id, loaded objects. A model is audited with the settings of the first audit that is given.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unmask import auditing
+from unmask.errors import UnmaskError, listed
+from unmask.models.sources import LoadOptions
+from unmask.probes import association as probe
+from unmask.probes import recorded
+from unmask.results import AuditResult, Measurement, storage
+
+if TYPE_CHECKING:
+    from unmask.models.interfaces import Progress
+
+FILES = ("templates", "persons", "professions")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One of the models compared: its audit, and how to get at the model again."""
+
+    name: str
+    findings: auditing.Findings
+    model: Any
+    """A name or folder, a loaded object, or None where it is known by its scores alone."""
+    folder: Path | None = None
+    """The audit folder, if there was one."""
+    audited: bool = False
+    """Whether it was audited for this comparison."""
+
+    @property
+    def result(self) -> AuditResult:
+        """What its audit says."""
+        return self.findings.result
+
+    def measurement(self, language: str, corpus: str) -> Measurement | None:
+        """What was measured of it in a corpus."""
+        found = (one for one in self.result.measurements if (one.language, one.corpus) == (language, corpus))
+        return next(found, None)
+
+
+def gather(
+    given: Sequence[Any], settings: auditing.Settings | None, loading: LoadOptions, *, progress: Progress | None = None
+) -> list[Subject]:
+    """Read the audits, audit the models, name all differently, and refuse what cannot be compared."""
+    _refuse_twice(given)
+    audits = [_read(one) for one in given]
+    if settings is None and None in audits:
+        first = next((audit for audit in audits if audit is not None), None)
+        settings = auditing.Settings() if first is None else settings_of(first.result)
+    settings = dataclasses.replace(settings or auditing.Settings(), loading=loading)
+    subjects = []
+    for one, audit in zip(given, audits, strict=True):
+        findings = audit or auditing.run(one, settings, progress=progress)
+        known = findings.result.model
+        again = one if audit is None else known.name if known.weight_hash else None
+        folder = Path(one) if audit is not None and isinstance(one, str | PathLike) else None
+        subjects.append(Subject("", findings, again, folder, audited=audit is None))
+    subjects = _named(subjects)
+    _refuse_same_weights(subjects)
+    for after in subjects[1:]:
+        _refuse_mismatch(subjects[0], after)
+    return subjects
+
+
+def settings_of(result: AuditResult) -> auditing.Settings:
+    """The settings with which a model can be audited as this one was."""
+    asked = [(one.language, one.corpus) for one in result.measurements]
+    files = {name: Path(str(path)) for name in FILES if (path := result.configuration.get(name)) is not None}
+    known = [(language, corpus) for language, corpora in probe.CORPORA.items() for corpus in corpora]
+    strange = [corpus for language, corpus in asked if (language, corpus) not in known]
+    if strange and not files:
+        raise UnmaskError(
+            f"the scores of {result.model.name} are of a corpus {strange[0]!r} that is not ours, so a model cannot be"
+            " asked the same; give two audit folders, of unmask audit or unmask analyse"
+        )
+    settings = auditing.Settings(
+        languages=tuple(dict.fromkeys(language for language, _ in asked)),
+        protocol=result.measurements[0].protocol,
+        templates=files.get("templates"),
+        persons=files.get("persons"),
+        professions=files.get("professions"),
+        seed=result.seed,
+    )
+    if files:  # of an audit with words of the user's own, the configuration alone says on which corpus they stand
+        corpora = result.configuration.get("corpora")
+        asked = [(one.partition("/")[0], one.partition("/")[2]) for one in corpora] if isinstance(corpora, list) else []
+    usual = [(language, corpus) for language in settings.languages for corpus in settings.corpora_of(language)]
+    named = () if asked == usual else tuple(dict.fromkeys(corpus for _, corpus in asked))
+    return dataclasses.replace(settings, corpora=named)
+
+
+def _read(one: Any) -> auditing.Findings | None:
+    """The audit that is meant, or None where it is a model."""
+    if isinstance(one, auditing.Findings):
+        return one
+    if not isinstance(one, str | PathLike):
+        return None
+    path = Path(one)
+    if path.is_file():
+        raise UnmaskError(f"{path} is a file; make an audit of it first: unmask analyse {path} --out FOLDER")
+    if not (path / storage.RESULT).is_file():
+        return None
+    result = storage.load(path)
+    if not result.measurements:
+        raise UnmaskError(f"{path} holds no measurement; audit the model again")
+    items = recorded.read(recorded.locate(path, "association")[0], None)
+    return auditing.Findings(result, {"association": items})
+
+
+def _refuse_twice(given: Sequence[Any]) -> None:
+    seen: set[str] = set()
+    for one in given:
+        if isinstance(one, str | PathLike):
+            key = str(Path(one).resolve()) if Path(one).exists() else str(one)
+            if key in seen:
+                raise UnmaskError(f"{one} was given twice, so there is nothing to compare; give another model or audit")
+            seen.add(key)
+
+
+def _refuse_same_weights(subjects: Sequence[Subject]) -> None:
+    seen: dict[str, Subject] = {}
+    for subject in subjects:
+        known = subject.result.model.weight_hash
+        if known and known in seen:
+            raise UnmaskError(
+                f"{seen[known].name} and {subject.name} have the same weights ({known[:12]}…), so there is nothing to"
+                " compare; give the audit of another model"
+            )
+        if known:
+            seen[known] = subject
+
+
+def _refuse_mismatch(before: Subject, after: Subject) -> None:
+    one, other = ({m.protocol for m in side.result.measurements} for side in (before, after))
+    if one != other:
+        raise UnmaskError(
+            f"{before.name} was measured with the {listed(sorted(one))} protocol, {after.name} with"
+            f" {listed(sorted(other))}; measure both with one"
+        )
+    ours, theirs = ([(m.language, m.corpus) for m in side.result.measurements] for side in (before, after))
+    if not set(ours) & set(theirs):
+        said = [listed(" ".join(each) for each in side) for side in (ours, theirs)]
+        raise UnmaskError(
+            f"{before.name} was measured on {said[0]}, {after.name} on {said[1]}: nothing in common; measure both in"
+            " the same language and on the same corpus"
+        )
+
+
+def _named(subjects: Sequence[Subject]) -> list[Subject]:
+    """Short names, all different: the last part of the model's name, else the audit folder's, else numbered."""
+    short = [_short(subject.result.model.name) for subject in subjects]
+    folders = [short[at] if one.folder is None else one.folder.resolve().name for at, one in enumerate(subjects)]
+    plain = [folders[at] if short.count(name) > 1 else name for at, name in enumerate(short)]
+    taken: list[str] = []
+    for name in plain:
+        tries = (name if count == 1 else f"{name}-{count}" for count in range(1, len(plain) + 2))
+        taken.append(next(one for one in tries if one not in taken))
+    return [dataclasses.replace(one, name=name) for one, name in zip(subjects, taken, strict=True)]
+
+
+def _short(name: str) -> str:
+    return Path(name).resolve().name if Path(name).is_dir() else name.rstrip("/").rpartition("/")[2] or name

@@ -1,0 +1,111 @@
+"""A comparison → one self-contained HTML page: no network, no script, all text from outside escaped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unmask.measures.association.verdict import is_agreement
+from unmask.report.figures import (
+    UNREADABLE,
+    change_line,
+    figure_line,
+    key_figures,
+    loss_line,
+    measured,
+)
+from unmask.report.pages import capital, fill, title
+from unmask.results.comparison import Change, Comparison, ComparisonResult, Side, Usefulness
+
+RULES = {
+    "no reliable change": "The change may be chance (p ≥ .05 after correction), or is within the noise of the"
+    " computation.",
+    "overshot": "The bias was reversed: before, the figure was clearly on one side of zero, and after, clearly on the"
+    " other. Clearly: the 95\u00a0% interval leaves zero out, or where there is none, p < .05.",
+    "improved": "The figure is nearer to zero after than before.",
+    "worse": "The figure is as far from zero as before, or farther.",
+}
+"""When a change is called what; the first that fits holds."""
+MEANINGS = {
+    "improved": "The bias is smaller than before, by more than chance explains.",
+    "no reliable change": "What changed may be chance. That does not show that nothing changed.",
+    "overshot": "A bias was reversed where it should have shrunk.",
+    "worse": "The bias is larger than before, by more than chance explains.",
+    UNREADABLE: "These sentences cannot show bias.",
+}
+PUBLISHED = " So says the paper's own test, which takes pairs for independent that are not, and finds too much."
+SIGNS = {"improved": "✓", "no reliable change": "○", "overshot": "⇄", "worse": "✕", UNREADABLE: "?"}
+HASH = 12
+"""So many letters of a hash are shown; the whole of it is in the provenance."""
+MOST_NAMES = 2
+
+
+def render(result: ComparisonResult) -> str:
+    """The report of a comparison as the text of an HTML page."""
+    order = [side.name for side in result.after]
+    ordered = sorted(result.comparisons, key=lambda one: (order.index(one.after), is_agreement(one)))
+    views: list[dict[str, Any]] = []
+    for comparison in ordered:
+        first = all(view["comparison"].after != comparison.after for view in views)
+        views.append(_view(result, comparison, measured(result, comparison.after) if first else []))
+    after = ", ".join(order) if len(order) <= MOST_NAMES else f"{len(order)} models"
+    heading = f"{result.before.name} → {after}"
+    data_sets = dict.fromkeys((one.what, one.data, one.data_hash) for one in result.usefulness)
+    return fill(
+        "comparison.html.j2", result=result, views=views, heading=heading, rules=RULES, data_sets=list(data_sets)
+    )
+
+
+def _view(result: ComparisonResult, comparison: Comparison, usefulness: list[Usefulness]) -> dict[str, Any]:
+    """A comparison as the template wants it."""
+    from unmask.report import change_plots as plots
+
+    verdict = UNREADABLE if is_agreement(comparison) else comparison.verdict
+    side = next(side for side in result.after if side.name == comparison.after)
+    stereotype = comparison.of("stereotype")
+    contrasts, relations = _drawn(comparison, ("stereotype", "difference")), _drawn(comparison, ("workforce",))
+    scale, panels = plots.domain(comparison.professions), []
+    for kind in dict.fromkeys([*comparison.kinds(), *(one.group for one in comparison.professions)]):
+        members = [one for one in comparison.professions if one.group == kind]
+        if svg := plots.bars(members, scale):
+            panels.append({"name": kind, "svg": svg, "shown": len(plots.largest(members)), "of": len(members)})
+    return {
+        "comparison": comparison,
+        "title": title(comparison.name, comparison.corpus, comparison.language),
+        "noun": comparison.attributes.removesuffix("s"),
+        "verdict": verdict,
+        "class": verdict.split()[0],
+        "sign": SIGNS[verdict],
+        "meaning": MEANINGS[verdict] + (PUBLISHED if comparison.protocol == "published" else ""),
+        "mitigation": side.model.mitigation,
+        "proof": _proof(result.before, side),
+        "stereotype": change_line("", stereotype, as_odds=True) if stereotype else None,
+        "loss": loss_line(result, comparison.after),
+        "cards": list(key_figures(comparison, usefulness)),
+        "ranges": plots.ranges(contrasts, "nats"),
+        "relations": plots.ranges(relations, "correlation"),
+        "changes": [(change, change_line(name, change)) for name, change in comparison.changes.items()],
+        "panels": panels,
+        "usefulness": [
+            (one, [figure_line(name.replace("_", " "), name, figure) for name, figure in one.figures.items()])
+            for one in usefulness
+        ],
+    }
+
+
+def _drawn(comparison: Comparison, contrasts: tuple[str, ...]) -> list[tuple[str, Change]]:
+    """The changes of some contrasts, with short names."""
+    return [
+        (capital(f"{one.labels['group']} {comparison.attributes}" if "group" in one.labels else name), one)
+        for name, one in comparison.changes.items()
+        if one.labels["contrast"] in contrasts
+    ]
+
+
+def _proof(before: Side, after: Side) -> dict[str, Any]:
+    """Which weights these are, and where those after come from."""
+    hashes = before.model.weight_hash, after.model.weight_hash
+    if None in hashes:
+        said = "The weights of both models are not known, so nothing proves which models these are."
+    else:
+        said = "Nothing records that the one was made from the other."
+    return {"said": after.lineage or said, "weights": [None if one is None else one[:HASH] for one in hashes]}

@@ -1,0 +1,574 @@
+"""Two models on the same items: the change, how surely, the verdict, and at what cost."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from typer.testing import CliRunner
+
+import unmask
+from planted import PlantedModel
+from unmask import auditing
+from unmask.cli import app
+from unmask.comparing import cost, job, sides
+from unmask.errors import UnmaskError
+from unmask.measures.association import Measured, compare, judge
+from unmask.measures.association.analyse_sound import mean_over
+from unmask.measures.association.changes import correlation_change
+from unmask.measures.association.tables import Table
+from unmask.measures.association.verdict import verdict_of
+from unmask.probes.association import build
+from unmask.results import Change, Figure, ModelInfo, Usefulness
+from unmask.results.storage import load_comparison
+
+GOLDEN = "golden/becpro_en_bert_association.tsv"
+TABLE_4 = {  # Bartl et al. 2020, Table 4, column pre: female and male person words
+    "balanced": (-0.35, 0.05),
+    "female": (0.50, -0.68),
+    "male": (-0.83, 0.16),
+}
+KINDS = {"female": (90, 95, 88, 92), "male": (3, 8, 5, 10), "balanced": (48, 50, 52, 47)}
+
+
+class OtherTastes(PlantedModel):
+    """The same bias, but other words are liked."""
+
+    def _taste(self, person: str, profession: str) -> float:
+        return super()._taste(f"{person}!", profession)
+
+
+Audited = Callable[..., unmask.Audit]
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> Audited:
+    """Audits of models with a planted bias, on one template."""
+    file = tmp_path_factory.mktemp("words") / "templates.csv"
+    file.write_text("template\n{person} is {a} {profession}.\n")
+    rows = build("en", templates_file=file)
+
+    @cache
+    def made(bias: float, *, other: bool = False, noise: float = 0.1) -> unmask.Audit:
+        kind = OtherTastes if other else PlantedModel
+        return unmask.audit(kind(rows, bias=bias, noise=noise), templates=file)
+
+    return made
+
+
+def _compare(before: Any, *after: Any, **settings: Any) -> unmask.Compared:
+    return unmask.compare(before, *after, usefulness=False, **settings)
+
+
+def _items(values: Callable[[str, int, int, str], float], pairs: int = 3) -> pd.DataFrame:
+    """A small table: `values(group, profession, pair, gender)`."""
+    return pd.DataFrame(
+        [
+            {
+                "language": "en",
+                "corpus": "recorded",
+                "template": "t",
+                "person": f"{gender} {pair}",
+                "gender": gender,
+                "pair": pair,
+                "profession": f"{kind} {at}",
+                "form": f"{kind} {at}",
+                "group": kind,
+                "workforce_share": share,
+                "association": values(kind, at, pair, gender),
+            }
+            for kind, shares in KINDS.items()
+            for at, share in enumerate(shares)
+            for pair, gender in product(range(pairs), ("female", "male"))
+        ]
+    )
+
+
+def _recorded(items: pd.DataFrame, folder: Path, name: str, protocol: str = "sound") -> unmask.Audit:
+    items.to_csv(folder / f"{name}.csv", index=False)
+    return unmask.analyse(folder / f"{name}.csv", protocol=protocol)
+
+
+def _draw(seed: int) -> Callable[[str, int, int, str], float]:
+    """A table of noise, with effects of professions and of pairs."""
+    rng = np.random.default_rng(seed)
+    of_profession = {(kind, at): rng.normal() for kind in KINDS for at in range(4)}
+    of_pair = rng.normal(size=9)
+    return lambda kind, at, pair, gender: (
+        (gender == "female") * (of_profession[kind, at] + of_pair[pair]) + rng.normal()
+    )
+
+
+# the numbers
+
+
+def test_table_4_is_that_of_an_independent_computation(data: Path) -> None:
+    frame = pd.read_csv(data / GOLDEN, sep="\t")
+    sides = [
+        unmask.analyse(data / GOLDEN, protocol="published", score_column=column)
+        for column in ("Pre_Assoc", "Post_Assoc")
+    ]
+    found = _compare(*sides).comparisons[0]
+    assert [row.group for row in found.table] == ["male", "female", "balanced"]
+    for row in found.table:
+        of_kind = frame[frame["Prof_Gender"] == row.group]
+        female, male = (of_kind[of_kind["Gender"] == gender] for gender in ("female", "male"))
+        assert (row.female_before, row.male_before) == pytest.approx(TABLE_4[row.group], abs=0.0051)
+        assert row.female_after == pytest.approx(female["Post_Assoc"].mean())
+        assert row.male_change == pytest.approx((male["Post_Assoc"] - male["Pre_Assoc"]).mean())
+        change = [(side["Post_Assoc"] - side["Pre_Assoc"]).to_numpy() for side in (female, male)]
+        difference = change[0] - change[1]
+        ranks = stats.rankdata(np.abs(difference))
+        assert (row.n, row.w) == (900, ranks[difference > 0].sum())
+        known = stats.wilcoxon(change[0], change[1], correction=True, method="approx")
+        z = abs(row.w - 202725) - 0.5
+        assert row.r == pytest.approx(-z / 7800.7 / np.sqrt(1800), abs=1e-5)
+        assert row.p_value == pytest.approx(known.pvalue)
+        test = found.changes[f"female minus male, {row.group} professions"]
+        assert test.p_value == test.p_adjusted == row.p_value
+        assert test.change == pytest.approx(difference.mean())
+        assert test.interval is None
+    assert found.changes["male professions, male persons"].p_value is None
+    assert {one.name: (one.before, one.after) for one in found.hypotheses}["H2"] == ("supported", "contradicted")
+    assert found.verdict == "overshot"
+
+
+def test_the_real_mitigation_reversed_a_preference(data: Path) -> None:
+    """The stereotype shrank, but beside male and balanced professions the model now prefers women."""
+    sides = [unmask.analyse(data / GOLDEN, score_column=column) for column in ("Pre_Assoc", "Post_Assoc")]
+    found = _compare(*sides).comparisons[0]
+    assert found.changes["stereotype"].verdict == "improved"
+    assert found.changes["female minus male, balanced professions"].verdict == "overshot"
+    assert found.verdict == "overshot"
+    assert found.headline.startswith("The stereotype shrank")
+    assert "8.73 times" in found.headline
+    assert "balanced professions the preference was reversed" in found.headline
+    assert len(found.professions) == 60
+    sizes = [abs(one.change or 0) for one in found.professions]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_the_interval_of_a_change_is_worked_by_hand(tmp_path: Path) -> None:
+    """Changes of female − male by profession (rows) and pair (columns): means 1, 2, 3, 6 and 2, 3, 4."""
+    rows, columns = (1, 2, 3, 6), (-1, 0, 1)
+
+    def after(_: str, at: int, pair: int, gender: str) -> float:
+        return 5.0 + (rows[at] + columns[pair] if gender == "female" else 0)
+
+    before = _recorded(_items(lambda *_: 5.0), tmp_path, "before")
+    found = _compare(before, _recorded(_items(after), tmp_path, "after")).comparisons[0]
+    change = found.changes["female minus male, balanced professions"]
+    assert (change.before, change.after, change.change) == (0, 3, 3)
+    # the variance of a mean: s²/n over professions (14/3/4), plus that over pairs (1/3)
+    of_rows, of_columns = 14 / 3 / 4, 1 / 3
+    error = np.sqrt(of_rows + of_columns)
+    df = (of_rows + of_columns) ** 2 / (of_rows**2 / 3 + of_columns**2 / 2)
+    assert change.df == pytest.approx(df)
+    assert change.statistic == pytest.approx(3 / error)
+    reach = stats.t.isf(0.025, df) * error
+    assert change.interval == pytest.approx((3 - reach, 3 + reach))
+    assert change.p_value == pytest.approx(2 * stats.t.sf(3 / error, df))
+    assert change.p_sign_flip == 2 / 8  # all three pairs rose: of 8 patterns two reach it
+    assert found.changes["stereotype"].change == 0
+    assert found.changes["female professions, male persons"].change == 0
+
+
+def test_the_change_of_a_correlation_is_that_of_two_correlations(audited: Audited) -> None:
+    one, other = audited(1.0, noise=1.0), audited(0.3, other=True, noise=1.0)
+    change = _compare(one, other).comparisons[0].changes["workforce share, pearson"]
+    r = [audit.measurements[0].tests["workforce share, pearson"].estimate or 0.0 for audit in (one, other)]
+    assert [change.before, change.after] == pytest.approx(r)
+    assert change.change == pytest.approx(r[1] - r[0])
+    assert change.effect_size == pytest.approx(np.arctanh(r[1]) - np.arctanh(r[0]))
+    assert change.interval is not None
+    assert change.interval[0] < r[1] - r[0] < change.interval[1]
+
+
+def test_sides_are_those_of_their_audits(audited: Audited) -> None:
+    before, after = audited(3.0), audited(0.5, other=True)
+    found = _compare(before, after).comparisons[0]
+    for name, change in found.changes.items():
+        one, other = (audit.measurements[0].tests[name] for audit in (before, after))
+        assert (change.before, change.before_interval) == (one.estimate, one.interval)
+        assert (change.after, change.after_interval) == (other.estimate, other.interval)
+    assert [one.before for one in found.hypotheses] == [one.answer for one in before.measurements[0].hypotheses]
+
+
+def test_without_a_change_5_percent_are_found_changed() -> None:
+    """Two draws of noise, 300 times: no more rejections than 5 % allow (99.9 % of the time), and not none."""
+    tables, rng = 300, np.random.default_rng(5)
+    shares = np.array([share for of_kind in KINDS.values() for share in of_kind], dtype=float)
+    kinds = np.repeat(list(KINDS), 4)
+    rejected = {"mean": 0, "correlation": 0}
+
+    def draw() -> Table:
+        female = rng.normal(size=(12, 1, 1)) + rng.normal(size=(1, 6, 1)) + rng.normal(size=(12, 6, 2))
+        return Table([], kinds, shares, {"female": female + shares[:, None, None] / 50, "male": np.zeros((12, 6, 2))})
+
+    for _ in range(tables):
+        before, after = draw(), draw()
+        mean = mean_over(before.where("balanced"), after.difference - before.difference)
+        for name, estimate in (("mean", mean), ("correlation", correlation_change(before, after))):
+            assert estimate.p_value is not None
+            rejected[name] += estimate.p_value < 0.05
+    assert max(rejected.values()) <= stats.binom.isf(0.001, tables, 0.05), rejected
+    assert min(rejected.values()) > 0
+
+
+def test_holm_is_over_all_models_after(audited: Audited) -> None:
+    before, *after = audited(1.0, noise=1.0), audited(0.9, other=True, noise=1.0), audited(0.5)
+    found = _compare(before, *after).comparisons
+    assert [one.after for one in found] == ["OtherTastes", "PlantedModel-2"]
+    changes = [change for one in found for change in one.changes.values()]
+    p = sorted(change.p_value for change in changes if change.p_value is not None)
+    smallest = min(change.p_adjusted for change in changes if change.p_adjusted is not None)
+    assert smallest == pytest.approx(min(1.0, p[0] * len(p)))
+
+
+# degenerate input
+
+
+def test_the_same_scores_have_not_changed(tmp_path: Path) -> None:
+    one, other = (_recorded(_items(_draw(1)), tmp_path, name) for name in ("one", "other"))
+    found = _compare(one, other).comparisons[0]
+    assert found.verdict == "no reliable change"
+    assert {change.change for change in found.changes.values()} == {0.0}
+    assert {change.p_adjusted for change in found.changes.values()} == {1.0}
+    assert {(row.w, row.r, row.p_value) for row in found.table} == {(0.0, None, 1.0)}
+
+
+def test_a_single_profession_and_pair_have_no_test(tmp_path: Path) -> None:
+    def one(name: str, seed: int) -> unmask.Audit:
+        items = _items(_draw(seed), pairs=1)
+        return _recorded(items[items["profession"] == "female 0"], tmp_path, name)
+
+    found = _compare(one("a", 1), one("b", 2)).comparisons[0]
+    change = found.changes["female minus male, female professions"]
+    assert change.change is not None
+    assert (change.interval, change.p_adjusted, change.verdict) == (None, None, "no reliable change")
+    assert found.verdict == "no reliable change"
+
+
+@pytest.mark.parametrize("protocol", ["sound", "published"])
+def test_items_that_only_one_has_are_left_out(protocol: str, tmp_path: Path) -> None:
+    items = _items(_draw(1)), _items(_draw(2))
+    whole = _recorded(items[0], tmp_path, "whole", protocol)
+    lacking = items[1][items[1]["profession"] != "male 0"]
+    both = _compare(whole, _recorded(lacking, tmp_path, "lacking", protocol)).comparisons[0]
+    assert (both.items, both.unpaired) == (66, 6)
+    assert "unpaired-items" in {caveat.code for caveat in both.caveats}
+    same = items[0][items[0]["profession"] != "male 0"]
+    alone = _compare(
+        _recorded(same, tmp_path, "same", protocol), _recorded(lacking, tmp_path, "again", protocol)
+    ).comparisons[0]
+    assert both.changes == alone.changes
+    assert both.hypotheses == alone.hypotheses
+    assert both.table == alone.table
+
+
+def test_a_row_without_its_counterpart_leaves_the_published_table(tmp_path: Path) -> None:
+    before, after = _items(_draw(1)), _items(_draw(2))
+    published = [_recorded(items, tmp_path, name, "published") for items, name in ((before, "a"), (after, "b"))]
+    measured = [Measured(str(at), one.measurements[0], one.items["association"]) for at, one in enumerate(published)]
+    short = Measured("1", measured[1].measurement, measured[1].items.drop(index=0))
+    found, items = compare(measured[0], short, seed=1)
+    assert (found.items, found.unpaired, len(items)) == (70, 3, 70)
+    assert [row.n for row in found.table] == [11, 12, 12]
+
+
+def test_what_does_not_match_is_refused(tmp_path: Path) -> None:
+    one = _recorded(_items(_draw(1)), tmp_path, "one")
+    published = _recorded(_items(_draw(2)), tmp_path, "published", "published")
+    with pytest.raises(UnmaskError, match="one was measured with the 'sound' protocol, published with 'published'"):
+        _compare(one, published)
+    german = _recorded(_items(_draw(2)).assign(language="de"), tmp_path, "german")
+    with pytest.raises(UnmaskError, match="'en recorded', german on 'de recorded': nothing in common"):
+        _compare(one, german)
+    other = _recorded(_items(_draw(2)).assign(template="u"), tmp_path, "other")
+    with pytest.raises(UnmaskError, match="no item in common"):
+        _compare(one, other)
+    with pytest.raises(UnmaskError, match="nothing to compare with"):
+        _compare(one)
+    with pytest.raises(UnmaskError, match="a corpus 'recorded' that is not ours"):
+        _compare(one, PlantedModel(build("en"), bias=1.0))
+    with pytest.raises(UnmaskError, match="unmask analyse"):
+        _compare(one, tmp_path / "one.csv")
+    with pytest.raises(UnmaskError, match="belong to a task"):
+        _compare(one, other, data="imdb")
+
+
+# the verdict
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict", "said"),
+    [
+        (3.0, 0.5, "improved", "The stereotype shrank: .* A moderate stereotype remains"),
+        (3.0, 0.0, "improved", "What remains is compatible with none"),
+        (3.0, -3.0, "overshot", "The stereotype was reversed"),
+        (0.5, 3.0, "worse", "The stereotype grew"),
+        (0.5, -3.0, "overshot", "reversed"),
+        (0.0, 1.0, "worse", "grew"),
+        (1.0, 1.0, "no reliable change", "No reliable change of the stereotype"),
+    ],
+)
+def test_what_was_planted_is_judged_rightly(
+    audited: Audited, before: float, after: float, verdict: str, said: str
+) -> None:
+    compared = _compare(audited(before), audited(after, other=True))
+    assert compared.verdict == verdict
+    assert pd.Series([compared.comparisons[0].headline]).str.contains(said).all()
+
+
+def _change(before: float, after: float, p: float | None = 0.001, width: float = 0.1, **more: Any) -> Change:
+    return Change(
+        labels={"contrast": "difference", "group": "female"},
+        question="",
+        n=9,
+        before=before,
+        before_interval=(before - width, before + width),
+        after=after,
+        after_interval=(after - width, after + width),
+        change=after - before,
+        p_value=p,
+        p_adjusted=p,
+    ).model_copy(update=more)
+
+
+@pytest.mark.parametrize(
+    ("change", "floor", "verdict"),
+    [
+        (_change(1, 0.5), 0.0, "improved"),
+        (_change(1, 0.5, p=0.05), 0.0, "no reliable change"),
+        (_change(1, 0.5, p=None), 0.0, "no reliable change"),
+        (_change(1, 0.5), 0.6, "no reliable change"),  # within the noise of the computation
+        (_change(1, -0.05), 0.0, "improved"),  # the other side of zero, but not clearly
+        (_change(1, -0.2), 0.0, "overshot"),
+        (_change(-1, 0.2), 0.0, "overshot"),
+        (_change(1, -2), 0.0, "overshot"),
+        (_change(0.05, -0.9), 0.0, "worse"),  # there was nothing to reverse
+        (_change(0.5, 1), 0.0, "worse"),
+        (_change(1, -0.2, before_interval=None, after_interval=None, after_p_value=0.2), None, "improved"),
+        (
+            _change(1, -0.2, before_interval=None, after_interval=None, before_p_value=0.01, after_p_value=0.01),
+            None,
+            "overshot",
+        ),
+        (_change(1, 0.5, labels={"contrast": "mean", "group": "female", "gender": "male"}), 0.0, None),
+        (_change(0.05, 0.5, labels={"contrast": "workforce", "correlation": "pearson"}), 0.0, None),
+        (_change(0.8, 0.5, labels={"contrast": "workforce", "correlation": "pearson"}), 9.0, "improved"),
+    ],
+)
+def test_one_rule_for_every_figure(change: Change, floor: float | None, verdict: str | None) -> None:
+    assert verdict_of(change, floor) == verdict
+
+
+@pytest.mark.parametrize(
+    ("stereotype", "groups", "verdict"),
+    [
+        ((1, 0.5), [(1, 0.5)], "improved"),
+        ((1, 0.5), [(1, -0.5)], "overshot"),
+        ((1, 0.5), [(0.5, 1)], "improved"),
+        ((1, 1), [(1, -0.5)], "overshot"),
+        ((1, 1), [(0.5, 1)], "worse"),
+        ((1, 1), [(1, 0.5)], "no reliable change"),
+        ((0.5, 1), [(1, -0.5)], "worse"),
+        (None, [(1, 0.5), (1, 1)], "improved"),
+        (None, [(1, 0.5), (0.5, 1)], "worse"),
+        (None, [(1, 0.5), (0.5, 1), (1, -0.5)], "overshot"),
+        (None, [(1, 1)], "no reliable change"),
+    ],
+)
+def test_the_groups_can_spoil_the_verdict(
+    audited: Audited, stereotype: tuple[float, float] | None, groups: list[tuple[float, float]], verdict: str
+) -> None:
+    def one(values: tuple[float, float], labels: dict[str, str]) -> Change:
+        return _change(*values, p=1.0 if values[0] == values[1] else 0.001, labels=labels)
+
+    changes = {f"{at}": one(values, {"contrast": "difference", "group": f"{at}"}) for at, values in enumerate(groups)}
+    if stereotype:
+        changes["stereotype"] = one(stereotype, {"contrast": "stereotype"})
+    template = _compare(audited(3.0), audited(0.5)).comparisons[0]
+    judged = judge(template.model_copy(update={"changes": changes}))
+    assert judged.verdict == verdict
+    assert judged.headline
+
+
+def test_german_agreement_cannot_be_read_as_bias(tmp_path: Path) -> None:
+    def side(name: str, bias: float) -> unmask.Audit:
+        noise = _draw(1)
+        scores = _items(lambda *cell: noise(*cell) / 9 + bias * (cell[0] == cell[3])).assign(language="de")
+        corpora = [scores.assign(corpus=corpus) for corpus in ("bec-pro", "agreement-free")]
+        return _recorded(pd.concat(corpora), tmp_path, name)
+
+    plain, free = _compare(side("before", 3.0), side("after", 1.0)).comparisons
+    assert (plain.corpus, plain.verdict) == ("bec-pro", "no reliable change")
+    assert "cannot be read as bias" in plain.headline
+    assert plain.changes["stereotype"].verdict == "improved"
+    assert (free.corpus, free.verdict) == ("agreement-free", "improved")
+
+
+# the sides
+
+
+def test_settings_are_those_of_the_audit(tmp_path: Path) -> None:
+    model = PlantedModel([*build("en"), *build("en", "emotions")], bias=1.0)
+    for settings in (auditing.Settings(), auditing.Settings(corpora=("emotions",), seed=7)):
+        again = sides.settings_of(auditing.run(model, settings).result)
+        assert again.resolved() == settings.resolved()
+        assert again.seed == settings.seed
+    (tmp_path / "mine.csv").write_text("profession,group\nmason,male\nnurse,female\nplumber,male\nsecretary,female\n")
+    own = auditing.Settings(professions=tmp_path / "mine.csv")
+    model = PlantedModel(build("en", professions_file=own.professions), bias=1.0)
+    assert sides.settings_of(auditing.run(model, own).result).resolved() == own.resolved()
+
+
+def test_models_are_audited_as_the_audit_was() -> None:
+    rows = build("en", "emotions")
+    before = unmask.audit(PlantedModel(rows, bias=1.0), corpora="emotions")
+    compared = _compare(before, OtherTastes(rows, bias=1.0))
+    assert [one.corpus for one in compared.comparisons] == ["emotions"]
+    assert list(compared.audits) == ["OtherTastes"]
+    assert compared.result.after[0].audit is None
+
+
+def test_where_a_model_comes_from_is_said(audited: Audited) -> None:
+    def side(bias: float, info: dict[str, str]) -> auditing.Findings:
+        audit = audited(bias)
+        model = ModelInfo(name=info.pop("name"), architecture="x", **info)  # type: ignore[arg-type]
+        return auditing.Findings(audit.result.model_copy(update={"model": model}), audit.items)
+
+    settings = job.Settings(usefulness=False)
+    before = side(3.0, {"name": "a/base", "weight_hash": "abc"})
+    child = side(0.5, {"name": "child", "weight_hash": "def", "parent_weight_hash": "abc", "mitigation": "cds"})
+    orphan = side(0.3, {"name": "orphan", "weight_hash": "012", "parent_weight_hash": "999"})
+    result = job.run(before, [child, orphan], settings).result
+    assert result.before.name == "base"
+    assert result.after[0].lineage.startswith("Made from base by cds")
+    assert result.after[1].lineage.startswith("Not made from base")
+    assert [caveat.code for caveat in result.caveats] == ["not-made-from"]
+    assert "orphan" in result.caveats[0].text
+    with pytest.raises(UnmaskError, match="child and child-2 have the same weights"):
+        job.run(child, [side(0.3, {"name": "child", "weight_hash": "def"})], settings)
+
+
+# the cost
+
+
+def _useful(what: str, **figures: tuple[float, float, float]) -> Usefulness:
+    made = {
+        name: Figure(before=before, after=after, change=after - before, interval=None, p_value=p)
+        for name, (before, after, p) in figures.items()
+    }
+    return Usefulness(what=what, after="x", data="d", data_hash="", n=500, figures=made)
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        ([], ""),
+        ([_useful("masked words", loss=(3, 3.01, 0.4))], "No measurable cost"),
+        (
+            [_useful("masked words", loss=(3, 3.5, 0.001), accuracy=(0.4, 0.3, 0.001))],
+            "At a heavy cost: .* 3.000 → 3.500",
+        ),
+        ([_useful("masked words", loss=(3, 3.01, 0.001))], "At a negligible cost"),
+        ([_useful("masked words", loss=(3, 2.5, 0.001))], "At no cost: .* better"),
+        ([_useful("stated gender", accuracy=(0.9, 0.6, 0.001), log_odds=(2, 0.1, 0.001))], "unlearned .* 60.0%"),
+        ([_useful("stated gender", accuracy=(0.9, 0.89, 0.6), log_odds=(2, 1.9, 0.6))], "^$"),
+        ([_useful("sentiment", accuracy=(0.9, 0.8, 0.001))], "sentiment, its accuracy fell: 0.900 → 0.800"),
+    ],
+)
+def test_the_cost_in_words(found: list[Usefulness], said: str) -> None:
+    assert pd.Series([cost.cost(found)]).str.contains(said).all()
+
+
+def test_usefulness_is_measured_on_the_audited_weights(model_folder: Callable[[str], Path], tmp_path: Path) -> None:
+    """Two small models in folders: scored where they are those that were audited, and a caveat where not."""
+    import torch
+    import transformers
+
+    words: dict[str, Any] = {"professions": tmp_path / "mine.csv", "templates": tmp_path / "templates.csv"}
+    words["professions"].write_text("profession,group,workforce_share\nmason,male,3\nplumber,male,2\nnurse,female,93\n")
+    words["templates"].write_text("template\n{person} is {a} {profession}.\n")
+    text = tmp_path / "neutral.txt"
+    text.write_text("".join(f"The train to city {number} leaves the station at noon.\n" for number in range(20)))
+    base, other = model_folder("bert-uncased"), tmp_path / "other"
+    shutil.copytree(base, other)
+    model = transformers.AutoModelForMaskedLM.from_pretrained(base)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter += 0.02 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(1))
+    model.save_pretrained(other)
+    audits = [unmask.audit(str(folder), **words) for folder in (base, other)]
+    compared = unmask.compare(*audits, text=text)
+    assert [one.what for one in compared.result.usefulness] == ["masked words", "stated gender"]
+    assert compared.result.usefulness[0].n == 20
+    assert set(compared.items) == {"association", "masked-words", "stated-gender"}
+    assert compared.comparisons[0].cost
+    assert compared.result.caveats == []
+    shutil.rmtree(other)
+    gone = unmask.compare(*reversed(audits), text=text).result
+    assert [caveat.code for caveat in gone.caveats] == ["usefulness-not-measured"]
+    assert "other cannot be loaded again" in gone.caveats[0].text
+    shutil.copytree(base, other)
+    changed = unmask.compare(*reversed(audits), text=text).result
+    assert "no longer those that were audited" in changed.caveats[0].text
+    with pytest.raises(UnmaskError, match="the same weights"):
+        unmask.compare(str(base), str(other), text=text)
+
+
+# the command
+
+
+def test_the_command_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, seed in (("before", 1), ("after", 2)):
+        _recorded(_items(_draw(seed)), tmp_path, name).save(tmp_path / "audits" / name)
+    runner = CliRunner()
+    first = runner.invoke(app, ["compare", "audits/before", "audits/after", "--json"])
+    assert first.exit_code == 0, first.output
+    said = json.loads(first.stdout)
+    assert said["comparisons"][0]["verdict"] == "no reliable change"
+    assert [side["name"] for side in said["after"]] == ["after"]
+    assert said["caveats"][0]["text"] == "Usefulness not measured: before is known by its scores alone."
+    folder = tmp_path / "comparisons" / "before-vs-after"
+    assert load_comparison(folder).model_dump(mode="json") == said
+    assert (folder / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert set(pd.read_parquet(folder / "items" / "association.parquet")) >= {"before", "after", "change", "model"}
+    second = runner.invoke(app, ["compare", "audits/before", "audits/after", "--no-usefulness", "--out", "mine"])
+    assert second.exit_code == 0, second.output
+    assert "no reliable change" in second.stdout.lower()
+    assert "mine/report.html" in second.stdout.replace("\n", "")
+    for arguments, reason in (
+        (["audits/before", "audits/before"], "given twice"),
+        (["mine", "audits/before"], "is a comparison"),
+        (["audits/before", "audits/after", "--out", "mine"], "exists"),
+    ):
+        refused = runner.invoke(app, ["compare", *arguments])
+        assert isinstance(refused.exception, UnmaskError)
+        assert reason in str(refused.exception)
+
+
+def test_a_comparison_can_be_shown_and_kept(audited: Audited, tmp_path: Path) -> None:
+    compared = _compare(audited(3.0), OtherTastes(build("en"), bias=0.5))
+    assert "improved" in compared.summary().lower()
+    frame = compared.to_frame()
+    assert list(frame["figure"]) == list(compared.comparisons[0].changes)
+    assert frame["change"].notna().all()
+    assert compared.report(tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    compared.save(tmp_path / "kept")
+    assert load_comparison(tmp_path / "kept") == compared.result
+    again = unmask.compare(audited(3.0), tmp_path / "kept" / "audits" / "OtherTastes", usefulness=False)
+    assert again.comparisons[0].changes["stereotype"].change == pytest.approx(
+        compared.comparisons[0].changes["stereotype"].change
+    )
