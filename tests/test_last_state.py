@@ -28,7 +28,8 @@ def an_erasure(size: int) -> Erasure:
 def states(model: object, inputs: dict[str, torch.Tensor]) -> np.ndarray:
     with torch.no_grad():
         hidden = model.base_model(**inputs)[0]  # type: ignore[attr-defined]
-    return hidden.double().reshape(-1, hidden.shape[-1]).numpy()
+    found: np.ndarray = hidden.double().reshape(-1, hidden.shape[-1]).numpy()
+    return found
 
 
 @pytest.mark.parametrize("family", families.FAMILIES)

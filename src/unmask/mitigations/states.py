@@ -22,11 +22,11 @@ FEWEST = 10
 Take = Callable[[int, NDArray[np.float32]], None]
 
 
-class Masked(NamedTuple):
-    """A row of token ids, and which of them are the mask that counts."""
+class Chosen(NamedTuple):
+    """A row of token ids, and which places of it count."""
 
     ids: list[int]
-    place: slice
+    place: NDArray[np.intp]
 
 
 def in_both_genders(job: Job, most: int, words: frozenset[str] | None = None) -> list[tuple[str, str]]:
@@ -78,7 +78,7 @@ def ordinary(job: Job, ids: Sequence[int]) -> NDArray[np.bool_]:
     return np.array([token not in special for token in ids])
 
 
-def masked(job: Job, female: Sequence[int], male: Sequence[int], seed: int) -> tuple[Masked, Masked] | None:
+def masked(job: Job, female: Sequence[int], male: Sequence[int], seed: int) -> tuple[Chosen, Chosen] | None:
     """A sentence in both genders with one of the places where they differ masked, drawn by the seed; the others stay.
 
     None where no such place is left.
@@ -90,8 +90,8 @@ def masked(job: Job, female: Sequence[int], male: Sequence[int], seed: int) -> t
         return None
     i, j, k, m = places[int(np.random.default_rng([job.seed, seed]).integers(len(places)))]
     return (
-        Masked([*female[:i], *[mask] * (j - i), *female[j:]], slice(i, j)),
-        Masked([*male[:k], *[mask] * (m - k), *male[m:]], slice(k, m)),
+        Chosen([*female[:i], *[mask] * (j - i), *female[j:]], np.arange(i, j)),
+        Chosen([*male[:k], *[mask] * (m - k), *male[m:]], np.arange(k, m)),
     )
 
 

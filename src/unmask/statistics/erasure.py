@@ -47,7 +47,7 @@ class Erasure:
     @property
     def rank(self) -> int:
         """How many directions are lost."""
-        return self.read.shape[1]
+        return int(self.read.shape[1])
 
     def __call__(self, rows: ArrayLike) -> Array:
         """The map of every row."""

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.mitigations.corpus import digest
 from unmask.mitigations.method import Job, Method, setting
-from unmask.mitigations.states import a_batch, each_state, encoded, in_both_genders, masked, ordinary
+from unmask.mitigations.states import Chosen, a_batch, each_state, encoded, in_both_genders, masked, ordinary
 from unmask.models.last_state import erase
 from unmask.statistics.erasure import Moments, leace_of
 
@@ -38,13 +38,13 @@ class Settings:
 
 
 class _Sums:
-    """Sums over states and their gender, which is +1 or −1, in one column for visible words and one for masks."""
+    """Sums over states and their gender, 1 for female."""
 
     def __init__(self) -> None:
         self.total: Moments | None = None
-        self.waiting: list[tuple[NDArray[np.float32], tuple[float, float]]] = []
+        self.waiting: list[tuple[NDArray[np.float32], float]] = []
 
-    def add(self, states: NDArray[np.float32], gender: tuple[float, float]) -> None:
+    def add(self, states: NDArray[np.float32], gender: float) -> None:
         """Take states of one gender."""
         self.waiting.append((states, gender))
         if sum(len(rows) for rows, _ in self.waiting) >= ROWS:
@@ -54,53 +54,57 @@ class _Sums:
         """Sum up what is waiting."""
         if self.waiting:
             rows = np.concatenate([rows for rows, _ in self.waiting])
-            genders = np.concatenate([np.tile(gender, (len(rows), 1)) for rows, gender in self.waiting])
-            new = Moments.of(rows, genders)
+            new = Moments.of(rows, np.repeat([gender for _, gender in self.waiting], [len(r) for r, _ in self.waiting]))
             self.total = new if self.total is None else self.total + new
             self.waiting = []
 
 
 def apply(job: Job) -> dict[str, Any]:
-    """Find the map and build it in."""
+    """Find the maps and build them in, one after the other: the second is found with the first in place."""
     if not (job.settings.visible or job.settings.masked):
         raise UnmaskError("the settings visible and masked are both no, so there is nothing to erase; give one of them")
     pairs = in_both_genders(job, job.settings.sentences)
     texts = [text for pair in pairs for text in pair]
     rows = encoded(job, texts)
-    sums = _Sums()
+    rounds: list[tuple[str, list[Chosen]]] = []
     if job.settings.visible:
-        job.say(f"Reading the hidden states of {len(pairs):,} sentences in both genders")
-        whole = [ordinary(job, ids) for ids in rows]
-        each_state(job, rows, lambda at, states: sums.add(states[whole[at]], (_sign(at), 0.0)))
-    hidden = list(_masked(job, rows)) if job.settings.masked else []
-    if hidden:
-        job.say(f"Reading the hidden state at a mask in {len(hidden) // 2:,} of them")
-        each_state(
-            job, [one.ids for one in hidden], lambda at, states: sums.add(states[hidden[at].place], (0.0, _sign(at)))
-        )
-    sums.flush()
-    erasure = leace_of(sums.total) if sums.total is not None else None
-    if erasure is None or not erasure.rank:
+        places = [np.flatnonzero(ordinary(job, ids)) for ids in rows]
+        rounds.append(("all tokens", [Chosen(*both) for both in zip(rows, places, strict=True)]))
+    if job.settings.masked:
+        rounds.append(("a masked word", list(_masked(job, rows))))
+    done = []
+    for what, chosen in rounds:
+        job.say(f"Reading the last hidden state of {what} in {len(chosen) // 2:,} sentences, in both genders")
+        moments = _moments(job, chosen)
+        erasure = leace_of(moments) if moments is not None else None
+        if moments is None or erasure is None or not erasure.rank:
+            continue
+        placed = erase(job.subject.model, erasure, a_batch(job, texts[0]))  # type: ignore[attr-defined]
+        done.append((placed, {"of": what, "sentences": len(chosen) // 2, "states": moments.count}))
+    if not done:
         raise UnmaskError("the model's states do not tell women from men at all, so there is nothing to erase")
-    placed = erase(job.subject.model, erasure, a_batch(job, texts[0]))  # type: ignore[attr-defined]
+    placed = done[-1][0]
     return {
         "sentences": len(pairs),
-        "masked_sentences": len(hidden) // 2,
-        "states": sums.total.count if sums.total else 0,
         "hash_of_the_sentences": digest(texts),
-        "directions": erasure.rank,
+        "erased": [what for _, what in done],
         "kept_in": str(placed),
         "in_last_hidden_state": placed.in_state,
         "layers": placed.layers,
     }
 
 
-def _sign(at: int) -> float:
-    """Female versions stand at even places."""
-    return 1.0 if at % 2 == 0 else -1.0
+def _moments(job: Job, chosen: list[Chosen]) -> Moments | None:
+    """Sums over the states at the chosen places; female versions stand at even places of the list."""
+    sums = _Sums()
+    each_state(
+        job, [one.ids for one in chosen], lambda at, states: sums.add(states[chosen[at].place], float(at % 2 == 0))
+    )
+    sums.flush()
+    return sums.total
 
 
-def _masked(job: Job, rows: list[list[int]]) -> Iterable[Any]:
+def _masked(job: Job, rows: list[list[int]]) -> Iterable[Chosen]:
     for at in range(0, len(rows), 2):
         both = masked(job, rows[at], rows[at + 1], at)
         if both is not None:
