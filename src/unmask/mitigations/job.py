@@ -89,7 +89,7 @@ def run(
         "protocol": request.protocol,
         "language": request.language,
         "seed": request.seed,
-        **dataclasses.asdict(settings),
+        **{name: value for name, value in dataclasses.asdict(settings).items() if name != "save_every"},
         "weights of the model": parent,
         "content of the corpus": text.hash if text else None,
         "version of unmask": unmask.__version__,

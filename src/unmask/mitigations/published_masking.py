@@ -39,19 +39,14 @@ class PublishedMasking(MaskedLanguageModelling):
 
     def _chosen(self, ids: list[int], draw: tuple[int, ...]) -> tuple[list[int], list[int]]:
         choice = np.random.default_rng([self.seed, *draw])
-        frame = {self.tokenizer.cls_token_id, self.tokenizer.sep_token_id}
-        shown, wanted = list(ids), [IGNORED] * len(ids)
-        chosen = choice.random(len(ids)) < MASKED
+        tokens = np.array(ids)
+        frame = np.isin(tokens, [self.tokenizer.cls_token_id, self.tokenizer.sep_token_id])
+        chosen = (choice.random(len(ids)) < MASKED) & ~frame
         fates = choice.random(len(ids))
         others = choice.integers(len(self.tokenizer), size=len(ids))
-        for at, token in enumerate(ids):
-            if chosen[at] and token not in frame:
-                wanted[at] = token
-                if fates[at] < 0.8:
-                    shown[at] = self.tokenizer.mask_token_id
-                elif fates[at] < 0.9:
-                    shown[at] = int(others[at])
-        return shown, wanted
+        shown = np.where(chosen & (fates < 0.8), self.tokenizer.mask_token_id, tokens)
+        shown = np.where(chosen & (fates >= 0.8) & (fates < 0.9), others, shown)
+        return shown.tolist(), np.where(chosen, tokens, IGNORED).tolist()
 
 
 def length_of(texts: Sequence[str], most: int) -> int:
