@@ -379,7 +379,7 @@ def test_too_little_memory_makes_smaller_parts_and_the_same_step(files: dict[str
         assert np.allclose(whole, parts, atol=1e-5)
 
 
-def test_one_example_too_large_for_memory_is_one_line(files: dict[str, Path], tmp_path: Path) -> None:
+def test_one_example_too_large_for_memory_is_one_line() -> None:
     from accelerate import Accelerator
 
     with pytest.raises(UnmaskError, match="out of memory on a single example"):

@@ -25,11 +25,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from unmask.counterfactual.change import Change, Left, Rewritten, apply
+from unmask.counterfactual.choice import Choice
 from unmask.counterfactual.settings import Settings
 from unmask.errors import Stopped, UnmaskError
 from unmask.rewriting import Request, Summary, blocks, draft, pool, run
 from unmask.rewriting.blocks import DOCUMENTS
-from unmask.counterfactual.choice import Choice
 from unmask.rewriting.lines import fields
 from unmask.rewriting.marks import marked, notes
 from unmask.rewriting.work import Factory, Lines, Task

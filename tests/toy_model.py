@@ -56,16 +56,25 @@ def bert_of(tokenizer: Any, *, seed: int, hidden: int = 64, layers: int = 2, ini
     return BertForMaskedLM(config).eval()
 
 
-def train(model: Any, tokenizer: Any, rows: Sequence[AssociationRow], *, steps: int, seed: int) -> None:
+def train(
+    model: Any,
+    tokenizer: Any,
+    rows: Sequence[AssociationRow],
+    *,
+    steps: int,
+    seed: int,
+    rate: float = 1e-3,
+    rows_a_step: int = 64,
+) -> None:
     """Learn to fill in masked person words; other words are masked at times, so that priors are learned too."""
     draw = torch.Generator().manual_seed(seed)
     persons = torch.tensor(sorted({token for row in rows for token in tokenizer.encode(row.target)[1:-1]}))
     encoded = tokenizer([row.sentence for row in rows], padding=True, return_tensors="pt")
     special = torch.tensor(tokenizer.all_special_ids)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate)
     model.train()
     for _ in range(steps):
-        chosen = torch.randint(len(rows), (64,), generator=draw)
+        chosen = torch.randint(len(rows), (rows_a_step,), generator=draw)
         ids, attention = encoded["input_ids"][chosen], encoded["attention_mask"][chosen]
         person = torch.isin(ids, persons) & (torch.rand(ids.shape, generator=draw) < 0.75)
         other = ~torch.isin(ids, torch.cat([special, persons])) & (torch.rand(ids.shape, generator=draw) < 0.3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -32,24 +33,33 @@ class LoadedModel:
         name: str = "",
         token_budget: int = engine.TOKEN_BUDGET,
         progress: Progress | None = None,
+        mitigation: Mapping[str, Any] | None = None,
     ) -> None:
-        """Take a `PreTrainedModel` and its tokenizer; a batch holds at most `token_budget` tokens."""
+        """Take a `PreTrainedModel` and its tokenizer; a batch holds at most `token_budget` tokens.
+
+        `mitigation` is what a mitigation has written beside the model, if it came from one.
+        """
         self.model = model.eval()
         self.tokenizer = tokenizer
         self.name = name or getattr(model, "name_or_path", "") or type(model).__name__
         self.token_budget = token_budget
         self.progress = progress
+        self.mitigation = mitigation or {}
 
     def info(self) -> ModelInfo:
         """Which model this is, exactly."""
         parameter = next(self.model.parameters())
+        weights = weight_hash(self.model)
+        made = self.mitigation if self.mitigation.get("weight_hash") == weights else {}  # not if trained on since
         return ModelInfo(
             name=self.name,
             architecture=type(self.model).__name__,
             parameters=sum(parameter.numel() for parameter in self.model.parameters()),
-            weight_hash=weight_hash(self.model),
+            weight_hash=weights,
             tokenizer=type(self.tokenizer).__name__,
             vocabulary=len(self.tokenizer),
             dtype=str(parameter.dtype).removeprefix("torch."),
             device=str(parameter.device),
+            mitigation=made.get("method"),
+            parent_weight_hash=(made.get("parent") or {}).get("weight_hash"),
         )

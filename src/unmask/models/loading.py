@@ -41,7 +41,13 @@ def load_masked_lm(model: Any, options: LoadOptions | None = None, *, progress: 
         if tokenizer.mask_token_id is None:
             raise UnmaskError(f"{source.name} has no mask token; association needs a masked language model")
         loaded = _whole(source, MASKED_LM, "a masked language model")
-        return TransformersMaskedLM(loaded.to(device(options.device)), tokenizer, name=source.name, progress=progress)
+        return TransformersMaskedLM(
+            loaded.to(device(options.device)),
+            tokenizer,
+            name=source.name,
+            progress=progress,
+            mitigation=source.mitigation(),
+        )
     if isinstance(model, MaskedLM):
         return model
     parts = _parts(model)

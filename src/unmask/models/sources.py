@@ -62,6 +62,10 @@ class Source:
         """Whether the checkpoint brings a file."""
         return self.attempt(lambda: _path(self.place, file, self.options)) is not None
 
+    def mitigation(self) -> dict[str, Any] | None:
+        """What a mitigation has written beside the model, if it made it."""
+        return self.attempt(lambda: _json(self.place, MITIGATION, self.options))  # type: ignore[no-any-return]
+
     def attempt(self, load: Callable[[], Any]) -> Any:
         """Loading fails in a hundred ways, most with a traceback; give the first line of the reason."""
         return _attempt(self.name, self.options, load)

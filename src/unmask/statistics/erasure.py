@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 class Erasure:
     """`x → x - removed @ readᵀ @ (x - centre)`, with `readᵀ @ removed` the identity.
 
-    Whatever goes in, `readᵀ x` comes out as `readᵀ centre`: k numbers of the vector, one a column, say nothing any more.
+    Whatever goes in, `readᵀ x` comes out as `readᵀ centre`: k numbers, one a column, that say nothing any more.
     """
 
     removed: Array

@@ -1,0 +1,378 @@
+"""Mitigations: a bias that was put into a model is smaller after each of them, and a comparison says so."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+
+import unmask
+from toy_model import as_in_the_workforce, train
+from unmask.errors import Stopped, UnmaskError
+from unmask.lexicon import attributes
+from unmask.mitigations import Request, method_named, method_names, run
+from unmask.mitigations.corpus import read, sentences
+from unmask.mitigations.method import chosen, split
+from unmask.mitigations.methods.sent_debias import subspace
+from unmask.mitigations.published_masking import PublishedMasking, length_of
+from unmask.models.loading import load_masked_lm, load_trainable
+from unmask.models.sources import LoadOptions
+from unmask.models.vectors import Vectors, write
+from unmask.models.vectors import read as read_vectors
+from unmask.probes.association import build
+from unmask.training import saving
+from unmask.training.examples import Example
+from unmask.training.tasks import IGNORED, MaskedLanguageModelling
+
+Folder = Callable[[str], Path]
+QUICK = [("learning_rate", 5e-4), ("epochs", 1), ("held_out", 0.0), ("names", False)]
+STATED = (
+    "{} said that {} was tired.",
+    "{} knew that {} would be late.",
+    "{} said that {} had lost the keys.",
+    "{} thinks that {} is right.",
+    "{} was happy because {} had won.",
+    "{} slept until {} heard the bell.",
+)
+SOMEBODY = ("This person", "My friend", "Our neighbour", "The stranger")
+BEING = ("is", "works as", "wants to become", "was once")
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The embedded model, taught that a profession is held by men or women as in the workforce, and more so.
+
+    Beside it: its professions, the text that it was taught, and sentences in which a gender is stated twice.
+    """
+    folder = tmp_path_factory.mktemp("planted")
+    kept = [
+        one
+        for group in ("female", "male")
+        for one in [each for each in attributes("en") if each.group == group and " " not in each.name][:6]
+    ]
+    with (folder / "professions.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["profession", "group", "workforce_share"])
+        rows.writerows([one.name, one.group, one.workforce_share] for one in kept)
+    corpus = build("en", "bec-pro", professions_file=folder / "professions.csv")
+    sample = as_in_the_workforce(corpus, times=1, seed=1)
+    base = load_trainable("unmask-mini", LoadOptions())
+    train(base.model, base.tokenizer, sample, steps=40, seed=1, rate=3e-4, rows_a_step=32)
+    saving.save(base.model, base.tokenizer, folder / "biased")
+    random.Random(1).shuffle(sample)
+    (folder / "text.txt").write_text("\n".join(row.sentence for row in sample))
+    pronouns = {"female": "she", "male": "he"}
+    people = {(row.person, row.gender): None for row in corpus if row.person.lower() not in ("he", "she")}
+    stated = [form.format(who[0].upper() + who[1:], pronouns[gender]) for form in STATED for who, gender in people]
+    (folder / "stated.txt").write_text("\n".join(stated))
+    someone = [f"{who} {what} a {one.name}." for who in SOMEBODY for what in BEING for one in kept]
+    (folder / "someone.txt").write_text("\n".join(someone + stated))
+    (folder / "stereotypes.txt").write_text("\n".join(one.name for one in kept))
+    unmask.audit(str(folder / "biased"), professions=folder / "professions.csv").save(folder / "before")
+    return folder
+
+
+CONTEXT = [("learning_rate", 5e-4), ("epochs", 4), ("batch_size", 16), ("held_out", 0.0), ("tokens", "one")]
+
+
+@pytest.mark.parametrize(
+    ("method", "text", "settings"),
+    [
+        ("cds", "text.txt", QUICK),
+        ("cda", "text.txt", QUICK),
+        ("context-debias", "someone.txt", CONTEXT),
+        ("sent-debias", "stated.txt", []),
+        ("leace", "stated.txt", []),
+    ],
+)
+def test_each_method_makes_a_planted_bias_smaller_and_a_comparison_says_so(
+    planted: Path, tmp_path: Path, method: str, text: str, settings: list[tuple[str, Any]]
+) -> None:
+    more = [("stereotypes", str(planted / "stereotypes.txt"))] if method == "context-debias" else []
+    corpus = [str(planted / text)]
+    request = Request(str(planted / "biased"), method, tmp_path / "made", corpus, settings=[*settings, *more])
+    record = run(request)
+    unmask.audit(str(tmp_path / "made"), professions=planted / "professions.csv").save(tmp_path / "after")
+    compared = unmask.compare(str(planted / "before"), str(tmp_path / "after"), usefulness=False)
+    comparison = compared.comparisons[0]
+    change = comparison.changes["stereotype"]
+    assert change.before is not None
+    assert change.before > 1.5  # it was planted
+    assert change.after is not None
+    assert abs(change.after) < 0.7 * change.before
+    assert comparison.verdict == change.verdict == "improved", comparison.headline
+    side = compared.result.after[0]
+    assert side.model.mitigation == method
+    assert side.model.weight_hash == record["weight_hash"]
+    assert side.model.parent_weight_hash == compared.result.before.model.weight_hash == record["parent"]["weight_hash"]
+
+
+def test_the_folder_says_what_it_is_and_loads_anywhere(planted: Path, tmp_path: Path) -> None:
+    request = Request(str(planted / "biased"), "sent-debias", tmp_path / "made", [str(planted / "stated.txt")])
+    record = run(request)
+    assert json.loads((tmp_path / "made" / "mitigation.json").read_text()) == record
+    assert record["parent"]["name"] == str(planted / "biased")
+    assert record["data"]["documents"] == len((planted / "stated.txt").read_text().splitlines())
+    card = (tmp_path / "made" / "README.md").read_text()
+    assert card.startswith("---\nlanguage: en\n")
+    for part in (record["weight_hash"], record["parent"]["weight_hash"], "Liang et al. (2020)", "last_hidden_state"):
+        assert part in card
+    model = transformers.AutoModelForMaskedLM.from_pretrained(tmp_path / "made")
+    assert model(input_ids=torch.tensor([[3, 5, 7]])).logits.shape[1] == 3
+    weights = load_file(tmp_path / "made" / "model.safetensors")
+    name = "bert.encoder.layer.0.attention.self.query.weight"
+    save_file({**weights, name: weights[name] + 1}, tmp_path / "made" / "model.safetensors", {"format": "pt"})
+    info = load_masked_lm(str(tmp_path / "made")).info()  # type: ignore[attr-defined]
+    assert info.mitigation is None  # trained on since: it is no more what the record tells of
+
+
+def test_an_interrupted_run_ends_with_the_same_weights(model_folder: Folder, tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text(
+        "\n".join(f"My {who} is a {job}." for who in ("sister", "brother") for job in ("mason", "nurse")) * 3
+    )
+    request = Request(
+        str(model_folder("bert-uncased")),
+        "cds",
+        tmp_path / "once",
+        [str(text)],
+        settings=[("batch_size", 2), ("save_every", 2), ("held_out", 0.0), ("learning_rate", 1e-3)],
+    )
+    whole = run(request)
+
+    class Cut(Exception):  # noqa: N818 - as when the machine goes down
+        pass
+
+    def cut_at(step: int) -> Callable[[Any], None]:
+        def watch(news: Any) -> None:
+            if news.step == step:
+                raise Cut
+
+        return watch
+
+    again = replace(request, out=tmp_path / "twice")
+    for step in (3, 6):
+        with pytest.raises(Cut):
+            run(again, watch=cut_at(step))
+        assert not (tmp_path / "twice").exists()
+    with pytest.raises(UnmaskError, match="the learning rate changed"):
+        run(replace(again, settings=[*request.settings[:3], ("learning_rate", 2e-3)]))
+    resumed = run(again)
+    assert resumed["weight_hash"] == whole["weight_hash"]
+    assert not (tmp_path / "twice.unfinished").exists()
+
+
+def test_a_mitigation_that_changes_nothing_is_an_error(
+    model_folder: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a method of one's own: a file is enough."""
+    from unmask.mitigations import methods
+
+    (tmp_path / "methods").mkdir()
+    (tmp_path / "methods" / "idle_hands.py").write_text(
+        "from dataclasses import dataclass\n"
+        "from unmask.mitigations.method import Method\n"
+        "@dataclass(frozen=True)\nclass Settings: pass\n"
+        "METHOD = Method('Does nothing.', 'nobody', Settings, lambda job: {}, needs_text=False)\n"
+    )
+    monkeypatch.setattr(methods, "__path__", [*methods.__path__, str(tmp_path / "methods")])
+    assert "idle-hands" in method_names()
+    with pytest.raises(UnmaskError, match="idle-hands changed nothing"):
+        run(Request(str(model_folder("bert-uncased")), "idle-hands", tmp_path / "out"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_saved_but_not_what_was_made_is_not_kept(
+    model_folder: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("\n".join(["My sister is a nurse and she works."] * 12))
+    real = saving.save
+
+    def loses(model: Any, tokenizer: Any, folder: Path) -> None:
+        with torch.no_grad():
+            next(model.parameters()).add_(1)
+        real(model, tokenizer, folder)
+
+    monkeypatch.setattr(saving, "save", loses)
+    with pytest.raises(UnmaskError, match="what was saved is not what was made"):
+        run(Request(str(model_folder("bert-uncased")), "leace", tmp_path / "out", [str(text)]))
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("family", ["roberta", "albert", "modernbert", "deberta-v2"])
+def test_closed_forms_fit_every_kind_of_model(model_folder: Folder, tmp_path: Path, family: str) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("\n".join(["She works here.", "He knows his brother.", "My mother is a nurse."] * 6))
+    for method in ("leace", "sent-debias"):
+        record = run(Request(str(model_folder(family)), method, tmp_path / method, [str(text)]))
+        assert record["details"]["in_last_hidden_state"] == (family not in ("albert", "modernbert"))
+        assert load_masked_lm(str(tmp_path / method)).info().weight_hash == record["weight_hash"]  # type: ignore[attr-defined]
+
+
+def test_vectors_in_every_format(tmp_path: Path) -> None:
+    choice = np.random.default_rng(1)
+    words = ["she", "he", "woman", "man", "girl", "boy", "her", "his", "nurse", "engineer", "caf\udce9"]
+    gender = choice.normal(size=12)
+    signs = np.array([1, -1] * 4 + [0.8, -0.8, 0.0])
+    matrix = (np.outer(signs, gender) + 0.3 * choice.normal(size=(11, 12))).astype(np.float32)
+    write(tmp_path / "v.bin", Vectors(words, matrix), "word2vec")
+    for form in ("word2vec", "word2vec-text", "glove"):
+        out = tmp_path / form
+        record = run(Request(str(tmp_path / "v.bin"), "hard-debias", out, settings=[("format", form)]))
+        made = read_vectors(out / "v.bin")
+        assert made.form == form
+        assert made.words == words
+        she, he, nurse = made.vectors(["she", "he", "nurse"])
+        assert nurse @ she == pytest.approx(nurse @ he, abs=1e-5)
+        parts = record["details"]["mean_part_along_gender"]
+        assert parts["after"] < parts["before"]
+        assert (out / "README.md").exists()
+    (tmp_path / "pairs.csv").write_text("female,male\nshe,he\n")
+    with pytest.raises(UnmaskError, match="only 1 of 1 definitional pairs"):
+        run(
+            Request(
+                str(tmp_path / "v.bin"),
+                "hard-debias",
+                tmp_path / "x",
+                settings=[("definitional", str(tmp_path / "pairs.csv"))],
+            )
+        )
+
+
+def test_a_gender_space_worked_by_hand() -> None:
+    """Pairs that differ along one axis alone: it is the space, and holds all the variance."""
+    pairs = np.array([[[1.0, 2.0, 0.0], [-1.0, 2.0, 0.0]], [[2.0, 0.0, 3.0], [-2.0, 0.0, 3.0]]])
+    directions, shares = subspace(pairs, 1)
+    assert np.abs(directions) == pytest.approx(np.array([[1.0, 0.0, 0.0]]))
+    assert shares == pytest.approx([1.0])
+    with pytest.raises(UnmaskError, match="components is 3"):
+        subspace(pairs, 3)
+    with pytest.raises(UnmaskError, match="nothing to remove"):
+        subspace(np.ones((4, 2, 3)), 1)
+
+
+def test_the_published_masking_fills_with_masks_and_learns_them(model_folder: Folder) -> None:
+    base = load_trainable(str(model_folder("bert-uncased")), LoadOptions())
+    task = PublishedMasking(base.tokenizer, 64, seed=1)
+    texts = ["My sister is a nurse.", "This man wants to become a mason and my dad applied for it too."]
+    assert length_of(texts, 512) == 16  # 13 words
+    assert length_of(texts, 8) == 8
+    assert length_of(["one two"], 512) == 2
+    rows = task.features([Example(text) for text in texts])
+    mask, frame = base.tokenizer.mask_token_id, {base.tokenizer.cls_token_id, base.tokenizer.sep_token_id}
+    assert {len(row["input_ids"]) for row in rows} == {16}
+    assert rows[0]["input_ids"][-1] == mask
+    asked = filled = kept = 0
+    for epoch in range(300):
+        batch = task.batch(rows[:1], [(epoch, 0)])
+        assert batch["attention_mask"].all()
+        ids, labels = batch["input_ids"][0].tolist(), batch["labels"][0].tolist()
+        for original, shown, label in zip(rows[0]["input_ids"], ids, labels, strict=True):
+            if label != IGNORED:
+                assert label == original
+                assert original not in frame
+                asked += 1
+                filled += original == mask
+                kept += shown == original
+    ordinary = sum(token not in frame for token in rows[0]["input_ids"])
+    assert asked / (300 * ordinary) == pytest.approx(0.15, abs=0.02)
+    assert filled > 0.3 * asked  # most of what is learned is to see a mask where one is
+    assert kept > 0
+
+
+def test_batches_of_any_length_give_the_loss_of_one_sentence_at_a_time(model_folder: Folder) -> None:
+    base = load_trainable(str(model_folder("bert-uncased")), LoadOptions())
+    base.model.eval()
+    task = MaskedLanguageModelling(base.tokenizer, 64, seed=1)
+    texts = ["My sister is a nurse.", "He rests.", "This man wants to become a mason and my dad applied for it too."]
+    rows = task.features([Example(text) for text in texts])
+    draws = [(0, at) for at in range(3)]
+    with torch.no_grad():
+        together = task.run(base.model, task.batch(rows, draws))
+        single = sum(task.run(base.model, task.batch([row], [draw])) for row, draw in zip(rows, draws, strict=True))
+    assert torch.allclose(together, torch.as_tensor(single), atol=1e-4)
+
+
+def test_gap_is_read_whole_and_substitution_is_of_half(data: Path) -> None:
+    corpus = read(["gap"], offline=True)
+    assert len(corpus.documents) == 4454
+    assert 12_500 < sum(len(sentences(one, "en")) for one in corpus.documents) < 14_500
+    assert data.is_dir()
+
+
+def test_settings_are_read_as_they_are_meant() -> None:
+    method = method_named("cds")
+    made = chosen(method, split(["epochs=1", "learning-rate=1e-4", "names=no"]), "sound")
+    assert (made.epochs, made.learning_rate, made.names, made.probability) == (1, 1e-4, False, 0.5)
+    published = chosen(method, [], "published")
+    assert (published.learning_rate, published.warmup, published.batch_size, published.probability) == (2e-5, 0, 1, 1)
+    for wrong, why in (
+        (["epochs=two"], "the setting epochs is 'two'; give a whole number"),
+        (["names=perhaps"], "give yes or no"),
+        (["epoch=1"], "unknown setting 'epoch'; did you mean 'epochs'"),
+        (["epochs"], "write name=value"),
+        (["epochs=1", "epochs=2"], "given twice"),
+    ):
+        with pytest.raises(UnmaskError, match=why):
+            chosen(method, split(wrong), "sound")
+    with pytest.raises(UnmaskError, match="no published protocol"):
+        chosen(method_named("leace"), [], "published")
+    with pytest.raises(UnmaskError, match="give a number"):
+        chosen(method, [("learning_rate", "fast")], "sound")
+
+
+def test_bad_requests_are_one_line(model_folder: Folder, tmp_path: Path) -> None:
+    model = str(model_folder("bert-uncased"))
+    text = tmp_path / "text.txt"
+    text.write_text("The weather was fine.\n" * 20)
+    base = Request(model, "cds", tmp_path / "out", [str(text)])
+    for request, why in (
+        (replace(base, method="cdx"), "unknown method 'cdx'; did you mean"),
+        (replace(base, corpus=["gab"]), "unknown corpus 'gab'; did you mean 'gap'"),
+        (replace(base, corpus=[str(tmp_path / "none.txt")]), "does not exist"),
+        (replace(base, settings=[("names", False)]), "no document of the corpus was changed"),
+        (replace(base, method="leace"), "0 sentences that differ between women and men"),
+        (replace(base, method="leace", settings=[("visible", False), ("masked", False)]), "both no"),
+        (replace(base, language="de", corpus=()), "no corpus for 'de'"),
+        (replace(base, language="de"), "names are exchanged in English only"),
+        (replace(base, protocol="published"), "needs the word lists"),
+        (replace(base, method="hard-debias"), "learns from no text"),
+        (replace(base, method="hard-debias", corpus=()), "is a directory|cannot be read"),
+        (replace(base, seed=-1), "seed -1 is negative"),
+    ):
+        with pytest.raises(UnmaskError, match=why):
+            run(request)
+    assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "out.unfinished").exists()
+
+
+def test_stopping_keeps_a_checkpoint(model_folder: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from contextlib import contextmanager
+
+    from unmask.training import loop
+
+    text = tmp_path / "text.txt"
+    text.write_text("\n".join(["My sister is a nurse.", "My brother is a mason."] * 10))
+
+    @contextmanager
+    def at_once() -> Any:
+        yield lambda: True
+
+    monkeypatch.setattr(loop, "listening", at_once)
+    request = Request(str(model_folder("bert-uncased")), "cda", tmp_path / "out", [str(text)])
+    with pytest.raises(Stopped, match="stopped at step 1"):
+        run(request)
+    assert (tmp_path / "out.unfinished" / "latest").is_dir()
+    shutil.rmtree(tmp_path / "out.unfinished")
