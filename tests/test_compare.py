@@ -224,14 +224,23 @@ def test_without_a_change_5_percent_are_found_changed() -> None:
     assert min(rejected.values()) > 0
 
 
-def test_holm_is_over_all_models_after(audited: Audited) -> None:
+def test_the_stereotype_stands_alone_and_the_other_questions_are_corrected_together(audited: Audited) -> None:
     before, *after = audited(1.0, noise=1.0), audited(0.9, other=True, noise=1.0), audited(0.5)
-    found = _compare(before, *after).comparisons
+    compared = _compare(before, *after)
+    found = compared.comparisons
     assert [one.after for one in found] == ["OtherTastes", "PlantedModel-2"]
-    changes = [change for one in found for change in one.changes.values()]
-    p = sorted(change.p_value for change in changes if change.p_value is not None)
-    smallest = min(change.p_adjusted for change in changes if change.p_adjusted is not None)
-    assert smallest == pytest.approx(min(1.0, p[0] * len(p)))
+    for one in found:
+        by_kind: dict[str, list[Change]] = {}
+        for change in one.changes.values():
+            kind = {"workforce": "difference"}.get(change.labels["contrast"], change.labels["contrast"])
+            by_kind.setdefault(kind, []).append(change)
+        assert [change.p_adjusted for change in by_kind["stereotype"]] == [by_kind["stereotype"][0].p_value]
+        for kind in ("difference", "mean"):
+            p = [change.p_value for change in by_kind[kind] if change.p_value is not None]
+            smallest = min(change.p_adjusted for change in by_kind[kind] if change.p_adjusted is not None)
+            assert smallest == pytest.approx(min(1.0, min(p) * len(p)))
+    assert found[1] == _compare(before, after[1]).comparisons[0].model_copy(update={"after": "PlantedModel-2"})
+    assert "several-models" in {caveat.code for caveat in compared.result.caveats}
 
 
 # degenerate input
@@ -455,8 +464,8 @@ def test_where_a_model_comes_from_is_said(audited: Audited) -> None:
     assert result.before.name == "base"
     assert result.after[0].lineage.startswith("Made from base by cds")
     assert result.after[1].lineage.startswith("Not made from base")
-    assert [caveat.code for caveat in result.caveats] == ["not-made-from"]
-    assert "orphan" in result.caveats[0].text
+    assert {caveat.code for caveat in result.caveats} == {"not-made-from", "several-models"}
+    assert "orphan" in next(caveat.text for caveat in result.caveats if caveat.code == "not-made-from")
     with pytest.raises(UnmaskError, match="child and child-2 have the same weights"):
         job.run(child, [side(0.3, {"name": "child", "weight_hash": "def"})], settings)
 

@@ -231,7 +231,7 @@ def test_vectors_in_every_format(tmp_path: Path) -> None:
     for form in ("word2vec", "word2vec-text", "glove"):
         out = tmp_path / form
         record = run(Request(str(tmp_path / "v.bin"), "hard-debias", out, settings=[("format", form)]))
-        made = read_vectors(out / "v.bin")
+        made = read_vectors(out / {"word2vec": "v.bin"}.get(form, "v.txt"))
         assert made.form == form
         assert made.words == words
         she, he, nurse = made.vectors(["she", "he", "nurse"])

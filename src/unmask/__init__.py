@@ -1,9 +1,11 @@
-"""Measure gender bias in language models, with intervals, tests, and the sentences behind every number.
+"""Measure and mitigate gender bias in language models, with intervals, tests, and the sentences behind every number.
 
     import unmask
     audit = unmask.audit("bert-base-uncased")
     print(audit.summary())
     audit.report("report.html")
+    unmask.mitigate("bert-base-uncased", "cds", "debiased")
+    unmask.compare("bert-base-uncased", "debiased").verdict
     unmask.rewrite("She lost her keys.")    # 'He lost his keys.'
 
 Importing `unmask` is quick: torch and transformers are loaded when a model is.
@@ -24,12 +26,13 @@ __all__ = [
     "analyse",
     "audit",
     "compare",
+    "mitigate",
     "rewrite",
     "rewriter",
 ]
 
 if TYPE_CHECKING:
-    from unmask.api import Audit, Compared, analyse, audit, compare
+    from unmask.api import Audit, Compared, analyse, audit, compare, mitigate
     from unmask.counterfactual import rewrite, rewriter
     from unmask.errors import UnmaskError
     from unmask.models.interfaces import MaskedLM, MaskQuery
@@ -40,6 +43,7 @@ _HOMES = {
     "Compared": "unmask.api",
     "audit": "unmask.api",
     "compare": "unmask.api",
+    "mitigate": "unmask.api",
     "rewrite": "unmask.counterfactual",
     "rewriter": "unmask.counterfactual",
     "UnmaskError": "unmask.errors",

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from unmask.training.loop import Watch
 
 
+FAMILIES = {"stereotype": 0, "difference": 1, "workforce": 1, "mean": 2}
+"""Which questions are corrected together."""
+
+
 @dataclass(frozen=True)
 class Settings:
     """How to compare; the defaults are the sound ones."""
@@ -98,7 +102,9 @@ def run(
             watch=watch,
         )
     caveats += [_stranger(first, other) for other in others if _made_from(first, other) is False]
-    judged = [association.judge(comparison) for comparison in adjusted(found)]
+    judged = [association.judge(adjusted(comparison)) for comparison in found]
+    if len(others) > 1:
+        caveats.append(_several(len(others)))
     result = ComparisonResult(
         unmask_version=unmask.__version__,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -118,19 +124,22 @@ def run(
     return Findings(result, {"association": pd.concat(items, ignore_index=True), **cost_of.items}, made)
 
 
-def adjusted(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """Holm's correction over all changes, except where a protocol brought its own."""
-    places = [
-        (at, name)
-        for at, comparison in enumerate(comparisons)
-        for name, change in comparison.changes.items()
-        if change.p_adjusted is None
-    ]
-    corrected = holm([comparisons[at].changes[name].p_value for at, name in places])
-    changes = [dict(comparison.changes) for comparison in comparisons]
-    for (at, name), p in zip(places, corrected, strict=True):
-        changes[at][name] = changes[at][name].model_copy(update={"p_adjusted": p})
-    return [one.model_copy(update={"changes": of}) for one, of in zip(comparisons, changes, strict=True)]
+def adjusted(comparison: Comparison) -> Comparison:
+    """Correct for the number of questions, except where a protocol brought its own correction.
+
+    The stereotype is the one question that was asked beforehand, and stands alone. The differences within groups and
+    the relation to the workforce are corrected together (Holm), and so are the means, which only describe. What is
+    compared beside it plays no part: a verdict on a model is about that model.
+    """
+    families: dict[int, list[str]] = {}
+    for name, change in comparison.changes.items():
+        if change.p_adjusted is None:
+            families.setdefault(FAMILIES[change.labels["contrast"]], []).append(name)
+    changes = dict(comparison.changes)
+    for names in families.values():
+        for name, p in zip(names, holm([changes[name].p_value for name in names]), strict=True):
+            changes[name] = changes[name].model_copy(update={"p_adjusted": p})
+    return comparison.model_copy(update={"changes": changes})
 
 
 def _compared(
@@ -161,6 +170,14 @@ def _made_from(before: Subject, after: Subject) -> bool | None:
     """Whether its record says that a model was made from the one before; None where that is not known."""
     parent, known = after.result.model.parent_weight_hash, before.result.model.weight_hash
     return None if parent is None or known is None else parent == known
+
+
+def _several(count: int) -> Caveat:
+    return Caveat(
+        code="several-models",
+        text=f"{count} models were compared, each on its own. Of twenty models that did not change, about one would be"
+        " called changed by chance; do not pick the best of many by its verdict alone.",
+    )
 
 
 def _stranger(before: Subject, after: Subject) -> Caveat:

@@ -47,12 +47,18 @@ def measure(
 ) -> Measured:
     """Score the model before and those after on the same sentences; what cannot be measured is a caveat."""
     measured = Measured()
-    english = "en" in {one.language for one in subjects[0].result.measurements}
+    languages = [one.language for one in subjects[0].result.measurements]
+    english = "en" in languages
     if text is None and not english:
         return _without(
             measured, "our neutral sentences are English; give text in the language of the model with --text"
         )
-    sentences = usefulness.sentences(text)
+    sentences = usefulness.sentences(text, "en" if english else languages[0])
+    if sentences.left_out:
+        why = (
+            f"{sentences.left_out:,} texts of {sentences.name} mention a gender and were left out of the neutral text."
+        )
+        measured.caveats.append(Caveat(code="texts-left-out", text=why))
     words: dict[str, pd.DataFrame] = {}
     stated: dict[str, pd.DataFrame] = {}
     for subject in subjects:

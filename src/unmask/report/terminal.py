@@ -77,11 +77,12 @@ def _verdict(comparison: Comparison) -> Text:
 
 def _overview(result: ComparisonResult) -> Table:
     table = _table("after", "verdict", "stereotype, odds", "change of loss")
+    single = len({(one.corpus, one.language) for one in result.comparisons}) == 1
     for comparison in result.comparisons:
         stereotype = comparison.of("stereotype")
         line = change_line("", stereotype, as_odds=True) if stereotype else None
         loss = loss_line(result, comparison.after)
-        name = f"{comparison.after} ({comparison.corpus}, {comparison.language})"
+        name = comparison.after if single else f"{comparison.after} ({comparison.corpus}, {comparison.language})"
         table.add_row(
             escape(name),
             _verdict(comparison),
@@ -94,13 +95,14 @@ def _overview(result: ComparisonResult) -> Table:
 def _changes(comparison: Comparison) -> Table:
     """The contrasts in which zero is no bias, and the workforce; the means are in the report."""
     published = comparison.protocol == "published"
-    spread = ["p"] if published else ["95 % interval", "p (Holm)"]
-    table = _table("contrast", "before", "after", "change", *spread, "verdict")
+    table = _table("contrast", "before → after", "change" if published else "change, 95 % interval", "p")
+    table.add_column("verdict", min_width=10)
+    table.columns[0].min_width = 16
     for name, change in comparison.changes.items():
         if change.labels["contrast"] != "mean":
             line = change_line(_short(name, change), change)
-            sure = [line.p] if published else [line.interval, line.p]
-            table.add_row(escape(line.name), line.before, line.after, line.change, *sure, line.verdict)
+            by = f"{line.change} {line.interval}".rstrip()
+            table.add_row(escape(line.name), f"{line.before} → {line.after}", by, line.p, line.verdict)
     return table
 
 

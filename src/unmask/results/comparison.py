@@ -36,7 +36,10 @@ class Change(Record):
     df: float | None = None
     p_value: float | None = None
     p_adjusted: float | None = None
-    """Holm's correction over all changes of the comparison; in `published` the p-value itself, as in the paper."""
+    """The stereotype's own p; Holm's correction over the differences and the workforce, and over the means.
+
+    In `published` the p-value itself, as in the paper.
+    """
     p_sign_flip: float | None = None
     effect_size: float | None = None
     effect_size_name: str = ""

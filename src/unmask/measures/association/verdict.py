@@ -5,7 +5,8 @@
 it exceeds the noise of the computation. The first line that fits holds:
 
     the change is not reliable                               no reliable change
-    b is clear, and a is clear on the other side             overshot
+    b is clear, a is clear on the other side, and more
+    than negligible (odds by a factor of 1.1)                overshot
     |a| < |b|                                                improved
     otherwise                                                worse
 
@@ -22,7 +23,7 @@ bias: no reliable change.
 from __future__ import annotations
 
 from unmask.measures.association.caveats import AGREEMENT
-from unmask.measures.association.interpret import LEVEL
+from unmask.measures.association.interpret import LEVEL, size_of
 from unmask.results import Change, Comparison, Verdict
 
 JUDGED = ("stereotype", "difference")
@@ -48,7 +49,7 @@ def verdict_of(change: Change, noise_floor: float | None) -> Verdict | None:
     if change.before is None or change.after is None or not reliable(change, floor):
         return "no reliable change"
     before, after = _side_before(change, floor), _side_after(change, floor)
-    if before * after < 0:
+    if before * after < 0 and (contrast not in JUDGED or size_of(change.after) != "negligible"):
         return "overshot"
     return "improved" if abs(change.after) < abs(change.before) else "worse"
 

@@ -28,16 +28,16 @@ class Sentences:
     """Texts of the file that mention a gender, and so are not among these."""
 
 
-def sentences(path: Path | None = None) -> Sentences:
+def sentences(path: Path | None = None, language: str = "en") -> Sentences:
     """The package's own sentences, or the texts of a file (.txt, one a line; or a table with a column `text`).
 
     A text that occurs twice counts once. Texts in which our rewriter sees a gendered word or a first name are left out:
-    a mitigation is meant to change those.
+    a mitigation is meant to change those. The language is that of the file.
     """
     if path is None:
         texts, left_out, name = neutral_sentences(), 0, OWN
     else:
-        neutral = rewriter("swap", names=True, quick=True)
+        neutral = rewriter("swap", names=language == "en", language=language, quick=True)
         found = list(dict.fromkeys(example.text.strip() for example in read(path, "mlm")))
         rewritten = [neutral.rewrite(text) for text in found]
         texts = [text for text, new in zip(found, rewritten, strict=True) if not (new.changes or new.left)]

@@ -62,8 +62,8 @@ def _published(job: Job) -> dict[str, Any]:
 
 
 METHOD = Method(
-    about="Masked-LM fine-tuning on text in which every other document has its people, and their names, in the other"
-    " gender.",
+    about="Masked-LM fine-tuning on text of which some documents (all, as published) have their people, and their"
+    " names, in the other gender.",
     citation="Hall Maudslay et al. (2019), It's All in the Name: Mitigating Gender Bias with Name-Based Counterfactual"
     " Data Substitution, and Bartl et al. (2020), Unmasking Contextual Stereotypes",
     settings=Settings,

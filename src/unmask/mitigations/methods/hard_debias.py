@@ -145,12 +145,21 @@ def apply(job: Job) -> dict[str, Any]:
     done = hard_debias(subject.vectors, **pairs)  # type: ignore[arg-type]
     before = float(np.abs(unit(subject.vectors.matrix) @ done.direction).mean())
     after = float(np.abs(unit(done.vectors.matrix) @ done.direction).mean())
-    subject.vectors = replace(done.vectors, form=settings.format or subject.vectors.form)
+    form = settings.format or subject.vectors.form
+    if form != subject.vectors.form:
+        subject.file = _renamed(subject.file, form)
+    subject.vectors = replace(done.vectors, form=form)
     return {
         "neutralised": done.neutralised,
         "equalised": [list(pair) for pair in done.equalised],
         "mean_part_along_gender": {"before": before, "after": after},
     }
+
+
+def _renamed(file: str, form: str) -> str:
+    """The name of a file in another format, compressed if it was."""
+    packed = ".gz" if file.endswith(".gz") else ""
+    return f"{Path(file.removesuffix('.gz')).stem}{'.bin' if form == 'word2vec' else '.txt'}{packed}"
 
 
 def _pairs(path: Path) -> list[tuple[str, str]]:
