@@ -492,7 +492,14 @@ def _useful(what: str, **figures: tuple[float, float, float]) -> Usefulness:
         ),
         ([_useful("masked words", loss=(3, 3.01, 0.001))], "At a negligible cost"),
         ([_useful("masked words", loss=(3, 2.5, 0.001))], "At no cost: .* better"),
-        ([_useful("stated gender", accuracy=(0.9, 0.6, 0.001), log_odds=(2, 0.1, 0.001))], "unlearned .* 60.0%"),
+        ([_useful("stated gender", accuracy=(0.9, 0.85, 0.01), log_odds=(2, 1, 0.01))], "It also unlearned .* 85.0%"),
+        (
+            [
+                _useful("masked words", loss=(3, 3.01, 0.4)),
+                _useful("stated gender", accuracy=(0.9, 0.6, 0.001), log_odds=(2, 0.1, 0.001)),
+            ],
+            "^At a heavy cost: it no longer knows .* 60.0%.* Masked words are filled in as well as before",
+        ),
         ([_useful("stated gender", accuracy=(0.9, 0.89, 0.6), log_odds=(2, 1.9, 0.6))], "^$"),
         ([_useful("sentiment", accuracy=(0.9, 0.8, 0.001))], "sentiment, its accuracy fell: 0.900 → 0.800"),
     ],

@@ -1,4 +1,4 @@
-"""What a change of bias cost, in words: masked words first, then stated gender and the tasks."""
+"""What a change of bias cost, in words: what was lost outright first, then masked words and the tasks."""
 
 from __future__ import annotations
 
@@ -11,27 +11,37 @@ from unmask.results.numbers import interval, number, p_value
 LEVEL = 0.05
 SIZES = ((1.02, "At a negligible cost"), (1.1, "At a small cost"), (1.5, "At a cost"), (inf, "At a heavy cost"))
 """Up to which factor of the perplexity (e to the power of the loss) a cost is called what."""
+LOST = 0.1
+"""From this fall of the share of right pronouns on, knowledge of gender is lost, and that is said first."""
 
 
 def cost(found: Sequence[Usefulness]) -> str:
     """One or more sentences on one model after; empty where nothing was measured."""
     said = []
+    lost = any(one.what == "stated gender" and _lost(one) for one in found)
     for one in found:
         if one.what == "masked words":
-            said.append(_masked_words(one))
+            said.append(_masked_words(one, alone=not lost))
         elif one.what == "stated gender":
-            said.append(_stated(one))
+            said.insert(0 if lost else len(said), _stated(one))
         elif accuracy := one.figures.get("accuracy"):
             said.append(_task(one, accuracy))
     return " ".join(filter(None, said))
 
 
-def _masked_words(one: Usefulness) -> str:
+def _lost(one: Usefulness) -> bool:
+    accuracy = one.figures["accuracy"]
+    return _clear(accuracy) and accuracy.change <= -LOST
+
+
+def _masked_words(one: Usefulness, *, alone: bool) -> str:
     loss = one.figures["loss"]
     figures = f"loss {_went(loss, 3)}"
     if accuracy := one.figures.get("accuracy"):
         figures += f"; right in {_share(accuracy)} of the words"
     where = f"on {one.n:,} neutral sentences"
+    if not _clear(loss) and not alone:
+        return f"Masked words are filled in as well as before {where} ({figures})."
     if not _clear(loss):
         return f"No measurable cost: masked words are filled in as well as before {where} ({figures})."
     if loss.change > 0:
@@ -44,8 +54,9 @@ def _stated(one: Usefulness) -> str:
     accuracy = one.figures["accuracy"]
     if not _clear(accuracy) or accuracy.change >= 0:
         return ""
+    began = "At a heavy cost: it no longer knows" if _lost(one) else "It also unlearned"
     return (
-        "It also unlearned gender where a sentence states it (my sister … herself): the right pronoun is preferred in"
+        f"{began} gender where a sentence states it (my sister … herself): the right pronoun is preferred in"
         f" {_share(accuracy)} of {one.n:,} sentences."
     )
 

@@ -83,7 +83,7 @@ def _by(change: Change) -> str:
     """The change as a factor of the odds, with interval and p."""
     assert change.change is not None
     p = "" if change.p_adjusted is None else f", p {p_value(change.p_adjusted)}"
-    corrected = " after correction" if change.p_adjusted is not None and change.interval else ""
+    corrected = " after correction" if change.p_adjusted != change.p_value else ""
     return f"a change by a factor of {odds(change.change)}{_range(change.interval)}{p}{corrected}"
 
 
