@@ -12,6 +12,7 @@ from unmask.report.figures import (
     key_figures,
     loss_line,
     measured,
+    stated_line,
 )
 from unmask.report.pages import capital, fill, title
 from unmask.results.comparison import Change, Comparison, ComparisonResult, Side, Usefulness
@@ -81,6 +82,7 @@ def _view(result: ComparisonResult, comparison: Comparison, usefulness: list[Use
         "proof": _proof(result.before, side),
         "stereotype": change_line("", stereotype, as_odds=True) if stereotype else None,
         "loss": loss_line(result, comparison.after),
+        "stated": stated_line(result, comparison.after),
         "cards": list(key_figures(comparison, usefulness)),
         "ranges": plots.ranges(contrasts, "nats"),
         "relations": plots.ranges(relations, "correlation"),

@@ -62,6 +62,12 @@ def loss_line(result: ComparisonResult, after: str) -> Line | None:
     return figure_line("loss", "loss", figures[0]) if figures else None
 
 
+def stated_line(result: ComparisonResult, after: str) -> Line | None:
+    """What became of the model's knowledge of stated genders, if it was measured."""
+    found = [one.figures["accuracy"] for one in measured(result, after) if one.what == "stated gender"]
+    return figure_line("stated gender", "accuracy", found[0]) if found else None
+
+
 def change_line(name: str, change: Change, *, as_odds: bool = False, reading: str = "") -> Line:
     """A change in nats (or of a correlation), or as odds."""
     bounds = _odds_between if as_odds else interval

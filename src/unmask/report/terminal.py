@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from unmask.measures.association.verdict import is_agreement
-from unmask.report.figures import UNREADABLE, change_line, figure_line, loss_line, measured
+from unmask.report.figures import UNREADABLE, change_line, figure_line, loss_line, measured, stated_line
 from unmask.report.pages import p
 from unmask.results import AuditResult, Measurement
 from unmask.results.comparison import Change, Comparison, ComparisonResult
@@ -76,18 +76,20 @@ def _verdict(comparison: Comparison) -> Text:
 
 
 def _overview(result: ComparisonResult) -> Table:
-    table = _table("after", "verdict", "stereotype, odds", "change of loss")
+    table = _table("after", "verdict", "stereotype, odds", "loss", "stated gender")
+    table.columns[0].min_width = 14
     single = len({(one.corpus, one.language) for one in result.comparisons}) == 1
     for comparison in result.comparisons:
         stereotype = comparison.of("stereotype")
         line = change_line("", stereotype, as_odds=True) if stereotype else None
-        loss = loss_line(result, comparison.after)
+        loss, stated = loss_line(result, comparison.after), stated_line(result, comparison.after)
         name = comparison.after if single else f"{comparison.after} ({comparison.corpus}, {comparison.language})"
         table.add_row(
             escape(name),
             _verdict(comparison),
             f"{line.before} → {line.after}" if line else "–",
-            f"{loss.change} {loss.interval}".rstrip() if loss else "–",
+            loss.change if loss else "–",
+            stated.after if stated else "–",
         )
     return table
 
