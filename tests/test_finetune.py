@@ -25,6 +25,7 @@ from unmask.training import loop
 from unmask.training.examples import labels_of, read
 from unmask.training.finetune import Request, run
 from unmask.training.loop import News, Settings
+from unmask.training.room import Room
 from unmask.training.tasks import Classification, MaskedLanguageModelling
 
 Folder = Callable[[str], Path]
@@ -334,7 +335,7 @@ def test_parts_of_a_step_change_nothing(task: str, files: dict[str, Path], tmp_p
         model, optimizer = Accelerator(cpu=True).prepare(base.model, torch.optim.SGD(base.model.parameters(), lr=1.0))
         settings = replace(SETTINGS, accumulate=accumulate)
         rows = list(range(17))
-        room = loop.Room(accumulate)
+        room = Room(accumulate)
         loss = loop._step(model, job, job.features(examples), rows, 0, settings, optimizer, Accelerator(cpu=True), room)
         after.append((loss, torch.cat([parameter.detach().flatten() for parameter in model.parameters()])))
     for loss, weights in after[1:]:
@@ -368,7 +369,7 @@ def test_too_little_memory_makes_smaller_parts_and_the_same_step(files: dict[str
             job.sizes = sizes
         features = job.features(read(files["mlm"], "mlm"))
         model, optimizer = accelerator.prepare(base.model, torch.optim.SGD(base.model.parameters(), lr=1.0))
-        room = loop.Room(1)
+        room = Room(1)
         loss = loop._step(model, job, features, list(range(10)), 0, SETTINGS, optimizer, accelerator, room)
         weights = torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
         metrics = loop.evaluate(model, job, features, accelerator, rows=8)
@@ -383,9 +384,9 @@ def test_one_example_too_large_for_memory_is_one_line() -> None:
     from accelerate import Accelerator
 
     with pytest.raises(UnmaskError, match="out of memory on a single example"):
-        loop.Room(1).less(torch.OutOfMemoryError("no room"), 1, Accelerator(cpu=True))
+        Room(1).less(torch.OutOfMemoryError("no room"), 1, Accelerator(cpu=True))
     with pytest.raises(RuntimeError, match="another thing"):
-        loop.Room(1).less(RuntimeError("another thing"), 8, Accelerator(cpu=True))
+        Room(1).less(RuntimeError("another thing"), 8, Accelerator(cpu=True))
 
 
 def test_a_loss_that_is_no_number_names_the_step_and_the_last_good_checkpoint(

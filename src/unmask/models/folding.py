@@ -37,24 +37,38 @@ def fold(
 
 def find_readers(model: Any, inputs: dict[str, torch.Tensor]) -> list[tuple[str, torch.nn.Linear]]:
     """The linear layers whose input is the last hidden state, at all places or at one."""
-    seen: list[tuple[str, torch.nn.Linear, torch.Tensor]] = []
+    seen, last = watched(model, inputs, torch.nn.Linear)
+    found = [
+        (name, model.get_submodule(name))
+        for name, calls in seen.items()
+        if any(_reads(given, last) for given, _ in calls)
+    ]
+    if not found:
+        raise UnmaskError(
+            f"no linear layer of {type(model).__name__} reads its last hidden state, so nothing can be folded into it;"
+            " choose a method that trains the model"
+        )
+    return found
+
+
+Calls = dict[str, list[tuple[torch.Tensor, torch.Tensor]]]
+
+
+def watched(model: Any, inputs: dict[str, torch.Tensor], *kinds: type) -> tuple[Calls, torch.Tensor]:
+    """Run the model once; gives input and output of every call of the layers of some kinds, and the last hidden state."""
+    calls: Calls = {}
     hidden: list[torch.Tensor] = []
 
     def watch(name: str) -> Any:
-        def note(module: torch.nn.Linear, arguments: tuple[torch.Tensor, ...]) -> None:
-            seen.append((name, module, arguments[0].detach()))
+        def note(_module: Any, arguments: tuple[torch.Tensor, ...], output: torch.Tensor) -> None:
+            calls.setdefault(name, []).append((arguments[0].detach(), output.detach()))
 
         return note
 
-    def keep(_module: Any, _arguments: Any, output: Any) -> None:
-        hidden.append(output[0].detach())
-
     hooks = [
-        layer.register_forward_pre_hook(watch(name))
-        for name, layer in model.named_modules()
-        if isinstance(layer, torch.nn.Linear)
+        layer.register_forward_hook(watch(name)) for name, layer in model.named_modules() if isinstance(layer, kinds)
     ]
-    hooks.append(model.base_model.register_forward_hook(keep))
+    hooks.append(model.base_model.register_forward_hook(lambda _m, _a, output: hidden.append(output[0].detach())))
     was_training = model.training
     model.eval()
     try:
@@ -64,14 +78,7 @@ def find_readers(model: Any, inputs: dict[str, torch.Tensor]) -> list[tuple[str,
         model.train(was_training)
         for hook in hooks:
             hook.remove()
-    last = hidden[-1]
-    found = [(name, layer) for name, layer, given in seen if _reads(given, last)]
-    if not found:
-        raise UnmaskError(
-            f"no linear layer of {type(model).__name__} reads its last hidden state, so nothing can be folded into it;"
-            " choose a method that trains the model"
-        )
-    return found
+    return calls, hidden[-1]
 
 
 def _reads(given: torch.Tensor, last: torch.Tensor) -> bool:

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from unmask.models.folding import find_readers, fold
+from unmask.models.folding import find_readers, fold, watched
 from unmask.statistics.erasure import Erasure
 
 SIZES = ("intermediate_size", "hidden_dim", "ffn_dim")
@@ -132,29 +132,8 @@ def _fits(model: Any, name: str, size: int) -> bool:
 
 def _find(model: Any, inputs: dict[str, torch.Tensor]) -> _Block | None:
     """The last block of an encoder, found by watching a forward pass; None where it is of another kind."""
-    calls: dict[str, list[tuple[torch.Tensor, torch.Tensor]]] = {}
-    hidden: list[torch.Tensor] = []
-
-    def watch(name: str) -> Any:
-        def note(_module: Any, arguments: tuple[torch.Tensor, ...], output: torch.Tensor) -> None:
-            calls.setdefault(name, []).append((arguments[0].detach(), output.detach()))
-
-        return note
-
-    kinds = (torch.nn.Linear, torch.nn.LayerNorm)
-    hooks = [part.register_forward_hook(watch(name)) for name, part in model.named_modules() if isinstance(part, kinds)]
-    hooks.append(model.base_model.register_forward_hook(lambda _m, _a, output: hidden.append(output[0].detach())))
-    was_training = model.training
-    model.eval()
-    try:
-        with torch.no_grad():
-            model(**inputs)
-    finally:
-        model.train(was_training)
-        for hook in hooks:
-            hook.remove()
+    calls, state = watched(model, inputs, torch.nn.Linear, torch.nn.LayerNorm)
     once = {name: found[0] for name, found in calls.items() if len(found) == 1}
-    state = hidden[-1]
     norms = [
         name
         for name, (_, output) in once.items()

@@ -22,6 +22,7 @@ import torch
 from unmask.errors import Stopped, UnmaskError, one_of
 from unmask.training.checkpoints import Workspace
 from unmask.training.interruption import listening
+from unmask.training.room import Room
 from unmask.training.tasks import IGNORED, Batch, Features, Task
 
 POOL = 50
@@ -222,27 +223,6 @@ def rate(step: int, total: int, settings: Settings) -> float:
     if step < rising:
         return settings.learning_rate * (step + 1) / (rising + 1)
     return settings.learning_rate * (total - step) / max(total - rising, 1.0)
-
-
-class Room:
-    """In how many parts a batch is run, so that it fits into memory."""
-
-    def __init__(self, parts: int) -> None:
-        """Begin with so many parts."""
-        self.parts = parts
-
-    def less(self, error: RuntimeError, rows: int, accelerator: Any) -> None:
-        """Make the parts half as large after `error`, if memory was short; everything else is raised again."""
-        short = isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)
-        if not short:
-            raise error
-        if accelerator.num_processes > 1:  # the others wait for this one in the middle of a step
-            raise UnmaskError("out of memory; give a smaller batch, or more parts to run it in") from None
-        if rows <= 1:
-            raise UnmaskError(
-                "out of memory on a single example; give a smaller maximal length, or a smaller model"
-            ) from None
-        self.parts *= 2
 
 
 def _step(
