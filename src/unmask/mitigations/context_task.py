@@ -36,7 +36,7 @@ from unmask.errors import UnmaskError
 from unmask.mitigations.context_states import hidden_states, orthogonality, pooled, preservation
 from unmask.mitigations.whole_words import WholeWords, pieces_of
 from unmask.training.examples import Example
-from unmask.training.loop import Room
+from unmask.training.room import Room
 from unmask.training.tasks import IGNORED, Batch, Features
 
 KINDS = ("stereotype", "female", "male")

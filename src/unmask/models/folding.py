@@ -54,8 +54,8 @@ def find_readers(model: Any, inputs: dict[str, torch.Tensor]) -> list[tuple[str,
 Calls = dict[str, list[tuple[torch.Tensor, torch.Tensor]]]
 
 
-def watched(model: Any, inputs: dict[str, torch.Tensor], *kinds: type) -> tuple[Calls, torch.Tensor]:
-    """Run the model once; gives input and output of every call of the layers of some kinds, and the last hidden state."""
+def watched(model: Any, inputs: dict[str, torch.Tensor], *kinds: type[torch.nn.Module]) -> tuple[Calls, torch.Tensor]:
+    """Run the model once; gives what went in and out of the layers of some kinds, and the last hidden state."""
     calls: Calls = {}
     hidden: list[torch.Tensor] = []
 
