@@ -213,7 +213,7 @@ def test_what_failed_before_its_first_checkpoint_does_not_stand_in_the_way(
     model_folder: Folder, files: dict[str, Path], tmp_path: Path
 ) -> None:
     request = _request("sentiment", model_folder("bert-uncased"), files, tmp_path / "out")
-    with pytest.raises(UnmaskError, match="none was kept; lower the learning rate"):
+    with pytest.raises(UnmaskError, match="no checkpoint had been kept yet; lower the learning rate"):
         run(replace(request, settings=replace(request.settings, learning_rate=1e30)))
     run(request)
     assert request.out.is_dir()
@@ -344,13 +344,13 @@ def test_parts_of_a_step_change_nothing(task: str, files: dict[str, Path], tmp_p
 
 
 class _Short(MaskedLanguageModelling):
-    """Runs out of memory on more than three rows at once."""
+    """Runs out of memory in the second of two parts, when the first has left its gradients, and on all of five rows."""
 
     sizes: list[int]
 
     def run(self, model: Any, batch: Any) -> torch.Tensor:
         self.sizes.append(len(batch["labels"]))
-        if self.sizes[-1] > 3:
+        if self.sizes[-1] == 5 and len(self.sizes) > 1:
             raise torch.OutOfMemoryError("no room")
         return super().run(model, batch)
 
@@ -362,22 +362,49 @@ def test_too_little_memory_makes_smaller_parts_and_the_same_step(files: dict[str
     accelerator = Accelerator(cpu=True)
     after: list[tuple[Any, ...]] = []
     sizes: list[int] = []
-    for kind in (MaskedLanguageModelling, _Short):
+    for kind, room in ((MaskedLanguageModelling, Room(1)), (_Short, Room(2))):
         base = load_trainable(str(folder), LoadOptions())
         job = kind(base.tokenizer, 64, seed=1)
         if isinstance(job, _Short):
             job.sizes = sizes
         features = job.features(read(files["mlm"], "mlm"))
         model, optimizer = accelerator.prepare(base.model, torch.optim.SGD(base.model.parameters(), lr=1.0))
-        room = Room(1)
         loss = loop._step(model, job, features, list(range(10)), 0, SETTINGS, optimizer, accelerator, room)
         weights = torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
-        metrics = loop.evaluate(model, job, features, accelerator, rows=8)
+        metrics = loop.evaluate(model, job, features, accelerator, rows=5)
         after.append((loss, weights, metrics["loss"]))
     assert room.parts == 4
-    assert sizes[:3] == [10, 5, 3]
+    assert sizes[:5] == [5, 5, 3, 3, 3]
     for whole, parts in zip(*after, strict=True):
         assert np.allclose(whole, parts, atol=1e-5)
+
+
+class _Broken(MaskedLanguageModelling):
+    """A loss that is no number, or one that is, of which the gradient is not."""
+
+    by: str
+
+    def run(self, model: Any, batch: Any) -> torch.Tensor:
+        sums = super().run(model, batch)
+        zero = 0 * next(model.parameters()).sum()
+        return sums * float("inf") if self.by == "loss" else sums + torch.sqrt(zero)
+
+
+@pytest.mark.parametrize("by", ["loss", "gradient"])
+def test_a_step_that_went_wrong_leaves_the_weights_alone(by: str, files: dict[str, Path], tmp_path: Path) -> None:
+    from accelerate import Accelerator
+
+    base = load_trainable(str(_without_dropout(tmp_path / "model")), LoadOptions())
+    job = _Broken(base.tokenizer, 64, seed=1)
+    job.by = by
+    accelerator = Accelerator(cpu=True)
+    model, optimizer = accelerator.prepare(base.model, torch.optim.SGD(base.model.parameters(), lr=1.0))
+    before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    features = job.features(read(files["mlm"], "mlm"))
+    loss = loop._step(model, job, features, list(range(4)), 0, SETTINGS, optimizer, accelerator, Room(1))
+    assert not np.isfinite(loss)
+    assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
+    assert all(parameter.grad is None or not parameter.grad.any() for parameter in model.parameters())
 
 
 def test_one_example_too_large_for_memory_is_one_line() -> None:

@@ -81,3 +81,10 @@ def test_an_activation_that_lets_nothing_through_is_not_used(model_folder: Calla
     placed = erase(model, an_erasure(config.hidden_size), INPUTS)
     assert not placed.in_state
     assert placed.layers == ["cls.predictions.transform.dense"]
+
+
+def test_a_normalisation_that_hides_a_dimension_is_not_used(model_folder: Callable[[str], Path]) -> None:
+    model = transformers.AutoModelForMaskedLM.from_pretrained(model_folder("bert-uncased")).eval()
+    with torch.no_grad():
+        model.bert.encoder.layer[-1].output.LayerNorm.weight[3] = 0.0
+    assert not erase(model, an_erasure(model.config.hidden_size), INPUTS).in_state

@@ -168,6 +168,8 @@ def test_an_interrupted_run_ends_with_the_same_weights(model_folder: Folder, tmp
         assert not (tmp_path / "twice").exists()
     with pytest.raises(UnmaskError, match="the learning rate changed"):
         run(replace(again, settings=[*request.settings[:3], ("learning_rate", 2e-3)]))
+    with pytest.raises(UnmaskError, match="holds an unfinished run of another method"):
+        run(replace(again, method="leace", settings=()))
     resumed = run(again)
     assert resumed["weight_hash"] == whole["weight_hash"]
     assert not (tmp_path / "twice.unfinished").exists()
@@ -292,6 +294,40 @@ def test_the_published_masking_fills_with_masks_and_learns_them(model_folder: Fo
     assert kept > 0
 
 
+def test_a_published_step_without_a_label_changes_nothing_and_goes_on(
+    model_folder: Folder, tmp_path: Path, data: Path
+) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("\n".join(["She is a nurse.", "He works."] * 6))
+    request = Request(
+        str(model_folder("bert-uncased")),
+        "cds",
+        tmp_path / "out",
+        [str(text)],
+        settings=[("lists", str(data / "cds")), ("epochs", 1)],
+        protocol="published",
+    )
+    record = run(request)
+    assert record["details"]["steps"] == 12
+    assert record["settings"]["batch_size"] == 1
+
+
+def test_what_a_stranger_wrote_beside_a_model_is_not_believed(model_folder: Folder, tmp_path: Path) -> None:
+    shutil.copytree(model_folder("bert-uncased"), tmp_path / "model")
+    known = load_masked_lm(str(tmp_path / "model")).info().weight_hash  # type: ignore[attr-defined]
+    whole = {"method": "cds", "weight_hash": known, "parent": {"weight_hash": "ab"}}
+    for content, method in (
+        (json.dumps(whole), "cds"),
+        (json.dumps(whole | {"parent": "evil"}), None),
+        (json.dumps(whole | {"method": {}}), None),
+        (json.dumps(whole | {"method": "\x1b[31m"}), None),
+        (json.dumps([whole]), None),
+        ("{broken", None),
+    ):
+        (tmp_path / "model" / "mitigation.json").write_text(content)
+        assert load_masked_lm(str(tmp_path / "model")).info().mitigation == method  # type: ignore[attr-defined]
+
+
 def test_batches_of_any_length_give_the_loss_of_one_sentence_at_a_time(model_folder: Folder) -> None:
     base = load_trainable(str(model_folder("bert-uncased")), LoadOptions())
     base.model.eval()
@@ -345,6 +381,13 @@ def test_bad_requests_are_one_line(model_folder: Folder, tmp_path: Path) -> None
         (replace(base, settings=[("names", False)]), "no document of the corpus was changed"),
         (replace(base, method="leace"), "0 sentences that differ between women and men"),
         (replace(base, method="leace", settings=[("visible", False), ("masked", False)]), "both no"),
+        (replace(base, method="leace", settings=[("sentences", 1)]), "the setting sentences is 1; give 10 or more"),
+        (replace(base, method="cda"), "no document of the corpus mentions a gender"),
+        (replace(base, settings=[("max_length", 2)]), "the setting max_length is 2"),
+        (replace(base, settings=[("learning_rate", -1.0)]), "the setting learning_rate is -1.0; give a number above 0"),
+        (replace(base, settings=[("probability", 2.0)]), "the setting probability is 2"),
+        (replace(base, settings=[("lists", "nowhere")]), "belong to --protocol published"),
+        (replace(base, protocol="published", settings=[("probability", 0.1)]), "fixes the setting probability"),
         (replace(base, language="de", corpus=()), "no corpus for 'de'"),
         (replace(base, language="de"), "names are exchanged in English only"),
         (replace(base, protocol="published"), "needs the word lists"),

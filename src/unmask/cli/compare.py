@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unmask.cli.options import AllowPickle, AllowRemoteCode, Json, Offline
+from unmask.errors import UnmaskError
 
 if TYPE_CHECKING:
     from unmask.api import Compared
@@ -67,7 +68,7 @@ def command(
 
     - `unmask compare audits/unmask-mini audits/my-debiased`
     - `unmask compare unmask-mini ./my-debiased --out comparisons/mine` (audits both first)
-    - `unmask compare audits/bert ./bert-cds ./bert-sent-debias` (several at once, one correction for all tests)
+    - `unmask compare audits/bert ./bert-cds ./bert-sent-debias` (several at once, each judged on its own)
     - `unmask compare bert-base-uncased ./bert-cds --task sentiment --data imdb`
     """
     from contextlib import ExitStack
@@ -79,6 +80,8 @@ def command(
 
     if out is not None:
         refuse_existing(out)
+    if text is not None and no_usefulness:
+        raise UnmaskError(f"--text {text} is for usefulness, and --no-usefulness leaves that out; give one of them")
     with ExitStack() as shown:
         say, watch = shown.enter_context(training()) if task else (None, None)
         progress = None if task else shown.enter_context(bar("Scoring sentences"))

@@ -127,7 +127,7 @@ def run(
 def adjusted(comparison: Comparison) -> Comparison:
     """Correct for the number of questions, except where a protocol brought its own correction.
 
-    The stereotype is the one question that was asked beforehand, and stands alone. The differences within groups and
+    The stereotype is the main question, and stands alone. The differences within groups and
     the relation to the workforce are corrected together (Holm), and so are the means, which only describe. What is
     compared beside it plays no part: a verdict on a model is about that model.
     """
@@ -175,7 +175,7 @@ def _made_from(before: Subject, after: Subject) -> bool | None:
 def _several(count: int) -> Caveat:
     return Caveat(
         code="several-models",
-        text=f"{count} models were compared, each on its own. Of twenty models that did not change, about one would be"
+        text=f"{count} models were compared, each on its own. Of twenty models that did not change, one or two would be"
         " called changed by chance; do not pick the best of many by its verdict alone.",
     )
 

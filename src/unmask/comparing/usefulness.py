@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -113,6 +113,8 @@ def load_again(subject: Subject, loading: LoadOptions, progress: Progress | None
     """The model of a side; refused where it is gone, or is not the one that was audited."""
     if subject.model is None:
         raise UnmaskError(f"{subject.name} is known by its scores alone")
+    if not subject.audited:  # its name stands in a file that may be a stranger's: what you allow is not for that
+        loading = replace(loading, allow_pickle=False, allow_remote_code=False)
     try:
         model = load_masked_lm(subject.model, loading, progress=progress)
     except UnmaskError as error:

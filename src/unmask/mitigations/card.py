@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
+VECTORS = """## What to know before you use them
+
+Debiased vectors are not unbiased ones: words that leaned the same way may still lie together. `mitigation.json` holds
+all of the above, and what the method found, for machines."""
 TITLES = {"corpus": "Corpus", "documents": "Documents", "hash": "SHA-256 of the corpus"}
 
 
@@ -19,7 +23,7 @@ def render(record: dict[str, Any]) -> str:
         ("Made from", f"`{name}`"),
         ("Weights of that model", f"`{parent['weight_hash']}`"),
         ("Weights here", f"`{record['weight_hash']}`"),
-        *((key.capitalize(), f"`{value}`") for key, value in made.items()),
+        *((key.capitalize(), f"`{_plain(str(value))}`") for key, value in made.items()),
         *((TITLES[key], f"`{_plain(str(value))}`") for key, value in (data or {}).items()),
         ("Seed", str(record["seed"])),
         ("Settings", ", ".join(f"{key} `{_plain(json.dumps(value))}`" for key, value in record["settings"].items())),
@@ -39,6 +43,8 @@ def render(record: dict[str, Any]) -> str:
     ]
     if place := record["details"].get("kept_in"):
         lines += ["## Where the change is", "", place, ""]
+    if "words" in made:
+        return "\n".join([*lines, VECTORS, ""])
     lines += [
         "## What to know before you use it",
         "",

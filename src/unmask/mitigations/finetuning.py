@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from unmask.errors import UnmaskError
 from unmask.mitigations.method import Job, setting
 from unmask.training.checkpoints import Workspace
 from unmask.training.devices import make_accelerator
 from unmask.training.loop import Settings, fit
 from unmask.training.tasks import Features, Task
+from unmask.unfinished import RUN
+
+SHORTEST = 8
 
 
 @dataclass(frozen=True)
@@ -47,11 +50,23 @@ class Training:
         made.check()
         return made
 
+    def check(self) -> None:
+        """Refuse what cannot work."""
+        self.loop(0)
+        if self.max_length < SHORTEST:
+            raise UnmaskError(f"the setting max_length is {self.max_length}; give at least {SHORTEST} tokens")
+        if not 0 <= self.held_out < 1:
+            raise UnmaskError(f"the setting held_out is {self.held_out}; give a share from 0 to below 1, such as 0.05")
+
 
 def train(job: Job, task: Task, learned: Sequence[Features], held_out: Sequence[Features]) -> dict[str, Any]:
     """Train the job's model, or go on where an earlier run stopped; gives how it went."""
     settings = job.settings.loop(job.seed)
     accelerator = make_accelerator(settings, job.loading)
+    if accelerator.num_processes > 1:
+        raise UnmaskError(
+            f"a mitigation runs in one process, not in {accelerator.num_processes}; start it without a launcher"
+        )
     workspace = Workspace(job.out)
     going_on = workspace.claim(job.identity | {"precision": str(accelerator.mixed_precision)}, restart=job.restart)
     job.say(f"{'Going on with' if going_on else 'Training'} {job.subject.name} on {len(learned):,} sequences")
@@ -69,6 +84,18 @@ def train(job: Job, task: Task, learned: Sequence[Features], held_out: Sequence[
     }
 
 
+def refuse_unfinished(out: Path) -> None:
+    """A method that does not train must not do away with what one that does has kept."""
+    folder = Workspace(out).folder
+    if folder.exists():
+        raise UnmaskError(
+            f"{folder} holds an unfinished run of another method; finish it, give another --out, or --restart to"
+            " forget it"
+        )
+
+
 def forget(out: Path) -> None:
     """Remove what an interrupted run would have needed: the folder is there."""
-    shutil.rmtree(Workspace(out).folder, ignore_errors=True)
+    workspace = Workspace(out)
+    if (workspace.folder / RUN).is_file():  # and nothing of the user's
+        workspace.remove()

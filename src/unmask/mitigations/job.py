@@ -68,20 +68,23 @@ def run(
     request: Request, *, say: Say | None = None, watch: Watch | None = None, progress: Progress | None = None
 ) -> dict[str, Any]:
     """Debias and save; gives what `mitigation.json` holds. The same request goes on where an earlier one stopped."""
+    from unmask.mitigations.finetuning import refuse_unfinished
     from unmask.mitigations.subjects import ModelSubject, VectorSubject
 
     method, settings = request.check()
     speak: Say = say or (lambda _: None)
-    text = None
-    if method.needs_text:
-        sources = tuple(request.corpus) or (corpus.DEFAULT,)
-        speak(f"Reading {', '.join(sources)}")
-        text = corpus.read(sources, offline=request.loading.offline)
+    if not method.trains and not request.restart:
+        refuse_unfinished(request.out)
     subject: Subject = (
         ModelSubject.load(request.model, request.loading)
         if method.changes == "model"
         else VectorSubject.load(request.model)
     )
+    text = None
+    if method.needs_text:
+        sources = tuple(request.corpus) or (corpus.DEFAULT,)
+        speak(f"Reading {', '.join(sources)}")
+        text = corpus.read(sources, offline=request.loading.offline)
     parent = subject.weight_hash()
     identity = {
         "method": request.method,
@@ -115,6 +118,8 @@ def run(
         raise UnmaskError(
             f"{request.method} changed nothing in {request.model}, so nothing was written; give another text or method"
         )
+    if not subject.is_finite():
+        raise UnmaskError(f"{request.method} left weights in {request.model} that are no numbers; nothing was written")
     record = {
         "schema_version": SCHEMA_VERSION,
         "unmask_version": unmask.__version__,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,11 +28,16 @@ class Method:
     """What it does, in a line."""
     citation: str
     settings: type
-    """A frozen dataclass: every setting has a default, and help in its metadata (`setting`)."""
+    """A frozen dataclass: every setting has a default, and help in its metadata (`setting`).
+
+    If it has a method `check`, that refuses values that cannot work, before anything slow happens.
+    """
     apply: Callable[[Job], dict[str, Any]]
     """Change the job's subject in place; gives what is worth keeping in `mitigation.json`."""
     changes: Literal["model", "vectors"] = "model"
     needs_text: bool = True
+    trains: bool = False
+    """Whether it can be interrupted and go on; the others are done in minutes, and begin again."""
     published: dict[str, Any] | None = None
     """The settings that the paper's code really used; None where there is no published protocol."""
 
@@ -69,8 +75,17 @@ def chosen(method: Method, pairs: Iterable[tuple[str, Any]], protocol: str) -> A
     values = dict(method.published or {}) if protocol == "published" else {}
     for name, value in pairs:
         name = one_of(name.replace("-", "_"), fields, "setting")
+        if protocol == "published" and name in (method.published or {}):
+            raise UnmaskError(f"the published protocol fixes the setting {name}; leave it out, or use --protocol sound")
         values[name] = _typed(value, fields[name], name)
-    return method.settings(**values)
+    settings = method.settings(**values)
+    if hasattr(settings, "check"):
+        try:
+            settings.check()
+        except UnmaskError as error:  # what training calls --learning-rate is the setting learning_rate here
+            words = re.sub(r"^--([a-z-]+)", lambda found: f"the setting {found[1].replace('-', '_')}", str(error))
+            raise UnmaskError(words) from None
+    return settings
 
 
 def split(pairs: Iterable[str]) -> list[tuple[str, str]]:

@@ -37,8 +37,6 @@ def in_both_genders(job: Job, most: int, words: frozenset[str] | None = None) ->
     """
     from unmask.counterfactual import rewriter
 
-    if most < 0:
-        raise UnmaskError(f"the setting sentences is {most}; give how many to use, or 0 for all")
     names = job.language == "en"
     female, male = (rewriter(to, names=names, language=job.language) for to in ("female", "male"))
     found: list[tuple[str, str]] = []
@@ -59,6 +57,12 @@ def in_both_genders(job: Job, most: int, words: frozenset[str] | None = None) ->
             " another --corpus"
         )
     return found[:most] if most else found
+
+
+def check_count(sentences: int) -> None:
+    """Refuse a number of sentences that cannot work."""
+    if sentences < 0 or 0 < sentences < FEWEST:
+        raise UnmaskError(f"the setting sentences is {sentences}; give {FEWEST} or more, or 0 for all")
 
 
 def _words(sentence: str) -> set[str]:

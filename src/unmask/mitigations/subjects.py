@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
+
+import numpy as np
+import torch
 
 from unmask.errors import UnmaskError
 from unmask.models.loaded import weight_hash
@@ -19,6 +22,10 @@ class Subject(Protocol):
     """Something that a method changes."""
 
     name: str
+
+    def is_finite(self) -> bool:
+        """Whether all its numbers are numbers."""
+        ...
 
     def weight_hash(self) -> str:
         """A SHA-256 of all its numbers."""
@@ -44,6 +51,7 @@ class ModelSubject:
     name: str
     model: Any
     tokenizer: Any
+    options: LoadOptions = field(default_factory=LoadOptions)
 
     @classmethod
     def load(cls, name: str, options: LoadOptions) -> ModelSubject:
@@ -51,7 +59,11 @@ class ModelSubject:
         loaded = load_trainable(name, options)
         if loaded.tokenizer.mask_token_id is None:
             raise UnmaskError(f"{name} has no mask token; give a masked language model such as BERT")
-        return cls(name, loaded.model, loaded.tokenizer)
+        return cls(name, loaded.model, loaded.tokenizer, options)
+
+    def is_finite(self) -> bool:
+        """Whether all weights are finite."""
+        return all(bool(torch.isfinite(parameter).all()) for parameter in self.model.parameters())
 
     def weight_hash(self) -> str:
         """As an audit gives it."""
@@ -63,7 +75,7 @@ class ModelSubject:
 
     def reload(self, folder: Path) -> ModelSubject:
         """Load the folder as anybody would."""
-        return self.load(str(folder), LoadOptions(device="cpu", offline=True))
+        return self.load(str(folder), replace(self.options, device="cpu", offline=True))
 
     def describe(self) -> dict[str, Any]:
         """Architecture and size."""
@@ -85,6 +97,10 @@ class VectorSubject:
     def load(cls, name: str) -> VectorSubject:
         """Read a file of word vectors."""
         return cls(name, read(Path(name)), Path(name).name)
+
+    def is_finite(self) -> bool:
+        """Whether all vectors are finite."""
+        return bool(np.isfinite(self.vectors.matrix).all())
 
     def weight_hash(self) -> str:
         """Over the words and their vectors."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,25 +26,25 @@ class Rewriting(Training):
     quick: bool = setting(False, "decide her/his by the words beside it alone, without asking a model in doubt")
 
 
-def swapped(job: Job) -> list[str]:
-    """Every document of the job in the other gender."""
+def swapped(job: Job, documents: Sequence[str]) -> list[str]:
+    """Documents in the other gender."""
     from unmask.counterfactual import rewriter
 
     settings = job.settings
     if settings.names and job.language != "en":
         raise UnmaskError(f"names are exchanged in English only, not in {job.language!r}; give --set names=no")
     engine = rewriter("swap", terms=settings.terms, names=settings.names, language=job.language, quick=settings.quick)
-    job.say(f"Rewriting {len(job.documents):,} documents")
-    return rewritten(job, engine)
+    job.say(f"Rewriting {len(documents):,} documents")
+    return rewritten(job, documents, engine)
 
 
-def rewritten(job: Job, engine: Any) -> list[str]:
-    """Every document as the engine rewrites it."""
+def rewritten(job: Job, documents: Sequence[str], engine: Any) -> list[str]:
+    """Documents as the engine rewrites them."""
     found = []
-    for at, document in enumerate(job.documents, 1):
+    for at, document in enumerate(documents, 1):
         found.append(engine.rewrite(document).text)
         if job.progress:
-            job.progress(at, len(job.documents))
+            job.progress(at, len(documents))
     return found
 
 
@@ -56,8 +56,6 @@ def finetune(
     A share of the documents is held out, and only shows how training goes.
     """
     share = job.settings.held_out
-    if not 0 <= share < 1:
-        raise UnmaskError(f"the setting held_out is {share}; give a share from 0 to below 1, such as 0.05")
     order = np.random.default_rng(job.seed).permutation(len(documents))
     kept_back = set(order[: round(share * len(documents))].tolist())
     parts: dict[bool, list[str]] = {True: [], False: []}
@@ -71,8 +69,10 @@ def finetune(
     )
     if not learned:
         raise UnmaskError("no sentence of the corpus has a word that the model knows; give another --corpus")
+    text = digest([*parts[False], *parts[True]])
+    job = replace(job, identity=job.identity | {"text as it is learned": text})
     return {
         "sentences": len(parts[False]) + len(parts[True]),
-        "hash_of_the_text": digest([*parts[False], *parts[True]]),
+        "hash_of_the_text": text,
         **train(job, task, learned, held_out),
     }

@@ -31,6 +31,7 @@ from unmask.statistics.erasure import Erasure
 
 SIZES = ("intermediate_size", "hidden_dim", "ffn_dim")
 CLOSE = 1e-4
+LEAST_GAIN = 1e-2
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class _Block:
 def erase(model: Any, erasure: Erasure, inputs: dict[str, torch.Tensor]) -> Placed:
     """Build an erasure into a model; `inputs` is any batch that it takes."""
     block = _find(model, inputs)
-    if block is not None:
+    if block is not None and _alive(model.get_submodule(block.norm)):
         size = model.get_submodule(block.up).out_features
         names = [name for name in SIZES if getattr(model.config, name, None) == size]
         if names and _fits(model, names[0], size + 2 * erasure.rank):
@@ -82,14 +83,18 @@ def erase(model: Any, erasure: Erasure, inputs: dict[str, torch.Tensor]) -> Plac
     return Placed(False, [name for name, _ in readers])
 
 
+def _alive(norm: Any) -> bool:
+    """Whether a normalisation lets every dimension through: what it hides cannot be set right before it."""
+    gain = norm.weight.detach().abs()
+    return bool(gain.min() > LEAST_GAIN * gain.max())
+
+
 def _build(model: Any, block: _Block, erasure: Erasure) -> None:
     up, down, norm = (model.get_submodule(name) for name in (block.up, block.down, block.norm))
     removed, read, centre = (torch.from_numpy(part) for part in (erasure.removed, erasure.read, erasure.centre))
     with torch.no_grad():
         gain, bias = norm.weight.double(), norm.bias.double()
-        works = gain.abs() > 1e-6 * gain.abs().max()
-        away = torch.where(works[:, None], removed / torch.where(works, gain, 1.0)[:, None], 0.0)
-        seen = gain[:, None] * read
+        away, seen = removed / gain[:, None], gain[:, None] * read
         away, seen = away - away.mean(dim=0), seen - seen.mean(dim=0)  # a normalisation sees no mean
         away = away @ torch.linalg.inv(seen.T @ away)
         weight, constant = down.weight.double(), down.bias.double()

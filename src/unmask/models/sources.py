@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,7 +65,19 @@ class Source:
 
     def mitigation(self) -> dict[str, Any] | None:
         """What a mitigation has written beside the model, if it made it."""
-        return self.attempt(lambda: _json(self.place, MITIGATION, self.options))  # type: ignore[no-any-return]
+        try:
+            found = _json(self.place, MITIGATION, self.options) or {}
+        except (ValueError, OSError):  # it tells where a model comes from, and is not needed to load it
+            return None
+        parent = found.get("parent")
+        parts = (
+            found.get("method"),
+            found.get("weight_hash"),
+            parent.get("weight_hash") if isinstance(parent, dict) else 0,
+        )
+        return (
+            found if all(isinstance(part, str) and re.fullmatch(r"[a-z0-9-]{1,64}", part) for part in parts) else None
+        )
 
     def attempt(self, load: Callable[[], Any]) -> Any:
         """Loading fails in a hundred ways, most with a traceback; give the first line of the reason."""
@@ -190,6 +203,8 @@ def _is_folder(name: str) -> bool:
 def _check_folder(folder: Path, options: LoadOptions) -> None:
     adapter = (folder / ADAPTER).is_file()
     if not adapter and not (folder / CONFIG).is_file():
+        if (folder / MITIGATION).is_file():
+            raise UnmaskError(f"{folder} holds debiased word vectors, which cannot be audited yet; give a model folder")
         raise UnmaskError(f"{folder} has no config.json; give a folder saved with save_pretrained")
     if not adapter and not any(path for pattern in TOKENIZER_FILES for path in folder.glob(pattern)):
         raise UnmaskError(f"{folder} has no tokenizer (tokenizer.json, vocab.txt …); save the tokenizer there as well")

@@ -258,6 +258,8 @@ def _open(path: Path) -> Any:
 
 def _columns(task: str) -> str:
     names = ["/".join(COLUMNS[need]) for need in NEEDED[task]]
+    if task == "mlm":
+        return f"a text a line (.txt), or with the column {names[0]}"
     return f"the column{'s' if len(names) > 1 else ''} {', '.join(names)}"
 
 

@@ -148,7 +148,9 @@ def fit(
             loss = _step(trained, task, train, order[1][at], epoch, settings, optimizer, accelerator, room)
             if not math.isfinite(loss):
                 kept = (
-                    f"the last good checkpoint, of step {saved}, is in {workspace.folder}" if saved else "none was kept"
+                    f"the last good checkpoint, of step {saved}, is in {workspace.folder}"
+                    if saved
+                    else "no checkpoint had been kept yet"
                 )
                 raise UnmaskError(
                     f"the loss is {loss} at step {state.step}; {kept}; lower the learning rate, or try precision no"
@@ -271,7 +273,7 @@ def _gradients(
     """The gradients of a step, gathered part by part; gives its loss."""
     batches = [_batch(task, features, mine[at * size : (at + 1) * size], epoch) for at in range(parts)]
     labels = sum((batch["labels"] != IGNORED).sum() for batch in batches)
-    count = accelerator.reduce(torch.as_tensor(labels).to(accelerator.device), reduction="sum")
+    count = accelerator.reduce(torch.as_tensor(labels).to(accelerator.device), reduction="sum").clamp_min(1)
     summed = torch.zeros((), device=accelerator.device)
     for at, batch in enumerate(batches):
         with nullcontext() if at == parts - 1 else accelerator.no_sync(model):

@@ -11,7 +11,7 @@ from unmask.results import Measurement
 if TYPE_CHECKING:
     import pandas as pd
 
-KEYS = ["language", "corpus", "template", "profession", "gender", "pair"]
+KEYS = ["language", "corpus", "template", "profession", "gender", "pair", "person"]
 """What two items must share to be the same question."""
 PAIR = ["language", "corpus", "template", "profession", "pair"]
 

@@ -8,14 +8,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from unmask.errors import UnmaskError
 from unmask.mitigations.method import Job, Method
 from unmask.mitigations.substitution import Rewriting, finetune, swapped
 
 
 def apply(job: Job) -> dict[str, Any]:
     """Train on both versions of every document."""
-    mirrored = swapped(job)
+    mirrored = swapped(job, job.documents)
     versions = [(one, other) if one != other else (one,) for one, other in zip(job.documents, mirrored, strict=True)]
+    if all(len(both) == 1 for both in versions):
+        raise UnmaskError(
+            "no document of the corpus mentions a gender, so none has a mirror image; give another --corpus"
+        )
     return {"augmented_documents": sum(len(both) == 2 for both in versions), **finetune(job, versions)}
 
 
@@ -25,4 +30,5 @@ METHOD = Method(
     " Natural Language Processing",
     settings=Rewriting,
     apply=apply,
+    trains=True,
 )

@@ -31,16 +31,25 @@ class Settings(Rewriting):
     probability: float = setting(0.5, "how likely a document is put into the other gender")
     lists: str | None = setting(None, "for --protocol published: the folder with the authors' pairs of words and names")
 
+    def check(self) -> None:
+        """Refuse what cannot work."""
+        super().check()
+        Choice(self.probability).check()
+
 
 def apply(job: Job) -> dict[str, Any]:
     """Train on the text, some of it in the other gender."""
     if job.protocol == "published":
         return _published(job)
+    if job.settings.lists:
+        raise UnmaskError(
+            f"the lists in {job.settings.lists} belong to --protocol published; ask for it, or leave them"
+        )
     choice = Choice(job.settings.probability, job.seed)
-    choice.check()
-    chosen = [choice.of(document.encode()) for document in job.documents]
-    pairs = zip(job.documents, swapped(job), chosen, strict=True)
-    documents = [other if change else one for one, other, change in pairs]
+    chosen = [at for at, document in enumerate(job.documents) if choice.of(document.encode())]
+    documents = list(job.documents)
+    for at, other in zip(chosen, swapped(job, [documents[at] for at in chosen]), strict=True):
+        documents[at] = other
     changed = sum(one != other for one, other in zip(job.documents, documents, strict=True))
     if not changed:
         raise UnmaskError("no document of the corpus was changed: none that was chosen mentions a gender; give another")
@@ -51,10 +60,12 @@ def _published(job: Job) -> dict[str, Any]:
     from unmask.counterfactual.settings import Settings as How
     from unmask.counterfactual.settings import build
 
+    if job.language != "en":
+        raise UnmaskError(f"the published protocol is English, not {job.language!r}; use --protocol sound")
     lists = job.settings.lists
     engine = build(How(to="swap", protocol="published", names=True, lists=Path(lists) if lists else None))
     job.say(f"Rewriting {len(job.documents):,} documents by the authors' lists")
-    documents = rewritten(job, engine)
+    documents = rewritten(job, job.documents, engine)
     return {
         "changed_documents": sum(one != other for one, other in zip(job.documents, documents, strict=True)),
         **finetune(job, [(document,) for document in documents], PublishedMasking),
@@ -68,13 +79,18 @@ METHOD = Method(
     " Data Substitution, and Bartl et al. (2020), Unmasking Contextual Stereotypes",
     settings=Settings,
     apply=apply,
+    trains=True,
     published={
         "learning_rate": 2e-5,
         "warmup": 0.0,
         "weight_decay": 0.0,
         "batch_size": 1,
         "probability": 1.0,
+        "names": True,
+        "terms": "all",
+        "quick": False,
         "held_out": 0.0,
         "max_length": 512,
+        "precision": "no",
     },
 )

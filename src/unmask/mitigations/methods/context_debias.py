@@ -171,4 +171,5 @@ METHOD = Method(
     citation="Kaneko and Bollegala (2021), Debiasing Pre-trained Contextualised Embeddings",
     settings=Settings,
     apply=apply,
+    trains=True,
 )

@@ -134,13 +134,18 @@ class Settings:
     equalise: str | None = setting(None, "CSV with the columns female and male: the pairs to equalise")
     format: str | None = setting(None, "word2vec, word2vec-text or glove; as the file is, if not given")
 
+    def check(self) -> None:
+        """Refuse what cannot work."""
+        if self.format:
+            one_of(self.format, FORMATS, "format of vectors")
+
 
 def apply(job: Job) -> dict[str, Any]:
     """Neutralise and equalise the vectors."""
     subject, settings = job.subject, job.settings
     assert isinstance(subject, VectorSubject)
-    if settings.format:
-        one_of(settings.format, FORMATS, "format of vectors")
+    if job.language != "en":
+        raise UnmaskError(f"the words that keep their gender are English, not {job.language!r}; leave out --language")
     pairs = {name: _pairs(Path(path)) for name in ("definitional", "equalise") if (path := getattr(settings, name))}
     done = hard_debias(subject.vectors, **pairs)  # type: ignore[arg-type]
     before = float(np.abs(unit(subject.vectors.matrix) @ done.direction).mean())

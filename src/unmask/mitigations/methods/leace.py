@@ -20,7 +20,16 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.mitigations.corpus import digest
 from unmask.mitigations.method import Job, Method, setting
-from unmask.mitigations.states import Chosen, a_batch, each_state, encoded, in_both_genders, masked, ordinary
+from unmask.mitigations.states import (
+    Chosen,
+    a_batch,
+    check_count,
+    each_state,
+    encoded,
+    in_both_genders,
+    masked,
+    ordinary,
+)
 from unmask.models.last_state import erase
 from unmask.statistics.erasure import Moments, leace_of
 
@@ -36,6 +45,14 @@ class Settings:
     visible: bool = setting(True, "whether the states of all tokens of a sentence are to lose its gender")
     masked: bool = setting(True, "whether the state at a masked gendered word is to lose its gender")
 
+    def check(self) -> None:
+        """Refuse what cannot work."""
+        check_count(self.sentences)
+        if not (self.visible or self.masked):
+            raise UnmaskError(
+                "the settings visible and masked are both no, so there is nothing to erase; give one of them"
+            )
+
 
 class _Sums:
     """Sums over states and their gender, 1 for female."""
@@ -43,11 +60,13 @@ class _Sums:
     def __init__(self) -> None:
         self.total: Moments | None = None
         self.waiting: list[tuple[NDArray[np.float32], float]] = []
+        self.count = 0
 
     def add(self, states: NDArray[np.float32], gender: float) -> None:
         """Take states of one gender."""
         self.waiting.append((states, gender))
-        if sum(len(rows) for rows, _ in self.waiting) >= ROWS:
+        self.count += len(states)
+        if self.count >= ROWS:
             self.flush()
 
     def flush(self) -> None:
@@ -56,13 +75,11 @@ class _Sums:
             rows = np.concatenate([rows for rows, _ in self.waiting])
             new = Moments.of(rows, np.repeat([gender for _, gender in self.waiting], [len(r) for r, _ in self.waiting]))
             self.total = new if self.total is None else self.total + new
-            self.waiting = []
+            self.waiting, self.count = [], 0
 
 
 def apply(job: Job) -> dict[str, Any]:
     """Find the maps and build them in, one after the other: the second is found with the first in place."""
-    if not (job.settings.visible or job.settings.masked):
-        raise UnmaskError("the settings visible and masked are both no, so there is nothing to erase; give one of them")
     pairs = in_both_genders(job, job.settings.sentences)
     texts = [text for pair in pairs for text in pair]
     rows = encoded(job, texts)

@@ -24,7 +24,7 @@ from unmask.errors import UnmaskError, one_of
 from unmask.mitigations.corpus import digest
 from unmask.mitigations.definitional import PAIRS
 from unmask.mitigations.method import Job, Method, setting
-from unmask.mitigations.states import a_batch, each_state, encoded, in_both_genders, ordinary
+from unmask.mitigations.states import a_batch, check_count, each_state, encoded, in_both_genders, ordinary
 from unmask.models.last_state import erase
 from unmask.statistics.erasure import projection
 
@@ -40,11 +40,17 @@ class Settings:
     tokens: str = setting("mean", "what represents a sentence: the mean of its tokens, or the first ([CLS])")
     components: int = setting(1, "how many directions the gender space has")
 
+    def check(self) -> None:
+        """Refuse what cannot work."""
+        check_count(self.sentences)
+        one_of(self.tokens, ("mean", "first"), "choice of tokens")
+        if self.components < 1:
+            raise UnmaskError(f"the setting components is {self.components}; give 1 or more")
+
 
 def apply(job: Job) -> dict[str, Any]:
     """Find the space and take it away."""
     settings = job.settings
-    one_of(settings.tokens, ("mean", "first"), "choice of tokens")
     if job.language != "en":
         raise UnmaskError(f"the definitional pairs are English, not {job.language!r}; use leace for this language")
     pairs = in_both_genders(job, settings.sentences, WORDS)
