@@ -14,6 +14,7 @@ $(VENV)/.done: pyproject.toml constraints.txt
 audit: $(VENV)/.done  ## audit the small BERT that is in the package
 	$(BIN)/unmask audit
 
+test: export OMP_NUM_THREADS ?= 1  # for models as small as those of the tests, a second thread costs more than it gives
 test: $(VENV)/.done  ## run the tests
 	$(BIN)/python -m pytest -q
 

@@ -476,7 +476,7 @@ def test_a_training_set_without_a_test_set_can_have_one(
         ({"data": "snli", "train": None}, "is for nli"),
         ({"precision": "fp16"}, "needs a GPU"),
         ({"model": "no/such/folder"}, "does not exist"),
-        ({"learning_rate": 1e30}, "lower --learning-rate"),
+        ({"learning_rate": 1e30}, "lower the learning rate"),
         ({"learning_rate": float("nan")}, "--learning-rate is nan"),
         ({"seed": -1}, "--seed is -1"),
         ({"weight_decay": -5.0}, "--weight-decay is -5.0"),
