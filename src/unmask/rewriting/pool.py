@@ -70,12 +70,11 @@ class Pool(Generic[Label]):
     def _submit(self, parcel: list[tuple[Label, Work | None]]) -> Future[list[Outcome]]:
         blocks = [block for _, block in parcel if block is not None]
         try:
-            if self._executor is not None:
-                return self._executor.submit(_work, blocks)
-            self._executor = ProcessPoolExecutor(
-                self._processes, multiprocessing.get_context("spawn"), initializer=_begin, initargs=(self._task,)
-            )
-            with _deaf():
+            if self._executor is None:
+                self._executor = ProcessPoolExecutor(
+                    self._processes, multiprocessing.get_context("spawn"), initializer=_begin, initargs=(self._task,)
+                )
+            with _deaf():  # any submission may start a process
                 return self._executor.submit(_work, blocks)
         except BrokenProcessPool:
             raise _lost() from None
