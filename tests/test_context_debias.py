@@ -387,5 +387,5 @@ def test_lists_of_ones_own(tmp_path: Path) -> None:
     ):
         with pytest.raises(UnmaskError, match=message):
             word_list(file("bad.txt", text))
-    with pytest.raises(UnmaskError, match="cannot be read"):
+    with pytest.raises(UnmaskError, match="is a folder; give a text file"):
         word_list(tmp_path)

@@ -19,6 +19,7 @@ from safetensors.torch import load_file, save_file
 
 import unmask
 from toy_model import as_in_the_workforce, train
+from unmask.counterfactual.choice import Choice
 from unmask.errors import Stopped, UnmaskError
 from unmask.lexicon import attributes
 from unmask.mitigations import Request, method_named, method_names, run
@@ -341,11 +342,13 @@ def test_batches_of_any_length_give_the_loss_of_one_sentence_at_a_time(model_fol
     assert torch.allclose(together, torch.as_tensor(single), atol=1e-4)
 
 
-def test_gap_is_read_whole_and_substitution_is_of_half(data: Path) -> None:
+@pytest.mark.usefixtures("data")
+def test_gap_is_read_whole_and_half_of_it_is_chosen() -> None:
     corpus = read(["gap"], offline=True)
     assert len(corpus.documents) == 4454
     assert 12_500 < sum(len(sentences(one, "en")) for one in corpus.documents) < 14_500
-    assert data.is_dir()
+    chosen = sum(Choice(0.5, 42).of(document.encode()) for document in corpus.documents)
+    assert abs(chosen - 2227) < 4 * 33.4  # standard deviations of a fair coin
 
 
 def test_settings_are_read_as_they_are_meant() -> None:

@@ -59,14 +59,9 @@ class Audit:
 
     def report(self, path: str | PathLike[str]) -> Path:
         """Write the report, one self-contained HTML page."""
-        from unmask.files import whole_file
         from unmask.report import html
 
-        target = Path(path)
-        page = html.render(self.result, self.items)
-        with whole_file(target) as draft:
-            draft.write_text(page, encoding="utf-8")
-        return target
+        return _written(path, html.render(self.result, self.items))
 
     def save(self, folder: str | PathLike[str]) -> Path:
         """Write the audit folder: `result.json`, `items/`, `report.html`."""
@@ -188,14 +183,9 @@ class Compared:
 
     def report(self, path: str | PathLike[str]) -> Path:
         """Write the report, one self-contained HTML page."""
-        from unmask.files import whole_file
         from unmask.report import comparison
 
-        target = Path(path)
-        page = comparison.render(self.result)
-        with whole_file(target) as draft:
-            draft.write_text(page, encoding="utf-8")
-        return target
+        return _written(path, comparison.render(self.result))
 
     def save(self, folder: str | PathLike[str]) -> Path:
         """Write the folder: `result.json`, `items/`, `report.html`, and the audits made for it under `audits/`."""
@@ -312,3 +302,11 @@ def _names(value: Sequence[str] | str) -> tuple[str, ...]:
 
 def _path(value: str | PathLike[str] | None) -> Path | None:
     return None if value is None else Path(value)
+
+
+def _written(path: str | PathLike[str], page: str) -> Path:
+    from unmask.files import whole_file
+
+    with whole_file(Path(path)) as draft:
+        draft.write_text(page, encoding="utf-8")
+    return Path(path)

@@ -11,7 +11,7 @@ from unmask.cli.options import AllowPickle, AllowRemoteCode, Json, Offline
 from unmask.errors import UnmaskError
 
 if TYPE_CHECKING:
-    from unmask.api import Compared
+    pass
 
 
 def command(
@@ -74,8 +74,10 @@ def command(
     from contextlib import ExitStack
 
     from unmask import api
+    from unmask.cli.output import finish
     from unmask.cli.progress import bar, training
     from unmask.files import refuse_existing
+    from unmask.report.terminal import show_comparison
     from unmask.results.storage import free_name
 
     if out is not None:
@@ -106,20 +108,4 @@ def command(
             watch=watch,
         )
     names = [compared.result.before.name, *(side.name for side in compared.result.after)]
-    _finish(compared, out or free_name(" vs ".join(names), Path("comparisons")), as_json=as_json)
-
-
-def _finish(compared: Compared, folder: Path, *, as_json: bool) -> None:
-    """Write the folder; print the result as JSON, or a table and the path of the report."""
-    compared.save(folder)
-    if as_json:
-        typer.echo(compared.result.model_dump_json(indent=2))
-        return
-    from rich.console import Console
-    from rich.text import Text
-
-    from unmask.report import terminal
-
-    console = Console()
-    terminal.show_comparison(compared.result, console)
-    console.print(Text(f"\nReport: {folder / 'report.html'}"), soft_wrap=True)
+    finish(compared, out or free_name(" vs ".join(names), Path("comparisons")), show_comparison, as_json=as_json)

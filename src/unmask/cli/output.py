@@ -1,21 +1,26 @@
-"""What every verb that ends in an audit folder does with it."""
+"""What a verb does with what it made: write the folder, say what is in it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from unmask.api import Audit
+    from rich.console import Console
+
+    from unmask.api import Audit, Compared
 
 
-def finish(audit: Audit, folder: Path, *, as_json: bool) -> None:
+def finish(
+    made: Audit | Compared, folder: Path, show: Callable[[Any, Console], None] | None = None, *, as_json: bool
+) -> None:
     """Write the folder; print the result as JSON, or a table and the path of the report."""
     import typer
 
-    audit.save(folder)
+    made.save(folder)
     if as_json:
-        typer.echo(audit.result.model_dump_json(indent=2))
+        typer.echo(made.result.model_dump_json(indent=2))
         return
     from rich.console import Console
     from rich.text import Text
@@ -23,7 +28,8 @@ def finish(audit: Audit, folder: Path, *, as_json: bool) -> None:
     from unmask.report import terminal
 
     console = Console()
-    terminal.show(audit.result, console)
+    printer: Callable[[Any, Console], None] = show or terminal.show
+    printer(made.result, console)
     console.print(Text(f"\nReport: {folder / 'report.html'}"), soft_wrap=True)
 
 

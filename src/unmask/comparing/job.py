@@ -18,7 +18,7 @@ from unmask.comparing.sides import Subject, gather
 from unmask.errors import UnmaskError
 from unmask.measures import association
 from unmask.models.sources import LoadOptions
-from unmask.results import Caveat, Comparison, ComparisonResult, Side
+from unmask.results import Caveat, Comparison, ComparisonResult, Measurement, Side
 from unmask.statistics.corrections import holm
 
 if TYPE_CHECKING:
@@ -150,15 +150,22 @@ def _compared(
     for one in before.result.measurements:
         other = after.measurement(one.language, one.corpus)
         if other is None:
-            text = f"{after.name} was not measured on {one.corpus} ({one.language}), so that corpus is not compared."
-            caveats.append(Caveat(code="corpus-left-out", text=text))
+            caveats.append(_left_out(after, one))
             continue
         sides = (
             association.Measured(side.name, measurement, _items(side, one.language, one.corpus))
             for side, measurement in ((before, one), (after, other))
         )
         found.append(association.compare(*sides, seed=seed))
+    for other in after.result.measurements:
+        if before.measurement(other.language, other.corpus) is None:
+            caveats.append(_left_out(before, other))
     return found
+
+
+def _left_out(missing: Subject, one: Measurement) -> Caveat:
+    text = f"{missing.name} was not measured on {one.corpus} ({one.language}), so that corpus is not compared."
+    return Caveat(code="corpus-left-out", text=text)
 
 
 def _items(subject: Subject, language: str, corpus: str) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from unmask.errors import UnmaskError
-from unmask.lexicon.table import refuse_double, rows_of
+from unmask.lexicon.table import refuse_double, rows_of, text_of
 
 
 def stereotypes(language: str = "en") -> list[str]:
@@ -22,16 +22,7 @@ def stereotypes(language: str = "en") -> list[str]:
 
 def word_list(path: Path) -> list[str]:
     """The words of a text file, one a line, in lower case; a word may be a phrase."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except FileNotFoundError:
-        raise UnmaskError(f"{path} does not exist; give a text file with a word a line") from None
-    except UnicodeDecodeError:
-        raise UnmaskError(f"{path} is not UTF-8 text; save it as plain text in UTF-8") from None
-    except (OSError, ValueError) as error:
-        raise UnmaskError(
-            f"{path} cannot be read ({getattr(error, 'strerror', None) or error}); give a text file with a word a line"
-        ) from None
+    lines = text_of(path, "a text file with a word a line").splitlines()
     words = [" ".join(line.lower().split()) for line in lines if line.strip()]
     odd = [word for word in words if not word[0].isalnum()]
     if odd:

@@ -55,17 +55,22 @@ def _cells(text: str) -> Iterator[tuple[int, list[str]]]:
 def _text(path: Path | None, language: str, name: str) -> str:
     if path is None:
         return (resources.files(__package__) / language / f"{name}.csv").read_text(encoding="utf-8")
+    return text_of(path, f"a CSV file of {name}")
+
+
+def text_of(path: Path, wanted: str) -> str:
+    """The text of a user's file."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        raise UnmaskError(f"{path} does not exist; give a CSV file of {name}") from None
+        raise UnmaskError(f"{path} does not exist; give {wanted}") from None
     except IsADirectoryError:
-        raise UnmaskError(f"{path} is a folder; give a CSV file of {name}") from None
+        raise UnmaskError(f"{path} is a folder; give {wanted}") from None
     except UnicodeDecodeError:
-        raise UnmaskError(f"{path} is not UTF-8 text; save it as CSV in UTF-8") from None
+        raise UnmaskError(f"{path} is not UTF-8 text; save it in UTF-8") from None
     except (OSError, ValueError) as error:
         raise UnmaskError(
-            f"{path} cannot be read ({getattr(error, 'strerror', None) or error}); give a CSV file"
+            f"{path} cannot be read ({getattr(error, 'strerror', None) or error}); give {wanted}"
         ) from None
 
 

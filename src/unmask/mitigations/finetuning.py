@@ -70,7 +70,7 @@ def train(job: Job, task: Task, learned: Sequence[Features], held_out: Sequence[
     workspace = Workspace(job.out)
     going_on = workspace.claim(job.identity | {"precision": str(accelerator.mixed_precision)}, restart=job.restart)
     job.say(f"{'Going on with' if going_on else 'Training'} {job.subject.name} on {len(learned):,} sequences")
-    model = job.subject.model  # type: ignore[attr-defined]
+    model = job.model
     outcome = fit(model, task, learned, held_out, settings, workspace, accelerator=accelerator, watch=job.watch)
     model.to("cpu")
     return {

@@ -61,6 +61,16 @@ class Job:
     watch: Watch | None = None
     progress: Progress | None = None
 
+    @property
+    def model(self) -> Any:
+        """The model to change, for methods that change models."""
+        return self.subject.model  # type: ignore[attr-defined]
+
+    @property
+    def tokenizer(self) -> Any:
+        """The tokenizer of that model."""
+        return self.subject.tokenizer  # type: ignore[attr-defined]
+
 
 def setting(default: Any, about: str) -> Any:
     """A field of a method's settings."""

@@ -71,14 +71,14 @@ def _words(sentence: str) -> set[str]:
 
 def encoded(job: Job, texts: Sequence[str]) -> list[list[int]]:
     """The token ids of texts, cut where they are long."""
-    limit = min(LONGEST, most_tokens(_model(job)) or LONGEST)
-    ids: list[list[int]] = _tokenizer(job)(list(texts), truncation=True, max_length=limit)["input_ids"]
+    limit = min(LONGEST, most_tokens(job.model) or LONGEST)
+    ids: list[list[int]] = job.tokenizer(list(texts), truncation=True, max_length=limit)["input_ids"]
     return ids
 
 
 def ordinary(job: Job, ids: Sequence[int]) -> NDArray[np.bool_]:
     """Which tokens are no special ones."""
-    special = set(_tokenizer(job).all_special_ids)
+    special = set(job.tokenizer.all_special_ids)
     return np.array([token not in special for token in ids])
 
 
@@ -87,7 +87,7 @@ def masked(job: Job, female: Sequence[int], male: Sequence[int], seed: int) -> t
 
     None where no such place is left.
     """
-    mask = _tokenizer(job).mask_token_id
+    mask = job.tokenizer.mask_token_id
     steps = SequenceMatcher(None, female, male, autojunk=False).get_opcodes()
     places = [(i, j, k, m) for kind, i, j, k, m in steps if kind == "replace"]
     if not places:
@@ -104,7 +104,7 @@ def each_state(job: Job, rows: Sequence[Sequence[int]], take: Take) -> None:
 
     Batches are by length, and made smaller where memory is short.
     """
-    model, tokenizer = _model(job), _tokenizer(job)
+    model, tokenizer = job.model, job.tokenizer
     where = device(job.loading.device)
     model.to(where).eval()
 
@@ -125,12 +125,4 @@ def each_state(job: Job, rows: Sequence[Sequence[int]], take: Take) -> None:
 
 def a_batch(job: Job, text: str) -> dict[str, Any]:
     """A small input of the model's, to watch it at work."""
-    return dict(_tokenizer(job)([text], truncation=True, max_length=16, return_tensors="pt"))
-
-
-def _model(job: Job) -> Any:
-    return job.subject.model  # type: ignore[attr-defined]
-
-
-def _tokenizer(job: Job) -> Any:
-    return job.subject.tokenizer  # type: ignore[attr-defined]
+    return dict(job.tokenizer([text], truncation=True, max_length=16, return_tensors="pt"))

@@ -61,7 +61,7 @@ def finetune(
     parts: dict[bool, list[str]] = {True: [], False: []}
     for at, versions in enumerate(documents):
         parts[at in kept_back] += [one for text in versions for one in sentences(text, job.language)]
-    model, tokenizer = job.subject.model, job.subject.tokenizer  # type: ignore[attr-defined]
+    model, tokenizer = job.model, job.tokenizer
     length = min(job.settings.max_length, most_tokens(model) or job.settings.max_length)
     task = kind(tokenizer, length, seed=job.seed)
     learned, held_out = (

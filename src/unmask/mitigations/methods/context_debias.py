@@ -102,7 +102,7 @@ def apply(job: Job) -> dict[str, Any]:
     texts = (text for document in job.documents for text in sentences(document, job.language))
     found, others = sorted_by_words(texts, lists)
     learned, held_out = _drawn(job, found)
-    model, tokenizer = job.subject.model, job.subject.tokenizer  # type: ignore[attr-defined]
+    model, tokenizer = job.model, job.tokenizer
     length = min(settings.max_length, most_tokens(model) or settings.max_length)
     how = {name: getattr(settings, name) for name in ("tokens", "layers", "alpha", "beta")}
     task = ContextDebias(model, tokenizer, lists, length, **how)

@@ -96,7 +96,7 @@ def apply(job: Job) -> dict[str, Any]:
         erasure = leace_of(moments) if moments is not None else None
         if moments is None or erasure is None or not erasure.rank:
             continue
-        placed = erase(job.subject.model, erasure, a_batch(job, texts[0]))  # type: ignore[attr-defined]
+        placed = erase(job.model, erasure, a_batch(job, texts[0]))
         done.append((placed, {"of": what, "sentences": len(chosen) // 2, "states": moments.count}))
     if not done:
         raise UnmaskError("the model's states do not tell women from men at all, so there is nothing to erase")

@@ -24,7 +24,7 @@ from unmask.errors import UnmaskError, one_of
 from unmask.mitigations.corpus import digest
 from unmask.mitigations.definitional import PAIRS
 from unmask.mitigations.method import Job, Method, setting
-from unmask.mitigations.states import a_batch, check_count, each_state, encoded, in_both_genders, ordinary
+from unmask.mitigations.states import FEWEST, a_batch, check_count, each_state, encoded, in_both_genders, ordinary
 from unmask.models.last_state import erase
 from unmask.statistics.erasure import projection
 
@@ -58,17 +58,18 @@ def apply(job: Job) -> dict[str, Any]:
     job.say(f"Reading the hidden states of {len(pairs):,} sentences in both genders")
     rows = encoded(job, texts)
     taken = [ordinary(job, ids) if settings.tokens == "mean" else np.arange(len(ids)) == 0 for ids in rows]
-    found = np.zeros((len(rows), 0))
-
-    def take(at: int, states: NDArray[np.float32]) -> None:
-        nonlocal found
-        if not found.shape[1]:
-            found = np.zeros((len(rows), states.shape[1]))
-        found[at] = states[taken[at]].mean(axis=0)
-
-    each_state(job, rows, take)
-    directions, shares = subspace(found.reshape(-1, 2, found.shape[1]), settings.components)
-    placed = erase(job.subject.model, projection(directions), a_batch(job, texts[0]))  # type: ignore[attr-defined]
+    found: dict[int, NDArray[np.float32]] = {}
+    each_state(
+        job, rows, lambda at, states: found.update({at: states[taken[at]].mean(axis=0)}) if taken[at].any() else None
+    )
+    known = [at for at in range(0, len(rows), 2) if at in found and at + 1 in found]
+    if len(known) < FEWEST:
+        raise UnmaskError(
+            f"the model knows the words of only {len(known)} sentences of the corpus; give another --corpus"
+        )
+    ends = np.array([(found[at], found[at + 1]) for at in known], np.float64)
+    directions, shares = subspace(ends, settings.components)
+    placed = erase(job.model, projection(directions), a_batch(job, texts[0]))
     return {
         "sentences": len(pairs),
         "hash_of_the_sentences": digest(texts),
