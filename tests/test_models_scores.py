@@ -10,6 +10,7 @@ import pytest
 
 import families
 import naive
+from unmask.errors import UnmaskError
 from unmask.measures.association import PROTOCOLS, score
 from unmask.models import LiteralQuery, MaskQuery
 from unmask.probes.association import AssociationRow, build
@@ -97,6 +98,18 @@ def test_a_model_whose_head_mixes_positions_is_run_whole(loaded: Callable[[str],
     mixed = TransformersMaskedLM(plain.model, plain.tokenizer)
     assert not mixed._head_alone
     _compare(build("en")[::301], mixed)
+
+
+@pytest.mark.parametrize("target", [(0, 8), (12, 13)])
+def test_a_word_that_the_model_has_no_embedding_for_is_refused(
+    target: tuple[int, int], loaded: Callable[[str], Any]
+) -> None:
+    """Whether it is what is asked for, which the mask hides, or beside it."""
+    model = loaded("bert-uncased")
+    known = len(model.tokenizer)
+    model.tokenizer.add_tokens(["aunthood"])
+    with pytest.raises(UnmaskError, match=rf"gives id {known}, but the model has {known} embeddings; give the"):
+        model.log_probability([MaskQuery("aunthood is a taper.", target)])
 
 
 def test_targets_of_several_pieces_are_whole_words_and_are_listed(loaded: Callable[[str], Any]) -> None:

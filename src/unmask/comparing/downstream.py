@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError, one_of
+from unmask.models import Classifier
 from unmask.models.loading import load_classifier
 from unmask.models.sources import LoadOptions
 from unmask.results.comparison import Figure, Usefulness
@@ -170,6 +171,7 @@ def _name(task: Downstream, subject: Subject, examples: Splits) -> str:
 def _right(classifier: Path, test: Sequence[Example], loading: LoadOptions) -> NDArray[np.bool_]:
     """Which of the examples the classifier gets right."""
     model = load_classifier(str(classifier), loading)
+    assert isinstance(model, Classifier)
     p = model.probabilities([one.text if one.pair is None else (one.text, one.pair) for one in test])
     labels = np.array(model.labels)
     chosen: NDArray[np.bool_] = labels[p.argmax(axis=1)] == np.array([one.label for one in test])

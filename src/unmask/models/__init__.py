@@ -1,9 +1,10 @@
 """What a model can do, behind small interfaces, and the engine that asks it quickly.
 
-`MaskedLM` is all that the association measure asks of a model. Anybody can pass an object with that one method; a
-folder or hub id in the `transformers` format is the commonest case (`loading`).
+`MaskedLM` is all that the association measure asks of a model, `Classifier` or `Regressor` all that the sentiment
+measure does. Anybody can pass an object with those few methods; a folder or hub id in the `transformers` format is the
+commonest case (`loading`).
 """
 
-from unmask.models.interfaces import LiteralQuery, MaskedLM, MaskQuery
+from unmask.models.interfaces import Classifier, LiteralQuery, MaskedLM, MaskQuery, Regressor, View
 
-__all__ = ["LiteralQuery", "MaskQuery", "MaskedLM"]
+__all__ = ["Classifier", "LiteralQuery", "MaskQuery", "MaskedLM", "Regressor", "View"]

@@ -14,6 +14,13 @@ from unmask.errors import UnmaskError
 from unmask.models.interfaces import Progress
 
 TOKEN_BUDGET = 2048
+"""On a CPU, which gains nothing from larger batches."""
+GPU_TOKEN_BUDGET = 32768
+
+
+def token_budget(device: str) -> int:
+    """How many tokens a batch holds on a kind of device."""
+    return GPU_TOKEN_BUDGET if device == "cuda" else TOKEN_BUDGET
 
 
 def plan(lengths: Sequence[int], budget: int) -> list[list[int]]:

@@ -104,3 +104,47 @@ class Classifier(Protocol):
     def probabilities(self, texts: Sequence[str | tuple[str, str]]) -> NDArray[np.float64]:
         """The probability of each label (columns) for each text or pair (rows)."""
         ...
+
+
+@runtime_checkable
+class Regressor(Protocol):
+    """A model that gives each text a number, such as an expected rating."""
+
+    def values(self, texts: Sequence[str | tuple[str, str]]) -> NDArray[np.float64]:
+        """The number of each text or pair."""
+        ...
+
+
+@runtime_checkable
+class GivesLogits(Protocol):
+    """A classifier that can show what its probabilities are made of (optional)."""
+
+    def logits(self, texts: Sequence[str | tuple[str, str]]) -> NDArray[np.float32]:
+        """The output of each label (columns) for each text or pair (rows), as the model computes it."""
+        ...
+
+
+@dataclass(frozen=True)
+class View:
+    """What a model reads of a text."""
+
+    tokens: int
+    """How long the whole text is, with special tokens."""
+    read: tuple[Span, ...]
+    """The stretches of characters that are read, in order; one stretch for a text that fits."""
+    inputs: tuple[bytes, ...]
+    """The token ids (as bytes) of each input that is run: equal for two texts that the model cannot tell apart."""
+
+
+@runtime_checkable
+class Reads(Protocol):
+    """A model that can say what it reads of a text (optional)."""
+
+    long_texts: str
+    """How texts that are too long are read: head, head+tail or window."""
+    most_tokens: int | None
+    """What is read at once; None where there is no limit."""
+
+    def views(self, texts: Sequence[str]) -> list[View]:
+        """What is read of each text."""
+        ...

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from unmask.errors import UnmaskError
 from unmask.models import engine
 from unmask.models.interfaces import Progress
 from unmask.results import ModelInfo
@@ -31,18 +32,19 @@ class LoadedModel:
         tokenizer: Any,
         *,
         name: str = "",
-        token_budget: int = engine.TOKEN_BUDGET,
+        token_budget: int | None = None,
         progress: Progress | None = None,
         mitigation: Mapping[str, Any] | None = None,
     ) -> None:
         """Take a `PreTrainedModel` and its tokenizer; a batch holds at most `token_budget` tokens.
 
+        A budget of None is what suits the device that the model is on.
         `mitigation` is what a mitigation has written beside the model, if it came from one.
         """
         self.model = model.eval()
         self.tokenizer = tokenizer
         self.name = name or getattr(model, "name_or_path", "") or type(model).__name__
-        self.token_budget = token_budget
+        self.token_budget = token_budget or engine.token_budget(next(model.parameters()).device.type)
         self.progress = progress
         self.mitigation = mitigation or {}
 
@@ -63,3 +65,12 @@ class LoadedModel:
             mitigation=made.get("method"),
             parent_weight_hash=(made.get("parent") or {}).get("weight_hash"),
         )
+
+    def _refuse_strange_ids(self, highest: int) -> None:
+        """Refuse token ids that the model has no embeddings for."""
+        known = self.model.get_input_embeddings().weight.shape[0]
+        if highest >= known:
+            raise UnmaskError(
+                f"{self.name}: the tokenizer gives id {highest}, but the model has {known} embeddings;"
+                " give the tokenizer that belongs to the model"
+            )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from unmask.errors import UnmaskError, listed
-from unmask.models.interfaces import Classifier, MaskedLM, Progress
+from unmask.models.interfaces import Classifier, MaskedLM, Progress, Regressor
+from unmask.models.kinds import parts_of, rates, refuse_other_kinds
 from unmask.models.sources import LoadOptions, Source, device, find
 
 MASKED_LM, CLASSIFIER = "AutoModelForMaskedLM", "AutoModelForSequenceClassification"
@@ -36,7 +37,7 @@ def load_masked_lm(model: Any, options: LoadOptions | None = None, *, progress: 
     options = options or LoadOptions()
     if isinstance(model, str | os.PathLike):
         source = find(str(model), options)
-        _refuse_other_kinds(source)
+        refuse_other_kinds(source)
         tokenizer = _tokenizer(source)
         if tokenizer.mask_token_id is None:
             raise UnmaskError(f"{source.name} has no mask token; association needs a masked language model")
@@ -48,50 +49,74 @@ def load_masked_lm(model: Any, options: LoadOptions | None = None, *, progress: 
             progress=progress,
             mitigation=source.mitigation(),
         )
-    if isinstance(model, MaskedLM):
+    if isinstance(model, MaskedLM) and not isinstance(model, type):
         return model
-    parts = _parts(model)
+    parts = parts_of(model)
     if parts and hasattr(parts[1], "mask_token_id"):
         return TransformersMaskedLM(*parts, progress=progress)
     raise UnmaskError(
         f"cannot audit a {type(model).__name__}; give a hub id, a folder, (model, tokenizer),"
-        " or an object with a log_probability method"
+        " or an object with a log_probability, a probabilities or a values method"
     )
 
 
-def load_classifier(model: Any, options: LoadOptions | None = None, *, progress: Progress | None = None) -> Classifier:
-    """A text or pair classifier from a name, a folder, `(model, tokenizer)`, a pipeline, or an object that is one."""
+def load_classifier(
+    model: Any,
+    options: LoadOptions | None = None,
+    *,
+    progress: Progress | None = None,
+    long_texts: str = "head",
+    most_tokens: int | None = None,
+) -> Classifier | Regressor:
+    """A classifier or regressor from a name, a folder, `(model, tokenizer)`, a pipeline, or an object that is one.
+
+    How long texts are read (`unmask.models.reading`) is left to an object that is one already.
+    """
     from unmask.models.classifier import TransformersClassifier
+    from unmask.models.regressor import TransformersRegressor, is_regression
 
     options = options or LoadOptions()
+    settings: dict[str, Any] = {"progress": progress, "long_texts": long_texts, "most_tokens": most_tokens}
     if isinstance(model, str | os.PathLike):
         source = find(str(model), options)
         loaded = _whole(source, CLASSIFIER, "a text classifier").to(device(options.device))
-        return TransformersClassifier(loaded, _tokenizer(source), name=source.name, progress=progress)
-    if isinstance(model, Classifier):
+        parts: tuple[Any, Any] | None = (loaded, _tokenizer(source))
+        settings |= {"name": source.name, "mitigation": source.mitigation()}
+    elif rates(model):
         return model
-    parts = _parts(model)
-    if parts:
-        return TransformersClassifier(*parts, progress=progress)
+    else:
+        parts = parts_of(model)
+    if parts and hasattr(getattr(parts[0], "config", None), "num_labels"):
+        kind = TransformersRegressor if is_regression(parts[0].config) else TransformersClassifier
+        return kind(*parts, **settings)
     raise UnmaskError(
         f"cannot classify with a {type(model).__name__}; give a hub id, a folder, (model, tokenizer),"
-        " or an object with labels and a probabilities method"
+        " or an object with labels and a probabilities method, or with a values method"
     )
 
 
-def load_trainable(name: str, options: LoadOptions, *, labels: Sequence[str] | None = None) -> Trainable:
-    """A base model to train on the CPU: with a classification head for the labels, or with its masked-LM head."""
+def load_trainable(
+    name: str,
+    options: LoadOptions,
+    *,
+    labels: Sequence[str] | None = None,
+    architecture: Mapping[str, Any] | None = None,
+) -> Trainable:
+    """A base model to train on the CPU: with a classification head for the labels, or with its masked-LM head.
+
+    `architecture` changes its configuration before the weights are read, such as the number of layers.
+    """
     source = find(name, options)
     tokenizer = _tokenizer(source)
     is_adapter = source.base is not None
     if labels is None:
-        model = _whole(source, MASKED_LM, "a masked language model").requires_grad_(True)
+        model = _whole(source, MASKED_LM, "a masked language model", **architecture or {}).requires_grad_(True)
         return Trainable(model, tokenizer, is_adapter=is_adapter)
     before = [str(label) for _, label in sorted(_named_labels(source).items())]
     known = {label.lower(): label for label in labels}
     same = sorted(label.lower() for label in before) == sorted(known)
     ordered = [known[label.lower()] for label in before] if same else list(labels)
-    model, missing = _model(source, CLASSIFIER, **_head(ordered), ignore_mismatched_sizes=True)
+    model, missing = _model(source, CLASSIFIER, **_head(ordered), **architecture or {}, ignore_mismatched_sizes=True)
     heads = [name for name, part in model.named_children() if name != model.base_model_prefix and [*part.parameters()]]
     if not same:
         for part in (getattr(model, name) for name in heads):
@@ -107,12 +132,6 @@ def load_trainable(name: str, options: LoadOptions, *, labels: Sequence[str] | N
     return Trainable(model, tokenizer, tuple(ordered), tuple(fresh), is_adapter)
 
 
-def _parts(model: Any) -> tuple[Any, Any] | None:
-    """The model and tokenizer of a tuple or a pipeline."""
-    parts = model if isinstance(model, tuple) else (getattr(model, "model", None), getattr(model, "tokenizer", None))
-    return parts if len(parts) == 2 and hasattr(parts[0], "state_dict") and callable(parts[1]) else None
-
-
 def _tokenizer(source: Source) -> Any:
     """The tokenizer of a checkpoint, or of an adapter's model if it brings none."""
     import transformers
@@ -122,10 +141,10 @@ def _tokenizer(source: Source) -> Any:
     return source.attempt(lambda: transformers.AutoTokenizer.from_pretrained(source.place, **source.arguments))
 
 
-def _whole(source: Source, kind: str, what: str) -> Any:
+def _whole(source: Source, kind: str, what: str, **architecture: Any) -> Any:
     """A model all of whose weights were in the checkpoint."""
     sizes = _labels_of(source) if kind == CLASSIFIER else {}
-    model, missing = _model(source, kind, **sizes)
+    model, missing = _model(source, kind, **sizes, **architecture)
     if missing:
         raise UnmaskError(
             f"{source.name} has no weights for {listed(sorted(missing), 2)}: it was not saved as {what},"
@@ -201,19 +220,3 @@ def _labels_of(source: Source) -> dict[str, Any]:
     weights = source.attempt(lambda: peft.load_peft_weights(source.place, device="cpu"))
     sizes = [tensor.shape[0] for key, tensor in weights.items() if key.endswith(HEADS)]
     return {"num_labels": sizes[0]} if sizes else {}
-
-
-def _refuse_other_kinds(source: Source) -> None:
-    from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
-
-    kind = source.config.get("model_type", "")
-    if "auto_map" not in source.config and kind not in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
-        raise UnmaskError(
-            f"{source.name} is of type {kind or 'unknown'!r}; association needs a masked language model such as BERT"
-        )
-    made_for = [name for name in source.config.get("architectures") or () if name.endswith("ForSequenceClassification")]
-    made_for += [source.task_type] if source.task_type == "SEQ_CLS" else []
-    if made_for:
-        raise UnmaskError(
-            f"{source.name} is a classifier ({made_for[0]}); association needs a masked language model such as BERT"
-        )

@@ -50,7 +50,7 @@ class TransformersMaskedLM(LoadedModel):
         places = list(asked)
         chosen: dict[tuple[Input, int], int] = {}
         self._refuse_too_long(max((len(input.ids) for input, _ in places), default=0))
-        self._refuse_too_many_pieces(max((max(input.ids) for input, _ in places), default=0))
+        self._refuse_strange_ids(max((max(*input.ids, *tokens) for (input, _), tokens in asked.items()), default=0))
 
         def forward(batch: list[int]) -> None:
             log_p, best = self._log_softmax([places[at] for at in batch], [list(asked[places[at]]) for at in batch])
@@ -144,14 +144,6 @@ class TransformersMaskedLM(LoadedModel):
         if limit and longest > limit:
             raise UnmaskError(
                 f"a sentence has {longest} tokens, but {self.name} takes {limit}, and nothing is cut off; shorten it"
-            )
-
-    def _refuse_too_many_pieces(self, highest: int) -> None:
-        known = self.model.get_input_embeddings().weight.shape[0]
-        if highest >= known:
-            raise UnmaskError(
-                f"{self.name}: the tokenizer gives id {highest}, but the model has {known} embeddings;"
-                " give the tokenizer that belongs to the model"
             )
 
     def _refuse_not_finite(self, scores: NDArray[np.float64], queries: Sequence[Query]) -> None:
