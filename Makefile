@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+WORKERS ?= auto  # processes that share the tests: one a processor that may be used, 0 for none
 
 .PHONY: audit test lint bench setup
 setup: $(VENV)/.done
@@ -16,7 +17,7 @@ audit: $(VENV)/.done  ## audit the small BERT that is in the package
 
 test: export OMP_NUM_THREADS ?= 1  # for models as small as those of the tests, a second thread costs more than it gives
 test: $(VENV)/.done  ## run the tests
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n $(WORKERS) --maxprocesses 8 --dist worksteal
 
 lint: $(VENV)/.done  ## formatting, style, types, and the direction of imports
 	$(BIN)/ruff format --check .
@@ -26,3 +27,4 @@ lint: $(VENV)/.done  ## formatting, style, types, and the direction of imports
 
 bench: $(VENV)/.done  ## measure speed, as ratios in one run
 	$(BIN)/python benchmarks/association.py
+	$(BIN)/python benchmarks/sentiment.py

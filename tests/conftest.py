@@ -1,4 +1,4 @@
-"""Shared fixtures: models of every family on disk, a place for real data, and quiet libraries."""
+"""Shared fixtures: models of every family, a place for real data, what a test has to say; and quiet libraries."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 import transformers
 
 import families
+from unmask.rewriting.pool import cores
 
 if (
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN
@@ -19,6 +21,28 @@ if (
     signal.signal(signal.SIGINT, signal.default_int_handler)
 transformers.utils.logging.disable_progress_bar()
 transformers.utils.logging.set_verbosity_error()
+hypothesis.settings.register_profile("unmask", deadline=None)  # a machine may be busy: no test is timed
+hypothesis.settings.load_profile("unmask")
+
+
+@pytest.hookimpl(optionalhook=True)  # pytest-xdist's
+def pytest_xdist_auto_num_workers() -> int:
+    """With `-n auto`: one process a processor that may be used (by itself it counts those of the machine)."""
+    return cores()
+
+
+@pytest.fixture
+def say(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
+    """Words for the end of the run; what is printed is lost where several processes share the tests."""
+    return lambda words: record_property("said", words)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what tests said."""
+    for report in [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]:
+        if report.when == "call":
+            for words in [value for name, value in report.user_properties if name == "said"]:
+                terminalreporter.line(str(words))
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import resource
 import signal
 import subprocess
@@ -18,6 +17,8 @@ import torch
 import transformers
 from safetensors.torch import load_file, save_file
 
+from commands import environment
+from commands import unmask as _run
 from unmask.results import AuditResult
 from unmask.results.storage import load
 
@@ -25,15 +26,12 @@ UNMASK = (sys.executable, "-m", "unmask")
 Folder = Callable[[str], Path]
 
 
-def _environment() -> dict[str, str]:
-    return os.environ | {"HF_HUB_OFFLINE": "1", "COLUMNS": "100", "NO_COLOR": "1"}
-
-
-def _run(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+def _afresh(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """As `_run`, but Python starts anew, and every import with it."""
     return subprocess.run(
         [*UNMASK, *map(str, words)],
         cwd=cwd,
-        env=_environment(),
+        env=environment(),
         capture_output=True,
         text=True,
         timeout=300,
@@ -53,7 +51,7 @@ def small(tmp_path: Path) -> list[str]:
 
 
 def test_audit_leaves_a_folder(model_folder: Folder, tmp_path: Path, small: list[str]) -> None:
-    done = _run("audit", model_folder("bert-uncased"), *small, "--out", "audit", cwd=tmp_path)
+    done = _afresh("audit", model_folder("bert-uncased"), *small, "--out", "audit", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Report: audit/report.html" in done.stdout
     assert "mason" not in done.stderr
@@ -81,8 +79,8 @@ def test_json_is_the_result_and_nothing_else(model_folder: Folder, tmp_path: Pat
 
 def test_the_same_seed_gives_the_same_result(model_folder: Folder, tmp_path: Path, small: list[str]) -> None:
     results = []
-    for out in ("one", "two"):
-        assert _run("audit", model_folder("bert-uncased"), *small, "--out", out, cwd=tmp_path).returncode == 0
+    for start, out in ((_run, "one"), (_afresh, "two")):
+        assert start("audit", model_folder("bert-uncased"), *small, "--out", out, cwd=tmp_path).returncode == 0
         results.append(load(tmp_path / out).model_copy(update={"created": ""}))
     assert results[0] == results[1]
     assert (tmp_path / "one/items/association.parquet").read_bytes() == (
@@ -107,7 +105,7 @@ def test_without_out_a_free_name_is_taken(model_folder: Folder, tmp_path: Path, 
 
 def test_help_is_there_and_importing_is_light(tmp_path: Path) -> None:
     for words in (("--help",), ("audit", "--help"), ("analyse", "--help")):
-        assert _run(*words, cwd=tmp_path).returncode == 0
+        assert _afresh(*words, cwd=tmp_path).returncode == 0
     code = (
         "import sys, unmask, unmask.cli; print(sorted({'torch', 'transformers', 'pandas', 'scipy'} & set(sys.modules)))"
     )
@@ -168,7 +166,7 @@ def test_a_broken_folder(model_folder: Folder, tmp_path: Path) -> None:
     weights = model / "model.safetensors"
     whole = weights.read_bytes()
     weights.write_bytes(whole[:1000])
-    _refused(_run("audit", model, "--out", "out", cwd=tmp_path), "cannot be loaded", tmp_path)
+    _refused(_afresh("audit", model, "--out", "out", cwd=tmp_path), "cannot be loaded", tmp_path)
     weights.unlink()
     _refused(_run("audit", model, "--out", "out", cwd=tmp_path), "no weights", tmp_path)
     weights.write_bytes(whole)
@@ -208,7 +206,10 @@ def test_a_model_of_another_kind(model_folder: Folder, tmp_path: Path) -> None:
     classifier = transformers.BertForSequenceClassification(transformers.BertConfig(vocab_size=len(tokenizer), **sizes))
     classifier.save_pretrained(tmp_path / "classifier")
     tokenizer.save_pretrained(tmp_path / "classifier")
-    _refused(_run("audit", "./classifier", "--out", "out", cwd=tmp_path), "is a classifier", tmp_path)
+    said = "name the positive one with --positive LABEL"
+    _refused(_run("audit", "./classifier", "--out", "out", cwd=tmp_path), said, tmp_path)
+    asked = ("--measure", "association", "--out", "out")
+    _refused(_run("audit", "./classifier", *asked, cwd=tmp_path), "association needs a masked language model", tmp_path)
     generator = transformers.GPT2LMHeadModel(transformers.GPT2Config(vocab_size=50, n_embd=32, n_layer=1, n_head=2))
     generator.save_pretrained(tmp_path / "generator")
     tokenizer.save_pretrained(tmp_path / "generator")
@@ -263,7 +264,7 @@ def test_a_disk_that_fills_up(model_folder: Folder, tmp_path: Path, small: list[
     done = subprocess.run(
         [*UNMASK, "audit", str(model_folder("bert-uncased")), *small, "--out", "out"],
         cwd=tmp_path,
-        env=_environment(),
+        env=environment(),
         capture_output=True,
         text=True,
         check=False,
@@ -276,7 +277,7 @@ def test_ctrl_c(model_folder: Folder, tmp_path: Path) -> None:
     running = subprocess.Popen(
         [*UNMASK, "audit", str(model_folder("bert-uncased")), "--out", "out"],
         cwd=tmp_path,
-        env=_environment(),
+        env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -6,6 +6,7 @@ import gzip
 import itertools
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -139,7 +140,7 @@ def test_most_people_are_in_one_to_one_pairs() -> None:
     assert paired["female"] / bearers["female"] > 0.8  # women bear more different names than men
 
 
-def test_pairs_are_alike(capsys: pytest.CaptureFixture[str]) -> None:
+def test_pairs_are_alike(say: Callable[[str], None]) -> None:
     names = exchange()
     known = {name.name: name for name in first_names()}
     pairs = [
@@ -149,9 +150,8 @@ def test_pairs_are_alike(capsys: pytest.CaptureFixture[str]) -> None:
     ]
     ratios = [max(one.frequency / two.frequency, two.frequency / one.frequency) for one, two in pairs]
     shares = [abs(one.female_share - (1 - two.female_share)) for one, two in pairs]
-    with capsys.disabled():
-        quantiles = np.quantile(ratios, (0.5, 0.9, 0.99)).round(3)
-        print(f"\n{len(pairs)} pairs; ratio of frequencies: median, 90 %, 99 %: {quantiles}")
+    quantiles = np.quantile(ratios, (0.5, 0.9, 0.99)).round(3)
+    say(f"{len(pairs)} pairs; ratio of frequencies: median, 90 %, 99 %: {quantiles}")
     assert len(pairs) > 900
     assert np.median(ratios) < 1.05
     assert np.quantile(ratios, 0.95) < 1.5
@@ -547,7 +547,7 @@ def test_whatever_the_text_places_are_in_order_and_hold_their_names(text: str) -
         end = name.end
 
 
-def test_names_of_people_are_found_in_gap(data: Path, census: Exchange, capsys: pytest.CaptureFixture[str]) -> None:
+def test_names_of_people_are_found_in_gap(data: Path, census: Exchange, say: Callable[[str], None]) -> None:
     titles = name_context()["first_title"] | name_context()["surname_title"] | {"earl", "marquis"}
     asked = found = 0
     for file in sorted((data / "gap").glob("gap-*.tsv")):
@@ -560,7 +560,6 @@ def test_names_of_people_are_found_in_gap(data: Path, census: Exchange, capsys: 
                 if rest and first in census and first.lower() not in titles:
                     asked += 1
                     found += int(row[f"{side}-offset"]) in starts
-    with capsys.disabled():
-        print(f"\nGAP: {found} of {asked} first names of full names found ({found / asked:.1%})")
+    say(f"GAP: {found} of {asked} first names of full names found ({found / asked:.1%})")
     assert asked > 2_500
     assert found / asked > 0.98

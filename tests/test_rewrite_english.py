@@ -7,7 +7,7 @@ import gzip
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def gold() -> Iterator[dict[str, str]]:
             yield from csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
 
 
-def test_gold_sentences_by_phenomenon(capsys: pytest.CaptureFixture[str]) -> None:
+def test_gold_sentences_by_phenomenon(say: Callable[[str], None]) -> None:
     right: dict[str, list[bool]] = defaultdict(list)
     wrong = []
     for row in gold():
@@ -41,8 +41,7 @@ def test_gold_sentences_by_phenomenon(capsys: pytest.CaptureFixture[str]) -> Non
     table = [f"{phenomenon:32}{sum(those):4} of {len(those):3}" for phenomenon, those in right.items()]
     total = sum(map(len, right.values()))
     correct = sum(map(sum, right.values()))
-    with capsys.disabled():
-        print("\n" + "\n".join([*table, f"{'all':32}{correct:4} of {total:3} = {correct / total:.1%}"]))
+    say("\n".join([*table, f"{'all':32}{correct:4} of {total:3} = {correct / total:.1%}"]))
     assert total >= 400
     assert correct / total >= FLOOR, "\n".join(wrong)
 

@@ -6,6 +6,7 @@ import csv
 import lzma
 import random
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -60,7 +61,7 @@ def test_every_sentence_of_the_own_corpora_becomes_its_counterpart(corpus: str) 
     assert wrong == []
 
 
-def test_gold_by_phenomenon(capsys: pytest.CaptureFixture[str]) -> None:
+def test_gold_by_phenomenon(say: Callable[[str], None]) -> None:
     rewriters = {mode: rewriter(mode) for mode in ("swap", "female", "male", "remove")}
     right: Counter[str] = Counter()
     seen: Counter[str] = Counter()
@@ -72,12 +73,8 @@ def test_gold_by_phenomenon(capsys: pytest.CaptureFixture[str]) -> None:
             right[row["phenomenon"]] += 1
         else:
             failures.append(f"{row['mode']}: {row['before']} -> {got.text}, not {row['after']}")
-    with capsys.disabled():
-        print()
-        for phenomenon, count in seen.items():
-            print(f"  German, {phenomenon}: {right[phenomenon]} of {count}")
-        print(f"  German, all: {right.total()} of {seen.total()}")
-        print(*(f"  {failure}" for failure in failures), sep="\n")
+    table = [f"German, {phenomenon}: {right[phenomenon]} of {count}" for phenomenon, count in seen.items()]
+    say("\n".join([*table, f"German, all: {right.total()} of {seen.total()}", *failures]))
     assert seen.total() >= 160
     assert right.total() >= 0.97 * seen.total(), failures
 

@@ -30,6 +30,7 @@ def ray() -> Iterator[Any]:
     ray = pytest.importorskip("ray")
     pytest.importorskip("ray.data")
     ray.init(
+        address="local",  # one of its own, whatever else runs on the machine
         num_cpus=2,
         include_dashboard=False,
         object_store_memory=100_000_000,

@@ -1,0 +1,78 @@
+"""`unmask` in a process of its own, without the wait for libraries: one process has imported them, and forks itself.
+
+Every command is a process with its own standard streams, folder, exit code and state of `unmask`, as in a shell. What
+importing a library would print is not seen, and all have one seed of hashes: a test of either starts Python itself.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO
+
+LIBRARIES = (
+    *("altair", "pandas", "peft", "pyarrow.parquet", "pydantic", "rich.progress", "scipy.stats", "torch", "typer"),
+    *("transformers.models.bert.modeling_bert", "transformers.models.roberta.modeling_roberta"),
+)
+
+
+def environment() -> dict[str, str]:
+    """The variables of a command: no network, lines of 100 columns, no colours."""
+    return os.environ | {"HF_HUB_OFFLINE": "1", "COLUMNS": "100", "NO_COLOR": "1"}
+
+
+def unmask(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """What `unmask WORDS…` does, typed in a folder."""
+    server = _server()
+    assert server.stdin is not None
+    assert server.stdout is not None
+    with TemporaryDirectory() as folder:
+        order = {"words": [*map(str, words)], "cwd": str(cwd), "streams": folder}
+        server.stdin.write(json.dumps(order) + "\n")
+        server.stdin.flush()
+        code = int(server.stdout.readline())
+        out, err = ((Path(folder) / name).read_text(encoding="utf-8") for name in ("out", "err"))
+    return subprocess.CompletedProcess(order["words"], code, out, err)
+
+
+@cache
+def _server() -> subprocess.Popen[str]:
+    """One for all tests of a process; it ends when its standard input does."""
+    server = subprocess.Popen(
+        [sys.executable, __file__], env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    atexit.register(server.communicate)
+    return server
+
+
+def _serve(orders: IO[str]) -> None:
+    for library in LIBRARIES:
+        import_module(library)
+    for line in iter(orders.readline, ""):
+        child = os.fork()
+        if child == 0:
+            _obey(json.loads(line))
+        _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status), flush=True)
+
+
+def _obey(order: Mapping[str, str]) -> None:
+    for number, name, mode in ((0, os.devnull, os.O_RDONLY), (1, "out", os.O_WRONLY), (2, "err", os.O_WRONLY)):
+        os.dup2(os.open(Path(order["streams"]) / name, mode | os.O_CREAT), number)
+    os.chdir(order["cwd"])
+    sys.argv = ["unmask", *order["words"]]
+    from unmask.cli import main
+
+    main()
+
+
+if __name__ == "__main__":
+    _serve(sys.stdin)
