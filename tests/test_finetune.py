@@ -19,6 +19,7 @@ from safetensors.torch import load_file
 
 import families
 from unmask.errors import Stopped, UnmaskError
+from unmask.models import Classifier
 from unmask.models.loading import load_classifier, load_masked_lm, load_trainable
 from unmask.models.sources import LoadOptions
 from unmask.training import loop
@@ -90,6 +91,7 @@ def test_a_classifier_learns_and_can_be_loaded(
     assert record["metrics"]["validation"]["accuracy"] >= 0.9
     assert json.loads((tmp_path / "out" / "metrics.json").read_text())["best_step"] == record["best_step"]
     classifier = load_classifier(str(tmp_path / "out"))
+    assert isinstance(classifier, Classifier)
     assert classifier.labels == ["bad", "good"]
     p = classifier.probabilities(["My aunt is a mason.", "My uncle is a mason.", "My aunt is a mason."])
     assert p.shape == (3, 2)
@@ -106,6 +108,7 @@ def test_inference_has_its_labels_in_order_and_leaves_out_what_has_none(
     assert record is not None
     assert sum(record["examples"].values()) == 36  # not the pair without a label
     classifier = load_classifier(str(tmp_path / "out"))
+    assert isinstance(classifier, Classifier)
     assert list(classifier.labels) == ["entailment", "neutral", "contradiction"]
     p = classifier.probabilities([("My aunt is a mason.", f"My aunt {verb}.") for verb in ("works", "sleeps", "rests")])
     assert list(p.argmax(axis=1)) == [0, 1, 2]
@@ -142,6 +145,7 @@ def test_an_adapter_holds_its_head_and_little_else(
         json.loads((tmp_path / "out" / "adapter_config.json").read_text())["base_model_name_or_path"] == request.model
     )
     classifier = load_classifier(str(tmp_path / "out"))
+    assert isinstance(classifier, Classifier)
     assert classifier.labels == ["bad", "good"]
     rows = [json.loads(line) for line in files["sentiment"].read_text().splitlines()]
     p = classifier.probabilities([row["text"] for row in rows])
@@ -150,7 +154,9 @@ def test_an_adapter_holds_its_head_and_little_else(
     assert loss == pytest.approx(record["metrics"]["validation"]["loss"], abs=1e-5)  # nothing was lost on the way
     for file in (tmp_path / "out").glob("tokenizer*"):
         file.unlink()  # then that of its model is taken, not one made up
-    again = load_classifier(str(tmp_path / "out")).probabilities([row["text"] for row in rows])
+    reloaded = load_classifier(str(tmp_path / "out"))
+    assert isinstance(reloaded, Classifier)
+    again = reloaded.probabilities([row["text"] for row in rows])
     assert np.abs(again - p).max() < 1e-6
 
 

@@ -27,7 +27,7 @@ from unmask.lexicon.stated import agreements
 from unmask.measures import usefulness
 from unmask.measures.usefulness import Sentences
 from unmask.measures.usefulness.masked_words import groups
-from unmask.models import MaskQuery
+from unmask.models import Classifier, MaskQuery
 from unmask.models.loading import load_classifier, load_masked_lm
 from unmask.statistics import clustered
 from unmask.statistics.matched import matched_shares
@@ -353,6 +353,7 @@ def test_models_are_trained_alike_and_compared_on_the_same_examples(
     assert [folder.name.rpartition("-")[0] for folder in folders] == ["sentiment-after", "sentiment-before"]
     for folder, share in zip(folders, (accuracy.after, accuracy.before), strict=True):
         model = load_classifier(str(folder))
+        assert isinstance(model, Classifier)
         p = model.probabilities([row["text"] for row in rows])
         right = [model.labels[at] == row["label"] for at, row in zip(p.argmax(axis=1), rows, strict=True)]
         assert share == pytest.approx(np.mean(right))

@@ -36,6 +36,7 @@ from unmask.errors import UnmaskError
 from unmask.mitigations.context_states import hidden_states, orthogonality, pooled, preservation
 from unmask.mitigations.whole_words import WholeWords, pieces_of
 from unmask.training.examples import Example
+from unmask.training.padding import pad
 from unmask.training.room import Room
 from unmask.training.tasks import IGNORED, Batch, Features
 
@@ -108,7 +109,7 @@ class ContextDebias:
     def batch(self, features: Sequence[Features], draws: Sequence[tuple[int, ...]]) -> Batch:
         """Pad to the longest row; nothing is drawn."""
         del draws
-        padded = self.tokenizer.pad([{"input_ids": row["input_ids"]} for row in features], return_tensors="pt")
+        padded = pad(self.tokenizer, [{"input_ids": row["input_ids"]} for row in features])
         groups = torch.zeros_like(padded["input_ids"])
         left = self.tokenizer.padding_side == "left"
         for at, row in enumerate(features):

@@ -16,6 +16,7 @@ from unmask.mitigations.method import Job
 from unmask.models import engine
 from unmask.models.positions import most_tokens
 from unmask.models.sources import device
+from unmask.training.padding import pad
 
 LONGEST = 128
 FEWEST = 10
@@ -110,7 +111,7 @@ def each_state(job: Job, rows: Sequence[Sequence[int]], take: Take) -> None:
 
     @torch.inference_mode()
     def forward(places: list[int]) -> None:
-        batch = tokenizer.pad([{"input_ids": list(rows[at])} for at in places], return_tensors="pt")
+        batch = pad(tokenizer, [{"input_ids": list(rows[at])} for at in places])
         inputs = {name: tensor.to(where) for name, tensor in batch.items()}
         hidden = model.base_model(**inputs)[0].float().cpu().numpy()
         attended = batch["attention_mask"].bool().numpy()

@@ -28,8 +28,17 @@ COLUMNS = {
     "premise": ("premise", "sentence1"),
     "hypothesis": ("hypothesis", "sentence2"),
     "label": ("label", "gold_label", "sentiment"),
+    "id": ("id",),
 }
-NEEDED = {"mlm": ("text",), "sentiment": ("text", "label"), "nli": ("premise", "hypothesis", "label")}
+NEEDED = {
+    "mlm": ("text",),
+    "sentiment": ("text", "label"),
+    "nli": ("premise", "hypothesis", "label"),
+    "texts": ("text",),
+}
+WELCOME = {"texts": ("label", "id")}
+"""What is read where it is there."""
+UNLABELLED = ("mlm", "texts")
 FOR = {"imdb": "sentiment", "snli": "nli"}
 NO_LABEL = "-"  # SNLI's sign for pairs on which its annotators did not agree
 
@@ -41,6 +50,8 @@ class Example:
     text: str
     pair: str | None = None
     label: str | None = None
+    id: str | None = None
+    """What its file calls it."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +91,7 @@ def gather(
         raise UnmaskError("give either --data with a known data set, or --train with a file of your own")
     files = {"train": train, "validation": validation, "test": test}
     own = {split: read(path, task) for split, path in files.items() if path is not None}
-    found = own if name is None else {**_known(name, task, offline=offline), **own}
+    found = own if name is None else {**known(name, task, offline=offline), **own}
     training, checking = list(found["train"]), list(found.get("validation", ()))
     if not checking:
         training, checking = _hold_out(training, held_out, seed)
@@ -126,7 +137,7 @@ def read(path: Path, task: str) -> list[Example]:
 def _rows(path: Path, task: str) -> Iterator[Example]:
     kind = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in (".gz", ".xz")][-1:]
     if kind == [".txt"]:
-        if task != "mlm":
+        if task not in UNLABELLED:
             raise UnmaskError(f"{path} has no labels; {task} needs a table with {_columns(task)}")
         with _open(path) as lines:
             yield from (Example(line.strip()) for line in lines if line.strip())
@@ -164,6 +175,7 @@ def _from_table(rows: list[dict[str, Any]], task: str, path: Path) -> Iterator[E
         if rows and not found:
             raise UnmaskError(f"{path} has no column {need!r}, only {listed(present)}; {task} needs {_columns(task)}")
         names[need] = found[0] if found else need
+    extra = {need: column for need in WELCOME.get(task, ()) for column in COLUMNS[need] if column in present}
     for number, row in enumerate(rows, 1):
         cells = {need: row.get(name) for need, name in names.items()}
         for need, cell in cells.items():
@@ -174,9 +186,19 @@ def _from_table(rows: list[dict[str, Any]], task: str, path: Path) -> Iterator[E
         if task == "mlm":
             if str(cells["text"]).strip():
                 yield Example(str(cells["text"]))
+        elif task == "texts":
+            more = {need: _cell(row.get(column)) for need, column in extra.items()}
+            label = None if more.get("label") is None else _label(more["label"], task)
+            yield Example(str(cells["text"]), None, label, more.get("id"))
         elif str(cells["label"]) != NO_LABEL:
             pair = str(cells["hypothesis"]) if task == "nli" else None
             yield Example(str(cells["premise" if task == "nli" else "text"]), pair, _label(cells["label"], task))
+
+
+def _cell(value: Any) -> str | None:
+    """What a cell holds that may be empty."""
+    text = "" if value is None or value != value else str(value).strip()
+    return text or None
 
 
 def _label(value: Any, task: str) -> str:
@@ -188,21 +210,24 @@ def _label(value: Any, task: str) -> str:
     return {"pos": "positive", "neg": "negative"}.get(text, text)
 
 
-def _known(name: str, task: str, *, offline: bool) -> dict[str, list[Example]]:
+def known(name: str, task: str, *, offline: bool, splits: Sequence[str] = SPLITS) -> dict[str, list[Example]]:
+    """The examples of a known data set, by split."""
     of = FOR[one_of(name, FOR, "data set")]
     if task not in (of, "mlm"):
         raise UnmaskError(f"data set {name} is for {of}, not for {task}; choose another, or give --train")
     place = datasets.locate(name, offline=offline)
     if place.is_dir():
         names = {"imdb": ("imdb_train*", "", "imdb_test*"), "snli": ("snli_train*", "snli_dev*", "snli_test*")}[name]
-        files = {split: sorted(place.glob(pattern)) for split, pattern in zip(SPLITS, names, strict=True) if pattern}
+        patterns = {split: pattern for split, pattern in zip(SPLITS, names, strict=True) if pattern and split in splits}
+        files = {split: sorted(place.glob(pattern)) for split, pattern in patterns.items()}
         missing = [split for split, found in files.items() if not found]
         if missing:
-            wanted = ", ".join(f"{pattern}.jsonl" for pattern in names if pattern)
+            wanted = ", ".join(f"{pattern}.jsonl" for pattern in patterns.values())
             raise UnmaskError(f"{place} has no file for {listed(missing)}; data set {name} is read from {wanted}")
         found = {split: [one for file in paths for one in read(file, of)] for split, paths in files.items()}
     else:
         found = {split: list(rows) for split, rows in (_imdb(place) if name == "imdb" else _snli(place)).items()}
+        found = {split: rows for split, rows in found.items() if split in splits}
     if task == "mlm":
         return {split: [Example(one.text) for one in examples] for split, examples in found.items()}
     return found
@@ -258,7 +283,7 @@ def _open(path: Path) -> Any:
 
 def _columns(task: str) -> str:
     names = ["/".join(COLUMNS[need]) for need in NEEDED[task]]
-    if task == "mlm":
+    if task in UNLABELLED:
         return f"a text a line (.txt), or with the column {names[0]}"
     return f"the column{'s' if len(names) > 1 else ''} {', '.join(names)}"
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -48,6 +48,8 @@ class Request:
     max_length: int = 128
     lora_rank: int = 0
     """0: train all weights; otherwise an adapter of this rank."""
+    architecture: Mapping[str, Any] = field(default_factory=dict)
+    """What is changed in the base's configuration before its weights are read, such as the number of layers."""
     restart: bool = False
     settings: Settings = field(default_factory=Settings)
     loading: LoadOptions = field(default_factory=LoadOptions)
@@ -66,27 +68,20 @@ class Request:
 Say = Callable[[str], None]
 
 
-def run(request: Request, *, watch: Watch | None = None, say: Say | None = None) -> dict[str, Any] | None:
+def run(
+    request: Request, *, data: Splits | None = None, watch: Watch | None = None, say: Say | None = None
+) -> dict[str, Any] | None:
     """Train and save; the same request goes on where an earlier one stopped.
 
-    Returns what `metrics.json` holds, or None in all processes but the first.
+    `data` are examples in place of those that the request names. Returns what `metrics.json` holds, or None in all
+    processes but the first.
     """
     request.check()
     accelerator = make_accelerator(request.settings, request.loading)
     speak: Say = say if say and accelerator.is_main_process else _silence
-    speak(f"Reading {request.data or request.train}")
-    data = gather(
-        request.task,
-        name=request.data,
-        train=request.train,
-        validation=request.validation,
-        test=request.test,
-        held_out=request.held_out,
-        seed=request.settings.seed,
-        offline=request.loading.offline,
-    )
+    data = data or _gathered(request, speak)
     labels = None if request.task == "mlm" else labels_of(request.task, [*data.train, *data.validation])
-    base = load_trainable(request.model, request.loading, labels=labels)
+    base = load_trainable(request.model, request.loading, labels=labels, architecture=request.architecture)
     if base.is_adapter and request.lora_rank:
         raise UnmaskError(
             f"{request.model} is an adapter, and an adapter on an adapter could not be loaded; leave out --lora-rank,"
@@ -144,6 +139,20 @@ def run(request: Request, *, watch: Watch | None = None, say: Say | None = None)
     return record if accelerator.is_main_process else None
 
 
+def _gathered(request: Request, say: Say) -> Splits:
+    say(f"Reading {request.data or request.train}")
+    return gather(
+        request.task,
+        name=request.data,
+        train=request.train,
+        validation=request.validation,
+        test=request.test,
+        held_out=request.held_out,
+        seed=request.settings.seed,
+        offline=request.loading.offline,
+    )
+
+
 def _silence(line: str) -> None:
     """Say nothing: somebody else does."""
 
@@ -157,6 +166,7 @@ def _claim(workspace: Workspace, request: Request, data: Splits, base_weights: s
         "model": request.model,
         "max_length": request.max_length,
         "lora_rank": request.lora_rank,
+        "architecture": dict(request.architecture),
         **settings,
         "precision": str(accelerator.mixed_precision),
         "number of processes": accelerator.num_processes,
@@ -179,7 +189,7 @@ def _record(
     return {
         "task": request.task,
         "base_model": request.model,
-        "data": request.data or str(request.train),
+        "data": request.data or (None if request.train is None else str(request.train)),
         "examples": {name: len(getattr(data, name)) for name in SPLITS},
         "data_hashes": data.hashes(),
         "settings": {
@@ -187,6 +197,7 @@ def _record(
             "max_length": length,
             "lora_rank": request.lora_rank,
             "held_out": request.held_out,
+            "architecture": dict(request.architecture),
         },
         "metrics": metrics,
         "best_step": outcome.best_step,

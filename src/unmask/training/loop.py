@@ -36,6 +36,8 @@ class Settings:
     """How to train; the defaults suit a base-sized model."""
 
     epochs: int = 3
+    planned_epochs: int = 0
+    """The epochs over which the learning rate falls, where more are planned than trained; 0: those that are trained."""
     learning_rate: float = 2e-5
     batch_size: int = 32
     """Rows a step, over all parts and processes."""
@@ -60,6 +62,8 @@ class Settings:
         for name in ("epochs", "learning_rate", "batch_size", "accumulate", "save_every"):
             if not 0 < getattr(self, name) < math.inf:
                 raise UnmaskError(f"--{name.replace('_', '-')} is {getattr(self, name)}; give a number above 0")
+        if self.planned_epochs and self.planned_epochs < self.epochs:
+            raise UnmaskError(f"{self.planned_epochs} epochs are planned, {self.epochs} trained; plan as many or more")
         for name in ("weight_decay", "seed"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise UnmaskError(f"--{name.replace('_', '-')} is {getattr(self, name)}; give 0 or more")
@@ -130,6 +134,7 @@ def fit(
     lengths = [len(row["input_ids"]) for row in train]
     per_epoch = math.ceil(len(train) / settings.batch_size)
     total = settings.epochs * per_epoch
+    planned = (settings.planned_epochs or settings.epochs) * per_epoch
     every = settings.evaluate_every or per_epoch
     trained, optimizer = accelerator.prepare(model, _optimizer(model, settings))
     state = Progress(**workspace.restore(accelerator)) if workspace.has_checkpoint() else Progress()
@@ -144,7 +149,7 @@ def fit(
             if order[0] != epoch:
                 order = epoch, batches(lengths, settings.batch_size, seed=settings.seed, epoch=epoch)
             for group in optimizer.param_groups:
-                group["lr"] = rate(state.step, total, settings)
+                group["lr"] = rate(state.step, planned, settings)
             loss = _step(trained, task, train, order[1][at], epoch, settings, optimizer, accelerator, room)
             if not math.isfinite(loss):
                 kept = (

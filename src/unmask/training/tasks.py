@@ -17,6 +17,7 @@ from torch.nn import functional
 from unmask.errors import UnmaskError
 from unmask.statistics.proportion import wilson
 from unmask.training.examples import Example
+from unmask.training.padding import pad
 
 IGNORED = -100
 MASKED = 0.15
@@ -101,7 +102,7 @@ class Classification(_FromLogits):
         del draws
         labels = torch.tensor([row["labels"][0] for row in features])
         inputs = [{name: row[name] for name in row if name != "labels"} for row in features]
-        return {**self.tokenizer.pad(inputs, return_tensors="pt"), "labels": labels}
+        return {**pad(self.tokenizer, inputs), "labels": labels}
 
     def sums(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         """Loss, count, and the confusion matrix (truth × prediction)."""
@@ -172,7 +173,7 @@ class MaskedLanguageModelling(_FromLogits):
     def batch(self, features: Sequence[Features], draws: Sequence[tuple[int, ...]]) -> Batch:
         """Mask and pad to the longest row."""
         rows = [self._mask(one["input_ids"], draw) for one, draw in zip(features, draws, strict=True)]
-        padded = self.tokenizer.pad([{"input_ids": ids} for ids, _ in rows], return_tensors="pt")
+        padded = pad(self.tokenizer, [{"input_ids": ids} for ids, _ in rows])
         labels = torch.full(padded["input_ids"].shape, IGNORED)
         left = self.tokenizer.padding_side == "left"
         for at, (ids, wanted) in enumerate(rows):

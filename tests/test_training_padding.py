@@ -1,0 +1,25 @@
+"""The quick padding gives what the tokenizer's own gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from families import SENTENCES, byte_bpe, wordpiece
+from unmask.training.padding import pad
+
+
+@pytest.mark.parametrize("make", [wordpiece, byte_bpe])
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("bare", [True, False])
+def test_like_the_tokenizers_own(make: object, side: str, bare: bool, tmp_path: Path) -> None:
+    tokenizer = make(tmp_path)  # type: ignore[operator]
+    tokenizer.padding_side = side
+    encoded = [dict(tokenizer(text)) for text in (SENTENCES[0], SENTENCES[0] * 3, "a")]
+    rows = [{"input_ids": one["input_ids"]} for one in encoded] if bare else encoded
+    expected = tokenizer.pad(rows, return_tensors="pt")
+    found = pad(tokenizer, rows)
+    assert set(found) == set(expected)
+    assert all(torch.equal(found[name], expected[name]) for name in expected)
