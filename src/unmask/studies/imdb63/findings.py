@@ -1,0 +1,108 @@
+"""All that the study found, gathered for a page: answers, tables, how it was set up, and what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from unmask.results.numbers import number
+from unmask.studies.imdb63.answer import Answer
+from unmask.studies.imdb63.batches import batch_sizes
+from unmask.studies.imdb63.correlations import table_2, table_2_details
+from unmask.studies.imdb63.measured import basis, found, models_of, ordered
+from unmask.studies.imdb63.questions import answers
+from unmask.studies.imdb63.table import Table
+from unmask.studies.imdb63.tables import missing, settings, table_1, tables_3_4, tables_5_6
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The study's result, ready to be shown."""
+
+    cells: pd.DataFrame
+    headline: str
+    answers: tuple[Answer, ...]
+    first: Table
+    """Table 1, which stands before the figures."""
+    tables: tuple[Table, ...]
+    """The others."""
+    settings: Mapping[str, str]
+    missing: tuple[str, ...]
+    """Cells of the grid that were not measured."""
+    failures: tuple[str, ...]
+    """What failed, and why, in a line each."""
+
+    @property
+    def protocol(self) -> str:
+        """Sound or published."""
+        return str(self.cells["protocol"].iloc[0])
+
+    @property
+    def models(self) -> list[str]:
+        """The base models, in order."""
+        return models_of(self.cells)
+
+
+def findings(
+    cells: pd.DataFrame,
+    *,
+    batches: pd.DataFrame | None = None,
+    settings_of_all: Mapping[str, str] | None = None,
+    failures: Sequence[str] = (),
+    seed: int = 0,
+) -> Findings:
+    """Gather all; `batches` holds the cells that were trained again with other batch sizes.
+
+    `settings_of_all` says how the study was set up; `failures` are lines that name what failed and why.
+    """
+    tables = [table_2(cells), table_2_details(cells), *tables_3_4(cells), *tables_5_6(cells)]
+    if batches is not None and len(batches):
+        tables.append(batch_sizes(batches))
+    kept = ordered(cells)
+    return Findings(
+        kept,
+        headline(kept),
+        tuple(answers(cells, seed=seed)),
+        table_1(cells),
+        (*tables, settings(cells)),
+        dict(settings_of_all or {}),
+        tuple(missing(cells)),
+        tuple(failures),
+    )
+
+
+def evidence_of(answers: Sequence[Answer]) -> pd.DataFrame:
+    """The figures behind the answers, unrounded, one a row."""
+    import pandas as pd
+
+    rows = []
+    for answer in answers:
+        for one in answer.evidence:
+            low, high = one.estimate.interval or (None, None)
+            figures = {"estimate": one.estimate.value, "low": low, "high": high, "null": one.null, "n": one.n}
+            tests = {"df": one.estimate.df, "p": one.estimate.p_value, "p_adjusted": one.p_adjusted}
+            rows.append({"question": answer.question, "figure": one.name, **figures, **tests})
+    return pd.DataFrame(rows)
+
+
+def headline(cells: pd.DataFrame) -> str:
+    """How many cells have a bias, which way, and how large it is."""
+    means = basis(cells)
+    sure = [found(row).startswith("*") for _, row in cells.iterrows()]
+    totals, absolutes = cells[means.total], cells[means.absolute]
+    male, female = int((totals[sure] > 0).sum()), int((totals[sure] < 0).sum())
+    said = (
+        f"In {sum(sure)} of {len(cells)} measured cells the ratings of male and female versions differ by more than"
+        f" chance: {male} favour male versions, {female} female ones."
+    )
+    if totals.notna().any():
+        said += (
+            f" A small p does not make a bias large: on a scale from 0 to 1, the total bias lies between"
+            f" {number(totals.min(), 4)} and {number(totals.max(), 4)}, and the absolute bias of the median cell is"
+            f" {number(absolutes.median(), 4)} (means over {means.words})."
+        )
+    return said

@@ -1,0 +1,115 @@
+"""Run the study and gather what it found; the tables of cells are written beside them as CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import unmask
+from unmask.errors import UnmaskError
+from unmask.files import whole_file
+from unmask.studies import local
+from unmask.studies import ray as on_ray
+from unmask.studies.cells import Cell
+from unmask.studies.execution import Outcome, Watch
+from unmask.studies.imdb63.findings import Findings, findings
+from unmask.studies.imdb63.study import Plan, Request, failures, plan, table
+from unmask.studies.store import Store
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ENGINES = ("local", "ray")
+CELLS, BATCHES = "cells.csv", "batches.csv"
+
+
+@dataclass(frozen=True)
+class Engine:
+    """How cells are run: in this process, or on Ray."""
+
+    name: str = "local"
+    address: str | None = None
+    cpus: float = 1.0
+    gpus: float | None = None
+
+    def check(self) -> None:
+        """Refuse what does not go together."""
+        if self.name not in ENGINES:
+            raise UnmaskError(f"unknown engine {self.name!r}; choose from: {', '.join(ENGINES)}")
+        if self.name == "local" and self.address is not None:
+            raise UnmaskError(f"the address {self.address} is of a Ray cluster; add --engine ray")
+
+    def run(self, cells: Sequence[Cell], store: Store, watch: Watch | None) -> list[Outcome]:
+        """Do what is not done."""
+        if self.name == "local":
+            return local.run(cells, store, watch=watch)
+        return on_ray.run(cells, store, address=self.address, cpus=self.cpus, gpus=self.gpus, watch=watch)
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a run came to."""
+
+    outcomes: list[Outcome]
+    findings: Findings | None
+    """None where no cell could be measured."""
+
+    @property
+    def failures(self) -> list[str]:
+        """What has no result, and why."""
+        return failures(self.outcomes)
+
+
+def run(
+    request: Request,
+    out: Path,
+    engine: Engine | None = None,
+    *,
+    planned: Callable[[Plan], None] | None = None,
+    watch: Watch | None = None,
+) -> Finished:
+    """Do all cells that are not done under `out`, and gather those that are; the same call goes on after a stop.
+
+    `planned` is told what there is to do before it begins.
+    """
+    engine = engine or Engine()
+    engine.check()
+    if out.is_file():
+        raise UnmaskError(f"{out} is a file; give a folder with --out")
+    todo = plan(request)
+    if planned:
+        planned(todo)
+    outcomes = engine.run(todo.cells, Store(out), watch)
+    cells, batches = table(todo.measured, outcomes), table(todo.batches, outcomes)
+    for frame, name in ((cells, CELLS), (batches, BATCHES)):
+        if len(frame):
+            _write(frame, out / name)
+    if not len(cells):
+        return Finished(outcomes, None)
+    found = findings(
+        cells,
+        batches=batches if len(batches) else None,
+        settings_of_all=described(request),
+        failures=failures(outcomes),
+        seed=request.seed,
+    )
+    return Finished(outcomes, found)
+
+
+def described(request: Request) -> dict[str, str]:
+    """How the study was set up, in words."""
+    data = "IMDB" if not request.files else " and ".join(path.name for path in request.files)
+    return {
+        "protocol": request.protocol,
+        "reviews": data + ("" if request.limit is None else f", {request.limit:,} of each split"),
+        "longest text": f"{request.max_length} tokens",
+        "seed": str(request.seed),
+        "unmask": unmask.__version__,
+    }
+
+
+def _write(frame: pd.DataFrame, path: Path) -> None:
+    with whole_file(path) as draft:
+        frame.to_csv(draft, index=False)

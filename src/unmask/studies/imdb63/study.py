@@ -1,0 +1,205 @@
+"""The study of 63 classifiers: from what a user asks for to cells, and from finished cells to one table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unmask.errors import UnmaskError, one_of
+from unmask.measures import sentiment
+from unmask.models.sources import LoadOptions
+from unmask.statistics.corrections import holm
+from unmask.statistics.published import stars
+from unmask.studies.cells import Cell
+from unmask.studies.execution import Outcome
+from unmask.studies.imdb63 import grid, measuring, texts, training
+from unmask.studies.imdb63.grid import BaseModel, HyperParameters
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FIGURED_LABEL = {"sound": "positive", "published": "negative"}
+"""Of which label recall, precision and F1 are; in the paper's tables they are those of the negative one."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to run. The defaults are the paper's grid, done right."""
+
+    protocol: str = "sound"
+    models: Sequence[str] = ()
+    """Names of the paper's models, or others as NAME=MODEL; empty: the paper's seven."""
+    conditions: Sequence[str] = ()
+    hyper_parameters: Path | None = None
+    """A CSV file by model and condition; without it, the same for all."""
+    learning_rate: float = 2e-5
+    epochs: int = 3
+    batch_size: int | None = None
+    """None: each model's own."""
+    batch_sizes: Sequence[int] = ()
+    """Train again with these, to compare."""
+    batch_models: Sequence[str] = ()
+    """Of which models; empty: the first three, which makes 21 conditions."""
+    files: Sequence[Path] = ()
+    """A training and a test file in place of IMDB."""
+    limit: int | None = None
+    max_length: int = 512
+    lists: Path | None = None
+    seed: int = 42
+    loading: LoadOptions = field(default_factory=LoadOptions)
+
+    def check(self) -> None:
+        """Refuse what is unknown before anything slow happens."""
+        one_of(self.protocol, sentiment.PROTOCOLS, "protocol")
+        if len(self.files) not in (0, 2):
+            raise UnmaskError("give both --train and --test, or neither for IMDB")
+        if self.max_length < 16:
+            raise UnmaskError(f"--max-length is {self.max_length}; give at least 16 tokens")
+        for size in (*self.batch_sizes, *([] if self.batch_size is None else [self.batch_size]), self.epochs):
+            if size < 1:
+                raise UnmaskError(f"{size} is no batch size or number of epochs; give 1 or more")
+        if not 0 < self.learning_rate < 1:
+            raise UnmaskError(f"--learning-rate is {self.learning_rate}; give a number such as 2e-5")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The cells of a study, and which of them are its tables."""
+
+    cells: tuple[Cell, ...]
+    measured: tuple[measuring.Measuring, ...]
+    batches: tuple[measuring.Measuring, ...]
+    """The comparison of batch sizes: cells of the grid and others that differ in the batch size alone."""
+
+
+def plan(request: Request) -> Plan:
+    """The cells that a request comes to."""
+    request.check()
+    bases, conditions = grid.chosen_models(request.models), grid.chosen_conditions(request.conditions)
+    reviews = texts.source(request.files, request.limit, offline=request.loading.offline)
+    lists = (
+        texts.released_lists(request.lists, offline=request.loading.offline)
+        if request.protocol == "published"
+        else None
+    )
+    given = grid.read_hyper_parameters(request.hyper_parameters) if request.hyper_parameters else {}
+    weights = {base.name: grid.weights_of(base.model, request.loading) for base in bases}
+    trainings = [
+        training.Training(
+            base=base,
+            condition=condition,
+            protocol=request.protocol,
+            settings=_settings(request, base, condition, given),
+            max_length=request.max_length,
+            seed=request.seed,
+            weights=weights[base.name],
+            loading=request.loading,
+        )
+        for base in bases
+        for condition in conditions
+    ]
+    measured = [
+        measuring.Measuring(one, terms, request.loading, reviews.corpus)
+        for one in trainings
+        for terms in grid.term_sets_of(one.condition)
+    ]
+    batches = _batches(request, bases, trainings, reviews.corpus)
+    extra = [one.trained for one in batches if one.trained.variant]
+    every = [*measured, *(one for one in batches if one.trained.variant)]
+    rest: list[Cell] = [*trainings, *extra, *every]
+    needed = dict.fromkeys(name for one in rest for name in one.needs if name.startswith("texts-"))
+    forms = {texts.name_of(*form): form for form in _forms(conditions)}
+    cells: list[Cell] = [texts.Texts(reviews, *forms[name], request.protocol, lists) for name in needed]
+    return Plan((*cells, *rest), tuple(measured), tuple(batches))
+
+
+def _forms(conditions: Sequence[str]) -> list[tuple[str, str, str]]:
+    """All texts that the conditions can need: split, terms and form."""
+    wanted = {(terms, form) for condition in conditions for terms, form in grid.forms_of(condition)}
+    tested = {(terms, form) for one in conditions for terms in grid.term_sets_of(one) for form in ("female", "male")}
+    pairs = sorted({("", texts.ORIGINAL), *wanted, *tested})
+    return [(split, *pair) for split in texts.SPLITS for pair in pairs]
+
+
+def _settings(
+    request: Request, base: BaseModel, condition: str, given: Mapping[tuple[str, str], HyperParameters]
+) -> HyperParameters:
+    if given:
+        if (base.name, condition) not in given:
+            raise UnmaskError(
+                f"{request.hyper_parameters} has no line for {base.name} and {condition}; add one, or leave out"
+                " --hyper-parameters for the same settings everywhere"
+            )
+        return given[base.name, condition]
+    return HyperParameters(request.learning_rate, request.epochs, request.batch_size or base.batch_size)
+
+
+def _batches(
+    request: Request, bases: Sequence[BaseModel], trainings: Sequence[training.Training], corpus: str
+) -> list[measuring.Measuring]:
+    if not request.batch_sizes:
+        return []
+    names = list(request.batch_models) or [base.name for base in bases[:3]]
+    for name in names:
+        one_of(name, [base.name for base in bases], "base model")
+    found = []
+    for one in trainings:
+        if one.base.name not in names:
+            continue
+        for size in dict.fromkeys(request.batch_sizes):
+            same = size == one.settings.batch_size
+            other = (
+                one if same else replace(one, settings=replace(one.settings, batch_size=size), variant=f"batch{size}")
+            )
+            found.append(measuring.Measuring(other, grid.term_sets_of(one.condition)[-1], request.loading, corpus))
+    return found
+
+
+def table(cells: Sequence[measuring.Measuring], outcomes: Sequence[Outcome]) -> pd.DataFrame:
+    """The finished ones of measured cells as a table, one row each, p-values corrected for all of them."""
+    import pandas as pd
+
+    by_name = {one.name: one for one in outcomes}
+    rows = []
+    for cell in cells:
+        outcome, trained = by_name[cell.name], by_name[cell.trained.name]
+        if not outcome.is_there or outcome.folder is None or trained.folder is None:
+            continue
+        one = cell.trained
+        metrics: dict[str, Any] = json.loads((Path(trained.folder) / training.METRICS).read_text(encoding="utf-8"))
+        rows.append(
+            {
+                "model": one.base.name,
+                "condition": one.condition,
+                "terms": cell.terms,
+                "kind": one.condition.partition("-")[0],
+                "protocol": one.protocol,
+                "batch_size": one.settings.batch_size,
+                "learning_rate": one.settings.learning_rate,
+                "epochs": one.settings.epochs,
+                "size": metrics["parameters"],
+                **measuring.figures(Path(outcome.folder)),
+                "accuracy": metrics["accuracy"],
+                **metrics["labels"].get(FIGURED_LABEL[one.protocol], {}),
+            }
+        )
+    found = pd.DataFrame(rows)
+    if len(found) and found["protocol"].iloc[0] == "sound":
+        found["p_adjusted"] = holm([None if pd.isna(p) else float(p) for p in found["p"]])
+        found["stars"] = [stars(p, 1) or "-" if p is not None else "-" for p in found["p_adjusted"]]
+    return found
+
+
+def failures(outcomes: Sequence[Outcome]) -> list[str]:
+    """What has no result, and why, in a line each."""
+    return [f"{one.name}: {one.error}" for one in outcomes if not one.is_there]
+
+
+def summary(outcomes: Sequence[Outcome]) -> str:
+    """How a run went, in one line."""
+    counts = {status: sum(one.status == status for one in outcomes) for status in ("done", "kept", "failed", "skipped")}
+    said = [f"{count} {status}" for status, count in counts.items() if count]
+    return f"{len(outcomes)} cells: {', '.join(said)}" if said else "no cells"

@@ -1,0 +1,189 @@
+"""The reviews of a split in one of the study's forms: as they are, with terms removed, all female, all male.
+
+`published` cleans every review first and uses the released term maps; `sound` rewrites the reviews as they stand.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from unmask import datasets
+from unmask.counterfactual.change import Change, Rewritten
+from unmask.counterfactual.published.masking import clean
+from unmask.counterfactual.settings import Settings
+from unmask.errors import UnmaskError, listed
+from unmask.measures import sentiment
+from unmask.probes.reviews import CUSTOM
+from unmask.studies.cells import Say
+from unmask.studies.imdb63.grid import TERM_SETS
+from unmask.training import examples
+
+FILE = "texts.jsonl.gz"
+SPLITS = ("train", "test")
+LABELS = ["negative", "positive"]
+ORIGINAL = "original"
+REWRITERS = ("counterfactual", "lexicon")
+"""What decides how a text is rewritten: the code and the words of these rooms are part of a cell's key."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the reviews come from, and the hash of what is there."""
+
+    data: str | None
+    """A known data set, or None for the user's own files."""
+    files: tuple[str, ...]
+    digests: tuple[str, ...]
+    """Of the examples of both splits, in their order."""
+    limit: int | None = None
+    """How many reviews of each split to take, half of each label; None for all."""
+    offline: bool = False
+
+    @property
+    def corpus(self) -> str:
+        """What a measurement calls them."""
+        return self.data or CUSTOM
+
+    def read(self, split: str) -> list[examples.Example]:
+        """The reviews of a split."""
+        at = SPLITS.index(split)
+        found = self._all(split, at)
+        if examples.digest(found) != self.digests[at]:
+            raise UnmaskError(f"the {split} reviews are not those that the study began with; give the same files")
+        return found
+
+    def _all(self, split: str, at: int) -> list[examples.Example]:
+        if self.data is not None:
+            found = examples.known(self.data, "sentiment", offline=self.offline, splits=(split,))[split]
+        else:
+            found = examples.read(Path(self.files[at]), "sentiment")
+        return found if self.limit is None else _some(found, self.limit)
+
+
+def source(files: Sequence[Path], limit: int | None, *, offline: bool) -> Source:
+    """The reviews to study: IMDB, or a training and a test file of the user's."""
+    if limit is not None and limit < 4:
+        raise UnmaskError(f"the limit is {limit} reviews; give 4 or more, or leave it out for all")
+    places = tuple(str(path.resolve()) for path in files)  # a cell may run in another folder
+    bare = Source(None if files else "imdb", places, (), limit, offline)
+    digests = []
+    for at, split in enumerate(SPLITS):
+        found = bare._all(split, at)
+        labels = sorted({str(one.label) for one in found})
+        if labels != LABELS:
+            where = places[at] if places else f"the {split} half of IMDB"
+            raise UnmaskError(f"{where} has the labels {listed(labels)}; the study needs reviews of {listed(LABELS)}")
+        digests.append(examples.digest(found))
+    return replace(bare, digests=tuple(digests))
+
+
+def _some(found: list[examples.Example], limit: int) -> list[examples.Example]:
+    """The first reviews of each label, as many of one as of another."""
+    labels = sorted({str(one.label) for one in found})
+    each = max(1, limit // max(1, len(labels)))
+    return [one for label in labels for one in [row for row in found if row.label == label][:each]]
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A cell: all reviews of a split in one form."""
+
+    source: Source
+    split: str
+    terms: str
+    """pro, weat or all; empty for the original."""
+    form: str
+    """original, remove, female or male."""
+    protocol: str
+    lists: str | None = None
+    kind = "texts"
+    needs: tuple[str, ...] = ()
+    needs_gpu = False
+
+    @property
+    def name(self) -> str:
+        """Which split and form."""
+        return name_of(self.split, self.terms, self.form)
+
+    def inputs(self) -> dict[str, Any]:
+        """The reviews, the form, and what rewrites them."""
+        published = self.protocol == "published"
+        own = {} if self.form == ORIGINAL else {"rewriter": _lists_hash(self.lists) if published else code_hash()}
+        return {
+            "reviews": self.source.digests[SPLITS.index(self.split)],
+            "terms": self.terms,
+            "form": self.form,
+            "protocol": self.protocol,
+            **own,
+        }
+
+    def run(self, draft: Path, before: Mapping[str, Path], workspace: Path, say: Say) -> None:
+        """Rewrite every review."""
+        del before, workspace
+        found = self.source.read(self.split)
+        prepare = clean if self.protocol == "published" else str
+        rewriter = None
+        if self.form != ORIGINAL:
+            lists = Path(self.lists) if self.lists and self.protocol == "published" else None
+            settings = Settings(to=self.form, terms=TERM_SETS[self.terms], lists=lists)
+            rewriter = sentiment.PROTOCOLS[self.protocol].rewriter(settings)
+        with gzip.open(draft / FILE, "wt", encoding="utf-8", compresslevel=4) as page:
+            for at, one in enumerate(found):
+                text = prepare(one.text)
+                made = rewriter.rewrite(text) if rewriter else Rewritten(text)
+                row = {
+                    "text": made.text,
+                    "label": one.label,
+                    "changes": [tuple(asdict(c).values()) for c in made.changes],
+                }
+                page.write(json.dumps(row, ensure_ascii=False) + "\n")
+                if at % 5000 == 4999:
+                    say(f"{at + 1:,} of {len(found):,} reviews rewritten")
+
+
+def name_of(split: str, terms: str, form: str) -> str:
+    """The name of the cell that holds these texts."""
+    return "-".join(filter(None, ("texts", split, terms, form)))
+
+
+def read(folder: Path) -> Iterator[tuple[Rewritten, str]]:
+    """The texts of a cell, each with its label."""
+    with gzip.open(folder / FILE, "rt", encoding="utf-8") as page:
+        for line in page:
+            row = json.loads(line)
+            yield Rewritten(row["text"], tuple(Change(*change) for change in row["changes"])), row["label"]
+
+
+def released_lists(given: Path | None, *, offline: bool) -> str:
+    """The folder of the released term maps: the user's, or the data set's own."""
+    folder = given
+    if folder is None:
+        place = datasets.locate("imdb", offline=offline)
+        folder = place if place.is_dir() else place.parent
+    if not (folder / "prons_m2f.json").is_file():
+        raise UnmaskError(f"{folder} has no prons_m2f.json; name the folder of the released term maps with --lists")
+    return str(folder.resolve())
+
+
+def _lists_hash(lists: str | None) -> str:
+    total = hashlib.sha256()
+    for file in sorted(Path(lists or ".").glob("*_*2*.json")):
+        total.update(file.name.encode() + file.read_bytes())
+    return total.hexdigest()
+
+
+def code_hash() -> str:
+    """A SHA-256 over the code and the words that rewrite."""
+    total = hashlib.sha256()
+    for room in REWRITERS:
+        folder = Path(str(resources.files("unmask"))) / room
+        for file in sorted(path for path in folder.rglob("*") if path.suffix in (".py", ".csv", ".gz", ".npz", ".txt")):
+            total.update(file.relative_to(folder).as_posix().encode() + file.read_bytes())
+    return total.hexdigest()
