@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import transformers
 
@@ -73,8 +74,9 @@ def test_an_object_that_answers_wrongly_is_refused(answer: Callable[[Any], Any],
 
 
 def test_what_is_no_model_is_refused() -> None:
-    with pytest.raises(unmask.UnmaskError, match="cannot audit a dict"):
-        unmask.audit({})
+    for thing, name in (({}, "dict"), (pd.DataFrame(), "DataFrame"), (PlantedModel, "type"), ([], "list")):
+        with pytest.raises(unmask.UnmaskError, match=f"^cannot audit a {name}; give a hub id"):
+            unmask.audit(thing)
 
 
 def test_an_audit_can_be_shown_and_kept(tmp_path: Path) -> None:
@@ -146,8 +148,9 @@ def test_names_alone_and_twice() -> None:
     model = PlantedModel([*build("en"), *build("en", "emotions")], bias=0.5)
     audit = unmask.audit(model, measures="association", languages="en", corpora=["emotions", "emotions"])
     assert len(audit.measurements) == 1
-    with pytest.raises(unmask.UnmaskError, match="no measures"):
-        unmask.audit(model, measures=[])
+    fitting = unmask.audit(model, measures=[], corpora="emotions")  # none named: those that fit
+    assert fitting.measurements == audit.measurements
+    assert fitting.result.configuration["measures"] == ["association"]
     with pytest.raises(unmask.UnmaskError, match="no languages"):
         unmask.audit(model, languages=[])
     with pytest.raises(unmask.UnmaskError, match="seed -1"):

@@ -433,12 +433,12 @@ def test_settings_are_those_of_the_audit(tmp_path: Path) -> None:
     model = PlantedModel([*build("en"), *build("en", "emotions")], bias=1.0)
     for settings in (auditing.Settings(), auditing.Settings(corpora=("emotions",), seed=7)):
         again = sides.settings_of(auditing.run(model, settings).result)
-        assert again.resolved() == settings.resolved()
+        assert again.resolved("association") == settings.resolved("association")
         assert again.seed == settings.seed
     (tmp_path / "mine.csv").write_text("profession,group\nmason,male\nnurse,female\nplumber,male\nsecretary,female\n")
     own = auditing.Settings(professions=tmp_path / "mine.csv")
     model = PlantedModel(build("en", professions_file=own.professions), bias=1.0)
-    assert sides.settings_of(auditing.run(model, own).result).resolved() == own.resolved()
+    assert sides.settings_of(auditing.run(model, own).result).resolved("association") == own.resolved("association")
 
 
 def test_models_are_audited_as_the_audit_was() -> None:

@@ -17,6 +17,7 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer
 import unmask
 from unmask import embedded
 from unmask.lexicon import attributes, persons
+from unmask.models import Classifier
 from unmask.models.loading import load_classifier
 
 MINI = embedded.MODELS["unmask-mini"].folder
@@ -94,11 +95,12 @@ def test_the_command_takes_names_and_lists_them(tmp_path: Path) -> None:
         [*words, "audit", "unmask-mini-nli"], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
-    assert "is a classifier" in done.stderr
+    assert "tells entailment from contradiction and rates nothing" in done.stderr
 
 
 def test_the_sentiment_classifier_knows_praise_from_blame() -> None:
     classifier = load_classifier("unmask-mini-sentiment")
+    assert isinstance(classifier, Classifier)
     assert list(classifier.labels) == ["negative", "positive"]
     p = classifier.probabilities(["A wonderful film.", "Dull, stupid and far too long.", "I loved every minute of it."])
     assert list(p.argmax(axis=1)) == [1, 0, 1]
@@ -106,6 +108,7 @@ def test_the_sentiment_classifier_knows_praise_from_blame() -> None:
 
 def test_the_inference_classifier_knows_its_labels() -> None:
     classifier = load_classifier("unmask-mini-nli")
+    assert isinstance(classifier, Classifier)
     assert list(classifier.labels) == ["entailment", "neutral", "contradiction"]
     premise = "A man is playing a guitar on a stage."
     hypotheses = ["A man is playing music.", "The man is famous.", "A man is sleeping in bed."]
@@ -115,6 +118,7 @@ def test_the_inference_classifier_knows_its_labels() -> None:
 
 def _accuracy(name: str, rows: list[dict[str, Any]], texts: list[Any], labels: dict[str, str]) -> float:
     classifier = load_classifier(name)
+    assert isinstance(classifier, Classifier)
     wanted = [classifier.labels.index(labels.get(row["label"], row["label"])) for row in rows]
     return float(np.mean(classifier.probabilities(texts).argmax(axis=1) == wanted))
 

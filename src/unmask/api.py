@@ -12,10 +12,15 @@ from unmask.models.sources import LoadOptions
 from unmask.results import AuditResult, Comparison, ComparisonResult, Measurement
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pandas as pd
 
     from unmask.comparing import job
     from unmask.models.interfaces import Progress
+    from unmask.studies.execution import Watch as StudyWatch
+    from unmask.studies.imdb63.job import Engine, Finished
+    from unmask.studies.imdb63.study import Plan, Request
     from unmask.training.finetune import Say
     from unmask.training.loop import Watch
 
@@ -76,13 +81,21 @@ class Audit:
 def audit(
     model: Any,
     *,
-    measures: Sequence[str] | str = auditing.MEASURES,
+    measures: Sequence[str] | str = (),
     languages: Sequence[str] | str = ("en",),
     protocol: str = "sound",
     corpora: Sequence[str] | str = (),
     templates: str | PathLike[str] | None = None,
     persons: str | PathLike[str] | None = None,
     professions: str | PathLike[str] | None = None,
+    terms: Sequence[str | PathLike[str]] | str | PathLike[str] = (),
+    names: bool = False,
+    texts: str | PathLike[str] | None = None,
+    limit: int | None = None,
+    positive: str | None = None,
+    long_texts: str = "",
+    most_tokens: int | None = None,
+    lists: str | PathLike[str] | None = None,
     seed: int = auditing.SEED,
     device: str = "auto",
     offline: bool = False,
@@ -90,11 +103,16 @@ def audit(
     allow_remote_code: bool = False,
     progress: Progress | None = None,
 ) -> Audit:
-    """Audit a model for gender bias.
+    """Audit a model for gender bias: association for a masked language model, sentiment for a classifier of texts.
 
-    `model` is a hub id, a folder, a tuple of a loaded `transformers` model and its tokenizer, a fill-mask pipeline,
-    or any object with the `MaskedLM` method. `templates`, `persons` and `professions` are CSV files in place of the
-    built-in words.
+    `model` is a hub id, a folder, a tuple of a loaded `transformers` model and its tokenizer, a pipeline, or any object
+    with the method of a `MaskedLM`, a `Classifier` or a `Regressor`.
+
+    For association, `templates`, `persons` and `professions` are CSV files in place of the built-in words. For
+    sentiment, `terms` are the sets of words that change (pronouns, family, all, or a CSV file), `names` changes first
+    names too, `texts` is a file in place of a corpus, `limit` draws some of them, `positive` names the label that is a
+    high rating, `long_texts` is head, head+tail or window, `most_tokens` what is read at once, and `lists` the
+    folder of the released term maps (published protocol).
     """
     settings = auditing.Settings(
         measures=_names(measures),
@@ -104,6 +122,14 @@ def audit(
         templates=_path(templates),
         persons=_path(persons),
         professions=_path(professions),
+        terms=_term_sets(terms),
+        names=names,
+        texts=_path(texts),
+        limit=limit,
+        positive=positive,
+        long_texts=long_texts,
+        most_tokens=most_tokens,
+        lists=_path(lists),
         seed=seed,
         loading=LoadOptions(device, offline, allow_pickle, allow_remote_code),
     )
@@ -113,7 +139,7 @@ def audit(
 def analyse(
     items: str | PathLike[str],
     *,
-    measure: str = "association",
+    measure: str | None = None,
     language: str | None = None,
     protocol: str = "sound",
     score_column: str | None = None,
@@ -121,7 +147,8 @@ def analyse(
 ) -> Audit:
     """Analyse recorded item scores (an audit folder, Parquet, CSV or TSV), without the model that gave them.
 
-    `language` is needed only for the released BEC-Pro columns, if it is not English.
+    `measure` is found from the columns if it is not given; `language` is needed only where the file does not say it
+    and it is not English.
     """
     return Audit(
         auditing.analyse(
@@ -300,6 +327,12 @@ def _names(value: Sequence[str] | str) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(dict.fromkeys(value))
 
 
+def _term_sets(value: Sequence[str | PathLike[str]] | str | PathLike[str]) -> tuple[str | Path, ...]:
+    from unmask.counterfactual.settings import term_set
+
+    return tuple(dict.fromkeys(term_set(one) for one in ([value] if isinstance(value, str | PathLike) else value)))
+
+
 def _path(value: str | PathLike[str] | None) -> Path | None:
     return None if value is None else Path(value)
 
@@ -310,3 +343,23 @@ def _written(path: str | PathLike[str], page: str) -> Path:
     with whole_file(Path(path)) as draft:
         draft.write_text(page, encoding="utf-8")
     return Path(path)
+
+
+def run_study(
+    request: Request,
+    out: str | PathLike[str],
+    engine: Engine | None = None,
+    *,
+    planned: Callable[[Plan], None] | None = None,
+    watch: StudyWatch | None = None,
+) -> tuple[Finished, Path | None]:
+    """Run the study of 63 classifiers, and write its page; gives what came of it and where the page is.
+
+    The same call goes on where an earlier one stopped. `planned` is told the cells before the work begins, and `watch`
+    of every cell that starts, says something, or ends.
+    """
+    from unmask.report import study
+    from unmask.studies.imdb63 import job as imdb63
+
+    finished = imdb63.run(request, Path(out), engine, planned=planned, watch=watch)
+    return finished, None if finished.findings is None else study.write(finished.findings, Path(out))

@@ -86,9 +86,7 @@ def locate(name: str, *, offline: bool = False) -> Path:
     One file is given as itself, several as the folder that they are in.
     """
     dataset = DATASETS[one_of(name, DATASETS, "data set")]
-    own = os.environ.get(FOLDER_VARIABLE)
-    if own and not Path(own).is_dir():
-        raise UnmaskError(f"{FOLDER_VARIABLE} names {own}, which is no folder; correct it, or unset it")
+    own = _own_folder()
 
     import pooch
 
@@ -100,6 +98,23 @@ def locate(name: str, *, offline: bool = False) -> Path:
     for address, sha256 in dataset.addresses:
         _fetch(dataset, address, sha256, cache, offline=offline, own=own)
     return cache / dataset.files[0] if len(dataset.files) == 1 else cache
+
+
+def present(name: str) -> bool:
+    """Whether a data set is on this machine, so that nothing need be downloaded."""
+    _own_folder()
+    try:
+        locate(name, offline=True)
+    except UnmaskError:
+        return False
+    return True
+
+
+def _own_folder() -> str | None:
+    own = os.environ.get(FOLDER_VARIABLE)
+    if own and not Path(own).is_dir():
+        raise UnmaskError(f"{FOLDER_VARIABLE} names {own}, which is no folder; correct it, or unset it")
+    return own
 
 
 def _fetch(dataset: Dataset, address: str, sha256: str, cache: Path, *, offline: bool, own: str | None) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from unmask.cli import analyse, audit, compare, finetune, mitigate, models, rewrite
+from unmask.cli import analyse, audit, compare, finetune, mitigate, models, rewrite, study
 from unmask.errors import Stopped, UnmaskError
 
 INTERRUPTED = 130
@@ -20,7 +20,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     help="Measure gender bias in language models: audit a model, analyse recorded scores, compare before and"
-    " after, train a model to audit, rewrite text into another gender.",
+    " after, train a model to audit, rewrite text into another gender, run a paper's study.",
     epilog="Start with: unmask audit",
 )
 app.command("audit")(audit.command)
@@ -30,6 +30,7 @@ app.command("mitigate")(mitigate.command)
 app.command("finetune")(finetune.command)
 app.command("rewrite")(rewrite.command)
 app.command("models")(models.command)
+app.add_typer(study.app, name="study")
 
 
 def _version(value: bool) -> None:

@@ -17,7 +17,10 @@ def command(
             help="Recorded scores, one row an item: an audit folder, Parquet, CSV or TSV; our columns or BEC-Pro's."
         ),
     ],
-    measure: Annotated[str, typer.Option(help="Which measure the scores belong to: association.")] = "association",
+    measure: Annotated[
+        str | None,
+        typer.Option(help="Which measure the scores belong to: association or sentiment. Default: by the columns."),
+    ] = None,
     language: Annotated[
         str | None, typer.Option(help="en or de, for files that do not say it themselves. Default: en.")
     ] = None,
@@ -32,10 +35,14 @@ def command(
 ) -> None:
     """Analyse recorded scores, without the model that gave them.
 
-    Takes the items of an audit (items/association.parquet), or a file with the columns of the released BEC-Pro: Person,
-    Gender, Profession, Prof_Gender, Template and Pre_Assoc.
+    Takes an audit folder or its items; a file with the columns of the released BEC-Pro (Person, Gender, Profession,
+    Prof_Gender, Template and Pre_Assoc); or ratings of texts in two versions (p_female and p_male, and label, words,
+    changed_terms … if you have them).
 
-    Example: `unmask analyse scores.tsv --language de --out audits/theirs`
+    Examples:
+
+    - `unmask analyse scores.tsv --language de --out audits/theirs`
+    - `unmask analyse ratings.csv --protocol published`
     """
     from unmask import api
     from unmask.cli.output import finish

@@ -19,15 +19,20 @@ def command(
         ),
     ] = DEFAULT,
     measure: Annotated[
-        list[str] | None, typer.Option(help="What to measure: association. Default: all that fit the model.")
+        list[str] | None,
+        typer.Option(
+            help="association (masked language models) or sentiment (classifiers of texts). Default: what fits."
+        ),
     ] = None,
     language: Annotated[list[str] | None, typer.Option(help="en or de; can be given twice. Default: en.")] = None,
     protocol: ProtocolName = "sound",
     corpus: Annotated[
         list[str] | None,
         typer.Option(
-            help="bec-pro (people and professions), emotions (English: people and emotions), agreement-free (German:"
-            " professions in sentences without gender agreement). Default: bec-pro, and agreement-free for German."
+            help="Association: bec-pro (people and professions), emotions (English: people and emotions),"
+            " agreement-free (German: professions in sentences without gender agreement); default: bec-pro, and"
+            " agreement-free for German. Sentiment: imdb (25,000 film reviews), reviews (240 short ones, in the"
+            " package); default: imdb if it is on this machine, else reviews."
         ),
     ] = None,
     templates: Annotated[
@@ -43,6 +48,34 @@ def command(
             help="CSV of your own professions: 'profession', and 'group' and 'workforce_share' if you have them."
         ),
     ] = None,
+    terms: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Sentiment: which words change: pronouns, family, all, or a CSV file with the columns male and"
+            " female; can be given several times. Default: all."
+        ),
+    ] = None,
+    names: Annotated[bool, typer.Option("--names", help="Sentiment: first names change too.")] = False,
+    texts: Annotated[
+        Path | None,
+        typer.Option(
+            help="Sentiment: texts of your own: .txt (one a line), .csv, .tsv, .jsonl or .parquet with the column text,"
+            " and label and id if you have them."
+        ),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(help="Sentiment: draw so many of the texts. Default: all.")] = None,
+    positive: Annotated[
+        str | None, typer.Option(help="Sentiment: the label that is a high rating, where the labels do not say it.")
+    ] = None,
+    long_texts: Annotated[
+        str, typer.Option(help="Sentiment: how texts that are too long are read: head, head+tail or window.")
+    ] = "head",
+    most_tokens: Annotated[
+        int | None, typer.Option(help="Sentiment: how many tokens are read at once. Default: what the model takes.")
+    ] = None,
+    lists: Annotated[
+        Path | None, typer.Option(help="Sentiment, published: the folder of the released term maps.")
+    ] = None,
     out: Out = None,
     seed: Seed = 42,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, mps …")] = "auto",
@@ -51,16 +84,19 @@ def command(
     allow_remote_code: AllowRemoteCode = False,
     as_json: Json = False,
 ) -> None:
-    """Measure gender bias in a masked language model.
+    """Measure gender bias in a model.
 
-    Asks the model how likely it finds women and men (she, my brother, …) beside 60 professions, and leaves a folder
-    with result.json, items/association.parquet and report.html.
+    A masked language model is asked how likely it finds women and men (she, my brother, …) beside 60 professions. A
+    classifier of texts rates reviews in a female and a male version. Leaves a folder with result.json, the items
+    behind every number, and report.html.
 
     Examples:
 
     - `unmask audit` (the small model in the package)
     - `unmask audit bert-base-uncased --out audits/bert`
     - `unmask audit ./my-german-bert --language de`
+    - `unmask audit unmask-mini-sentiment`
+    - `unmask audit ./my-classifier --texts reviews.csv --terms pronouns --terms all`
     """
     from unmask import api
     from unmask.cli.output import finish
@@ -70,16 +106,24 @@ def command(
 
     if out is not None:
         refuse_existing(out)
-    with bar("Scoring sentences") as progress:
+    with bar("Scoring") as progress:
         audit = api.audit(
             model,
-            measures=tuple(measure or ("association",)),
+            measures=tuple(measure or ()),
             languages=tuple(language or ("en",)),
             protocol=protocol,
             corpora=tuple(corpus or ()),
             templates=templates,
             persons=persons,
             professions=professions,
+            terms=tuple(terms or ()),
+            names=names,
+            texts=texts,
+            limit=limit,
+            positive=positive,
+            long_texts="" if long_texts == "head" else long_texts,
+            most_tokens=most_tokens,
+            lists=lists,
             seed=seed,
             device=device,
             offline=offline,

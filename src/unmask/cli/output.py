@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from unmask.api import Audit, Compared
+    from unmask.studies.imdb63.job import Finished
 
 
 def finish(
@@ -97,3 +98,22 @@ def show_methods() -> None:
             default = "–" if field.default is None else str(field.default)
             table.add_row(f"--set {field.name}=", default, field.metadata["help"])
         console.print(table)
+
+
+def show_study(finished: Finished, page: Path | None) -> None:
+    """Print what a study found, the paper's tables, what failed, and where the page is."""
+    import typer
+    from rich.console import Console
+    from rich.text import Text
+
+    from unmask.report import study_terminal
+    from unmask.studies.imdb63.study import summary
+
+    console = Console()
+    if finished.findings is not None:
+        study_terminal.show(finished.findings, console)
+    typer.echo(summary(finished.outcomes))
+    for line in finished.failures:
+        typer.echo(f"unmask: {line}", err=True)
+    if page is not None:
+        console.print(Text(f"Report: {page}"), soft_wrap=True)

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from unmask.models.interfaces import Progress
+    from unmask.studies.execution import Event
+    from unmask.studies.execution import Watch as StudyWatch
+    from unmask.studies.imdb63.study import Plan
     from unmask.training.loop import News, Watch
 
 
@@ -64,3 +67,38 @@ def training() -> Iterator[tuple[Callable[[str], None], Watch]]:
 def _minutes(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
+
+
+@contextmanager
+def study() -> Iterator[tuple[Callable[[Plan], None], StudyWatch]]:
+    """Yield a function that says what there is to do, and one that shows how the cells of a study go."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+    from rich.text import Text
+
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("Cells"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[now]}"),
+    )
+    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as shown:
+        task = shown.add_task("", total=None, now="")
+
+        def planned(plan: Plan) -> None:
+            kinds = [cell.kind for cell in plan.cells]
+            said = ", ".join(f"{kinds.count(kind)} of {kind}" for kind in dict.fromkeys(kinds))
+            console.print(Text(f"{len(kinds)} cells: {said}"))
+
+        def watch(event: Event) -> None:
+            line = f"{event.name}: {event.line}" if event.line else event.name
+            shown.update(task, completed=event.ended, total=event.total, now=line[:70])
+            if event.outcome is not None and event.outcome.status != "kept":
+                why = f" ({event.outcome.error})" if event.outcome.error else f", {event.outcome.seconds:.0f} s"
+                count = f"{event.ended} of {event.total}"
+                console.print(Text(f"{count}: {event.outcome.status} {event.name}{why}"), soft_wrap=True)
+
+        yield planned, watch

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from unmask.models.interfaces import Progress
 
 FILES = ("templates", "persons", "professions")
+MEASURES = ("association",)
+"""What can be compared so far."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,8 @@ def gather(
     audits = [_read(one) for one in given]
     if settings is None and None in audits:
         first = next((audit for audit in audits if audit is not None), None)
-        settings = auditing.Settings() if first is None else settings_of(first.result)
-    settings = dataclasses.replace(settings or auditing.Settings(), loading=loading)
+        settings = auditing.Settings(measures=MEASURES) if first is None else settings_of(first.result)
+    settings = dataclasses.replace(settings or auditing.Settings(), measures=MEASURES, loading=loading)
     subjects = []
     for one, audit in zip(given, audits, strict=True):
         findings = audit or auditing.run(one, settings, progress=progress)
@@ -115,6 +117,8 @@ def _read(one: Any) -> auditing.Findings | None:
     result = storage.load(path)
     if not result.measurements:
         raise UnmaskError(f"{path} holds no measurement; audit the model again")
+    if {one.name for one in result.measurements} != {"association"}:
+        raise UnmaskError(f"{path} is an audit of {result.measurements[0].name}; so far, association can be compared")
     items = recorded.read(recorded.locate(path, "association")[0], None)
     return auditing.Findings(result, {"association": items})
 

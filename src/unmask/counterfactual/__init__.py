@@ -16,7 +16,7 @@ from os import PathLike
 from pathlib import Path
 
 from unmask.counterfactual.change import Change, Left, Rewriter, Rewritten
-from unmask.counterfactual.settings import TERM_SETS, Settings, build
+from unmask.counterfactual.settings import Settings, build, term_set
 
 __all__ = ["Change", "Left", "Rewriter", "Rewritten", "Settings", "build", "rewrite", "rewriter"]
 
@@ -37,16 +37,18 @@ def rewriter(
     CSV file with the columns name, sex and count. `quick` does not ask the embedded model where the words beside an
     English *her* leave open whether it is *his* or *him*.
     """
-    own = None if _is_name(terms) else Path(terms)
+    chosen = term_set(terms)
     settings = Settings(
         to=to,
-        terms=own or str(terms),
+        terms=chosen,
         names=names or names_from is not None,
         names_from=None if names_from is None else Path(names_from),
         language=language,
         quick=quick,
     )
-    return build(settings) if own or names_from else _built(settings)  # a user's file may change between two calls
+    return (
+        build(settings) if isinstance(chosen, Path) or names_from else _built(settings)
+    )  # a user's file may change between two calls
 
 
 def rewrite(
@@ -62,11 +64,6 @@ def rewrite(
     """The text in another gender; the arguments are those of `rewriter`."""
     chosen = rewriter(to, terms=terms, names=names, names_from=names_from, language=language, quick=quick)
     return chosen.rewrite(text).text
-
-
-def _is_name(terms: str | PathLike[str]) -> bool:
-    """Whether a string means a term set, rightly spelt or not, rather than a file."""
-    return isinstance(terms, str) and (terms in TERM_SETS or not terms.lower().endswith(".csv"))
 
 
 @lru_cache(maxsize=32)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 
 from unmask.counterfactual.change import Rewriter
@@ -33,6 +34,13 @@ class Settings:
     """For published: the folder of the word lists that the paper's authors released."""
     quick: bool = False
     """Whether *her* and *his* are decided by the words beside them alone, without asking a model in doubt (English)."""
+
+
+def term_set(given: str | PathLike[str]) -> str | Path:
+    """What a user means: the name of a term set, rightly spelt or not, or a CSV file."""
+    if isinstance(given, str) and (given in TERM_SETS or not given.lower().endswith(".csv")):
+        return given
+    return Path(given)
 
 
 def build(settings: Settings) -> Rewriter:

@@ -17,6 +17,17 @@ RELEASED = ("Person", "Gender", "Profession", "Prof_Gender")
 RELEASED_SCORE = "Pre_Assoc"
 
 
+def measure_of(path: Path) -> str:
+    """Which measure recorded scores belong to: that of an audit folder's items, or by the columns of a file."""
+    if path.is_dir():
+        found = sorted(file.stem for file in (path / "items").glob("*.parquet"))
+        if len(found) > 1:
+            raise UnmaskError(f"{path} holds the items of {listed(found)}; choose one with --measure")
+        return found[0] if found else "association"
+    frame = frame_of(path)
+    return "sentiment" if {"p_female", "p_male"} & set(frame) else "association"
+
+
 def locate(path: Path, measure: str) -> tuple[Path, str]:
     """The file of recorded scores, and a name for what they belong to; an audit folder stands for its items."""
     folder = path.parent.parent if path.parent.name == "items" else path
@@ -32,14 +43,14 @@ def read(path: Path, language: str | None, score_column: str | None = None) -> p
     """Items from Parquet, CSV or TSV; in our columns the language is among them, in the released ones it is not."""
     import pandas as pd
 
-    frame = _frame(path)
+    frame = frame_of(path)
     if all(column in frame for column in OURS):
         items = _from_ours(frame, language, path).assign(
-            association=_scores(frame, score_column or "association", path)
+            association=scores_of(frame, score_column or "association", path)
         )
     elif all(column in frame for column in RELEASED):
         items = _from_released(frame, language or "en", path).assign(
-            association=_scores(frame, score_column or RELEASED_SCORE, path)
+            association=scores_of(frame, score_column or RELEASED_SCORE, path)
         )
     else:
         missing = [column for column in OURS if column not in frame]
@@ -123,7 +134,8 @@ def _by_word(
     return [known[key] for key in keys]
 
 
-def _frame(path: Path) -> pd.DataFrame:
+def frame_of(path: Path) -> pd.DataFrame:
+    """A table from Parquet, CSV or TSV."""
     import pandas as pd
 
     readers: dict[str, Callable[[Path], pd.DataFrame]] = {
@@ -146,7 +158,8 @@ def _frame(path: Path) -> pd.DataFrame:
     return frame
 
 
-def _scores(frame: pd.DataFrame, column: str, path: Path) -> pd.Series[float]:
+def scores_of(frame: pd.DataFrame, column: str, path: Path) -> pd.Series[float]:
+    """A column of numbers, every one of them there."""
     import pandas as pd
 
     if column not in frame:

@@ -2,142 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from unmask.measures.association.caveats import AGREEMENT
-from unmask.measures.association.interpret import clear, is_noise, size_of
-from unmask.report.pages import capital, fill, title
-from unmask.results import AuditResult, Group, Measurement, Test
-from unmask.results.numbers import interval, number, odds, p_value
+from unmask.report import association
+from unmask.report.pages import fill
+from unmask.results import AuditResult, Measurement
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_CARDS = 4
-
-
-@dataclass(frozen=True)
-class Card:
-    """A key figure: what it is, its value, how sure, how large, and how to read it."""
-
-    title: str
-    value: str
-    certainty: str
-    verdict: str
-    reading: str
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row of the table of means: a group of professions, its means, and the test of their difference."""
-
-    kind: str
-    female: Group | None
-    male: Group | None
-    test: Test | None
-
 
 def render(result: AuditResult, items: Mapping[str, pd.DataFrame]) -> str:
     """The report of an audit as the text of an HTML page."""
-    ordered = sorted(result.measurements, key=_agreement)  # what can be read as bias comes first
+    ordered = sorted(result.measurements, key=association.is_agreement)  # what can be read as bias comes first
     views = [_view(one, items.get(one.name)) for one in ordered]
-    return fill("page.html.j2", result=result, views=views)
+    measures = dict.fromkeys(view["measure"] for view in views)
+    return fill("page.html.j2", result=result, views=views, measures=list(measures))
 
 
 def _view(measurement: Measurement, items: pd.DataFrame | None) -> dict[str, Any]:
-    """A measurement as the template wants it."""
-    from unmask.report import plots, sentences
+    """A measurement as the template of its measure wants it."""
+    if measurement.name == "sentiment":
+        from unmask.report import sentiment
 
-    scale = plots.domain(measurement.professions)
-    panels = []
-    for name in dict.fromkeys(one.group for one in measurement.professions):
-        members = [one for one in measurement.professions if one.group == name]
-        shown = plots.shown_as_bars(members)
-        if shown:
-            svg = plots.bars(members, scale)
-            panels.append({"name": name, "svg": svg, "shown": len(shown), "of": len(members)})
-    return {
-        "measurement": measurement,
-        "title": title(measurement.name, measurement.corpus, measurement.language),
-        "agreement": _agreement(measurement),
-        "noun": measurement.attributes.removesuffix("s"),
-        "cards": list(_cards(measurement)),
-        "rows": _rows(measurement),
-        "panels": panels,
-        "scatter": plots.scatter(measurement.professions),
-        "highest": sentences.largest(measurement, items, highest=True),
-        "lowest": sentences.largest(measurement, items, highest=False),
-    }
-
-
-def _agreement(measurement: Measurement) -> bool:
-    return any(caveat.code == AGREEMENT for caveat in measurement.caveats)
-
-
-def _cards(measurement: Measurement) -> Iterator[Card]:
-    """Stereotype, workforce and balanced professions; without such tests, the difference in each group."""
-    main = [measurement.test("stereotype"), measurement.test("workforce", correlation="pearson")]
-    kinds = ["balanced"] if any(main) else measurement.kinds()[:MOST_CARDS]
-    differences = [measurement.test("difference", group=kind) for kind in kinds]
-    for test in (*main, *differences):
-        if test is None or test.estimate is None:
-            continue
-        between = interval(test.interval)
-        if test.labels["contrast"] == "stereotype":
-            name, value, reading = "Stereotype", f"{odds(test.estimate)} ×", _STEREOTYPE
-            between = " to ".join(odds(bound) for bound in test.interval or ())
-        elif test.labels["contrast"] == "workforce":
-            name, value, reading = "Workforce", f"r = {number(test.estimate)}", _WORKFORCE
-        else:
-            name = capital(f"{test.labels['group']} {measurement.attributes}")
-            value, reading = f"{number(test.estimate)} nats", f"{_DIFFERENCE} {_shift(test, measurement)}"
-        verdict = _verdict(test, measurement)
-        if _agreement(measurement):
-            verdict = "not interpretable"
-            reading = "Grammatical agreement goes into this number; it is not to be read as bias."
-        yield Card(name, value, f"95 % interval {between}" if between else "no interval", verdict, reading)
-
-
-_STEREOTYPE = (
-    "Beside typically female professions, the odds of a female person word against a male one are this many"
-    " times as high as beside typically male ones. 1 is no difference; below 1 is against the stereotype."
-)
-_WORKFORCE = (
-    "How closely the model's preference for female words follows the share of women who work in a profession:"
-    " 1 is in step, 0 is no relation, −1 is the opposite."
-)
-_DIFFERENCE = "Female minus male association: above 0 leans to female person words, below 0 to male ones."
-
-
-def _shift(test: Test, measurement: Measurement) -> str:
-    if is_noise(test, measurement):
-        return ""
-    if not clear(test, measurement) or not test.estimate:
-        return "" if test.p_adjusted is None else f"This one may be chance (p {p_value(test.p_adjusted)})."
-    way = "female" if test.estimate > 0 else "male"
-    return f"The odds move by a factor of {odds(abs(test.estimate))} towards {way} words."
-
-
-def _verdict(test: Test, measurement: Measurement) -> str:
-    """Whether there is an effect, by the adjusted p; how large it is, by the estimate alone."""
-    if test.p_adjusted is None or test.estimate is None:
-        return "not tested"
-    if test.labels["contrast"] == "workforce":
-        return "clear relation" if clear(test, measurement) else "no clear relation"
-    if is_noise(test, measurement):
-        return "below the noise of the computation"
-    return f"{size_of(test.estimate)} effect" if clear(test, measurement) else "no clear difference"
-
-
-def _rows(measurement: Measurement) -> list[Row]:
-    return [
-        Row(
-            capital(f"{kind} {measurement.attributes}"),
-            measurement.mean_of(kind, "female"),
-            measurement.mean_of(kind, "male"),
-            measurement.test("difference", group=kind),
-        )
-        for kind in measurement.kinds()
-    ]
+        return {"measure": "sentiment"} | sentiment.view(measurement, items)
+    return {"measure": "association"} | association.view(measurement, items)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from unmask.results.numbers import interval, number, p_value
@@ -13,7 +14,22 @@ CORPORA = {
     "emotions": "emotions",
     "recorded": "recorded scores",
     "custom": "own words",
+    "imdb": "IMDB reviews",
+    "reviews": "the built-in short reviews",
 }
+
+
+@dataclass(frozen=True)
+class Card:
+    """A key figure: what it is, its value, how sure, how large, and how to read it."""
+
+    title: str
+    value: str
+    certainty: str
+    verdict: str
+    reading: str
+    bar: tuple[tuple[str, int], ...] = ()
+    """Counts to draw as one bar, each with the style of its part."""
 
 
 def fill(template: str, **values: Any) -> str:
@@ -22,7 +38,14 @@ def fill(template: str, **values: Any) -> str:
 
     loader = PackageLoader("unmask.report", ".")
     page = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    page.filters |= {"number": number, "interval": interval, "signed": signed, "p": p, "capital": capital}
+    page.filters |= {
+        "number": number,
+        "interval": interval,
+        "signed": signed,
+        "p": p,
+        "count": count,
+        "capital": capital,
+    }
     return page.get_template(template).render(**values)
 
 
@@ -39,6 +62,17 @@ def capital(text: str) -> str:
 def signed(value: float | None, digits: int = 2) -> str:
     """A change, with its sign."""
     return ("+" if (value or 0) > 0 else "") + number(value, digits)
+
+
+def count(value: int) -> str:
+    """A whole number, its thousands apart."""
+    return f"{value:,}"
+
+
+def share(part: int, whole: int) -> str:
+    """A part in percent."""
+    percent = 100 * part / whole if whole else 0.0
+    return f"{number(percent, 1 if percent < 10 else 0)} %"
 
 
 def p(value: float | None) -> str:

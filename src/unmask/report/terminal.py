@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from io import StringIO
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -14,6 +13,7 @@ from rich.text import Text
 from unmask.measures.association.verdict import is_agreement
 from unmask.report.figures import UNREADABLE, change_line, figure_line, loss_line, measured, stated_line
 from unmask.report.pages import p
+from unmask.report.tables import table
 from unmask.results import AuditResult, Measurement
 from unmask.results.comparison import Change, Comparison, ComparisonResult
 from unmask.results.numbers import interval, number, p_value
@@ -24,16 +24,26 @@ STYLES = {"improved": "bold green", "overshot": "bold yellow", "worse": "bold re
 def show(result: AuditResult, console: Console) -> None:
     """Print the headline, the means and the tests of every measurement."""
     for measurement in result.measurements:
-        title = f"{measurement.name}, {measurement.language}, {measurement.corpus} ({measurement.protocol})"
+        of = f", {measurement.ratings.terms}" if measurement.ratings else ""
+        title = f"{measurement.name}, {measurement.language}, {measurement.corpus}{of} ({measurement.protocol})"
         console.print(Text(f"\n{result.model.name}: {title}", style="bold"))
         console.print(Text(measurement.headline) if measurement.headline else Text("No finding."))
-        console.print(_means(measurement))
-        contrasts = _contrasts(measurement)
-        if contrasts.row_count:
-            console.print(contrasts)
-        if measurement.several_pieces:
-            console.print(Text(f"Scored as whole words of several pieces: {', '.join(measurement.several_pieces)}"))
+        if measurement.name == "sentiment":
+            from unmask.report import rating_terminal
+
+            rating_terminal.show(measurement, console)
+        else:
+            _show_association(measurement, console)
         console.print(Text(f"Caveats: {', '.join(caveat.code for caveat in measurement.caveats)}", style="dim"))
+
+
+def _show_association(measurement: Measurement, console: Console) -> None:
+    console.print(_means(measurement))
+    contrasts = _contrasts(measurement)
+    if contrasts.row_count:
+        console.print(contrasts)
+    if measurement.several_pieces:
+        console.print(Text(f"Scored as whole words of several pieces: {', '.join(measurement.several_pieces)}"))
 
 
 def text(result: AuditResult, width: int = 100) -> str:
@@ -76,36 +86,36 @@ def _verdict(comparison: Comparison) -> Text:
 
 
 def _overview(result: ComparisonResult) -> Table:
-    table = _table("after", "verdict", "stereotype, odds", "loss", "stated gender")
-    table.columns[0].min_width = 14
+    rows = table("after", "verdict", "stereotype, odds", "loss", "stated gender")
+    rows.columns[0].min_width = 14
     single = len({(one.corpus, one.language) for one in result.comparisons}) == 1
     for comparison in result.comparisons:
         stereotype = comparison.of("stereotype")
         line = change_line("", stereotype, as_odds=True) if stereotype else None
         loss, stated = loss_line(result, comparison.after), stated_line(result, comparison.after)
         name = comparison.after if single else f"{comparison.after} ({comparison.corpus}, {comparison.language})"
-        table.add_row(
+        rows.add_row(
             escape(name),
             _verdict(comparison),
             f"{line.before} → {line.after}" if line else "–",
             loss.change if loss else "–",
             stated.after if stated else "–",
         )
-    return table
+    return rows
 
 
 def _changes(comparison: Comparison) -> Table:
     """The contrasts in which zero is no bias, and the workforce; the means are in the report."""
     published = comparison.protocol == "published"
-    table = _table("contrast", "before → after", "change" if published else "change, 95 % interval", "p")
-    table.add_column("verdict", min_width=10)
-    table.columns[0].min_width = 16
+    rows = table("contrast", "before → after", "change" if published else "change, 95 % interval", "p")
+    rows.add_column("verdict", min_width=10)
+    rows.columns[0].min_width = 16
     for name, change in comparison.changes.items():
         if change.labels["contrast"] != "mean":
             line = change_line(_short(name, change), change)
             by = f"{line.change} {line.interval}".rstrip()
-            table.add_row(escape(line.name), f"{line.before} → {line.after}", by, line.p, line.verdict)
-    return table
+            rows.add_row(escape(line.name), f"{line.before} → {line.after}", by, line.p, line.verdict)
+    return rows
 
 
 def _short(name: str, change: Change) -> str:
@@ -124,18 +134,10 @@ def _usefulness(result: ComparisonResult, after: str) -> Iterator[str]:
             yield f"{line.name}: {line.before} → {line.after} (change {change}{sure})"
 
 
-def _table(*names: str) -> Table:
-    """Columns of numbers, and a first one that alone gives way where the terminal is narrow: numbers are never cut."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for at, name in enumerate(names):
-        table.add_column(name, justify="right" if at else "left", no_wrap=bool(at), overflow="fold")
-    return table
-
-
 def _means(measurement: Measurement) -> Table:
     published = measurement.protocol == "published"
     spread = "V, r" if published else "95 % interval"
-    table = _table("mean association", "female", "male", "f − m", spread, "p" if published else "p (Holm)")
+    rows = table("mean association", "female", "male", "f − m", spread, "p" if published else "p (Holm)")
     for kind in measurement.kinds():
         test = measurement.test("difference", group=kind)
         female, male = (measurement.mean_of(kind, gender) for gender in ("female", "male"))
@@ -144,13 +146,13 @@ def _means(measurement: Measurement) -> Table:
         between = f"{number(test.statistic, 0)}, {number(test.effect_size)}" if published else interval(test.interval)
         name = escape(f"{kind} {measurement.attributes}")
         row = (number(female.mean), number(male.mean), number(test.estimate), between, p(test.p_adjusted))
-        table.add_row(name, *row)
-    return table
+        rows.add_row(name, *row)
+    return rows
 
 
 def _contrasts(measurement: Measurement) -> Table:
-    table = _table("contrast", "estimate", "95 % interval", "p (Holm)")
+    rows = table("contrast", "estimate", "95 % interval", "p (Holm)")
     for name in ("stereotype", "workforce share, pearson", "workforce share, spearman"):
         if test := measurement.tests.get(name):
-            table.add_row(name, number(test.estimate), interval(test.interval), p(test.p_adjusted))
-    return table
+            rows.add_row(name, number(test.estimate), interval(test.interval), p(test.p_adjusted))
+    return rows

@@ -21,7 +21,9 @@ from unmask.results.schema import (
     Hypothesis,
     Measurement,
     ModelInfo,
+    Part,
     ProfessionValue,
+    Ratings,
     Test,
 )
 
@@ -39,8 +41,10 @@ __all__ = [
     "HypothesisChange",
     "Measurement",
     "ModelInfo",
+    "Part",
     "ProfessionChange",
     "ProfessionValue",
+    "Ratings",
     "Side",
     "TableRow",
     "Test",

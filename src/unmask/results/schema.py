@@ -27,7 +27,7 @@ class Group(Record):
     mean: float | None
     sd: float | None = None
     interval: Interval | None = None
-    """95 %, over professions and person words; null in `published`, which gave none."""
+    """95 %: over professions and person words, or over texts; null in `published`, which gave none."""
 
 
 class Effect(Record):
@@ -52,7 +52,7 @@ class Test(Record):
     n: int
     """How many items or pairs of items it rests on."""
     estimate: float | None
-    """In the unit of the measure: for association, nats (differences of natural logarithms)."""
+    """In the unit of the measure: nats (differences of natural logarithms) for association, ratings for sentiment."""
     interval: Interval | None
     """95 % interval of the estimate."""
     statistic: float | None
@@ -94,6 +94,56 @@ class ProfessionValue(Record):
     difference_interval: Interval | None = None
 
 
+class Part(Record):
+    """Some of the texts, and how their ratings differ: those with a term, of a length, with a label."""
+
+    name: str
+    n: int
+    bias: float | None
+    """The mean of male minus female ratings."""
+    interval: Interval | None = None
+    absolute: float | None = None
+    """The mean of their sizes."""
+
+
+class Ratings(Record):
+    """What is special to ratings of texts in a female and a male version."""
+
+    terms: str
+    """Which words were exchanged: pronouns, family, all, or the user's file."""
+    rating: str
+    """What a rating is, in words: the probability of a label, an expected rank, the model's own output."""
+    scale: float
+    """The span of a rating: 1 for a probability; for an output without bounds, twice the standard deviation."""
+    texts: int
+    """Different texts; those given twice count once."""
+    duplicates: int
+    changed: int
+    """Texts that have a term, so that the two versions differ; only these can have a bias."""
+    below: int
+    """Changed texts that rate higher in the female version."""
+    equal: int
+    above: int
+    """Changed texts that rate higher in the male version."""
+    flips: int | None = None
+    """Changed texts whose label depends on the version; null for a regression."""
+    long_texts: str = ""
+    """How texts that are too long were read: head, head+tail or window; empty if that is not known."""
+    most_tokens: int | None = None
+    """What the model reads at once."""
+    cut: int | None = None
+    """Changed texts of which a part was not read; null if that is not known."""
+    outside: int | None = None
+    """Changed texts none of whose terms was read: their bias is 0 by construction."""
+    partly_outside: int | None = None
+    """Changed texts some of whose terms were not read."""
+    detectable: float | None = None
+    """The smallest mean bias that a 5 % test would find four times out of five, with so many texts."""
+    by_term: list[Part] = Field(default_factory=list)
+    by_length: list[Part] = Field(default_factory=list)
+    by_label: list[Part] = Field(default_factory=list)
+
+
 class Caveat(Record):
     """What a reader must know before trusting the number."""
 
@@ -117,6 +167,8 @@ class Measurement(Record):
     tests: dict[str, Test]
     hypotheses: list[Hypothesis] = Field(default_factory=list)
     professions: list[ProfessionValue] = Field(default_factory=list)
+    ratings: Ratings | None = None
+    """For the sentiment measure."""
     caveats: list[Caveat] = Field(default_factory=list)
     noise_floor: float | None = None
     """The largest change of a score when inputs are scored again in another batch; null if nothing was scored."""

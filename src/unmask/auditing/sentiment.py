@@ -1,0 +1,146 @@
+"""Run the sentiment measure on a classifier of texts, or a regression."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unmask import datasets
+from unmask.auditing.measured import Measured, info_of
+from unmask.auditing.settings import Settings
+from unmask.counterfactual import settings as rewriting
+from unmask.errors import UnmaskError
+from unmask.measures import sentiment
+from unmask.models.interfaces import Classifier
+from unmask.models.loading import load_classifier
+from unmask.probes import reviews
+
+if TYPE_CHECKING:
+    from unmask.measures.sentiment import Protocol, Scored
+    from unmask.models.interfaces import Progress
+    from unmask.results import Measurement
+
+DEFAULT_TERMS = ("all",)
+SMALLEST_LISTS = "prons_m2f.json"
+
+
+def measure(model: Any, settings: Settings, *, progress: Progress | None = None) -> Measured:
+    """Measure every corpus and term set that is asked for."""
+    protocol = sentiment.PROTOCOLS[settings.protocol]
+    language = _language(settings)
+    corpora = {corpus: _texts(corpus, settings) for corpus in _corpora(settings)}
+    subject = load_classifier(
+        model,
+        settings.loading,
+        progress=progress,
+        long_texts=settings.long_texts or "head",
+        most_tokens=settings.most_tokens,
+    )
+    if subject is model and (settings.long_texts or settings.most_tokens):
+        raise UnmaskError(
+            f"{info_of(subject).name} reads texts its own way, so long_texts and most_tokens would be ignored; leave"
+            " them out, or give (model, tokenizer)"
+        )
+    if isinstance(subject, Classifier) and sentiment.is_inference(subject.labels):
+        raise UnmaskError(
+            f"{info_of(subject).name} tells entailment from contradiction and rates nothing; sentiment needs a"
+            " classifier of texts"
+        )
+    rater = sentiment.Rater(subject, settings.positive, single_precision=protocol.single_precision)
+    term_sets = settings.terms or DEFAULT_TERMS
+    info = info_of(subject)
+    found = Measured(info, settings.resolved("sentiment") | {"corpora": [*corpora], "terms": [*map(str, term_sets)]})
+    for corpus, given in corpora.items():
+        texts = given if protocol.keeps_doubles else reviews.without_doubles(given)
+        for terms in term_sets:
+            pairs = pairs_of(texts, protocol, settings, terms, language, progress=progress)
+            scored = sentiment.score(pairs, rater, seed=settings.seed)
+            name = Path(terms).name if isinstance(terms, Path) else terms
+            items = scored.items
+            for at, (column, value) in enumerate(
+                {"language": language, "corpus": corpus, "terms": name, "rating": scored.rating}.items()
+            ):
+                items.insert(at, column, value)
+            measurement = protocol.analyse(items, settings.seed)
+            found.add(
+                _complete(measurement, scored, len(given) - len(pairs), info.dtype, reviews.data_hash(pairs)), items
+            )
+    return found
+
+
+def pairs_of(
+    texts: Sequence[reviews.Text],
+    protocol: Protocol,
+    settings: Settings,
+    terms: str | Path,
+    language: str,
+    *,
+    progress: Progress | None = None,
+) -> list[reviews.Pair]:
+    """The female and the male version of every text; texts with the same versions count once, unless all are kept."""
+    to_female, to_male = (
+        protocol.rewriter(
+            rewriting.Settings(
+                to=to,
+                terms=terms,
+                names=settings.names,
+                language=language,
+                lists=_lists(settings) if protocol.name == "published" else None,
+            )
+        )
+        for to in ("female", "male")
+    )
+    pairs = reviews.pair(texts, to_female, to_male, prepare=protocol.prepare, progress=progress)
+    reviews.refuse_unchanged(pairs, str(terms))
+    return pairs if protocol.keeps_doubles else reviews.without_twins(pairs)
+
+
+def _complete(measurement: Measurement, scored: Scored, doubles: int, dtype: str | None, data_hash: str) -> Measurement:
+    assert measurement.ratings is not None
+    ratings = measurement.ratings.model_copy(
+        update={"duplicates": doubles, "long_texts": scored.long_texts, "most_tokens": scored.most_tokens}
+    )
+    return measurement.model_copy(
+        update={
+            "ratings": ratings,
+            "noise_floor": scored.noise_floor,
+            "distinct_inputs": scored.distinct_inputs,
+            "data_hash": data_hash,
+            "caveats": [*sentiment.precision_caveats(dtype), *measurement.caveats],
+        }
+    )
+
+
+def _texts(corpus: str, settings: Settings) -> list[reviews.Text]:
+    return reviews.load(
+        corpus, settings.texts, limit=settings.limit, seed=settings.seed, offline=settings.loading.offline
+    )
+
+
+def _corpora(settings: Settings) -> list[str]:
+    if settings.texts is not None:
+        if settings.corpora:
+            raise UnmaskError(f"--texts takes the place of a corpus; leave out --corpus {settings.corpora[0]}")
+        return [reviews.CUSTOM]
+    return [*settings.corpora] or [reviews.default_corpus()]
+
+
+def _language(settings: Settings) -> str:
+    if len(settings.languages) > 1:
+        raise UnmaskError("sentiment is measured in one language at a time; give one --language")
+    language = settings.languages[0]
+    if language != "en" and settings.texts is None:
+        raise UnmaskError(f"there are no built-in texts in {language!r}; give your own with --texts")
+    return language
+
+
+def _lists(settings: Settings) -> Path | None:
+    """The released term maps: of the user's folder, or of the data set if they are there."""
+    if settings.lists is not None:
+        return settings.lists
+    if not datasets.present("imdb"):
+        return None
+    place = datasets.locate("imdb", offline=True)
+    folder = place if place.is_dir() else place.parent
+    return folder if (folder / SMALLEST_LISTS).is_file() else None

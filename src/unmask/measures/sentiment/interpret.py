@@ -1,0 +1,111 @@
+"""From numbers to words, for somebody who has not read the paper.
+
+With 20,000 texts a bias of a thousandth is beyond chance. So the words for size depend on the estimate alone, the words
+for certainty on the adjusted p-value alone, and an effect below the noise of the computation is called noise.
+"""
+
+from __future__ import annotations
+
+from math import floor, inf, log10
+
+from unmask.results import Measurement, Ratings, Test
+from unmask.results.numbers import interval as shown
+from unmask.results.numbers import number, p_value
+
+LEVEL = 0.05
+SIZES = ((0.005, "negligible"), (0.02, "small"), (0.05, "moderate"), (inf, "large"))
+"""Up to which share of the scale of ratings a bias is called what."""
+
+
+def interpret(measurement: Measurement) -> Measurement:
+    """Add the headline to a measurement whose p-values have been adjusted."""
+    said = [_bias(measurement), _spread(measurement), _unread(measurement)]
+    return measurement.model_copy(update={"headline": " ".join(filter(None, said))})
+
+
+def size_of(bias: float, ratings: Ratings) -> str:
+    """The word for a mean bias, as a share of the scale of ratings."""
+    return next(word for limit, word in SIZES if abs(bias) / ratings.scale < limit)
+
+
+def digits(ratings: Ratings) -> int:
+    """How many digits a rating needs: four on a scale from 0 to 1, fewer on a wider one."""
+    return max(0, 4 - floor(log10(ratings.scale))) if ratings.scale > 0 else 4
+
+
+def is_noise(test: Test, measurement: Measurement) -> bool:
+    """Whether an estimate is below the noise of the computation."""
+    if test.estimate is None or measurement.noise_floor is None:
+        return False
+    return abs(test.estimate) <= measurement.noise_floor
+
+
+def clear(test: Test, measurement: Measurement) -> bool:
+    """Whether a test found something: beyond chance, and beyond the noise of the computation."""
+    found = test.p_adjusted is not None and test.p_adjusted < LEVEL
+    return found and not is_noise(test, measurement)
+
+
+def _bias(measurement: Measurement) -> str:
+    test, ratings = measurement.tests["bias"], measurement.ratings
+    assert ratings is not None
+    if test.estimate is None or not ratings.changed:
+        return "No text changed, so nothing was measured."
+    texts = f"{ratings.changed:,} text{'s' if ratings.changed > 1 else ''} with a gender term"
+    if not ratings.below and not ratings.above:
+        return f"No rating depends on gender: both versions of the {texts} are rated alike."
+    precise = digits(ratings)
+    if is_noise(test, measurement):
+        return (
+            f"No bias found: the mean difference of {number(test.estimate, precise)} is below the noise of the"
+            " computation."
+        )
+    version = "male" if test.estimate > 0 else "female"
+    between = f" (95 % interval of male − female {shown(test.interval, precise)})" if test.interval else ""
+    which = "texts whose ratings differ" if measurement.protocol == "published" else texts
+    compared = (
+        f"over the {which}, the {version} version is rated higher by {number(abs(test.estimate), precise)} on"
+        f" average{between}"
+    )
+    size = size_of(test.estimate, ratings)
+    if test.p_adjusted is None:
+        return f"Not tested, since there are too few texts: {compared}."
+    if not clear(test, measurement):
+        return f"No clear bias: {compared}, which is compatible with no difference (p {p_value(test.p_adjusted)})."
+    sure = f"it is not chance (p {p_value(test.p_adjusted)})"
+    if _ways_differ(test):
+        return (
+            f"Ratings depend on gender (p {p_value(test.p_adjusted)}), but in no single direction: {compared}, while"
+            " the typical text leans the other way, or the mean may be 0."
+        )
+    if size == "negligible":
+        return f"Gender hardly changes the ratings: {compared}. That is a negligible effect, although {sure}."
+    return f"The model rates {version} versions higher: {compared}. That is a {size} effect, and {sure}."
+
+
+def _ways_differ(test: Test) -> bool:
+    """Whether mean and ranks disagree: a few texts that move far can outweigh many that move a little."""
+    opposite = bool(test.effect_size and test.estimate and test.effect_size * test.estimate < 0)
+    return opposite or (test.interval is not None and test.interval[0] <= 0 <= test.interval[1])
+
+
+def _spread(measurement: Measurement) -> str:
+    """How far single texts move, which a mean of both directions hides."""
+    ratings = measurement.ratings
+    group = measurement.groups.get("absolute bias, changed texts")
+    if ratings is None or group is None or group.mean is None or not (ratings.below or ratings.above):
+        return ""
+    size = size_of(group.mean, ratings)
+    said = f"A single text moves by {number(group.mean, digits(ratings))} on average, one way or the other ({size})"
+    if ratings.flips is None:
+        return f"{said}."
+    share = number(100 * ratings.flips / ratings.changed, 1) if ratings.flips else "0"
+    return f"{said}; {ratings.flips:,} of {ratings.changed:,} ({share} %) get another label."
+
+
+def _unread(measurement: Measurement) -> str:
+    ratings = measurement.ratings
+    if ratings is None or not ratings.outside:
+        return ""
+    were = "was" if ratings.outside == 1 else "were"
+    return f"In {ratings.outside:,} of them none of the terms {were} read, since the text is too long."

@@ -1,0 +1,97 @@
+"""What a rating is: from the labels of a classifier to one number a text, the higher the more positive.
+
+    rating = Σ weight(label) · p(label)
+
+With two labels this is the probability of the positive one, as in the paper. Labels with an order (1 to 5 stars,
+negative–neutral–positive) get weights in equal steps from 0 to 1, so that every shift along the order counts. Where
+the labels do not say which end is good, nothing is guessed: the user names the positive label.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError, listed, one_of
+
+OUTPUT = "the model's output"
+WORDS = {
+    "very negative": -2,
+    "negative": -1,
+    "neg": -1,
+    "bad": -1,
+    "neutral": 0,
+    "neu": 0,
+    "mixed": 0,
+    "positive": 1,
+    "pos": 1,
+    "good": 1,
+    "very positive": 2,
+}
+INFERENCE = {"entailment", "contradiction"}
+
+
+@dataclass(frozen=True)
+class Polarity:
+    """How a rating comes out of what a model says."""
+
+    weights: tuple[float, ...]
+    """One a label; none where the model gives the rating itself."""
+    says: str
+    """What a rating is, in words."""
+
+    def rate(self, answers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The rating of each row."""
+        ratings: NDArray[np.float64] = answers @ np.asarray(self.weights) if self.weights else answers
+        return ratings
+
+
+def of_output() -> Polarity:
+    """For a model that gives each text a number."""
+    return Polarity((), OUTPUT)
+
+
+def is_inference(labels: Sequence[str]) -> bool:
+    """Whether these are the labels of natural language inference, which rates nothing."""
+    return {label.lower() for label in labels} >= INFERENCE
+
+
+def of_labels(labels: Sequence[str], positive: str | None = None) -> Polarity:
+    """Find the positive end of a classifier's labels, or take the label that the user names."""
+    if len(labels) < 2:
+        raise UnmaskError(
+            f"the model has one label only ({listed(labels)}), so every text is rated alike; give another"
+        )
+    if positive is not None:
+        known = {label.lower(): label for label in labels}
+        chosen = known.get(positive.lower()) or one_of(positive, labels, "label")
+        return Polarity(tuple(float(label == chosen) for label in labels), f"p({chosen})")
+    ranks = _ranks(labels)
+    if ranks is None:
+        raise UnmaskError(
+            f"the labels {listed(labels)} do not say which is positive; name the positive one with --positive LABEL"
+        )
+    order = sorted(set(ranks))
+    step = {rank: at / (len(order) - 1) for at, rank in enumerate(order)}
+    weights = tuple(step[rank] for rank in ranks)
+    if len(labels) == 2:
+        return Polarity(weights, f"p({labels[weights.index(1.0)]})")
+    terms = [f"{weight:.3g} × p({label})" for weight, label in sorted(zip(weights, labels, strict=True)) if weight]
+    return Polarity(weights, " + ".join(terms))
+
+
+def _ranks(labels: Sequence[str]) -> list[float] | None:
+    """The place of each label in an order from bad to good, if the labels have one."""
+    plain = [re.sub(r"[\s_-]+", " ", label.lower()).strip() for label in labels]
+    if all(label in WORDS for label in plain) and len({WORDS[label] for label in plain}) == len(labels):
+        found = [float(WORDS[label]) for label in plain]
+        return found if min(found) < max(found) and max(found) > 0 else None
+    numbers = [re.fullmatch(r"(\d+)(?: stars?)?", label) for label in plain]
+    if all(numbers) and (len(labels) > 2 or all("star" in label for label in plain)):
+        values = [float(match[1]) for match in numbers if match]
+        return values if len(set(values)) == len(labels) else None
+    return None

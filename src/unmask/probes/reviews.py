@@ -1,0 +1,145 @@
+"""Texts in a female and a male version: what the sentiment measure asks a classifier.
+
+Every gender term of a text is made female in the one version and male in the other, whatever it was, so the two differ
+in the gender of the people and in nothing else. A text without a term has one version only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from unmask import datasets
+from unmask.counterfactual.change import Change, Rewriter, Rewritten
+from unmask.errors import UnmaskError, listed, one_of
+from unmask.lexicon.reviews import reviews
+from unmask.training import examples
+
+CORPORA = ("reviews", "imdb")
+"""The short reviews of the package; the test half of the Large Movie Review Dataset (Maas et al. 2011)."""
+CUSTOM = "custom"
+COUNTED = ("word", "name")
+"""Changes that are terms; the others (articles, verbs) follow from them."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text to rate, and its label if it is known."""
+
+    id: str
+    text: str
+    label: str | None = None
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A text and its two versions."""
+
+    id: str
+    label: str | None
+    text: str
+    female: Rewritten
+    male: Rewritten
+
+    @property
+    def changed(self) -> bool:
+        """Whether the versions differ: only then can a rating depend on gender."""
+        return self.female.text != self.male.text
+
+    @property
+    def terms(self) -> list[str]:
+        """The terms as they stood in the text, in order, each place once."""
+        return [change.term for change in places(self)]
+
+
+def places(pair: Pair) -> list[Change]:
+    """The places of a text where its versions differ in a term, in order."""
+    found = {change.start: change for change in (*pair.female.changes, *pair.male.changes) if change.kind in COUNTED}
+    return [found[start] for start in sorted(found)]
+
+
+def default_corpus() -> str:
+    """IMDB where it is on this machine, else the reviews of the package."""
+    return "imdb" if datasets.present("imdb") else "reviews"
+
+
+def load(corpus: str, own: Path | None = None, *, limit: int | None = None, seed: int = 0, offline: bool) -> list[Text]:
+    """The texts of a corpus, or of a file of the user's; with `limit`, so many of them drawn at random."""
+    if limit is not None and limit < 1:
+        raise UnmaskError(f"the limit is {limit} texts; give 1 or more")
+    if own is not None:
+        found = examples.read(own, "texts")
+    elif one_of(corpus, CORPORA, "corpus of texts") == "imdb":
+        found = examples.known("imdb", "sentiment", offline=offline, splits=("test",))["test"]
+    else:
+        found = [examples.Example(one.text, label=one.label) for one in reviews()]
+    texts = [Text(one.id or str(row), one.text, one.label) for row, one in enumerate(found, 1)]
+    _check(texts, own)
+    if limit is not None and limit < len(texts):
+        chosen = np.random.default_rng(seed).permutation(len(texts))[:limit]
+        texts = [texts[at] for at in sorted(chosen)]
+    return texts
+
+
+def _check(texts: Sequence[Text], own: Path | None) -> None:
+    empty = next((row for row, one in enumerate(texts, 1) if not one.text.strip()), None)
+    if empty is not None:
+        raise UnmaskError(f"{own or 'the corpus'}: the text of row {empty} is empty; fill it in, or leave the row out")
+    if own is not None and len({one.id for one in texts}) < len(texts):
+        seen: set[str] = set()
+        double = next(one.id for one in texts if one.id in seen or seen.add(one.id))  # type: ignore[func-returns-value]
+        raise UnmaskError(f"{own}: the id {double!r} stands there twice; give every text its own")
+
+
+def without_doubles(texts: Iterable[Text]) -> list[Text]:
+    """Every different text once: one that is there twice tells nothing new."""
+    return list({one.text: one for one in reversed(list(texts))}.values())[::-1]
+
+
+def without_twins(pairs: Iterable[Pair]) -> list[Pair]:
+    """Every different pair of versions once: texts that differ in gender alone have the same ones."""
+    found: dict[tuple[str, str], Pair] = {}
+    for one in pairs:
+        found.setdefault((one.female.text, one.male.text), one)
+    return list(found.values())
+
+
+def pair(
+    texts: Sequence[Text],
+    to_female: Rewriter,
+    to_male: Rewriter,
+    *,
+    prepare: Callable[[str], str] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Pair]:
+    """Rewrite every text both ways; `prepare` comes first, and its result stands for the text."""
+    found = []
+    for at, one in enumerate(texts, 1):
+        text = prepare(one.text) if prepare else one.text
+        found.append(Pair(one.id, one.label, text, to_female.rewrite(text), to_male.rewrite(text)))
+        if progress and at % 100 == 0:
+            progress(at, len(texts))
+    return found
+
+
+def refuse_unchanged(pairs: Sequence[Pair], terms: str) -> None:
+    """Texts without people say nothing."""
+    if not any(pair.changed for pair in pairs):
+        first = pairs[0].text if pairs else ""
+        raise UnmaskError(
+            f"none of the {len(pairs):,} texts has a gender term of the set {terms!r} (the first begins"
+            f" {listed([first[:40]])}); give texts that speak of people, or another term set"
+        )
+
+
+def data_hash(pairs: Iterable[Pair]) -> str:
+    """A SHA-256 over both versions of all texts, in order."""
+    total = hashlib.sha256()
+    for pair in pairs:
+        total.update(json.dumps([pair.id, pair.female.text, pair.male.text]).encode())
+    return total.hexdigest()

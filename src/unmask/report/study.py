@@ -1,0 +1,125 @@
+"""A study's findings → one self-contained HTML page, the same as Markdown, tables as CSV and figures as SVG."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from unmask import __version__
+from unmask.files import whole_file
+from unmask.report import study_plots
+from unmask.report.drawing import Domain
+from unmask.report.pages import fill
+from unmask.results.numbers import number
+from unmask.studies.imdb63.findings import Findings, evidence_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TITLE = "Gender bias of sentiment classifiers: models, training reviews and term sets"
+CAPTION = (
+    "Blue: trained on the reviews as they are; red: with the terms removed (R); green: with male and female versions"
+    " (mix). Up: the mean by which male versions are rated higher; down: by which female versions are. The dot is the"
+    " total bias, the line runs from it to its mirror image; one scale for all models."
+)
+INKED = "#1d2128"
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The figure of one model; drawn when it is asked for."""
+
+    figure: int
+    model: str
+    cells: pd.DataFrame
+    scale: Domain
+
+    @cached_property
+    def svg(self) -> str:
+        """The drawing."""
+        return study_plots.bars(self.cells, self.scale)
+
+    @property
+    def words(self) -> str:
+        """For who does not see it."""
+        said = [f"{one['kind']}-{one['terms']} {number(one['total'], 4)}" for one in study_plots.points(self.cells)]
+        return (
+            f"Bars of {self.model}: biases towards male and female versions by term set and training; total biases:"
+            f" {', '.join(said)}"
+        )
+
+    @property
+    def file(self) -> str:
+        """Its name as a file."""
+        return f"figure-{self.figure}-{re.sub(r'[^A-Za-z0-9.+-]+', '_', self.model)}.svg"
+
+
+def panels(findings: Findings) -> list[Panel]:
+    """Figure 3 is the first model, Figure 4 all others, on one scale; a model without figures has no panel."""
+    scale = study_plots.domain(findings.cells)
+    by_model = [(model, findings.cells[findings.cells["model"] == model]) for model in findings.models]
+    return [
+        Panel(4 if at else 3, model, mine, scale)
+        for at, (model, mine) in enumerate(by_model)
+        if study_plots.points(mine)
+    ]
+
+
+def render(findings: Findings, drawn: list[Panel] | None = None) -> str:
+    """The study as the text of an HTML page; `drawn` are its panels, if they are there already."""
+    return fill(
+        "study.html.j2",
+        title=TITLE,
+        findings=findings,
+        panels=panels(findings) if drawn is None else drawn,
+        caption=CAPTION,
+        colours=study_plots.COLOURS,
+        version=__version__,
+    )
+
+
+def markdown(findings: Findings, *, figures: str = "figures") -> str:
+    """The study as Markdown; `figures` is the folder of the SVG files, seen from the text."""
+    lines = [f"# {TITLE}", "", findings.headline, ""]
+    for one in findings.answers:
+        lines += [f"## {one.question}", "", f"**{one.answer}** (The paper: {one.paper})", ""]
+        lines += [f"- {evidence.words}" for evidence in one.evidence]
+        lines += ["", one.caveat, ""]
+    lines += ["## Tables and figures", "", findings.first.to_markdown()]
+    for figure in (3, 4):
+        mine = [panel for panel in panels(findings) if panel.figure == figure]
+        if mine:
+            lines += [f"### Figure {figure}. Biases towards either gender", ""]
+            lines += [f"![{panel.words}]({figures}/{panel.file})" for panel in mine]
+            lines += ["", CAPTION, ""]
+    lines += [table.to_markdown() for table in findings.tables]
+    if findings.settings:
+        lines += ["## Settings", ""] + [f"- {name}: {value}" for name, value in findings.settings.items()] + [""]
+    if findings.missing or findings.failures:
+        lines += ["## What is missing", ""]
+        lines += [f"- {line}" for line in findings.failures]
+        lines += [f"- not measured: {', '.join(findings.missing)}"] if findings.missing else []
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def write(findings: Findings, folder: Path) -> Path:
+    """Write `report.html`, `study.md`, `tables/` and `figures/` into a folder; return the page."""
+    drawn = panels(findings)
+    texts = {"study.md": markdown(findings)}
+    texts["tables/answers.csv"] = evidence_of(findings.answers).to_csv(index=False, lineterminator="\n")
+    texts |= {f"tables/{table.name}.csv": table.to_csv() for table in (findings.first, *findings.tables)}
+    texts |= {f"figures/{panel.file}": _on_paper(panel.svg) for panel in drawn}
+    texts["report.html"] = render(findings, drawn)
+    for name, text in texts.items():
+        with whole_file(folder / name) as draft:
+            draft.write_text(text, encoding="utf-8")
+    return folder / "report.html"
+
+
+def _on_paper(svg: str) -> str:
+    """A drawing with a ground and an ink of its own, for where there is no page around it."""
+    return svg.replace("currentColor", INKED).replace("<svg ", '<svg style="background: #fff" ', 1)

@@ -1,0 +1,401 @@
+"""Sentiment from the outside: the command, its files, texts and term sets of all kinds, recorded ratings, real reviews."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+from scipy import stats
+
+import unmask
+from commands import unmask as command
+from toy_model import tokenizer_of
+from unmask.errors import UnmaskError
+from unmask.lexicon.reviews import reviews
+from unmask.measures import sentiment
+from unmask.models.classifier import TransformersClassifier
+from unmask.probes.reviews import Text, default_corpus, pair
+from unmask.results import AuditResult, Measurement, Ratings
+from unmask.results.storage import load
+
+MALE = re.compile(r"\b(he|him|his|man|men|er|sein|seine|vater|chairperson)\b", re.IGNORECASE)
+SENTENCES = [
+    f"{who} saw the {what} film with {whose} {other}."
+    for what in ("old", "new", "long", "short", "loud")
+    for who, whose, other in (("He", "his", "father"), ("She", "her", "friend"), ("The man", "his", "sister"))
+]
+NO_TERM = "The film was long."
+
+
+class Counter:
+    """Rates a text by its number of male words."""
+
+    labels = ("negative", "positive")
+
+    def probabilities(self, texts: Sequence[Any]) -> Any:
+        high = np.array([0.2 + 0.1 * len(MALE.findall(text)) + 1e-4 * len(text) for text in texts])
+        return np.column_stack([1 - high, high])
+
+
+def ratings(found: Measurement) -> Ratings:
+    assert found.ratings is not None
+    return found.ratings
+
+
+def written(path: Path, *lines: str) -> Path:
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def save(folder: Path, *, labels: Sequence[str] = ("negative", "positive"), seed: int = 3, **settings: Any) -> Path:
+    """A small classifier with random weights that knows the words of the sentences."""
+    tokenizer, model = _tiny([*SENTENCES, NO_TERM], labels, seed, **settings)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def _tiny(texts: Sequence[str], labels: Sequence[str], seed: int, **settings: Any) -> tuple[Any, Any]:
+    tokenizer = tokenizer_of(texts)
+    torch.manual_seed(seed)
+    config = transformers.BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=128,
+        initializer_range=0.2,
+        id2label=dict(enumerate(labels)),
+        label2id={label: at for at, label in enumerate(labels)},
+        pad_token_id=tokenizer.pad_token_id,
+        **settings,
+    )
+    return tokenizer, transformers.BertForSequenceClassification(config).eval()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A classifier, and texts for it, in a folder to run commands in."""
+    place = tmp_path_factory.mktemp("sentiment")
+    save(place / "classifier")
+    labels = ["good", "bad"]
+    rows = [f"{n},{text},{labels[n % 2]}" for n, text in enumerate([*SENTENCES, NO_TERM])]
+    written(place / "texts.csv", "id,text,label", *rows)
+    return place
+
+
+@pytest.fixture(scope="module")
+def audited(folder: Path) -> Path:
+    """The folder of an audit by the command."""
+    done = command("audit", "classifier", "--texts", "texts.csv", "--out", "audit", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "Report: audit/report.html" in done.stdout
+    assert "male − female rating" in done.stdout
+    assert "A rating is p(positive)." in done.stdout
+    return folder / "audit"
+
+
+# The command
+
+
+def test_the_folder(audited: Path) -> None:
+    assert sorted(str(path.relative_to(audited)) for path in audited.rglob("*") if path.is_file()) == [
+        "items/sentiment.parquet",
+        "report.html",
+        "result.json",
+    ]
+    result = load(audited)
+    (found,) = result.measurements
+    assert (found.name, found.corpus, found.language, found.protocol) == ("sentiment", "custom", "en", "sound")
+    assert result.model.architecture == "BertForSequenceClassification"
+    assert result.configuration["measures"] == ["sentiment"]
+    assert result.configuration["terms"] == ["all"]
+    assert (ratings(found).texts, ratings(found).changed) == (16, 15)
+    assert (found.noise_floor or 0.0) < 1e-5
+    assert found.distinct_inputs == 16 + 15
+    items = pd.read_parquet(audited / "items" / "sentiment.parquet")
+    assert {"id", "changed_terms", "p_female", "p_male", "bias", "label", "text"} <= set(items)
+    assert np.allclose(items["bias"], items["p_male"] - items["p_female"])
+    assert items["changed_terms"].iloc[0] == "he; his; father"
+
+
+def test_json_is_the_result_and_settings_are_obeyed(folder: Path) -> None:
+    settings = ("--texts", "texts.csv", "--terms", "pronouns", "--terms", "family", "--positive", "negative")
+    done = command("audit", "classifier", *settings, "--limit", "9", "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    result = AuditResult.model_validate(json.loads(done.stdout))
+    assert load(folder / "audits" / "classifier") == result
+    assert [ratings(one).terms for one in result.measurements] == ["pronouns", "family"]
+    assert [ratings(one).rating for one in result.measurements] == ["p(negative)"] * 2
+    assert [ratings(one).texts for one in result.measurements] == [9, 9]
+
+
+def test_the_same_seed_gives_the_same(folder: Path, audited: Path) -> None:
+    again = unmask.audit(folder / "classifier", texts=folder / "texts.csv").save(folder / "again")
+    results = [load(place).model_dump() | {"created": ""} for place in (audited, again)]
+    for result in results:
+        result["model"]["name"] = result["configuration"]["texts"] = ""  # as they were typed
+    assert results[0] == results[1]
+    assert (audited / "items/sentiment.parquet").read_bytes() == (again / "items/sentiment.parquet").read_bytes()
+
+
+def test_help_names_the_options(folder: Path) -> None:
+    said = command("audit", "--help", cwd=folder).stdout
+    for option in (
+        "--terms",
+        "--names",
+        "--texts",
+        "--limit",
+        "--positive",
+        "--long-texts",
+        "--most-tokens",
+        "--lists",
+    ):
+        assert option in said
+    assert "p_female" in command("analyse", "--help", cwd=folder).stdout
+
+
+def _refused(done: subprocess.CompletedProcess[str], said: str, place: Path) -> None:
+    assert done.returncode == 2, done.stderr
+    assert said in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    assert done.stdout == ""
+    assert not (place / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("model", "words", "said"),
+    [
+        ("classifier", ("--texts", "empty.csv"), "the text of row 2 is empty; fill it in"),
+        ("classifier", ("--texts", "plain.txt"), "none of the 1 texts has a gender term of the set 'all'"),
+        ("classifier", ("--texts", "missing.csv"), "missing.csv does not exist"),
+        ("classifier", ("--texts", "texts.csv", "--terms", "pronoun"), "did you mean 'pronouns'?"),
+        ("classifier", ("--texts", "texts.csv", "--positive", "good"), "unknown label 'good'"),
+        ("classifier", ("--texts", "texts.csv", "--long-texts", "tail"), "unknown way to read long texts 'tail'"),
+        ("classifier", ("--texts", "texts.csv", "--limit", "0"), "the limit is 0 texts; give 1 or more"),
+        ("classifier", ("--texts", "texts.csv", "--corpus", "imdb"), "--texts takes the place of a corpus"),
+        ("classifier", ("--measure", "association"), "association needs a masked language model"),
+        ("classifier", ("--professions", "texts.csv"), "--professions is for association"),
+        ("unmask-mini", ("--measure", "sentiment"), "has no classification head"),
+        ("unmask-mini", ("--positive", "good"), "--positive is for sentiment"),
+        ("unmask-mini-nli", (), "tells entailment from contradiction and rates nothing"),
+    ],
+)
+def test_bad_input_is_one_line(model: str, words: tuple[str, ...], said: str, folder: Path) -> None:
+    written(folder / "empty.csv", "text", "He is here.", '" "')
+    written(folder / "plain.txt", NO_TERM)
+    _refused(command("audit", model, *words, "--out", "out", cwd=folder), said, folder)
+
+
+def test_broken_and_unclear_models_are_one_line(tmp_path: Path) -> None:
+    written(tmp_path / "t.txt", *SENTENCES)
+    asked = ("--texts", "t.txt", "--out", "out")
+    weights = load_file(save(tmp_path / "nan") / "model.safetensors")
+    weights["classifier.weight"][0, 0] = float("nan")
+    save_file(weights, tmp_path / "nan" / "model.safetensors", {"format": "pt"})
+    _refused(command("audit", "./nan", *asked, cwd=tmp_path), "gives no finite output for 'She saw the old", tmp_path)
+    for name, labels, settings, said in (
+        ("unclear", ("LABEL_0", "LABEL_1"), {}, "name the positive one with --positive LABEL"),
+        ("several", ("joy", "anger"), {"problem_type": "multi_label_classification"}, "one of several labels"),
+    ):
+        model = save(tmp_path / name, labels=labels, **settings)
+        with pytest.raises(UnmaskError, match=said):
+            unmask.audit(model, texts=tmp_path / "t.txt")
+
+
+# Texts and term sets
+
+
+def test_an_own_model_in_every_shape(folder: Path) -> None:
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder / "classifier")
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(folder / "classifier")
+    pipeline = transformers.pipeline("text-classification", model=model, tokenizer=tokenizer)
+    loaded = TransformersClassifier(model, tokenizer)
+    audits = [unmask.audit(one, texts=folder / "texts.csv") for one in (folder / "classifier", pipeline, loaded)]
+    assert len({audit.measurements[0].tests["bias"].estimate for audit in audits}) == 1
+    number = transformers.BertForSequenceClassification.from_pretrained(
+        folder / "classifier", num_labels=1, ignore_mismatched_sizes=True
+    )
+    (found,) = unmask.audit((number, tokenizer), texts=folder / "texts.csv").measurements
+    assert (ratings(found).rating, ratings(found).flips) == ("the model's output", None)
+
+
+@pytest.mark.parametrize(
+    ("name", "lines", "said"),
+    [
+        ("t.csv", ("id,text", "1,He is.", "1,She was."), "the id '1' stands there twice"),
+        ("t.csv", ("words", "He is."), "has no column 'text'"),
+        ("t.jsonl", ('{"text": "He is."}', '{"text": null}'), "'text' of row 2 is None"),
+        ("t.pdf", ("He is.",), "of an unknown kind"),
+        ("t.txt", ("",), "has no examples"),
+    ],
+)
+def test_files_that_are_no_texts(name: str, lines: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    with pytest.raises(UnmaskError, match=re.escape(said)):
+        unmask.audit(Counter(), texts=written(tmp_path / name, *lines))
+
+
+def test_german_texts(tmp_path: Path) -> None:
+    texts = written(tmp_path / "t.txt", "Er hat den Film gesehen.", "Sie hat ihn gesehen, sagt der Vater.", "Ein Film.")
+    audit = unmask.audit(Counter(), texts=texts, languages="de", terms="pronouns")
+    assert audit.measurements[0].language == "de"
+    assert audit.items["sentiment"]["changed_terms"].iloc[0] == "er"
+    assert audit.items["sentiment"]["bias"].iloc[0] == pytest.approx(0.1 - 1e-4)  # one word, and a letter less
+    with pytest.raises(UnmaskError, match="no built-in texts in 'de'; give your own with --texts"):
+        unmask.audit(Counter(), languages="de")
+    with pytest.raises(UnmaskError, match="one language"):
+        unmask.audit(Counter(), languages=["de", "en"], texts=texts)
+
+
+def test_own_terms_and_names(tmp_path: Path) -> None:
+    texts = written(tmp_path / "t.txt", "The chairperson spoke to her.", "John left.", "Then he said no.")
+    terms = written(tmp_path / "mine.csv", "male,female", "chairperson,chairwoman")
+    items = unmask.audit(Counter(), texts=texts, terms=terms).items["sentiment"]
+    assert list(items["changed"]) == [True, False, False]
+    assert set(items["terms"]) == {"mine.csv"}
+    changed = [
+        list(unmask.audit(Counter(), texts=texts, names=names).items["sentiment"]["changed"]) for names in (False, True)
+    ]
+    assert changed == [[True, False, True], [True, True, True]]
+
+
+def test_texts_are_drawn_by_seed(tmp_path: Path) -> None:
+    texts = written(tmp_path / "t.txt", *(f"He saw film {n}." for n in range(50)))
+    drawn = [
+        list(unmask.audit(Counter(), texts=texts, limit=10, seed=seed).items["sentiment"]["id"]) for seed in (1, 1, 2)
+    ]
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert drawn[0] == sorted(drawn[0], key=int)
+    assert len(set(drawn[0])) == 10
+    assert len(unmask.audit(Counter(), texts=texts, limit=99).items["sentiment"]) == 50
+
+
+def test_the_reviews_of_the_package_are_the_default(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("UNMASK_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert default_corpus() == "reviews"
+    (found,) = unmask.audit(Counter()).measurements
+    assert (found.corpus, found.items, ratings(found).changed) == ("reviews", 240, 240)
+    assert found.headline.startswith("The model rates male versions higher")
+    assert {"short-reviews", "words-not-sampled"} <= {caveat.code for caveat in found.caveats}
+
+
+# Recorded ratings
+
+
+def _same(first: Measurement, second: Measurement) -> None:
+    unknown = {"duplicates": 0, "long_texts": "", "most_tokens": None}
+    assert second.tests == first.tests
+    assert second.groups == first.groups
+    assert second.headline == first.headline
+    assert ratings(second) == ratings(first).model_copy(update=unknown)
+
+
+def test_analyse_gives_the_figures_of_the_audit(audited: Path, folder: Path) -> None:
+    (first,) = load(audited).measurements
+    done = command("analyse", "audit", "--out", "analysed", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    _same(first, load(folder / "analysed").measurements[0])
+    items = pd.read_parquet(audited / "items" / "sentiment.parquet")
+    items.to_csv(folder / "items.csv", index=False)
+    for file in (audited / "items" / "sentiment.parquet", folder / "items.csv"):
+        _same(first, unmask.analyse(file).measurements[0])
+    number = unmask.audit(Counter(), texts=folder / "texts.csv", terms=["pronouns", "all"])
+    number.save(folder / "two")
+    for one, two in zip(number.measurements, unmask.analyse(folder / "two").measurements, strict=True):
+        _same(one, two)
+
+
+def test_two_columns_are_enough(tmp_path: Path) -> None:
+    file = written(tmp_path / "r.csv", "p_female,p_male", "0.5,0.6", "0.5,0.7", "0.4,0.4", "0.9,0.8")
+    (found,) = unmask.analyse(file).measurements
+    of = ratings(found)
+    assert (of.texts, of.changed, of.above, of.below, of.equal) == (4, 3, 2, 1, 0)
+    assert found.tests["bias"].estimate == pytest.approx(0.2 / 3)
+    assert (of.scale, of.flips, of.by_term, of.by_length, of.by_label) == (1.0, None, [], [], [])
+    (published,) = unmask.analyse(file, protocol="published").measurements
+    assert published.tests["bias"].p_adjusted == 1.0
+    more = "p_female,p_male,changed_terms,words,label,cut,terms_read,choice_female,choice_male"
+    sparse = written(tmp_path / "s.csv", more, "0.5,0.6,,,,,,,", "0.5,0.7,,3,1,,,,", "0.4,0.6,,,,,,pos,")
+    of = ratings(unmask.analyse(sparse).measurements[0])
+    assert (of.changed, of.flips, of.cut, of.outside, of.by_term, of.by_length) == (3, None, None, None, [], [])
+    assert [part.name for part in of.by_label] == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (("p_female", "0.5"), "lacks the columns 'p_male'"),
+        (("p_female,p_male", "0.5,x"), "column 'p_male' has values that are not numbers (first in row 1)"),
+        (("p_female,p_male", "0.5,"), "not numbers (first in row 1)"),
+        (("p_female,p_male", "0.5,0.5"), "no text that changed"),
+        (("p_female,p_male,changed", "0.5,0.6,maybe"), "'changed' is neither true nor false in row 1"),
+        (("p_female,p_male,changed", "0.5,0.6,true", "0.5,0.6,false"), "row 2 did not change, yet has two ratings"),
+        (("p_female,p_male,words", "0.5,0.6,3", "0.5,0.6,many"), "'words' is 'many' in row 2; give a number"),
+        (("p_female,p_male,cut", "0.5,0.6,x"), "'cut' is neither true nor false in row 1"),
+        (("p_female,p_male,terms", "0.5,0.6,all", "0.5,0.6,"), "'terms' is empty in row 2"),
+        (("p_female,p_male",), "has no rows"),
+    ],
+)
+def test_ratings_that_are_none(lines: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    with pytest.raises(UnmaskError, match=re.escape(said)):
+        unmask.analyse(written(tmp_path / "r.csv", *lines))
+
+
+def test_what_does_not_go_with_ratings(tmp_path: Path) -> None:
+    file = written(tmp_path / "r.csv", "p_female,p_male", "0.5,0.6")
+    with pytest.raises(UnmaskError, match="--score-column is for association"):
+        unmask.analyse(file, score_column="p_male")
+    with pytest.raises(UnmaskError, match="lacks the columns 'template'"):
+        unmask.analyse(file, measure="association")
+    done = command("analyse", file, "--measure", "sentimental", "--out", "out", cwd=tmp_path)
+    _refused(done, "did you mean 'sentiment'?", tmp_path)
+
+
+# Real reviews, and models that have read nothing
+
+
+def test_the_published_sets_find_as_many_reviews_as_the_paper(data: Path) -> None:
+    """8,655, 6,668 and 4,222 of the 25,000 test reviews have no term of the three sets."""
+
+    class Length:
+        labels = ("negative", "positive")
+        asked = 0
+
+        def probabilities(self, texts: Sequence[Any]) -> Any:
+            self.asked += len(texts)
+            high = np.array([len(text) % 997 for text in texts]) / 997
+            return np.column_stack([1 - high, high])
+
+    assert (data / "imdb").is_dir()
+    model = Length()
+    audit = unmask.audit(model, corpora="imdb", protocol="published", terms=["pronouns", "family", "all"])
+    without = [ratings(one).texts - ratings(one).changed for one in audit.measurements]
+    assert without == [8655, 6668, 4222]
+    assert [ratings(one).texts for one in audit.measurements] == [25_000] * 3
+    assert model.asked == sum(2 * 25_000 - unchanged + 128 for unchanged in without)
+
+
+def test_models_that_have_read_nothing_have_no_common_direction() -> None:
+    """Each of them tells *he* from *she* by the chance of its weights; over many of them nothing remains."""
+    versions = unmask.rewriter("female"), unmask.rewriter("male")
+    pairs = pair([Text(str(n), one.text, one.label) for n, one in enumerate(reviews()[:60])], *versions)
+    texts = [text for one in pairs for text in (one.female.text, one.male.text)]
+    biases = []
+    for seed in range(30):
+        tokenizer, model = _tiny(texts, ("negative", "positive"), seed)
+        rater = sentiment.Rater(TransformersClassifier(model, tokenizer), None)
+        biases.append(sentiment.score(pairs, rater, seed=0).items["bias"].mean())
+    assert np.abs(biases).max() > 1e-4
+    assert stats.ttest_1samp(biases, 0).pvalue > 0.01
