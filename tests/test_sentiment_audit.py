@@ -1,4 +1,4 @@
-"""Sentiment from the outside: the command, its files, texts and term sets of all kinds, recorded ratings, real reviews."""
+"""Sentiment from the outside: the command and its files, texts and term sets, recorded ratings, real reviews."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ import torch
 import transformers
 from safetensors.torch import load_file, save_file
 from scipy import stats
+from typer.testing import CliRunner
 
 import unmask
 from commands import unmask as command
 from toy_model import tokenizer_of
+from unmask.cli import app
 from unmask.errors import UnmaskError
 from unmask.lexicon.reviews import reviews
 from unmask.measures import sentiment
@@ -57,16 +59,15 @@ def written(path: Path, *lines: str) -> Path:
     return path
 
 
-def save(folder: Path, *, labels: Sequence[str] = ("negative", "positive"), seed: int = 3, **settings: Any) -> Path:
+def save(folder: Path, *, labels: Sequence[str] = ("negative", "positive"), **settings: Any) -> Path:
     """A small classifier with random weights that knows the words of the sentences."""
-    tokenizer, model = _tiny([*SENTENCES, NO_TERM], labels, seed, **settings)
-    model.save_pretrained(folder)
+    tokenizer = tokenizer_of([*SENTENCES, NO_TERM])
+    _tiny(tokenizer, labels, **settings).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
 
 
-def _tiny(texts: Sequence[str], labels: Sequence[str], seed: int, **settings: Any) -> tuple[Any, Any]:
-    tokenizer = tokenizer_of(texts)
+def _tiny(tokenizer: Any, labels: Sequence[str] = ("negative", "positive"), *, seed: int = 3, **settings: Any) -> Any:
     torch.manual_seed(seed)
     config = transformers.BertConfig(
         vocab_size=len(tokenizer),
@@ -81,7 +82,7 @@ def _tiny(texts: Sequence[str], labels: Sequence[str], seed: int, **settings: An
         pad_token_id=tokenizer.pad_token_id,
         **settings,
     )
-    return tokenizer, transformers.BertForSequenceClassification(config).eval()
+    return transformers.BertForSequenceClassification(config).eval()
 
 
 @pytest.fixture(scope="module")
@@ -121,6 +122,7 @@ def test_the_folder(audited: Path) -> None:
     assert result.model.architecture == "BertForSequenceClassification"
     assert result.configuration["measures"] == ["sentiment"]
     assert result.configuration["terms"] == ["all"]
+    assert (result.configuration["long_texts"], result.configuration["most_tokens"]) == ("head", 128)
     assert (ratings(found).texts, ratings(found).changed) == (16, 15)
     assert (found.noise_floor or 0.0) < 1e-5
     assert found.distinct_inputs == 16 + 15
@@ -131,39 +133,30 @@ def test_the_folder(audited: Path) -> None:
 
 
 def test_json_is_the_result_and_settings_are_obeyed(folder: Path) -> None:
-    settings = ("--texts", "texts.csv", "--terms", "pronouns", "--terms", "family", "--positive", "negative")
+    settings = ("--texts", "texts.csv", "--terms", "pronouns", "--positive", "negative")
     done = command("audit", "classifier", *settings, "--limit", "9", "--json", cwd=folder)
     assert done.returncode == 0, done.stderr
     result = AuditResult.model_validate(json.loads(done.stdout))
     assert load(folder / "audits" / "classifier") == result
-    assert [ratings(one).terms for one in result.measurements] == ["pronouns", "family"]
-    assert [ratings(one).rating for one in result.measurements] == ["p(negative)"] * 2
-    assert [ratings(one).texts for one in result.measurements] == [9, 9]
+    (found,) = result.measurements
+    assert (ratings(found).terms, ratings(found).rating, ratings(found).texts) == ("pronouns", "p(negative)", 9)
 
 
 def test_the_same_seed_gives_the_same(folder: Path, audited: Path) -> None:
-    again = unmask.audit(folder / "classifier", texts=folder / "texts.csv").save(folder / "again")
-    results = [load(place).model_dump() | {"created": ""} for place in (audited, again)]
+    again = unmask.audit(folder / "classifier", texts=folder / "texts.csv")
+    results = [result.model_dump() | {"created": ""} for result in (load(audited), again.result)]
     for result in results:
         result["model"]["name"] = result["configuration"]["texts"] = ""  # as they were typed
     assert results[0] == results[1]
-    assert (audited / "items/sentiment.parquet").read_bytes() == (again / "items/sentiment.parquet").read_bytes()
+    items = pd.read_parquet(audited / "items" / "sentiment.parquet")
+    for column in ("id", "p_female", "p_male", "bias", "changed_terms"):
+        assert list(items[column]) == list(again.items["sentiment"][column])
 
 
-def test_help_names_the_options(folder: Path) -> None:
-    said = command("audit", "--help", cwd=folder).stdout
-    for option in (
-        "--terms",
-        "--names",
-        "--texts",
-        "--limit",
-        "--positive",
-        "--long-texts",
-        "--most-tokens",
-        "--lists",
-    ):
-        assert option in said
-    assert "p_female" in command("analyse", "--help", cwd=folder).stdout
+def test_help_names_the_options() -> None:
+    said = CliRunner().invoke(app, ["audit", "--help"], env={"COLUMNS": "100", "NO_COLOR": "1"}).stdout
+    options = ("terms", "names", "texts", "limit", "positive", "long-texts", "most-tokens", "lists")
+    assert [option for option in options if f"--{option} " not in said] == []
 
 
 def _refused(done: subprocess.CompletedProcess[str], said: str, place: Path) -> None:
@@ -179,39 +172,52 @@ def _refused(done: subprocess.CompletedProcess[str], said: str, place: Path) -> 
     [
         ("classifier", ("--texts", "empty.csv"), "the text of row 2 is empty; fill it in"),
         ("classifier", ("--texts", "plain.txt"), "none of the 1 texts has a gender term of the set 'all'"),
-        ("classifier", ("--texts", "missing.csv"), "missing.csv does not exist"),
-        ("classifier", ("--texts", "texts.csv", "--terms", "pronoun"), "did you mean 'pronouns'?"),
-        ("classifier", ("--texts", "texts.csv", "--positive", "good"), "unknown label 'good'"),
-        ("classifier", ("--texts", "texts.csv", "--long-texts", "tail"), "unknown way to read long texts 'tail'"),
-        ("classifier", ("--texts", "texts.csv", "--limit", "0"), "the limit is 0 texts; give 1 or more"),
-        ("classifier", ("--texts", "texts.csv", "--corpus", "imdb"), "--texts takes the place of a corpus"),
-        ("classifier", ("--measure", "association"), "association needs a masked language model"),
-        ("classifier", ("--professions", "texts.csv"), "--professions is for association"),
-        ("unmask-mini", ("--measure", "sentiment"), "has no classification head"),
-        ("unmask-mini", ("--positive", "good"), "--positive is for sentiment"),
-        ("unmask-mini-nli", (), "tells entailment from contradiction and rates nothing"),
+        ("nan", ("--texts", "texts.csv"), "gives no finite output for 'She saw the old film"),
     ],
 )
 def test_bad_input_is_one_line(model: str, words: tuple[str, ...], said: str, folder: Path) -> None:
     written(folder / "empty.csv", "text", "He is here.", '" "')
     written(folder / "plain.txt", NO_TERM)
-    _refused(command("audit", model, *words, "--out", "out", cwd=folder), said, folder)
+    if model == "nan":
+        weights = load_file(save(folder / model) / "model.safetensors")
+        weights["classifier.weight"][0, 0] = float("nan")
+        save_file(weights, folder / model / "model.safetensors", {"format": "pt"})
+    _refused(command("audit", f"./{model}", *words, "--out", "out", cwd=folder), said, folder)
 
 
-def test_broken_and_unclear_models_are_one_line(tmp_path: Path) -> None:
-    written(tmp_path / "t.txt", *SENTENCES)
-    asked = ("--texts", "t.txt", "--out", "out")
-    weights = load_file(save(tmp_path / "nan") / "model.safetensors")
-    weights["classifier.weight"][0, 0] = float("nan")
-    save_file(weights, tmp_path / "nan" / "model.safetensors", {"format": "pt"})
-    _refused(command("audit", "./nan", *asked, cwd=tmp_path), "gives no finite output for 'She saw the old", tmp_path)
-    for name, labels, settings, said in (
-        ("unclear", ("LABEL_0", "LABEL_1"), {}, "name the positive one with --positive LABEL"),
-        ("several", ("joy", "anger"), {"problem_type": "multi_label_classification"}, "one of several labels"),
-    ):
-        model = save(tmp_path / name, labels=labels, **settings)
-        with pytest.raises(UnmaskError, match=said):
-            unmask.audit(model, texts=tmp_path / "t.txt")
+@pytest.mark.parametrize(
+    ("model", "settings", "said"),
+    [
+        ("classifier", {"texts": "texts.csv", "terms": "pronoun"}, "did you mean 'pronouns'?"),
+        ("classifier", {"texts": "missing.csv"}, "missing.csv does not exist"),
+        ("classifier", {"texts": "texts.csv", "positive": "good"}, "unknown label 'good'"),
+        ("classifier", {"texts": "texts.csv", "long_texts": "tail"}, "unknown way to read long texts 'tail'"),
+        ("classifier", {"texts": "texts.csv", "limit": 0}, "the limit is 0 texts; give 1 or more"),
+        ("classifier", {"texts": "texts.csv", "corpora": "imdb"}, "--texts takes the place of a corpus"),
+        ("classifier", {"corpora": "bec-pro"}, "unknown corpus of texts 'bec-pro'"),
+        ("classifier", {"measures": "association"}, "association needs a masked language model"),
+        ("classifier", {"professions": "texts.csv"}, "--professions is for association"),
+        ("unmask-mini", {"measures": "sentiment"}, "has no classification head"),
+        ("unmask-mini", {"positive": "good"}, "--positive is for sentiment"),
+        ("unmask-mini", {"long_texts": "window"}, "--long-texts is for sentiment"),
+    ],
+)
+def test_settings_that_do_not_fit(model: str, settings: dict[str, Any], said: str, folder: Path) -> None:
+    given = {name: folder / value if name in ("texts", "professions") else value for name, value in settings.items()}
+    with pytest.raises(UnmaskError, match=re.escape(said)):
+        unmask.audit(str(folder / model) if model == "classifier" else model, **given)
+
+
+def test_models_whose_labels_are_no_ratings(tmp_path: Path) -> None:
+    texts = written(tmp_path / "t.txt", *SENTENCES)
+    several = save(tmp_path / "several", labels=("joy", "anger"), problem_type="multi_label_classification")
+    with pytest.raises(UnmaskError, match="does not choose one of several labels"):
+        unmask.audit(several, texts=texts, positive="joy")
+    unclear = save(tmp_path / "unclear", labels=("LABEL_0", "LABEL_1"))
+    with pytest.raises(UnmaskError, match="name the positive one with --positive LABEL"):
+        unmask.audit(unclear, texts=texts)
+    (found,) = unmask.audit(unclear, texts=texts, positive="LABEL_1").measurements
+    assert ratings(found).rating == "p(LABEL_1)"
 
 
 # Texts and term sets
@@ -311,9 +317,9 @@ def test_analyse_gives_the_figures_of_the_audit(audited: Path, folder: Path) -> 
     items.to_csv(folder / "items.csv", index=False)
     for file in (audited / "items" / "sentiment.parquet", folder / "items.csv"):
         _same(first, unmask.analyse(file).measurements[0])
-    number = unmask.audit(Counter(), texts=folder / "texts.csv", terms=["pronouns", "all"])
-    number.save(folder / "two")
-    for one, two in zip(number.measurements, unmask.analyse(folder / "two").measurements, strict=True):
+    both = unmask.audit(Counter(), texts=folder / "texts.csv", terms=["pronouns", "all"])
+    both.items["sentiment"].to_parquet(folder / "both.parquet")
+    for one, two in zip(both.measurements, unmask.analyse(folder / "both.parquet").measurements, strict=True):
         _same(one, two)
 
 
@@ -359,15 +365,17 @@ def test_what_does_not_go_with_ratings(tmp_path: Path) -> None:
         unmask.analyse(file, score_column="p_male")
     with pytest.raises(UnmaskError, match="lacks the columns 'template'"):
         unmask.analyse(file, measure="association")
-    done = command("analyse", file, "--measure", "sentimental", "--out", "out", cwd=tmp_path)
-    _refused(done, "did you mean 'sentiment'?", tmp_path)
+    with pytest.raises(UnmaskError, match=r"did you mean 'sentiment'\?"):
+        unmask.analyse(file, measure="sentimental")
 
 
 # Real reviews, and models that have read nothing
 
 
 def test_the_published_sets_find_as_many_reviews_as_the_paper(data: Path) -> None:
-    """8,655, 6,668 and 4,222 of the 25,000 test reviews have no term of the three sets."""
+    """Of the 25,000 test reviews, so many have no term. (Of all terms there is none in 4,222, whose count another test
+    holds; two more have *womb* alone, which has no counterpart.)
+    """
 
     class Length:
         labels = ("negative", "positive")
@@ -380,21 +388,21 @@ def test_the_published_sets_find_as_many_reviews_as_the_paper(data: Path) -> Non
 
     assert (data / "imdb").is_dir()
     model = Length()
-    audit = unmask.audit(model, corpora="imdb", protocol="published", terms=["pronouns", "family", "all"])
+    audit = unmask.audit(model, corpora="imdb", protocol="published", terms=["pronouns", "family"])
     without = [ratings(one).texts - ratings(one).changed for one in audit.measurements]
-    assert without == [8655, 6668, 4222]
-    assert [ratings(one).texts for one in audit.measurements] == [25_000] * 3
+    assert without == [8655, 6668]
+    assert [ratings(one).texts for one in audit.measurements] == [25_000] * 2
     assert model.asked == sum(2 * 25_000 - unchanged + 128 for unchanged in without)
 
 
 def test_models_that_have_read_nothing_have_no_common_direction() -> None:
     """Each of them tells *he* from *she* by the chance of its weights; over many of them nothing remains."""
     versions = unmask.rewriter("female"), unmask.rewriter("male")
-    pairs = pair([Text(str(n), one.text, one.label) for n, one in enumerate(reviews()[:60])], *versions)
-    texts = [text for one in pairs for text in (one.female.text, one.male.text)]
+    pairs = pair([Text(str(n), one.text) for n, one in enumerate(reviews()[:40])], *versions)
+    tokenizer = tokenizer_of([text for one in pairs for text in (one.female.text, one.male.text)])
     biases = []
     for seed in range(30):
-        tokenizer, model = _tiny(texts, ("negative", "positive"), seed)
+        model = _tiny(tokenizer, seed=seed)
         rater = sentiment.Rater(TransformersClassifier(model, tokenizer), None)
         biases.append(sentiment.score(pairs, rater, seed=0).items["bias"].mean())
     assert np.abs(biases).max() > 1e-4

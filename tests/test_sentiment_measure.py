@@ -148,7 +148,7 @@ def test_tests_agree_with_scipy_and_the_rest_with_paper_and_pencil(file: Path) -
     assert test.n == 5
     assert test.estimate == pytest.approx(0.04)
     assert test.interval == pytest.approx(tuple(stats.ttest_1samp(CHANGED, 0).confidence_interval()))
-    expected = stats.wilcoxon(CHANGED, zero_method="wilcox", correction=True, method="asymptotic")
+    expected: Any = stats.wilcoxon(CHANGED, correction=True, method="asymptotic")  # type: ignore[call-overload]
     assert (test.statistic, test.p_value) == pytest.approx((4.0, expected.pvalue))
     assert test.effect_size == pytest.approx(0.2)  # ranks 2 + 4 above zero, 1 + 3 below: (6 − 4) / 10
     of = ratings(measure(Planted(), file))
@@ -165,15 +165,10 @@ def test_p_is_corrected_for_the_tests_of_the_labels(file: Path) -> None:
 
 def test_parts_add_up(file: Path) -> None:
     of = ratings(measure(Planted(), file))
-    assert {part.name: (part.n, part.bias) for part in of.by_term} == {
-        "he": (2, pytest.approx(-0.025)),
-        "she": (2, pytest.approx(0.125)),
-        "his": (2, pytest.approx(-0.075)),
-    }
-    assert {part.name: (part.n, part.bias) for part in of.by_label} == {
-        "good": (3, pytest.approx(0.4 / 3)),
-        "bad": (2, pytest.approx(-0.1)),
-    }
+    assert {part.name: part.n for part in of.by_term} == {"he": 2, "she": 2, "his": 2}  # others stand in one text only
+    assert {part.name: part.bias for part in of.by_term} == pytest.approx({"he": -0.025, "she": 0.125, "his": -0.075})
+    assert {part.name: part.n for part in of.by_label} == {"good": 3, "bad": 2}
+    assert {part.name: part.bias for part in of.by_label} == pytest.approx({"good": 0.4 / 3, "bad": -0.1})
     for parts in (of.by_label, of.by_length):
         assert sum(part.n for part in parts) == 5
         assert sum(part.n * (part.bias or 0.0) for part in parts) == pytest.approx(0.2)
@@ -241,14 +236,18 @@ def test_published_keeps_every_text_and_its_own_means(file: Path, lists: Path) -
     assert "she won the war and his brother lost" in model.asked[0]
     of = ratings(found)
     assert (of.texts, of.duplicates, of.changed, of.below, of.equal, of.above) == (7, 0, 2, 1, 0, 1)
-    assert {name: (group.n, group.mean, group.interval) for name, group in found.groups.items()} == {
-        "total bias, all texts": (7, pytest.approx(0.1 / 7), None),
-        "absolute bias, all texts": (7, pytest.approx(0.3 / 7), None),
-        "total bias, changed texts": (2, pytest.approx(0.05), None),
-        "absolute bias, changed texts": (2, pytest.approx(0.15), None),
-        "total bias, non-zero texts": (2, pytest.approx(0.05), None),
-        "absolute bias, non-zero texts": (2, pytest.approx(0.15), None),
-    }
+    assert [group.n for group in found.groups.values()] == [7, 7, 2, 2, 2, 2]
+    assert {group.interval for group in found.groups.values()} == {None}
+    assert {name: group.mean for name, group in found.groups.items()} == pytest.approx(
+        {
+            "total bias, all texts": 0.1 / 7,
+            "absolute bias, all texts": 0.3 / 7,
+            "total bias, changed texts": 0.05,
+            "absolute bias, changed texts": 0.15,
+            "total bias, non-zero texts": 0.05,
+            "absolute bias, non-zero texts": 0.15,
+        }
+    )
     assert "published-defects" in [caveat.code for caveat in found.caveats]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from unmask.auditing.settings import Settings
 from unmask.counterfactual import settings as rewriting
 from unmask.errors import UnmaskError
 from unmask.measures import sentiment
-from unmask.models.interfaces import Classifier
+from unmask.models.interfaces import Classifier, Reads
 from unmask.models.loading import load_classifier
 from unmask.probes import reviews
 
@@ -50,9 +51,12 @@ def measure(model: Any, settings: Settings, *, progress: Progress | None = None)
     rater = sentiment.Rater(subject, settings.positive, single_precision=protocol.single_precision)
     term_sets = settings.terms or DEFAULT_TERMS
     info = info_of(subject)
-    found = Measured(info, settings.resolved("sentiment") | {"corpora": [*corpora], "terms": [*map(str, term_sets)]})
+    resolved = settings.resolved("sentiment") | {"corpora": [*corpora], "terms": [*map(str, term_sets)]}
+    if isinstance(subject, Reads):
+        resolved |= {"long_texts": subject.long_texts, "most_tokens": subject.most_tokens}
+    found = Measured(info, resolved)
     for corpus, given in corpora.items():
-        texts = given if protocol.keeps_doubles else reviews.without_doubles(given)
+        texts = _prepared(given if protocol.keeps_doubles else reviews.without_doubles(given), protocol)
         for terms in term_sets:
             pairs = pairs_of(texts, protocol, settings, terms, language, progress=progress)
             scored = sentiment.score(pairs, rater, seed=settings.seed)
@@ -78,7 +82,7 @@ def pairs_of(
     *,
     progress: Progress | None = None,
 ) -> list[reviews.Pair]:
-    """The female and the male version of every text; texts with the same versions count once, unless all are kept."""
+    """The versions of texts that are prepared; texts with the same versions count once, unless all are kept."""
     to_female, to_male = (
         protocol.rewriter(
             rewriting.Settings(
@@ -91,7 +95,7 @@ def pairs_of(
         )
         for to in ("female", "male")
     )
-    pairs = reviews.pair(texts, to_female, to_male, prepare=protocol.prepare, progress=progress)
+    pairs = reviews.pair(texts, to_female, to_male, progress=progress)
     reviews.refuse_unchanged(pairs, str(terms))
     return pairs if protocol.keeps_doubles else reviews.without_twins(pairs)
 
@@ -116,6 +120,13 @@ def _texts(corpus: str, settings: Settings) -> list[reviews.Text]:
     return reviews.load(
         corpus, settings.texts, limit=settings.limit, seed=settings.seed, offline=settings.loading.offline
     )
+
+
+def _prepared(texts: Sequence[reviews.Text], protocol: Protocol) -> Sequence[reviews.Text]:
+    """Texts as the protocol rewrites them."""
+    if protocol.prepare is None:
+        return texts
+    return [replace(one, text=protocol.prepare(one.text)) for one in texts]
 
 
 def _corpora(settings: Settings) -> list[str]:

@@ -125,6 +125,7 @@ class Settings:
                 "positive": self.positive,
                 "long_texts": self.long_texts,
                 "most_tokens": self.most_tokens,
+                "lists": _path(self.lists),
             }
         return {
             **shared,

@@ -114,14 +114,12 @@ def pair(
     to_female: Rewriter,
     to_male: Rewriter,
     *,
-    prepare: Callable[[str], str] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Pair]:
-    """Rewrite every text both ways; `prepare` comes first, and its result stands for the text."""
+    """Rewrite every text both ways."""
     found = []
     for at, one in enumerate(texts, 1):
-        text = prepare(one.text) if prepare else one.text
-        found.append(Pair(one.id, one.label, text, to_female.rewrite(text), to_male.rewrite(text)))
+        found.append(Pair(one.id, one.label, one.text, to_female.rewrite(one.text), to_male.rewrite(one.text)))
         if progress and at % 100 == 0:
             progress(at, len(texts))
     return found

@@ -34,9 +34,9 @@ _TEXTS = {
         " rewritings are wrong (docs/rewrite.md says how many); they blur the bias."
     ),
     "words-not-sampled": (
-        "The texts are a sample, the words are not: the test asks whether this model would rate these words otherwise in"
-        " other texts like these. A model that has learned nothing often would, by the chance of its first weights. So"
-        " judge by the size of the bias, and train twice before blaming the data for a small one."
+        "The texts are a sample, the words are not: the test asks whether this model would rate these words otherwise"
+        " in other texts like these. A model that has learned nothing often would, by the chance of its first weights."
+        " So judge by the size of the bias, and train twice before blaming the data for a small one."
     ),
     "overlapping-terms": (
         "A text has several terms, so the bias beside a term is that of the texts that have it, not of the word alone."

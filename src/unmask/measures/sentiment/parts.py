@@ -23,7 +23,7 @@ def by_term(changed: pd.DataFrame) -> list[Part]:
     if "changed_terms" not in changed:
         return []
     terms = changed["changed_terms"].fillna("").str.split("; ").map(lambda found: list(dict.fromkeys(found)))
-    long = changed.assign(term=terms).explode("term")
+    long = changed[["bias"]].assign(term=terms).explode("term")
     long = long[long["term"] != ""]
     sizes = long.groupby("term", sort=False).size().sort_values(ascending=False, kind="stable")
     fewest = max(2, min(FEWEST_TEXTS, len(changed) // SHARE_OF_TEXTS))

@@ -119,8 +119,6 @@ def figures(folder: Path) -> dict[str, float | int | str | None]:
         "flips": None if ratings.flips is None else ratings.flips / max(ratings.changed, 1),
         "noise": measurement.noise_floor,
         "terms_per_text": _terms_a_text(items),
-        "pos_mean": _mean(np.clip(changed[changed != 0], 0, None)),
-        "neg_mean": _mean(np.clip(changed[changed != 0], None, 0)),
     }
 
 
@@ -128,6 +126,3 @@ def _terms_a_text(items: pd.DataFrame) -> float:
     changed = items.loc[items["changed"], "changed_terms"]
     return float((changed.str.count("; ") + 1).mean())
 
-
-def _mean(values: Any) -> float | None:
-    return float(values.mean()) if values.size else None

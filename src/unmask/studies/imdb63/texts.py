@@ -115,7 +115,8 @@ class Texts:
     def inputs(self) -> dict[str, Any]:
         """The reviews, the form, and what rewrites them."""
         published = self.protocol == "published"
-        own = {} if self.form == ORIGINAL else {"rewriter": _lists_hash(self.lists) if published else code_hash()}
+        own = {} if self.form == ORIGINAL else {"rewriter": code_hash()}
+        own |= {"lists": _lists_hash(self.lists)} if published else {}
         return {
             "reviews": self.source.digests[SPLITS.index(self.split)],
             "terms": self.terms,

@@ -70,7 +70,6 @@ class Training:
     def inputs(self) -> dict[str, Any]:
         """What decides the weights."""
         return {
-            "model": self.base.model,
             "weights": self.weights,
             "architecture": self._architecture,
             "protocol": self.protocol,
