@@ -96,6 +96,7 @@ def audit(
     long_texts: str = "",
     most_tokens: int | None = None,
     lists: str | PathLike[str] | None = None,
+    workspace: str | PathLike[str] | None = None,
     seed: int = auditing.SEED,
     device: str = "auto",
     offline: bool = False,
@@ -111,8 +112,9 @@ def audit(
     For association, `templates`, `persons` and `professions` are CSV files in place of the built-in words. For
     sentiment, `terms` are the sets of words that change (pronouns, family, all, or a CSV file), `names` changes first
     names too, `texts` is a file in place of a corpus, `limit` draws some of them, `positive` names the label that is a
-    high rating, `long_texts` is head, head+tail or window, `most_tokens` what is read at once, and `lists` the
-    folder of the released term maps (published protocol).
+    high rating, `long_texts` is head, head+tail or window, `most_tokens` what is read at once, `lists` the folder of
+    the released term maps (published protocol), and `workspace` a folder for ratings as they are made, so that the same
+    call goes on after it was stopped.
     """
     settings = auditing.Settings(
         measures=_names(measures),
@@ -130,6 +132,7 @@ def audit(
         long_texts=long_texts,
         most_tokens=most_tokens,
         lists=_path(lists),
+        workspace=_path(workspace),
         seed=seed,
         loading=LoadOptions(device, offline, allow_pickle, allow_remote_code),
     )

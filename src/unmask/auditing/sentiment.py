@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unmask import datasets
+from unmask.auditing import kept
 from unmask.auditing.measured import Measured, info_of
 from unmask.auditing.settings import Settings
 from unmask.counterfactual import settings as rewriting
 from unmask.errors import UnmaskError
 from unmask.measures import sentiment
 from unmask.models.interfaces import Classifier, Reads
+from unmask.models.loaded import LoadedModel
 from unmask.models.loading import load_classifier
 from unmask.probes import reviews
 
@@ -34,7 +36,6 @@ def measure(model: Any, settings: Settings, *, progress: Progress | None = None)
     subject = load_classifier(
         model,
         settings.loading,
-        progress=progress,
         long_texts=settings.long_texts or "head",
         most_tokens=settings.most_tokens,
     )
@@ -49,6 +50,8 @@ def measure(model: Any, settings: Settings, *, progress: Progress | None = None)
             " classifier of texts"
         )
     rater = sentiment.Rater(subject, settings.positive, single_precision=protocol.single_precision)
+    if settings.workspace is not None and isinstance(subject, LoadedModel):
+        rater = kept.KeptRater(rater, settings.workspace, kept.identity(info_of(subject), settings))
     term_sets = settings.terms or DEFAULT_TERMS
     info = info_of(subject)
     resolved = settings.resolved("sentiment") | {"corpora": [*corpora], "terms": [*map(str, term_sets)]}
@@ -57,11 +60,14 @@ def measure(model: Any, settings: Settings, *, progress: Progress | None = None)
     found = Measured(info, resolved)
     for corpus, given in corpora.items():
         texts = _prepared(given if protocol.keeps_doubles else reviews.without_doubles(given), protocol)
-        for terms in term_sets:
-            pairs = pairs_of(texts, protocol, settings, terms, language, progress=progress)
-            scored = sentiment.score(pairs, rater, seed=settings.seed)
-            name = Path(terms).name if isinstance(terms, Path) else terms
-            items = scored.items
+        sets = {
+            Path(terms).name if isinstance(terms, Path) else terms: pairs_of(
+                texts, protocol, settings, terms, language, progress=progress
+            )
+            for terms in term_sets
+        }
+        for name, scored in sentiment.score_all(sets, rater, seed=settings.seed, progress=progress).items():
+            pairs, items = sets[name], scored.items
             for at, (column, value) in enumerate(
                 {"language": language, "corpus": corpus, "terms": name, "rating": scored.rating}.items()
             ):

@@ -53,6 +53,8 @@ class Settings:
     """Sentiment: how many tokens are read at once; None: as many as the model takes."""
     lists: Path | None = None
     """Sentiment, published: the folder of the released term maps; None: the data set's."""
+    workspace: Path | None = None
+    """Sentiment: where ratings are kept while they are made, so that an audit that was stopped goes on."""
     seed: int = SEED
     loading: LoadOptions = field(default_factory=LoadOptions)
 
@@ -74,6 +76,8 @@ class Settings:
                 "the published protocol repeats the paper's corpus and no other; use --protocol sound for other corpora"
                 " and for words of your own"
             )
+        if len({Path(terms).name for terms in self.terms}) < len(self.terms):
+            raise UnmaskError("two term sets have the same name, and their results could not be told apart; rename one")
         for terms in self.terms:
             if isinstance(terms, str):
                 one_of(terms, TERM_SETS, "term set")

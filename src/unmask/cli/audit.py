@@ -98,37 +98,48 @@ def command(
     - `unmask audit unmask-mini-sentiment`
     - `unmask audit ./my-classifier --texts reviews.csv --terms pronouns --terms all`
     """
+    import shutil
+
     from unmask import api
     from unmask.cli.output import finish
     from unmask.cli.progress import bar
+    from unmask.errors import Stopped
     from unmask.files import refuse_existing
     from unmask.results.storage import free_name
 
-    if out is not None:
-        refuse_existing(out)
-    with bar("Scoring") as progress:
-        audit = api.audit(
-            model,
-            measures=tuple(measure or ()),
-            languages=tuple(language or ("en",)),
-            protocol=protocol,
-            corpora=tuple(corpus or ()),
-            templates=templates,
-            persons=persons,
-            professions=professions,
-            terms=tuple(terms or ()),
-            names=names,
-            texts=texts,
-            limit=limit,
-            positive=positive,
-            long_texts="" if long_texts == "head" else long_texts,
-            most_tokens=most_tokens,
-            lists=lists,
-            seed=seed,
-            device=device,
-            offline=offline,
-            allow_pickle=allow_pickle,
-            allow_remote_code=allow_remote_code,
-            progress=progress,
-        )
-    finish(audit, out or free_name(model), as_json=as_json)
+    folder = out or free_name(model)
+    refuse_existing(folder)
+    workspace = folder.with_name(f"{folder.name}.unfinished")
+    try:
+        with bar("Scoring") as progress:
+            audit = api.audit(
+                model,
+                measures=tuple(measure or ()),
+                languages=tuple(language or ("en",)),
+                protocol=protocol,
+                corpora=tuple(corpus or ()),
+                templates=templates,
+                persons=persons,
+                professions=professions,
+                terms=tuple(terms or ()),
+                names=names,
+                texts=texts,
+                limit=limit,
+                positive=positive,
+                long_texts="" if long_texts == "head" else long_texts,
+                most_tokens=most_tokens,
+                lists=lists,
+                workspace=workspace,
+                seed=seed,
+                device=device,
+                offline=offline,
+                allow_pickle=allow_pickle,
+                allow_remote_code=allow_remote_code,
+                progress=progress,
+            )
+    except KeyboardInterrupt:
+        if workspace.is_dir():
+            raise Stopped(f"stopped; the ratings so far are in {workspace}, and the same command goes on") from None
+        raise
+    finish(audit, folder, as_json=as_json)
+    shutil.rmtree(workspace, ignore_errors=True)

@@ -56,6 +56,18 @@ class Pair:
         """The terms as they stood in the text, in order, each place once."""
         return [change.term for change in places(self)]
 
+    @property
+    def term_pairs(self) -> list[str]:
+        """The words that stand against each other, male/female, in the order of their places."""
+        to_female = {change.start: change for change in self.female.changes}
+        to_male = {change.start: change for change in self.male.changes}
+        found = []
+        for place in places(self):
+            female, male = to_female.get(place.start), to_male.get(place.start)
+            words = (male.after if male else place.before, female.after if female else place.before)
+            found.append("/".join(word.strip().lower() for word in words))
+        return found
+
 
 def places(pair: Pair) -> list[Change]:
     """The places of a text where its versions differ in a term, in order."""

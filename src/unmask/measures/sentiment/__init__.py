@@ -14,6 +14,16 @@ from unmask.measures.sentiment.interpret import interpret
 from unmask.measures.sentiment.polarity import is_inference
 from unmask.measures.sentiment.protocol import PROTOCOLS, Protocol
 from unmask.measures.sentiment.rater import Rater
-from unmask.measures.sentiment.score import Scored, score
+from unmask.measures.sentiment.score import Scored, score, score_all
 
-__all__ = ["PROTOCOLS", "Protocol", "Rater", "Scored", "interpret", "is_inference", "precision_caveats", "score"]
+__all__ = [
+    "PROTOCOLS",
+    "Protocol",
+    "Rater",
+    "Scored",
+    "interpret",
+    "is_inference",
+    "precision_caveats",
+    "score",
+    "score_all",
+]

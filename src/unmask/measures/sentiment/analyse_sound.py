@@ -3,7 +3,8 @@
     bias(text) = rating of its male version − rating of its female version
 
 Texts without a term have no bias by construction, so the test and the effect size are about those that changed. The
-test is Wilcoxon's signed ranks; the effect size its rank-biserial correlation.
+test is Wilcoxon's signed ranks; the effect size its rank-biserial correlation. Both take texts as the sample; whether
+the bias holds over words, too, is asked apart (`words`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from unmask.measures.sentiment import parts
 from unmask.measures.sentiment.caveats import caveats
+from unmask.measures.sentiment.words import over_pairs
 from unmask.results import Effect, Group, Measurement, Ratings, Test
 from unmask.statistics.paired import signed_ranks
 from unmask.statistics.ratings import detectable, mean_bias, rank_biserial
@@ -27,7 +29,6 @@ RECORDED = "recorded ratings"
 
 def analyse(items: pd.DataFrame, seed: int) -> Measurement:
     """The numbers of the sound protocol; words and adjusted p-values come later."""
-    del seed  # nothing is drawn
     changed = items[items["changed"]]
     groups = {}
     for texts, rows in (("all", items), ("changed", changed)):
@@ -41,6 +42,8 @@ def analyse(items: pd.DataFrame, seed: int) -> Measurement:
             rows = changed[changed["label"] == label]
             question = f"Are the versions of {label} texts rated otherwise?"
             tests[f"bias, {label} texts"] = _test(rows, {"label": str(label)}, question)
+    if words := over_pairs(changed, seed):
+        tests["bias over words"] = words
     first = items.iloc[0]
     return Measurement(
         name="sentiment",

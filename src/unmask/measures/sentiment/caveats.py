@@ -33,10 +33,11 @@ _TEXTS = {
         " person's gender stays as well, so a version can be female in its pronouns and male in its names. A few"
         " rewritings are wrong (docs/rewrite.md says how many); they blur the bias."
     ),
-    "words-not-sampled": (
-        "The texts are a sample, the words are not: the test asks whether this model would rate these words otherwise"
-        " in other texts like these. A model that has learned nothing often would, by the chance of its first weights."
-        " So judge by the size of the bias, and train twice before blaming the data for a small one."
+    "over-texts": (
+        "The interval and p of the bias are about other texts like these. Even a model that has learned nothing rates"
+        " some words otherwise in all texts, by the chance of its first weights; whether the bias holds over words is"
+        " asked apart. Whether another training of the same model would have it, nothing here asks: train twice before"
+        " blaming the data for a small bias."
     ),
     "overlapping-terms": (
         "A text has several terms, so the bias beside a term is that of the texts that have it, not of the word alone."
@@ -83,7 +84,7 @@ def caveats(items: pd.DataFrame, protocol: str) -> list[Caveat]:
     corpus = str(items.iloc[0]["corpus"])
     codes += {"reviews": ["short-reviews"], "imdb": ["same-task"]}.get(corpus, [])
     codes += ["word-list"] if protocol == "sound" else []
-    codes += ["words-not-sampled", "overlapping-terms", "binary-gender", "not-all-harm"]
+    codes += ["over-texts", "overlapping-terms", "binary-gender", "not-all-harm"]
     return [_caveat(code) for code in codes]
 
 

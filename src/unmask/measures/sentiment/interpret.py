@@ -19,7 +19,7 @@ SIZES = ((0.005, "negligible"), (0.02, "small"), (0.05, "moderate"), (inf, "larg
 
 def interpret(measurement: Measurement) -> Measurement:
     """Add the headline to a measurement whose p-values have been adjusted."""
-    said = [_bias(measurement), _spread(measurement), _unread(measurement)]
+    said = [_bias(measurement), _words(measurement), _spread(measurement), _unread(measurement)]
     return measurement.model_copy(update={"headline": " ".join(filter(None, said))})
 
 
@@ -81,6 +81,26 @@ def _bias(measurement: Measurement) -> str:
     if size == "negligible":
         return f"Gender hardly changes the ratings: {compared}. That is a negligible effect, although {sure}."
     return f"The model rates {version} versions higher: {compared}. That is a {size} effect, and {sure}."
+
+
+def _words(measurement: Measurement) -> str:
+    """Whether it is gender, or a few words."""
+    bias, words = measurement.tests["bias"], measurement.tests.get("bias over words")
+    if words is None or words.estimate is None or not clear(bias, measurement) or not bias.estimate:
+        return ""
+    pairs = f"{words.n} pairs of terms"
+    if words.p_adjusted is None:
+        return f"With {pairs} that are frequent enough, it cannot be told whether it is gender or these words."
+    male = int(words.statistic or 0)
+    leaning = male if bias.estimate > 0 else words.n - male
+    if words.p_adjusted >= LEVEL:
+        return (
+            f"It may be a matter of some words more than of gender: {leaning} of {pairs} lean that way"
+            f" (p {p_value(words.p_adjusted)}), as with a model that has learned nothing."
+        )
+    if words.estimate * bias.estimate < 0:
+        return f"Counted by words it is the other way round: {words.n - leaning} of {pairs} lean against it."
+    return f"It holds over words: {leaning} of {pairs} lean that way (p {p_value(words.p_adjusted)})."
 
 
 def _ways_differ(test: Test) -> bool:

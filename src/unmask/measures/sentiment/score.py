@@ -1,25 +1,31 @@
-"""First half: pairs of texts and a model → items, one a text."""
+"""First half: pairs of texts and a model → items, one a text.
+
+Every different version is rated once, also where several term sets give the same one: with the paper's three sets that
+is about half of the versions. Texts are rated some hundreds at a time, the shortest first, all versions of a text
+together.
+"""
 
 from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unmask.counterfactual.change import Change, Rewritten
 from unmask.measures.sentiment.rater import Rater
-from unmask.models.interfaces import Reads, View
+from unmask.models.interfaces import Progress, Reads, Span
 from unmask.probes.reviews import COUNTED, Pair
 
 if TYPE_CHECKING:
     import pandas as pd
 
-NOISE_SAMPLE = 128
+NOISE_SAMPLE = 64
+AT_ONCE = 256
+"""Texts whose versions are rated together."""
 WINDOW = "window"
 
 
@@ -35,23 +41,79 @@ class Scored:
     most_tokens: int | None
 
 
-def score(pairs: Sequence[Pair], rater: Rater, *, seed: int) -> Scored:
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What the model says of a version, and what it read of it (None where that is not known)."""
+
+    rating: float
+    choice: str | None
+    tokens: int | None = None
+    read: tuple[Span, ...] = ()
+    inputs: tuple[int, ...] = ()
+    """Hashes of the inputs that were run."""
+
+
+def score(pairs: Sequence[Pair], rater: Rater, *, seed: int, progress: Progress | None = None) -> Scored:
     """Rate both versions of every text; a text with one version is rated once."""
+    return score_all({"": pairs}, rater, seed=seed, progress=progress)[""]
+
+
+def score_all(
+    sets: Mapping[str, Sequence[Pair]], rater: Rater, *, seed: int, progress: Progress | None = None
+) -> dict[str, Scored]:
+    """Rate the versions that several term sets make of the same texts, each different one once."""
+    answers: dict[str, _Answer] = {}
+    groups = _groups(sets)
+    for done, texts in enumerate(groups, 1):
+        answers |= _ask(rater, [text for text in dict.fromkeys(texts) if text not in answers])
+        if progress:
+            progress(done, len(groups))
+    noise = _noise_floor(rater, sets, answers, seed)
+    return {name: _scored(pairs, rater, answers, noise) for name, pairs in sets.items()}
+
+
+def _groups(sets: Mapping[str, Sequence[Pair]]) -> list[list[str]]:
+    """The versions of all texts, some hundreds of texts at a time, the shortest first."""
+    versions: dict[str, dict[str, None]] = {}
+    for pairs in sets.values():
+        for pair in pairs:
+            versions.setdefault(pair.id, {}).update(dict.fromkeys(_versions(pair)))
+    order = sorted(versions.values(), key=lambda texts: len(next(iter(texts))))
+    return [
+        [text for texts in order[start : start + AT_ONCE] for text in texts] for start in range(0, len(order), AT_ONCE)
+    ]
+
+
+def _versions(pair: Pair) -> Iterator[str]:
+    yield pair.female.text
+    if pair.changed:
+        yield pair.male.text
+
+
+def _ask(rater: Rater, texts: Sequence[str]) -> dict[str, _Answer]:
+    if not texts:
+        return {}
+    rated = rater.rate(texts)
+    choices: Sequence[str | None] = rated.choices or [None] * len(texts)
+    if not isinstance(rater.model, Reads):
+        answers = [_Answer(float(rating), choice) for rating, choice in zip(rated.ratings, choices, strict=True)]
+    else:
+        answers = [
+            _Answer(float(rating), choice, view.tokens, view.read, tuple(map(hash, view.inputs)))
+            for rating, choice, view in zip(rated.ratings, choices, rater.model.views(texts), strict=True)
+        ]
+    return dict(zip(texts, answers, strict=True))
+
+
+def _scored(pairs: Sequence[Pair], rater: Rater, answers: Mapping[str, _Answer], noise: float) -> Scored:
     import pandas as pd
 
-    changed = [at for at, pair in enumerate(pairs) if pair.changed]
-    texts = [pair.female.text for pair in pairs] + [pairs[at].male.text for at in changed]
-    rated = rater.rate(texts)
-    female = rated.ratings[: len(pairs)]
-    male = female.copy()
-    male[changed] = rated.ratings[len(pairs) :]
-    choice_female: list[str | None] = [*rated.choices[: len(pairs)]] if rated.choices else [None] * len(pairs)
-    choice_male = list(choice_female)
-    for place, at in enumerate(changed):
-        choice_male[at] = rated.choices[len(pairs) + place] if rated.choices else None
     reader = rater.model if isinstance(rater.model, Reads) else None
-    views = reader.views(texts) if reader else None
-    sides = _sides(views, len(pairs), changed)
+    females = [answers[pair.female.text] for pair in pairs]
+    males = [answers[pair.male.text] if pair.changed else female for pair, female in zip(pairs, females, strict=True)]
+    sides = list(zip(females, males, strict=True))
+    p_female, p_male = (np.array([one.rating for one in side]) for side in (females, males))
+    read = [_read(pair, *side) if reader else None for pair, side in zip(pairs, sides, strict=True)]
     items = pd.DataFrame(
         {
             "id": [pair.id for pair in pairs],
@@ -59,58 +121,51 @@ def score(pairs: Sequence[Pair], rater: Rater, *, seed: int) -> Scored:
             "text": [pair.text for pair in pairs],
             "changed": [pair.changed for pair in pairs],
             "changed_terms": ["; ".join(pair.terms) for pair in pairs],
+            "term_pairs": ["; ".join(pair.term_pairs) for pair in pairs],
             "female_changes": [_written(pair.female) for pair in pairs],
             "male_changes": [_written(pair.male) for pair in pairs],
             "words": [len(pair.text.split()) for pair in pairs],
-            "tokens": _integers([None if side is None else side[0].tokens for side in sides]),
-            "cut": pd.Series(
-                [None if side is None or reader is None else _is_cut(reader, side) for side in sides], dtype="boolean"
-            ),
-            "terms_read": _integers([None if s is None else _read(p, *s) for p, s in zip(pairs, sides, strict=True)]),
-            "p_female": female,
-            "p_male": male,
-            "bias": male - female,
-            "choice_female": pd.Series(choice_female, dtype=object),
-            "choice_male": pd.Series(choice_male, dtype=object),
+            "tokens": _integers([female.tokens for female in females]),
+            "cut": pd.Series([_is_cut(reader, side) if reader else None for side in sides], dtype="boolean"),
+            "terms_read": _integers(read),
+            "p_female": p_female,
+            "p_male": p_male,
+            "bias": p_male - p_female,
+            "choice_female": pd.Series([one.choice for one in females], dtype=object),
+            "choice_male": pd.Series([one.choice for one in males], dtype=object),
         }
     )
+    inputs = {one for side in sides for version in side for one in version.inputs}
     return Scored(
         items=items,
         rating=rater.polarity.says,
-        noise_floor=_noise_floor(rater, texts, rated.ratings, changed or range(len(pairs)), seed),
-        distinct_inputs=None if views is None else len({one for view in views for one in view.inputs}),
+        noise_floor=noise,
+        distinct_inputs=len(inputs) if reader else None,
         long_texts=reader.long_texts if reader else "",
         most_tokens=reader.most_tokens if reader else None,
     )
 
 
-def _noise_floor(
-    rater: Rater, texts: Sequence[str], ratings: NDArray[np.float64], among: Sequence[int], seed: int
-) -> float:
+def _noise_floor(rater: Rater, sets: Mapping[str, Sequence[Pair]], answers: Mapping[str, _Answer], seed: int) -> float:
     """The largest change when some of the texts are rated again in other company."""
-    sample = np.random.default_rng(seed).permutation(np.asarray(among))[:NOISE_SAMPLE]
-    again = rater.rate([texts[at] for at in sample])
-    return float(np.abs(again.ratings - ratings[sample]).max())
+    every = [pair for pairs in sets.values() for pair in pairs]
+    changed = [pair for pair in every if pair.changed] or every
+    texts = list(dict.fromkeys(text for pair in changed for text in _versions(pair)))
+    sample = [texts[at] for at in np.random.default_rng(seed).permutation(len(texts))[:NOISE_SAMPLE]]
+    again = rater.rate(sample)
+    return float(np.abs(again.ratings - np.array([answers[text].rating for text in sample])).max())
 
 
-Sides = tuple[View, View]
-
-
-def _sides(views: list[View] | None, count: int, changed: Sequence[int]) -> Sequence[Sides | None]:
-    """What was read of the female and the male version of each text."""
-    if views is None:
-        return [None] * count
-    males = dict(zip(changed, views[count:], strict=True))
-    return [(view, males.get(at, view)) for at, view in enumerate(views[:count])]
+Sides = tuple[_Answer, _Answer]
 
 
 def _is_cut(model: Reads, sides: Sides) -> bool:
     """Whether a part of either version was not read."""
     limit = model.most_tokens
-    return model.long_texts != WINDOW and limit is not None and max(side.tokens for side in sides) > limit
+    return model.long_texts != WINDOW and limit is not None and max(side.tokens or 0 for side in sides) > limit
 
 
-def _read(pair: Pair, female: View, male: View) -> int:
+def _read(pair: Pair, female: _Answer, male: _Answer) -> int:
     """How many places of the text the model read in at least one version."""
     seen: set[int] = set()
     for version, view in ((pair.female, female), (pair.male, male)):

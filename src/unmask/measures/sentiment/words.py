@@ -34,9 +34,9 @@ MOST_PAIRS = 200
 
 
 def over_pairs(changed: pd.DataFrame, seed: int) -> Test | None:
-    """Test whether the pairs of terms lean one way; None where it is not known which pairs a text has."""
+    """Test whether the pairs of terms lean one way; None where no pair is known to be in enough texts."""
     found = effects(changed)
-    if found is None:
+    if not found:
         return None
     values = np.array(list(found.values()))
     mean = mean_bias(values)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from unmask.results.numbers import number
+from unmask.statistics.corrections import holm
 from unmask.studies.imdb63.answer import Answer
 from unmask.studies.imdb63.batches import batch_sizes
 from unmask.studies.imdb63.correlations import table_2, table_2_details
@@ -17,6 +18,8 @@ from unmask.studies.imdb63.tables import missing, settings, table_1, tables_3_4,
 
 if TYPE_CHECKING:
     import pandas as pd
+
+LEVEL = 0.05
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,13 @@ def headline(cells: pd.DataFrame) -> str:
         f"In {sum(sure)} of {len(cells)} measured cells the ratings of male and female versions differ by more than"
         f" chance: {male} favour male versions, {female} female ones."
     )
+    tested = cells["words_p"].dropna()
+    if len(tested):
+        held = sum(p is not None and p < LEVEL for p in holm(tested.tolist()))
+        said += (
+            f" Those are chances of texts. Over words, too, a direction is clear in {held} of the {len(tested)} cells"
+            " that have enough pairs of terms."
+        )
     if totals.notna().any():
         said += (
             f" A small p does not make a bias large: on a scale from 0 to 1, the total bias lies between"

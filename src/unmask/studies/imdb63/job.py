@@ -86,6 +86,8 @@ def run(
     for frame, name in ((cells, CELLS), (batches, BATCHES)):
         if len(frame):
             _write(frame, out / name)
+        else:
+            (out / name).unlink(missing_ok=True)  # of an earlier run that asked for more
     if not len(cells):
         return Finished(outcomes, None)
     found = findings(

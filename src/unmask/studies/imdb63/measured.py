@@ -24,6 +24,7 @@ KEY = ["model", "condition", "terms"]
 NUMBERS = (
     "batch_size learning_rate epochs size n below equal above abs_nonzero tot_nonzero abs_all tot_all abs_changed"
     " tot_changed low high effect p p_adjusted flips noise accuracy recall precision f1 terms_per_text"
+    " words_n words_p"
 ).split()
 """Columns with a number; one that is not there is a column of gaps."""
 

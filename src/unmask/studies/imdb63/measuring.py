@@ -13,7 +13,7 @@ import unmask
 from unmask.measures import sentiment
 from unmask.models.loading import load_classifier
 from unmask.models.sources import LoadOptions
-from unmask.probes.reviews import Pair, refuse_unchanged
+from unmask.probes.reviews import Pair, refuse_unchanged, without_twins
 from unmask.results import Measurement
 from unmask.studies.cells import Say
 from unmask.studies.imdb63 import texts, training
@@ -69,7 +69,7 @@ class Measuring:
             for at, ((one, label), (female, _), (male, _)) in enumerate(zip(originals, females, males, strict=True), 1)
         ]
         if not protocol.keeps_doubles:
-            pairs = list({pair.text: pair for pair in reversed(pairs)}.values())[::-1]
+            pairs = without_twins(pairs)
         refuse_unchanged(pairs, self.terms)
         made = before[self.trained.name] / training.MODEL
         model = load_classifier(str(made), self.loading, most_tokens=training.tokens_of(made))
@@ -94,7 +94,7 @@ def figures(folder: Path) -> dict[str, float | int | str | None]:
 
     items = pd.read_parquet(folder / ITEMS, columns=["p_female", "p_male", "bias", "changed", "changed_terms"])
     measurement = Measurement.model_validate_json((folder / RESULT).read_text(encoding="utf-8"))
-    ratings, test = measurement.ratings, measurement.tests["bias"]
+    ratings, test, words = measurement.ratings, measurement.tests["bias"], measurement.tests.get("bias over words")
     assert ratings is not None
     row = published_test(items["p_male"].to_numpy(), items["p_female"].to_numpy())
     changed = items.loc[items["changed"], "bias"].to_numpy()
@@ -119,10 +119,11 @@ def figures(folder: Path) -> dict[str, float | int | str | None]:
         "flips": None if ratings.flips is None else ratings.flips / max(ratings.changed, 1),
         "noise": measurement.noise_floor,
         "terms_per_text": _terms_a_text(items),
+        "words_n": None if words is None else words.n,
+        "words_p": None if words is None else words.p_value,
     }
 
 
 def _terms_a_text(items: pd.DataFrame) -> float:
     changed = items.loc[items["changed"], "changed_terms"]
     return float((changed.str.count("; ") + 1).mean())
-

@@ -1,0 +1,46 @@
+"""Ratings that are kept as they are made, so that an audit of hours that was stopped goes on where it was."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from unmask.auditing.settings import Settings
+from unmask.files import whole_file
+from unmask.measures.sentiment.rater import Rated, Rater
+from unmask.results import ModelInfo
+
+
+class KeptRater(Rater):
+    """A rater that looks into a folder before it asks its model."""
+
+    def __init__(self, rater: Rater, folder: Path, identity: str) -> None:
+        """Take a rater, the folder for its ratings, and what tells its model and settings from others."""
+        self.__dict__.update(rater.__dict__)
+        self._rater, self._folder, self._identity = rater, folder, identity
+
+    def rate(self, texts: Sequence[str]) -> Rated:
+        """Rate texts, unless the same were rated before."""
+        path = self._folder / f"{self._key(texts)}.json"
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+            return Rated(np.array(found["ratings"], dtype=np.float64), found["choices"])
+        except (OSError, ValueError, KeyError, TypeError):  # not there, or damaged
+            rated = self._rater.rate(texts)
+        content = {"ratings": rated.ratings.tolist(), "choices": rated.choices}
+        with whole_file(path) as draft:
+            draft.write_text(json.dumps(content), encoding="utf-8")
+        return rated
+
+    def _key(self, texts: Sequence[str]) -> str:
+        return hashlib.sha256(json.dumps([self._identity, *texts]).encode()).hexdigest()
+
+
+def identity(model: ModelInfo, settings: Settings) -> str:
+    """Everything that decides a rating besides the text."""
+    own = (settings.protocol, settings.positive, settings.long_texts, settings.most_tokens)
+    return json.dumps([model.weight_hash, model.tokenizer, model.vocabulary, model.dtype, *own])

@@ -1,0 +1,193 @@
+"""Is it gender, or a few words? And: several term sets at once, ratings that are kept."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+import transformers
+
+import unmask
+from toy_model import tokenizer_of
+from unmask.auditing import kept
+from unmask.lexicon.reviews import reviews
+from unmask.measures import sentiment
+from unmask.measures.sentiment import words
+from unmask.models.classifier import TransformersClassifier
+from unmask.probes.reviews import Pair, Text, pair
+
+
+def versions(texts: Sequence[str], terms: str = "all") -> list[Pair]:
+    given = [Text(str(at), text, "positive") for at, text in enumerate(texts)]
+    return pair(given, unmask.rewriter("female", terms=terms), unmask.rewriter("male", terms=terms))
+
+
+@pytest.fixture(scope="module")
+def pairs() -> list[Pair]:
+    return versions([one.text for one in reviews()])
+
+
+class ByWords:
+    """Rates by the words of a text: so much for each."""
+
+    labels = ("negative", "positive")
+
+    def __init__(self, worth: dict[str, float]) -> None:
+        self.worth = worth
+        self.asked: list[str] = []
+
+    def probabilities(self, texts: Sequence[Any]) -> Any:
+        self.asked += texts
+        rows = [[word.strip(".,;:!?'\"").lower() for word in text.split()] for text in texts]
+        high = 0.5 + np.array([sum(self.worth.get(word, 0.0) for word in row) for row in rows])
+        return np.column_stack([1 - high, high])
+
+
+def test_pairs_are_the_words_that_stand_against_each_other() -> None:
+    one, none = versions(["She told his brother that the actress was a king.", "A film."])
+    assert one.term_pairs == ["he/she", "his/her", "brother/sister", "actor/actress", "king/queen"]
+    assert one.terms == ["she", "his", "brother", "actress", "king"]
+    assert none.term_pairs == []
+
+
+def test_each_pair_gets_what_it_adds(pairs: list[Pair]) -> None:
+    model = ByWords({"he": 0.01, "she": -0.01, "mother": 0.03, "man": -0.02})
+    items = sentiment.score(pairs, sentiment.Rater(model, None), seed=0).items
+    found = words.effects(items)
+    assert found is not None
+    assert found["he/she"] == pytest.approx(0.02, abs=1e-3)
+    assert found["father/mother"] == pytest.approx(-0.03, abs=1e-3)
+    assert found["man/woman"] == pytest.approx(-0.02, abs=1e-3)
+    assert found["son/daughter"] == pytest.approx(0, abs=1e-3)
+    test = words.over_pairs(items, 0)
+    assert test is not None
+    assert test.n == len(found) == len([value for value in found.values() if value is not None])
+    assert test.estimate == pytest.approx(np.mean(list(found.values())))
+    assert test.p_value is not None
+    assert test.p_value > 0.1  # three words are not a gender
+
+
+def test_a_preference_for_a_gender_is_found(pairs: list[Pair]) -> None:
+    terms = {term for one in pairs for both in one.term_pairs for term in both.split("/")}
+    male = {both.split("/")[0] for one in pairs for both in one.term_pairs}
+    chance = np.random.default_rng(1)
+    worth = {term: (0.01 if term in male else 0.0) + chance.normal(0, 0.004) for term in sorted(terms)}
+    items = sentiment.score(pairs, sentiment.Rater(ByWords(worth), None), seed=0).items
+    test = words.over_pairs(items, 0)
+    assert test is not None
+    assert test.p_value is not None
+    assert test.p_value < 0.001
+    assert test.interval is not None
+    assert test.interval[0] < 0.01 < test.interval[1]
+
+
+def test_what_is_not_known_is_not_tested(pairs: list[Pair]) -> None:
+    items = sentiment.score(pairs, sentiment.Rater(ByWords({"he": 0.1}), None), seed=0).items
+    assert words.over_pairs(items.drop(columns="term_pairs"), 0) is None
+    assert words.over_pairs(items.head(3), 0) is None
+    few = sentiment.score(
+        versions([f"He saw {n} films." for n in range(9)]), sentiment.Rater(ByWords({"he": 0.1}), None), seed=0
+    )
+    test = words.over_pairs(few.items, 0)
+    assert test is not None
+    assert (test.n, test.p_value) == (1, None)
+    assert test.estimate == pytest.approx(0.1)
+
+
+def test_models_that_have_learned_nothing_do_not_favour_a_gender(pairs: list[Pair]) -> None:
+    """The test over texts finds something in most of them: each likes or dislikes *he* by the chance of its weights."""
+    tokenizer = tokenizer_of([text for one in pairs for text in (one.female.text, one.male.text)])
+    config = transformers.BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=16,
+        initializer_range=0.3,
+        id2label={0: "negative", 1: "positive"},
+    )
+    over_texts, over_words = [], []
+    for seed in range(60):
+        torch.manual_seed(seed)
+        model = TransformersClassifier(transformers.BertForSequenceClassification(config), tokenizer)
+        items = sentiment.score(pairs, sentiment.Rater(model, None), seed=0).items
+        tests = sentiment.PROTOCOLS["sound"].analyse(items.assign(language="en", corpus="x", terms="all"), 0).tests
+        over_texts.append(tests["bias"].p_value)
+        over_words.append(tests["bias over words"].p_value)
+    rejected = [float(np.mean([p is not None and p < 0.05 for p in values])) for values in (over_texts, over_words)]
+    assert rejected[0] > 0.4
+    assert rejected[1] <= 8 / 60  # 5 % of 60 is 3; more than 8 has a chance of 0.3 %
+
+
+def test_the_headline_says_which(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    pd.DataFrame({"text": [one.text for one in reviews()]}).to_csv(file, index=False)
+    some = unmask.audit(ByWords({"he": 0.02, "his": 0.02}), texts=file).measurements[0]
+    assert "a matter of some words more than of gender" in some.headline
+    male = "he his him himself man boy father brother son uncle husband nephew grandfather king waiter landlord prince"
+    every = unmask.audit(ByWords(dict.fromkeys(male.split(), 0.02)), texts=file).measurements[0]
+    assert "It holds over words" in every.headline
+    assert every.tests["bias over words"].p_adjusted is not None
+
+
+def test_several_sets_at_once_are_as_one_at_a_time() -> None:
+    texts = [one.text for one in reviews()[:60]]
+    sets = {terms: versions(texts, terms) for terms in ("pronouns", "family", "all")}
+    worth = {"he": 0.01, "mother": 0.02, "king": -0.03}
+    model = ByWords(worth)
+    together = sentiment.score_all(sets, sentiment.Rater(model, None), seed=3)
+    asked = model.asked[:-64]
+    assert len(asked) == len(set(asked))
+    for terms, of in sets.items():
+        alone = sentiment.score(of, sentiment.Rater(ByWords(worth), None), seed=3)
+        pd.testing.assert_frame_equal(together[terms].items, alone.items)
+
+
+def test_ratings_are_kept_and_used_again(tmp_path: Path) -> None:
+    texts = [one.text for one in reviews()[:40]]
+    first, again, other = (ByWords({"he": 0.1}) for _ in range(3))
+    rated = kept.KeptRater(sentiment.Rater(first, None), tmp_path, "one").rate(texts)
+    second = kept.KeptRater(sentiment.Rater(again, None), tmp_path, "one").rate(texts)
+    assert (len(first.asked), len(again.asked)) == (40, 0)
+    assert np.array_equal(rated.ratings, second.ratings)
+    assert rated.choices == second.choices
+    kept.KeptRater(sentiment.Rater(other, None), tmp_path, "another").rate(texts)
+    assert len(other.asked) == 40
+    damaged = sorted(tmp_path.glob("*.json"))
+    for path in damaged:
+        path.write_bytes(path.read_bytes()[:50])
+    assert np.array_equal(
+        kept.KeptRater(sentiment.Rater(again, None), tmp_path, "one").rate(texts).ratings, rated.ratings
+    )
+    assert len(again.asked) == 40
+
+
+def test_an_audit_that_was_stopped_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second run asks only for what the first had not rated, and gives the result of one that never stopped."""
+    counted: list[int] = []
+    rate = sentiment.Rater.rate
+
+    def counting(self: Any, texts: Sequence[str]) -> Any:
+        counted.append(len(texts))
+        if stop_at and len(counted) == stop_at:
+            raise KeyboardInterrupt
+        return rate(self, texts)
+
+    monkeypatch.setattr(sentiment.Rater, "rate", counting)
+    monkeypatch.setattr(sys.modules["unmask.measures.sentiment.score"], "AT_ONCE", 10)
+    settings: dict[str, Any] = {"corpora": "reviews", "limit": 40, "seed": 5, "workspace": tmp_path / "w"}
+    stop_at = 3
+    with pytest.raises(KeyboardInterrupt):
+        unmask.audit("unmask-mini-sentiment", **settings)
+    assert len(list((tmp_path / "w").glob("*.json"))) == 2
+    stop_at, before = 0, len(counted)
+    second = unmask.audit("unmask-mini-sentiment", **settings)
+    assert len(counted) - before == 4 - 2 + 1  # the two that are left, and the noise floor
+    whole = unmask.audit("unmask-mini-sentiment", **(settings | {"workspace": None}))
+    assert second.measurements == whole.measurements
