@@ -112,7 +112,7 @@ def test_every_section_is_there(measured: tuple[Measurement, pd.DataFrame], page
     measurement, _ = measured
     text = seen(page)
     headings = "How far ratings move", "Where it comes from", "The texts that moved most", "Before you rely on this"
-    for heading in (*headings, "All tests", "Method", "Provenance", "By term", "By length", "By label"):
+    for heading in (*headings, "All tests", "Method", "Provenance", "By pair of terms", "By length", "By label"):
         assert heading in text, heading
     assert "bias = rating of the male version − rating of the female version" in text
     assert "ln p(person word" not in text
@@ -214,7 +214,7 @@ def test_only_texts_of_the_measurement_are_shown(measured: tuple[Measurement, pd
 
 def test_recorded_items_may_lack_texts_and_terms(measured: tuple[Measurement, pd.DataFrame]) -> None:
     items = measured[1][["id", "language", "corpus", "terms", "changed", "p_female", "p_male", "bias"]]
-    page = _page(_with(measured[0], {"by_term": [], "by_length": []}), items)
+    page = _page(_with(measured[0], {"by_pair": [], "by_term": [], "by_length": []}), items)
     text = seen(page)
     assert "The texts were not kept with this result." in text
     assert "The terms were not kept with this result." in text
@@ -227,6 +227,7 @@ def test_a_result_without_numbers_has_dashes(measured: tuple[Measurement, pd.Dat
     nothing: dict[str, Any] = {"estimate": None, "interval": None, "p_value": None, "p_adjusted": None}
     counts = dict.fromkeys(("changed", "below", "equal", "above", "flips"), 0)
     gone: dict[str, Any] = {
+        "by_pair": [],
         "by_term": [],
         "by_length": [],
         "by_label": [],
@@ -267,7 +268,7 @@ def test_two_measures_have_their_own_methods(measured: tuple[Measurement, pd.Dat
 def test_hostile_text_is_escaped_everywhere(measured: tuple[Measurement, pd.DataFrame]) -> None:
     parts = [Part(name=EVIL, n=5, bias=0.1, interval=(0.0, 0.2))]
     words = dict.fromkeys(("terms", "rating", "long_texts"), EVIL)
-    hostile = _with(measured[0], words | {"by_term": parts, "by_length": parts, "by_label": parts}, question=EVIL)
+    hostile = _with(measured[0], words | {"by_pair": parts, "by_term": parts, "by_length": parts, "by_label": parts}, question=EVIL)
     tests = hostile.tests | {f"bias, {EVIL} texts": hostile.tests["bias"]}
     caveats = [Caveat(code=f'"{EVIL}', text=EVIL)]
     update = {"headline": EVIL, "corpus": EVIL, "language": '"><b>', "tests": tests, "caveats": caveats}

@@ -57,11 +57,14 @@ def heading(measurement: Measurement) -> str:
 def _panels(ratings: Ratings) -> list[dict[str, str]]:
     from unmask.report import rating_plots
 
-    precise, few = digits(ratings), rating_plots.most_frequent(ratings.by_term)
+    precise = digits(ratings)
+    words, name = (
+        (ratings.by_pair, "By pair of terms: what one place adds") if ratings.by_pair else (ratings.by_term, "By term")
+    )
+    few = rating_plots.most_frequent(words)
     both = rating_plots.scale_of([*ratings.by_length, *ratings.by_label])
-    named = f"By term: the {len(few)} that most texts have"
     drawn: list[tuple[str, list[Part], tuple[float, float]]] = [
-        (named if len(few) < len(ratings.by_term) else "By term", few, rating_plots.scale_of(few)),
+        (f"{name} ({len(few)} of {len(words)})" if len(few) < len(words) else name, few, rating_plots.scale_of(few)),
         ("By length", ratings.by_length, both),
         ("By label", ratings.by_label, both),
     ]

@@ -139,7 +139,10 @@ class Ratings(Record):
     """Changed texts some of whose terms were not read."""
     detectable: float | None = None
     """The smallest mean bias that a 5 % test would find four times out of five, with so many texts."""
+    by_pair: list[Part] = Field(default_factory=list)
+    """What one place of a pair of terms adds to the rating of the male version, the other pairs held equal."""
     by_term: list[Part] = Field(default_factory=list)
+    """Texts that have a term; they have others, too."""
     by_length: list[Part] = Field(default_factory=list)
     by_label: list[Part] = Field(default_factory=list)
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from unmask.measures.sentiment import parts
 from unmask.measures.sentiment.caveats import caveats
-from unmask.measures.sentiment.words import over_pairs
+from unmask.measures.sentiment.words import by_pair, over_pairs
 from unmask.results import Effect, Group, Measurement, Ratings, Test
 from unmask.statistics.paired import signed_ranks
 from unmask.statistics.ratings import detectable, mean_bias, rank_biserial
@@ -92,6 +92,7 @@ def ratings(items: pd.DataFrame) -> Ratings:
         outside=unread[0] if unread else None,
         partly_outside=unread[1] if unread else None,
         detectable=detectable(bias),
+        by_pair=by_pair(changed),
         by_term=parts.by_term(changed),
         by_length=parts.by_length(changed),
         by_label=parts.by_label(changed),
