@@ -268,7 +268,8 @@ def test_two_measures_have_their_own_methods(measured: tuple[Measurement, pd.Dat
 def test_hostile_text_is_escaped_everywhere(measured: tuple[Measurement, pd.DataFrame]) -> None:
     parts = [Part(name=EVIL, n=5, bias=0.1, interval=(0.0, 0.2))]
     words = dict.fromkeys(("terms", "rating", "long_texts"), EVIL)
-    hostile = _with(measured[0], words | {"by_pair": parts, "by_term": parts, "by_length": parts, "by_label": parts}, question=EVIL)
+    everywhere = dict.fromkeys(("by_pair", "by_term", "by_length", "by_label"), parts)
+    hostile = _with(measured[0], words | everywhere, question=EVIL)
     tests = hostile.tests | {f"bias, {EVIL} texts": hostile.tests["bias"]}
     caveats = [Caveat(code=f'"{EVIL}', text=EVIL)]
     update = {"headline": EVIL, "corpus": EVIL, "language": '"><b>', "tests": tests, "caveats": caveats}
