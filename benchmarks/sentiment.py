@@ -152,9 +152,8 @@ def main() -> None:
         sets = {name: rewritten(texts, name) for name in names}
         costs = compared(subject.model, subject.tokenizer, sets, arguments.rounds)
         print(json.dumps({name: cost._asdict() for name, cost in costs.items()}))
-    print(
-        f"rewriting a review both ways: {1000 * timed(lambda: rewritten(texts, 'all')).cpu / len(texts):.1f} ms of CPU time"
-    )
+    cost = timed(lambda: rewritten(texts, "all"))
+    print(f"rewriting a review both ways: {1000 * cost.cpu / len(texts):.1f} ms of CPU time")
 
 
 def compared(model: Any, tokenizer: Any, sets: Sets, turns: int) -> dict[str, Cost]:
