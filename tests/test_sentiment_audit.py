@@ -211,8 +211,17 @@ def test_settings_that_do_not_fit(model: str, settings: dict[str, Any], said: st
 def test_models_whose_labels_are_no_ratings(tmp_path: Path) -> None:
     texts = written(tmp_path / "t.txt", *SENTENCES)
     several = save(tmp_path / "several", labels=("joy", "anger"), problem_type="multi_label_classification")
-    with pytest.raises(UnmaskError, match="does not choose one of several labels"):
-        unmask.audit(several, texts=texts, positive="joy")
+    with pytest.raises(UnmaskError, match="may all hold at once; name the one to rate by with --positive"):
+        unmask.audit(several, texts=texts)
+    joyful = unmask.audit(several, texts=texts, positive="joy")
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(several).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(several)
+    items = joyful.items["sentiment"]
+    with torch.inference_mode():
+        for _, row in items[~items["changed"]].iterrows():
+            expected = torch.sigmoid(model(**tokenizer(row["text"], return_tensors="pt")).logits[0, 0])
+            assert row["p_female"] == pytest.approx(float(expected), abs=1e-5)
+    assert set(items["choice_male"]) <= {"joy", "not joy"}
     unclear = save(tmp_path / "unclear", labels=("LABEL_0", "LABEL_1"))
     with pytest.raises(UnmaskError, match="name the positive one with --positive LABEL"):
         unmask.audit(unclear, texts=texts)

@@ -305,7 +305,7 @@ def test_single_precision_makes_zeros(file: Path, lists: Path) -> None:
         (["neutral", "positive", "negative"], None, (0.5, 1, 0), "0.5 × p(neutral) + 1 × p(positive)"),
         (["Very_Negative", "negative", "positive"], None, (0, 0.5, 1), "0.5 × p(negative) + 1 × p(positive)"),
         (["1 star", "2 stars"], None, (0, 1), "p(2 stars)"),
-        (["5", "4", "3", "2", "1"], None, (1, 0.75, 0.5, 0.25, 0), None),
+        (["5 stars", "4 stars", "3 stars", "2 stars", "1 star"], None, (1, 0.75, 0.5, 0.25, 0), None),
         (["LABEL_0", "LABEL_1"], "label_1", (0, 1), "p(LABEL_1)"),
         (["anger", "joy", "fear"], "joy", (0, 1, 0), "p(joy)"),
         (["0", "1"], "0", (1, 0), "p(0)"),
@@ -456,7 +456,7 @@ def test_terms_that_are_not_read_are_counted(
     assert (items.loc[unread, "bias"] == 0).all()
     assert (items.loc[~unread, "bias"] != 0).all()
     assert ("terms-not-read" in [caveat.code for caveat in audit.measurements[0].caveats]) == (0 in read)
-    said = f"In {of.outside} of them none of the terms were read, since the text is too long."
+    said = f"In {of.outside} of them none of the terms were read, since the text is too long"
     assert (said in audit.measurements[0].headline) == bool(of.outside)
 
 

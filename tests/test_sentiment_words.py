@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 import torch
 import transformers
+from scipy import stats
 
 import unmask
 from toy_model import tokenizer_of
@@ -20,6 +21,7 @@ from unmask.lexicon.reviews import reviews
 from unmask.measures import sentiment
 from unmask.measures.sentiment import words
 from unmask.models.classifier import TransformersClassifier
+from unmask.models.interfaces import View
 from unmask.probes.reviews import Pair, Text, pair
 
 
@@ -192,3 +194,95 @@ def test_an_audit_that_was_stopped_goes_on(tmp_path: Path, monkeypatch: pytest.M
     assert len(counted) - before == 4 - 2 + 1  # the two that are left, and the noise floor
     whole = unmask.audit("unmask-mini-sentiment", **(settings | {"workspace": None}))
     assert second.measurements == whole.measurements
+
+
+def test_kept_ratings_are_of_the_same_model_and_way_of_reading(pairs: list[Pair]) -> None:
+    """Whatever changes a rating makes another identity: labels, words, configuration, weights, how texts are read."""
+    tokenizer = tokenizer_of([text for one in pairs[:20] for text in (one.female.text, one.male.text)])
+    small = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+
+    def identity(
+        labels: tuple[str, str] = ("negative", "positive"), positive: str | None = None, *, seed: int = 0, **more: Any
+    ) -> str:
+        config = transformers.BertConfig(
+            vocab_size=len(tokenizer), id2label=dict(enumerate(labels)), **(small | more.pop("config", {}))
+        )
+        torch.manual_seed(seed)
+        words = more.pop("tokenizer", tokenizer)
+        model = TransformersClassifier(transformers.BertForSequenceClassification(config), words, **more)
+        return kept.identity(model, sentiment.Rater(model, positive))
+
+    other = tokenizer_of([text for one in pairs[20:] for text in (one.female.text, one.male.text)])
+    found = [
+        identity(),
+        identity(("positive", "negative")),
+        identity(positive="negative"),
+        identity(seed=1),
+        identity(long_texts="window"),
+        identity(most_tokens=32),
+        identity(config={"layer_norm_eps": 1e-5}),
+        identity(tokenizer=other),
+    ]
+    assert len(set(found)) == len(found)
+    assert identity() == found[0]
+
+
+def test_pairs_that_share_a_word_are_one_family() -> None:
+    pairs = ["he/she", "his/her", "him/her", "mr./mrs", "mr/ms", "king/queen"]
+    assert words.families(pairs) == [0, 1, 1, 2, 2, 3]
+
+
+def test_least_squares_and_its_errors_by_hand() -> None:
+    """Against statsmodels' formulas written out: (XᵀX)⁻¹Xᵀy, and White's errors times n/(n − k)."""
+    draw = np.random.default_rng(4)
+    counts = draw.integers(0, 3, size=(30, 3))
+    names = np.array(["he/she", "man/woman", "son/daughter"])
+    rows = ["; ".join(np.repeat(names, row)) for row in counts]
+    kept_rows = [bool(text) for text in rows]
+    design = counts[kept_rows].astype(float)
+    bias = design @ [0.02, -0.01, 0.03] + draw.normal(0, 0.01, len(design))
+    frame = pd.DataFrame({"term_pairs": [text for text in rows if text], "bias": bias})
+    inverse = np.linalg.inv(design.T @ design)
+    values = inverse @ design.T @ bias
+    left = bias - design @ values
+    errors = np.sqrt(np.diag(inverse @ (design.T * left**2) @ design @ inverse) * len(bias) / (len(bias) - 3))
+    found = {part.name: part for part in words.by_pair(frame)}
+    for at, name in enumerate(names):
+        assert found[name].bias == pytest.approx(values[at])
+        interval = found[name].interval
+        assert interval is not None
+        assert (interval[1] - interval[0]) / 2 == pytest.approx(stats.t.isf(0.025, len(bias) - 3) * errors[at])
+
+
+def test_rare_pairs_share_a_column_and_unread_texts_are_left_out() -> None:
+    rows = ["he/she"] * 6 + ["he/she; duke/duchess", "he/she; earl/countess"]
+    bias = [0.01] * 6 + [0.51, 0.51]
+    (common,) = words.by_pair(pd.DataFrame({"term_pairs": rows, "bias": bias}))
+    assert (common.name, common.n) == ("he/she", 8)
+    assert common.bias == pytest.approx(0.01)
+    frame = pd.DataFrame(
+        {"term_pairs": ["he/she; he/she"] * 12, "bias": [0.02] * 6 + [0.0] * 6, "terms_read": [2] * 6 + [0] * 6}
+    )
+    (read,) = words.by_pair(frame)
+    assert read.n == 6
+    assert read.bias == pytest.approx(0.01)
+
+
+def test_places_are_found_after_longer_words() -> None:
+    """*he* becomes *she*: what follows moves by a letter each time, and is looked for where it then stands."""
+    text = "He saw him and he saw him and he left."
+    (one,) = versions([text])
+
+    class UpTo:
+        labels = ("negative", "positive")
+        long_texts, most_tokens = "head", 16
+
+        def probabilities(self, texts: Sequence[Any]) -> Any:
+            return np.full((len(texts), 2), 0.5)
+
+        def views(self, texts: Sequence[str]) -> Any:
+            end = one.female.text.index("she left")  # in the female version, the last term begins where reading ends
+            return [View(99, ((0, end if text == one.female.text else 0),), (text.encode(),)) for text in texts]
+
+    items = sentiment.score([one], sentiment.Rater(UpTo(), None), seed=0).items
+    assert items["terms_read"].tolist() == [4]

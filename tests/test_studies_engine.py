@@ -21,7 +21,7 @@ from unmask.errors import Stopped, UnmaskError
 from unmask.studies import Cell, Event, Outcome, Store, execute, key, keys, local, order
 from unmask.studies import ray as on_ray
 from unmask.studies.cells import Say
-from unmask.studies.cluster import gpus_of_a_cell, refuse_unfit, seen_from_here
+from unmask.studies.cluster import gpus_of_a_cell, refuse_other_cluster, refuse_unfit, seen_from_here
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own, which change with every version
 
@@ -481,7 +481,7 @@ def test_a_cell_gets_what_a_machine_has() -> None:
     for cpus, gpus, line in (
         (17, None, "cpus is 17, and the largest machine has 16;"),
         (0, None, "cpus is 0,"),
-        (1, 3, "gpus is 3, and the largest machine has 2;"),
+        (1, 3, "gpus is 3, and no machine with 1 CPUs has more than 2; give from 0 up to that, or fewer cpus"),
         (1, -1, "gpus is -1,"),
         (1, 1.5, "gpus is 1.5; give a whole number"),
     ):
@@ -489,6 +489,32 @@ def test_a_cell_gets_what_a_machine_has() -> None:
             gpus_of_a_cell(machines, cpus, gpus)
     with pytest.raises(UnmaskError, match="cpus is 1, and the largest machine has 0"):
         gpus_of_a_cell([], 1, None)
+
+
+def test_one_machine_must_have_both_the_cpus_and_the_gpus() -> None:
+    """Else a cell would wait for ever."""
+    machines = [{"CPU": 16.0}, {"CPU": 4.0, "GPU": 1.0}]
+    assert [gpus_of_a_cell(machines, cpus, None) for cpus in (4, 8)] == [1, 0]
+    assert [gpus_of_a_cell(machines, *both) for both in ((4, 1), (8, 0))] == [1, 0]
+    with pytest.raises(UnmaskError, match="gpus is 1, and no machine with 8 CPUs has more than 0;"):
+        gpus_of_a_cell(machines, 8, 1)
+
+
+def test_the_address_of_another_cluster_is_refused() -> None:
+    for asked in (None, "", "auto", "10.0.0.7:6379"):
+        refuse_other_cluster(asked, "10.0.0.7:6379")
+    for asked in ("10.0.0.8:6379", "local"):
+        with pytest.raises(UnmaskError, match=f"connected to 10.0.0.7:6379 already, not to {asked}; leave out the"):
+            refuse_other_cluster(asked, "10.0.0.7:6379")
+
+
+def test_a_connection_that_is_there_is_used_for_its_own_address_only(
+    cluster: Any, toy: Callable[..., Toy], store: Store, tmp_path: Path
+) -> None:
+    with pytest.raises(UnmaskError, match=f"Ray is connected to {cluster.address} already, not to 127.0.0.1:1;"):
+        on_ray.run([toy("a")], store, address="127.0.0.1:1")
+    assert not noted(tmp_path)
+    assert statuses(on_ray.run([toy("a")], store, address=cluster.address)) == {"a": "done"}
 
 
 def test_a_store_that_machines_do_not_share_is_told(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

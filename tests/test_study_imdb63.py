@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import shutil
 import signal
 import sys
@@ -31,14 +32,14 @@ from unmask.counterfactual.published.masking import Masking, clean
 from unmask.errors import Stopped, UnmaskError
 from unmask.lexicon.reviews import reviews
 from unmask.measures.sentiment import PROTOCOLS
-from unmask.models.loading import load_trainable
+from unmask.models.loading import Trainable, load_trainable
 from unmask.models.sources import LoadOptions
 from unmask.studies import Event, Outcome, keys
 from unmask.studies.cells import Say
 from unmask.studies.imdb63 import grid, job, measuring, texts, training
 from unmask.studies.imdb63.measured import CONDITIONS, TERMS
 from unmask.studies.imdb63.study import FIGURED_LABEL, Plan, Request, failures, plan, summary
-from unmask.training import examples
+from unmask.training import adapters, examples
 
 Folder = Callable[[str], Path]
 CPU = LoadOptions("cpu", offline=True)
@@ -222,6 +223,8 @@ def test_the_papers_hyper_parameters_are_read(asked: Request, data: Path) -> Non
     assert {one.planned_epochs for one in found.values()} == {20}
     assert found["albertbase", "R-all"] == grid.HyperParameters(1e-5, 6, 16, 20), "the epochs are counted from 0"
     assert found["albertbase", "mix-all"].epochs == 20
+    trained = training.Training(grid.MODELS[5], "R-all", "published", found["albertbase", "R-all"])._settings()
+    assert (trained.epochs, trained.planned_epochs, trained.keep) == (6, 20, "last")
     given = replace(asked, models=(), conditions=(), hyper_parameters=data / "imdb" / "hyperparameters.csv")
     cells = grid_trainings(plan(given))
     assert {(one.base.name, one.condition): one.settings for one in cells} == found
@@ -289,11 +292,60 @@ def imdb(data: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def test_a_limit_takes_half_of_each_label(small: Path) -> None:
-    source = texts.source((small / "train.csv", small / "test.csv"), 7, offline=True)
+    files = (small / "train.csv", small / "test.csv")
+    source = texts.source(files, 7, offline=True, seed=1)
     found = source.read("train")
     assert [one.label for one in found] == ["negative"] * 3 + ["positive"] * 3
     whole = examples.read(small / "train.csv", "sentiment")
-    assert found[3:] == [one for one in whole if one.label == "positive"][:3]
+    places = [whole.index(one) for one in found]
+    assert len(set(places)) == 6
+    assert places == [*sorted(places[:3]), *sorted(places[3:])]
+    assert texts.source(files, 7, offline=True, seed=1) == source
+    assert texts.source(files, 7, offline=True, seed=2).digests != source.digests, "they are drawn"
+    every = texts.source(files, 1000, offline=True).read("train")
+    assert Counter(one.text for one in every) == Counter(one.text for one in whole), "more than there are: all"
+
+
+def test_the_key_of_texts_holds_what_rewrites_them(tmp_path: Path) -> None:
+    """All that the English rewriter and the paper's cleaning are made of, and nothing else."""
+    package = Path(texts.__file__).parents[2]
+    for room in ("counterfactual", "lexicon"):
+        shutil.copytree(package / room, tmp_path / room, ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "embedded" / "unmask-mini").mkdir(parents=True)
+    weights = tmp_path / "embedded" / "unmask-mini" / "model.safetensors"
+    weights.write_bytes(b"weights")
+
+    def alters(file: str) -> bool:
+        path = tmp_path / file
+        was, before = path.read_bytes(), texts.rewriter_hash(tmp_path)
+        path.write_bytes(was + b"\n")
+        after = texts.rewriter_hash(tmp_path)
+        path.write_bytes(was)
+        return before != after
+
+    english = [*tmp_path.glob("counterfactual/english/*"), *tmp_path.glob("counterfactual/published/*"), weights]
+    used = {f"lexicon/{name}.py" for path in english for name in LEXICON.findall(path.read_bytes().decode("latin-1"))}
+    assert "lexicon/gender.py" in used
+    for file in (
+        *(path.relative_to(tmp_path).as_posix() for path in english),
+        *used,
+        "lexicon/table.py",
+        "counterfactual/settings.py",
+    ):
+        assert alters(file), file
+    for name in ("gender", "phrases", "names", "name_words", "name_context"):
+        assert alters(f"lexicon/en/{name}.csv"), name
+    for file in ("lexicon/en/reviews.csv", "lexicon/de/gender.csv", "counterfactual/german/rewriter.py"):
+        assert not alters(file), file
+    source = texts.Source(None, (), ("one", "two"))
+    sound, published = (
+        texts.Texts(source, "train", "", texts.ORIGINAL, protocol, str(tmp_path)).inputs() for protocol in PROTOCOLS
+    )
+    assert "rewriter" not in sound
+    assert published["rewriter"] == texts.code_hash() == texts.rewriter_hash(package), "they are cleaned"
+
+
+LEXICON = re.compile(r"from unmask\.lexicon\.(\w+) import")
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -385,6 +437,28 @@ def test_base_models_that_cannot_be_used_are_refused_first(asked: Request, small
     assert grid.weights_of(str(small / "one")) != grid.weights_of(str(small / "two"))
 
 
+def test_what_a_base_model_is_made_of_decides(small: Path, tmp_path: Path) -> None:
+    """Code beside the weights, and for an adapter the model that it belongs to."""
+    base, adapter = Path(shutil.copytree(small / "one", tmp_path / "base")), tmp_path / "adapter"
+    assert grid.weights_of(str(base)) == grid.weights_of(str(small / "one")), "wherever it is"
+    add_adapter(load_trainable(str(base), CPU, labels=None), base, adapter)
+    whole, adapted = grid.weights_of(str(base)), grid.weights_of(str(adapter), CPU)
+    (base / "README.md").write_text("about it", encoding="utf-8")
+    assert (grid.weights_of(str(base)), grid.weights_of(str(adapter), CPU)) == (whole, adapted)
+    (base / "modeling.py").write_text("pass", encoding="utf-8")
+    assert grid.weights_of(str(base)) != whole
+    assert grid.weights_of(str(adapter), CPU) != adapted
+    (base / "modeling.py").unlink()
+    assert grid.weights_of(str(adapter), CPU) == adapted
+    shutil.copy(small / "two" / "model.safetensors", base)
+    assert grid.weights_of(str(adapter), CPU) != adapted
+
+
+def add_adapter(loaded: Trainable, base: Path, folder: Path) -> None:
+    """Save an adapter that has learned nothing."""
+    adapters.save(adapters.add(loaded.model, 2, loaded.trained_whole, base=str(base)), folder)
+
+
 # In this process
 
 
@@ -456,8 +530,9 @@ def test_each_setting_makes_another_training_and_only_the_form_other_texts(asked
     for change in ({"epochs": 3}, {"batch_size": 4}, {"seed": 1}, {"max_length": 32}, {"learning_rate": 1e-4}):
         other = keys(plan(replace(one, **change)).cells)
         assert {name.partition("-")[0] for name in known if known[name] != other[name]} == {"training", "measuring"}
-    fewer = keys(plan(replace(one, limit=8)).cells)
+    fewer, drawn = (keys(plan(replace(one, limit=8, seed=seed)).cells) for seed in (42, 1))
     assert not set(known.values()) & set(fewer.values())
+    assert not set(fewer.values()) & set(drawn.values()), "with a limit, the seed decides the reviews too"
 
 
 def test_a_training_that_was_stopped_goes_on_to_the_same_weights(
@@ -809,6 +884,11 @@ def test_the_command_prints_tables_compares_batch_sizes_and_tells_what_failed(
         (("imdb-63", "--condition", "R-prons"), "unknown training condition 'R-prons'; did you mean"),
         (("imdb-63", "--engine", "slurm"), "unknown engine 'slurm'; choose from: local, ray"),
         (("imdb-63", "--address", "auto"), "the address auto is of a Ray cluster; add --engine ray"),
+        (
+            ("imdb-63", "--cpus", "4"),
+            "--cpus 4 is for cells on Ray, and the engine is local; add --engine ray, or leave",
+        ),
+        (("imdb-63", "--gpus", "0.5"), "--gpus 0.5 is for cells on Ray, and the engine is local; add --engine ray"),
         (("imdb-63", "--batch-sizes", "32,x"), "--batch-sizes has 'x'; give whole numbers such as 32,16,8"),
         (("imdb-63", "--batch-sizes", "0"), "0 is no batch size or number of epochs; give 1 or more"),
         (("imdb-63", "--batch-sizes", "8", "--batch-model", "x"), "unknown base model 'x'; choose from"),

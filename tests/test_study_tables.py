@@ -22,9 +22,10 @@ from unmask.report.study_plots import points
 from unmask.statistics.explained import shares
 from unmask.statistics.relation import pearson_estimate, within
 from unmask.studies.imdb63 import pretraining
+from unmask.studies.imdb63.answer import corrected, paired
 from unmask.studies.imdb63.batches import batch_sizes
 from unmask.studies.imdb63.correlations import correlations, table_2, table_2_details
-from unmask.studies.imdb63.findings import Findings, findings, headline
+from unmask.studies.imdb63.findings import Findings, evidence_of, findings, headline
 from unmask.studies.imdb63.measured import CONDITIONS, ordered
 from unmask.studies.imdb63.questions import answers
 from unmask.studies.imdb63.table import Table
@@ -129,6 +130,12 @@ class TestTables3To6:
         assert row["95 % interval"] == "[0.0006, 0.0012]"
         assert (row["Effect"], row["Flips"]) == ("0.12", "0.4 %")
 
+    def test_the_test_over_words_is_in_the_file_too(self) -> None:
+        for table in tables_3_4(_sound(words_n=12, words_p=0.0625)):
+            assert {row[-1] for row in table.rows} == {"0.062"}
+            numbers = pd.read_csv(StringIO(table.to_csv()))
+            assert (set(numbers["words_n"]), set(numbers["words_p"])) == ({12}, {0.0625})
+
     def test_accuracies_are_of_trainings(self) -> None:
         first, second = tables_5_6(_paper())
         assert [len(first.rows), len(second.rows)] == [21, 28]
@@ -154,6 +161,12 @@ class TestTable2:
         for pair, r, stars in printed:
             assert found[pair].cells.value == pytest.approx(r, abs=0.004), pair
             assert found[pair].stars == stars, pair
+
+    def test_published_p_is_that_of_the_papers_statistics(self) -> None:
+        one = next(one for one in correlations(_paper()) if (one.first, one.second) == ("bias abs", "accuracy"))
+        assert one.p_adjusted == pytest.approx(0.00147)  # 21 × 0.00007
+        gap = _paper().assign(accuracy=_paper()["accuracy"].where(_paper()["model"] != "distbase"))
+        assert [one.n for one in correlations(gap)] == [63, 54, 63, 54, 63, 54]
 
     def test_the_matrix_is_symmetric(self) -> None:
         rows = [row[1:] for row in table_2(_paper()).rows]
@@ -309,8 +322,50 @@ class TestQuestions:
 
     def test_no_bias_at_all(self) -> None:
         answer = answers(_sound(abs_changed=0.0, tot_changed=0.0))
-        assert "not computable" in answer[2].evidence[0].words
+        assert answer[2].evidence[0].words == (
+            "absolute bias per text, weat / pro: not tested (means 0 and 0; 21 left out, with a bias of 0)."
+        )
         assert "could not be tested" in answer[1].answer
+        assert "Relation of size and total bias: not tested." in answer[1].answer
+        assert answer[2].answer.startswith("Not tested: too few models with several term sets and biases above 0.")
+        assert answer[0].answer.count("; absolute bias: not tested.") == 2
+        assert answer[0].answer.count("no reliable difference (size of the total bias 0 [0, 0], means 0 and 0)") == 2
+
+    def test_a_ratio_leaves_out_a_bias_of_zero_and_says_so(self) -> None:
+        first = (_paper()["model"] == "distbase") & (_paper()["condition"] == "R-pro")
+        zero = _paper()["abs_nonzero"].mask(first, 0.0)
+        finetuning, _, terms = answers(_sound(abs_changed=zero))
+        found = {one.name: one for answer in (finetuning, terms) for one in answer.evidence}
+        one = found["absolute bias, R / original"]
+        assert (one.n, one.left_out, one.null) == (20, 1, 1.0)
+        assert "; 1 left out, with a bias of 0)" in one.words
+        without = {one.name: one for one in answers(_sound()[~first])[0].evidence}
+        assert one.estimate == without[one.name].estimate
+        assert one.tested
+        assert "; 1 left out, with a bias of 0). Balancing" in finetuning.answer
+        assert "weat / pro: 1 left out, with a bias of 0" in terms.answer
+        assert found["absolute bias, mix / original"].left_out == 0
+        table = evidence_of([finetuning]).set_index("figure")
+        assert table["left_out"].sum() == table.loc[one.name, "left_out"] == 1
+
+    def test_a_ratio_without_a_pair_is_not_tested(self) -> None:
+        removed = _paper()["condition"].str.startswith("R")
+        answer = answers(_sound(abs_changed=_paper()["abs_nonzero"].mask(removed, 0.0)))[0].answer
+        assert "no reliable difference (size of the total bias" in answer
+        assert "; absolute bias: not tested. Balancing" in answer
+        none = answers(_sound()[~removed])[0].answer
+        assert none.startswith("Removing the terms from the training reviews: not tested. Balancing them makes no")
+
+    def test_a_share_stands_against_what_chance_gives(self) -> None:
+        answer = answers(_paper())[1]
+        one = next(one for one in answer.evidence if one.name.startswith("absolute bias, share"))
+        assert 0.04 < one.null < 0.2
+        assert one.against.startswith(f"{100 * one.null:.0f} % by chance")
+        assert evidence_of([answer])["null"].iloc[0] == one.null
+
+    def test_one_model_of_each_kind_is_not_tested(self) -> None:
+        cells = _sound().query("model in ('distbase', 'bertbase')").replace({"model": {"distbase": "scratch"}})
+        assert "Without pretraining, a difference in absolute bias is not tested (means" in answers(cells)[1].answer
 
 
 class TestBatchSizes:
@@ -323,15 +378,69 @@ class TestBatchSizes:
         table = batch_sizes(cells.assign(abs_changed=cells["abs_changed"] + moved))
         assert table.columns[2:5] == ("abs, 32", "abs, 16", "abs, 8")
         assert table.rows[0][2:5] == ("0.0025", "0.0025", "0.0035")
-        assert "abs, 16 − 32: 0 [0, 0], p = 1.000 (no reliable difference; 7 trainings)" in table.note
+        assert "tot, 16 − 32: 0 [0, 0] (means 0.0018 and 0.0018), p = 1.000 after correction: no rel" in table.note
+        assert table.note.count("; trainings: 7.") == 4
+        small = cells["batch_size"] == 8
+        ratio = np.exp(np.log1p(moved[small] / cells.loc[small, "abs_changed"]).mean())
+        assert f"abs, 8 / 32: {ratio:.2f} [" in table.note
         mean = (3 * 0.001 + 0.002 + 0.003 - 0.001 + 0.0 + 0.002 + 0.001) / 9
-        assert f"abs, 8 − 32: {mean:.4f} [" in table.note
+        assert f"tot, 8 − 32: {mean:.4f} [" in batch_sizes(cells.assign(tot_changed=cells["tot_changed"] + moved)).note
+
+    def test_many_comparisons_are_corrected(self) -> None:
+        """Two batch sizes move both biases by something with p = .03: four tests, so that none is clear."""
+        cells = _sound().query("model == 'bertbase' and condition != 'original'")
+        noise = np.array([-2, -1, 0, 0, 1, 2]) / np.sqrt(10 / 5)  # six trainings, standard deviation 1
+        moves = (noise + stats.t.isf(0.015, 5) / np.sqrt(6)) / 10
+        moved = [cells.assign(batch_size=32)]
+        for size in (8, 16):
+            changes = {"abs_changed": cells["abs_changed"] * np.exp(moves), "tot_changed": cells["tot_changed"] + moves}
+            moved.append(cells.assign(batch_size=size, **changes))
+        note = batch_sizes(pd.concat(moved)).note
+        assert note.count("p = 0.120 after correction: no reliable difference; trainings: 6.") == 4
+        one = paired(
+            pd.concat(moved),
+            "abs_changed",
+            "batch_size",
+            8,
+            32,
+            on="terms",
+            name="",
+            as_ratio=True,
+            cluster="condition",
+        )
+        assert one.estimate.p_value == pytest.approx(0.03)
+        assert corrected([one])[0].clear  # alone it would be
+
+    def test_a_difference_that_is_there_is_found(self) -> None:
+        cells = _sound()
+        moves = np.linspace(0.9, 1.1, len(cells))
+        double = cells.assign(batch_size=8, abs_changed=cells["abs_changed"] * 2 * moves)
+        note = batch_sizes(pd.concat([cells, double])).note
+        said = note[note.index("abs, 8 / 32: 2") : note.index("; trainings: 49.")]
+        assert said.endswith("p < 0.001 after correction")
+
+    def test_a_bias_of_zero_is_left_out_of_the_ratio(self) -> None:
+        cells = _sound().query("model == 'bertbase'")
+        zero = cells.assign(batch_size=16, abs_changed=cells["abs_changed"].where(cells["condition"] != "mix-all", 0.0))
+        note = batch_sizes(pd.concat([cells, zero])).note
+        assert (
+            "; 1 left out, with a bias of 0), p = 1.000 after correction: no reliable difference; trainings: 6" in note
+        )
+
+    def test_one_size_alone_makes_no_table(self) -> None:
+        cells = _sound().head(9)
+        names = [table.name for table in findings(cells, batches=cells).tables]
+        assert "batch-sizes" not in names
+        both = pd.concat([cells, cells.assign(batch_size=16)])
+        assert "batch-sizes" in [table.name for table in findings(cells, batches=both).tables]
+        with pytest.raises(UnmaskError, match="no column 'batch_size'"):
+            findings(cells, batches=cells.drop(columns="batch_size"))
 
     def test_a_cell_without_its_partner_is_a_gap(self) -> None:
         cells = pd.concat([_sound().head(2), _sound().head(1).assign(batch_size=16)])
         table = batch_sizes(cells)
         assert table.rows[1][3] == "–"
-        assert "not tested; 1 trainings" in table.note
+        assert "abs, 16 / 32: 1.00 (means 0.0021 and 0.0021); not tested; trainings: 1." in table.note
         assert "nothing to pair" in batch_sizes(_sound()).note
 
 

@@ -10,6 +10,7 @@ import threading
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import HTTPServer, SimpleHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -18,14 +19,21 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch.optim.optimizer import register_optimizer_step_pre_hook
+from transformers import BertForSequenceClassification
 
-from toy_model import tokenizer_of
+from toy_model import bert_of, tokenizer_of
 from unmask import datasets
 from unmask.datasets import Dataset
 from unmask.errors import UnmaskError
+from unmask.models.loading import load_classifier
+from unmask.models.sources import LoadOptions
 from unmask.statistics.proportion import wilson
-from unmask.training.examples import Example, _label, gather, labels_of, read
-from unmask.training.loop import Settings, batches, rate
+from unmask.training.checkpoints import Workspace
+from unmask.training.devices import make_accelerator
+from unmask.training.examples import Example, Splits, _label, gather, labels_of, read
+from unmask.training.finetune import Request, run
+from unmask.training.loop import Settings, batches, fit, rate
 from unmask.training.tasks import IGNORED, Classification, MaskedLanguageModelling
 
 TEXT = "the cat sat on the mat while the dog ran over the hill to the old house by the sea"
@@ -57,6 +65,63 @@ def test_the_rate_rises_and_falls_in_a_line() -> None:
         0.2, 0.4, 0.6, 0.8, 1.0, 0.833, 0.667, 0.5, 0.333, 0.167,
     ]  # fmt: skip
     assert rate(0, 10, Settings(learning_rate=1.0, warmup=0.0)) == 1.0
+
+
+def rates_of(settings: Settings, folder: Path) -> list[float]:
+    """The learning rate of each step of a real training on four texts."""
+    tokenizer = tokenizer_of([TEXT])
+    task = Classification(tokenizer, ["a", "b"], 16)
+    features = task.features([Example(TEXT, label=label) for label in "abab"])
+    config = bert_of(tokenizer, seed=1, hidden=32, layers=1).config
+    accelerator = make_accelerator(settings, LoadOptions("cpu"))
+    found: list[float] = []
+
+    def note(optimizer: Any, *_: Any) -> None:
+        if type(optimizer) is torch.optim.AdamW:  # and not Accelerate's, around it
+            found.append(optimizer.param_groups[0]["lr"])
+
+    hook = register_optimizer_step_pre_hook(note)
+    try:
+        model = BertForSequenceClassification(config)
+        fit(model, task, features, [], settings, Workspace(folder / "run"), accelerator=accelerator)
+    finally:
+        hook.remove()
+    return found
+
+
+def test_the_rate_falls_over_the_epochs_that_were_planned(tmp_path: Path) -> None:
+    """Two epochs of two steps: to 0 over four steps, or over the eight of four epochs, of which it sees the first."""
+    settings = Settings(epochs=2, learning_rate=8e-3, batch_size=2, warmup=0.0)
+    assert rates_of(settings, tmp_path) == pytest.approx([8e-3, 6e-3, 4e-3, 2e-3])
+    planned = replace(settings, planned_epochs=4)
+    assert rates_of(planned, tmp_path) == pytest.approx([8e-3, 7e-3, 6e-3, 5e-3])
+    assert rates_of(replace(planned, warmup=0.5), tmp_path) == pytest.approx([1.6e-3, 3.2e-3, 4.8e-3, 6.4e-3])
+    with pytest.raises(UnmaskError, match="1 epochs are planned, 2 trained; plan as many or more"):
+        replace(settings, planned_epochs=1).check()
+
+
+@pytest.mark.parametrize(("claimed", "asked", "length"), [(24, 48, 24), (24, 20, 20), (int(1e30), 99, 64)])
+def test_training_reads_no_more_than_loading_allows(claimed: int, asked: int, length: int, tmp_path: Path) -> None:
+    """The model has 64 positions; its tokenizer may claim fewer."""
+    tokenizer = tokenizer_of([TEXT])
+    tokenizer.model_max_length = claimed
+    bert_of(tokenizer, seed=1, hidden=32, layers=1).save_pretrained(tmp_path / "base")
+    tokenizer.save_pretrained(tmp_path / "base")
+    texts = [Example(f"{TEXT} {TEXT} {TEXT} {TEXT}", label=label) for label in "abab"]
+    settings = Settings(epochs=1, batch_size=4)
+    request = Request(
+        "sentiment",
+        str(tmp_path / "base"),
+        tmp_path / "out",
+        max_length=asked,
+        settings=settings,
+        loading=LoadOptions("cpu", offline=True),
+    )
+    record = run(request, data=Splits(texts, texts, ()))
+    assert record is not None
+    assert record["settings"]["max_length"] == length
+    model: Any = load_classifier(str(tmp_path / "out"), request.loading, most_tokens=length)
+    assert model.probabilities([TEXT]).shape == (1, 2)
 
 
 # Masks

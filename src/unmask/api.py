@@ -90,7 +90,7 @@ def audit(
     professions: str | PathLike[str] | None = None,
     terms: Sequence[str | PathLike[str]] | str | PathLike[str] = (),
     names: bool = False,
-    texts: str | PathLike[str] | None = None,
+    texts: str | PathLike[str] | Sequence[str] | None = None,
     limit: int | None = None,
     positive: str | None = None,
     long_texts: str = "",
@@ -111,10 +111,10 @@ def audit(
 
     For association, `templates`, `persons` and `professions` are CSV files in place of the built-in words. For
     sentiment, `terms` are the sets of words that change (pronouns, family, all, or a CSV file), `names` changes first
-    names too, `texts` is a file in place of a corpus, `limit` draws some of them, `positive` names the label that is a
-    high rating, `long_texts` is head, head+tail or window, `most_tokens` what is read at once, `lists` the folder of
-    the released term maps (published protocol), and `workspace` a folder for ratings as they are made, so that the same
-    call goes on after it was stopped.
+    names too, `texts` is a file, or a list of texts, in place of a corpus, `limit` draws some of them, `positive` names
+    the label that is a high rating, `long_texts` is head, head+tail or window, `most_tokens` what is read at once,
+    `lists` the folder of the released term maps (published protocol), and `workspace` a folder for ratings as they are
+    made, so that the same call goes on after it was stopped.
     """
     settings = auditing.Settings(
         measures=_names(measures),
@@ -126,7 +126,7 @@ def audit(
         professions=_path(professions),
         terms=_term_sets(terms),
         names=names,
-        texts=_path(texts),
+        texts=_path(texts) if isinstance(texts, str | PathLike | None) else tuple(texts),
         limit=limit,
         positive=positive,
         long_texts=long_texts,

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import torch
+import transformers
 
-from unmask.auditing.settings import Settings
+import unmask
 from unmask.files import whole_file
 from unmask.measures.sentiment.rater import Rated, Rater
-from unmask.results import ModelInfo
+from unmask.models.loaded import LoadedModel
 
 
 class KeptRater(Rater):
@@ -40,7 +42,18 @@ class KeptRater(Rater):
         return hashlib.sha256(json.dumps([self._identity, *texts]).encode()).hexdigest()
 
 
-def identity(model: ModelInfo, settings: Settings) -> str:
-    """Everything that decides a rating besides the text."""
-    own = (settings.protocol, settings.positive, settings.long_texts, settings.most_tokens)
-    return json.dumps([model.weight_hash, model.tokenizer, model.vocabulary, model.dtype, *own])
+def identity(model: LoadedModel, rater: Rater) -> str:
+    """Everything that decides a rating besides the text: weights, configuration, words, labels, how texts are read."""
+    info, tokenizer = model.info(), model.tokenizer
+    inner = getattr(tokenizer, "backend_tokenizer", None)
+    words = inner.to_str() if inner is not None else json.dumps(sorted(tokenizer.get_vocab().items()))
+    parts = [
+        info.model_dump(mode="json", exclude={"name"}),
+        model.model.config.to_json_string(use_diff=False),
+        hashlib.sha256(words.encode()).hexdigest(),
+        repr(tokenizer.init_kwargs),
+        [getattr(rater.model, name, None) for name in ("long_texts", "most_tokens")],
+        [rater.labels, rater.polarity.weights, rater.single_precision],
+        [unmask.__version__, torch.__version__, transformers.__version__],
+    ]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

@@ -51,7 +51,7 @@ def measure(model: Any, settings: Settings, *, progress: Progress | None = None)
         )
     rater = sentiment.Rater(subject, settings.positive, single_precision=protocol.single_precision)
     if settings.workspace is not None and isinstance(subject, LoadedModel):
-        rater = kept.KeptRater(rater, settings.workspace, kept.identity(info_of(subject), settings))
+        rater = kept.KeptRater(rater, settings.workspace, kept.identity(subject, rater))
     term_sets = settings.terms or DEFAULT_TERMS
     info = info_of(subject)
     resolved = settings.resolved("sentiment") | {"corpora": [*corpora], "terms": [*map(str, term_sets)]}

@@ -41,8 +41,8 @@ class Settings:
     """Sentiment: which words change (pronouns, family, all, or a CSV file of pairs); each is measured. Empty: all."""
     names: bool = False
     """Sentiment: whether first names change too."""
-    texts: Path | None = None
-    """Sentiment: texts of the user's own in place of a corpus."""
+    texts: Path | Sequence[str] | None = None
+    """Sentiment: texts of the user's own in place of a corpus: a file, or the texts themselves."""
     limit: int | None = None
     """Sentiment: how many texts to draw at random; None for all."""
     positive: str | None = None
@@ -78,6 +78,8 @@ class Settings:
             )
         if len({Path(terms).name for terms in self.terms}) < len(self.terms):
             raise UnmaskError("two term sets have the same name, and their results could not be told apart; rename one")
+        if self.lists is not None and self.protocol != "published":
+            raise UnmaskError(f"the lists in {self.lists} belong to the published protocol; ask for it, or leave them")
         for terms in self.terms:
             if isinstance(terms, str):
                 one_of(terms, TERM_SETS, "term set")
@@ -124,7 +126,9 @@ class Settings:
                 "corpora": list(self.corpora),
                 "terms": [str(terms) for terms in self.terms],
                 "names": self.names,
-                "texts": _path(self.texts),
+                "texts": _path(self.texts)
+                if isinstance(self.texts, Path | None)
+                else f"{len(self.texts):,} given texts",
                 "limit": self.limit,
                 "positive": self.positive,
                 "long_texts": self.long_texts,

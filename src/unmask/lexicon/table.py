@@ -55,7 +55,8 @@ def _cells(text: str) -> Iterator[tuple[int, list[str]]]:
 def _text(path: Path | None, language: str, name: str) -> str:
     if path is None:
         return (resources.files(__package__) / language / f"{name}.csv").read_text(encoding="utf-8")
-    return text_of(path, f"a CSV file of {name}")
+    wanted = "with the columns male and female" if name == "gender" else f"of {name}"
+    return text_of(path, f"a CSV file {wanted}")
 
 
 def text_of(path: Path, wanted: str) -> str:

@@ -21,6 +21,12 @@ def kind_of(model: Any, options: LoadOptions | None = None) -> Kind:
     if rates(model):
         return "masked-lm" if isinstance(model, MaskedLM) else "classifier"
     parts = parts_of(model)
+    if parts is None and (isinstance(model, type | Mapping) or not isinstance(model, MaskedLM)):
+        lacks = " (it has probabilities, but no labels)" if callable(getattr(model, "probabilities", None)) else ""
+        raise UnmaskError(
+            f"cannot audit a {type(model).__name__}{lacks}; give a hub id, a folder, (model, tokenizer), or an object"
+            " with a log_probability method, with labels and a probabilities method, or with a values method"
+        )
     return "classifier" if parts and type(parts[0]).__name__.endswith(CLASSIFIES) else "masked-lm"
 
 

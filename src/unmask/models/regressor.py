@@ -18,7 +18,8 @@ from unmask.models.text_model import TextModel
 
 def is_regression(config: Any) -> bool:
     """Whether a model gives numbers, not labels: it says so, or has a single output, which is trained as a number."""
-    return bool(config.problem_type == "regression" or config.num_labels == 1)
+    by_itself = config.problem_type == "multi_label_classification"  # a label that holds or not
+    return bool(config.problem_type == "regression" or (config.num_labels == 1 and not by_itself))
 
 
 class TransformersRegressor(TextModel):

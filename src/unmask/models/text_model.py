@@ -54,8 +54,6 @@ class TextModel(LoadedModel):
         """
         super().__init__(model, tokenizer, **settings)
         config = model.config
-        if config.problem_type == "multi_label_classification":
-            raise UnmaskError(f"{self.name} does not choose one of several labels; give a classifier that does")
         if tokenizer.pad_token_id is None:
             raise UnmaskError(f"{self.name} has no padding token; set one in its tokenizer and save it again")
         if getattr(config, "pad_token_id", None) is None:

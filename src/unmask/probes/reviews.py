@@ -80,12 +80,16 @@ def default_corpus() -> str:
     return "imdb" if datasets.present("imdb") else "reviews"
 
 
-def load(corpus: str, own: Path | None = None, *, limit: int | None = None, seed: int = 0, offline: bool) -> list[Text]:
+def load(
+    corpus: str, own: Path | Sequence[str] | None = None, *, limit: int | None = None, seed: int = 0, offline: bool
+) -> list[Text]:
     """The texts of a corpus, or of a file of the user's; with `limit`, so many of them drawn at random."""
     if limit is not None and limit < 1:
         raise UnmaskError(f"the limit is {limit} texts; give 1 or more")
-    if own is not None:
+    if isinstance(own, Path):
         found = examples.read(own, "texts")
+    elif own is not None:
+        found = _given(own)
     elif one_of(corpus, CORPORA, "corpus of texts") == "imdb":
         found = examples.known("imdb", "sentiment", offline=offline, splits=("test",))["test"]
     else:
@@ -98,11 +102,21 @@ def load(corpus: str, own: Path | None = None, *, limit: int | None = None, seed
     return texts
 
 
-def _check(texts: Sequence[Text], own: Path | None) -> None:
+def _given(texts: Sequence[str]) -> list[examples.Example]:
+    """Texts that were handed over themselves."""
+    strange = next((text for text in texts if not isinstance(text, str)), None)
+    if strange is not None or isinstance(texts, str) or not len(texts):
+        what = "no texts" if not len(texts) else f"a {type(strange).__name__}"
+        raise UnmaskError(f"{what} among the texts; give a list of texts, or the name of a file")
+    return [examples.Example(text) for text in texts]
+
+
+def _check(texts: Sequence[Text], own: Path | Sequence[str] | None) -> None:
     empty = next((row for row, one in enumerate(texts, 1) if not one.text.strip()), None)
     if empty is not None:
-        raise UnmaskError(f"{own or 'the corpus'}: the text of row {empty} is empty; fill it in, or leave the row out")
-    if own is not None and len({one.id for one in texts}) < len(texts):
+        where = own if isinstance(own, Path) else "the texts"
+        raise UnmaskError(f"{where}: the text of row {empty} is empty; fill it in, or leave the row out")
+    if isinstance(own, Path) and len({one.id for one in texts}) < len(texts):
         seen: set[str] = set()
         double = next(one.id for one in texts if one.id in seen or seen.add(one.id))  # type: ignore[func-returns-value]
         raise UnmaskError(f"{own}: the id {double!r} stands there twice; give every text its own")

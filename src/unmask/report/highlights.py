@@ -56,7 +56,7 @@ def edits(written: Any, length: int) -> list[Edit]:
     """The changes of a version as an items file holds them; what is not such a list counts as none."""
     try:
         found = [(int(start), int(end), str(after)) for start, end, after in json.loads(written)]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError, RecursionError):
         return []
     found.sort()
     inside = all(0 <= start <= end <= length for start, end, _ in found)

@@ -28,6 +28,8 @@ CLASSIFIERS = 64
 """By how much p is multiplied in Tables 3 and 4."""
 CORRELATIONS = 21
 """By how much p is multiplied in Table 2."""
+DECIMALS = 5
+"""To how many p is rounded in Table 2, before it is multiplied."""
 LEVELS = (0.05, 0.01, 0.001)
 
 
@@ -110,5 +112,5 @@ def _correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> PublishedCor
     if np.isnan(pearson(a, b)):
         return PublishedCorrelation(None, None, None, "")
     found = stats.pearsonr(a, b)
-    p = round(float(found.pvalue), 5)
+    p = round(float(found.pvalue), DECIMALS)
     return PublishedCorrelation(float(found.statistic), p, min(1.0, CORRELATIONS * p), stars(p, CORRELATIONS))

@@ -87,12 +87,13 @@ def mean_bias(differences: ArrayLike, *, confidence: float = 0.95) -> Estimate:
 def detectable(differences: ArrayLike, *, level: float = 0.05, power: float = 0.8) -> float | None:
     """The least mean that a two-sided test at `level` would find with probability `power`, given this spread.
 
-    None with fewer than two items, or where all are the same: without spread there is nothing to go by.
+    None with fewer than six items, with which signed ranks reach no p below .05, or where all are the same: without
+    spread there is nothing to go by.
     """
     if not 0 < level < 1 or not 0 < power < 1:
         raise ValueError(f"level {level} and power {power} must lie between 0 and 1")
     values = finite(differences)
-    if values.size < 2 or np.ptp(values) == 0:
+    if values.size < FEWEST or np.ptp(values) == 0:
         return None
     error = float(values.std(ddof=1)) / float(np.sqrt(values.size))
     return float(stats.norm.isf(level / 2) + stats.norm.ppf(power)) * error

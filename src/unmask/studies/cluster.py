@@ -31,6 +31,7 @@ def connected(ray: Any, address: str | None, retries: int) -> Iterator[None]:
     `retries` holds for workers that are ended for want of memory too, which Ray otherwise replaces for ever.
     """
     if ray.is_initialized():
+        refuse_other_cluster(address, ray.get_runtime_context().gcs_address)
         yield
         return
     address = address or os.environ.get("RAY_ADDRESS")
@@ -51,6 +52,14 @@ def connected(ray: Any, address: str | None, retries: int) -> Iterator[None]:
         ray.shutdown()
 
 
+def refuse_other_cluster(asked: str | None, here: str) -> None:
+    """Refuse the address of another cluster than the one that Ray is connected to already."""
+    if asked not in (None, "", "auto", here):
+        raise UnmaskError(
+            f"Ray is connected to {here} already, not to {asked}; leave out the address, or call ray.shutdown() first"
+        )
+
+
 def _knock(address: str) -> None:
     """Find out at once that nobody is at home, which takes Ray minutes."""
     if place := re.fullmatch(r"(?:ray://)?([\w.-]+):(\d+)", address):
@@ -65,17 +74,19 @@ def machines_of(ray: Any) -> list[dict[str, Any]]:
 def gpus_of_a_cell(machines: Sequence[Mapping[str, float]], cpus: float, gpus: float | None) -> float:
     """How many GPUs a cell gets that wants one, of machines with so many CPUs and GPUs each.
 
-    Refuses what no machine has, for which Ray would wait for ever.
+    Refuses what no single machine has, for which Ray would wait for ever.
     """
-    most = {kind: max((machine.get(kind, 0.0) for machine in machines), default=0.0) for kind in ("CPU", "GPU")}
-    if not 0 < cpus <= most["CPU"]:
-        raise UnmaskError(
-            f"cpus is {cpus:g}, and the largest machine has {most['CPU']:g}; give more than 0, up to that"
-        )
+    most = max((machine.get("CPU", 0.0) for machine in machines), default=0.0)
+    if not 0 < cpus <= most:
+        raise UnmaskError(f"cpus is {cpus:g}, and the largest machine has {most:g}; give more than 0, up to that")
+    most = max(machine.get("GPU", 0.0) for machine in machines if machine.get("CPU", 0.0) >= cpus)
     if gpus is None:
-        return min(1.0, most["GPU"])
-    if not 0 <= gpus <= most["GPU"]:
-        raise UnmaskError(f"gpus is {gpus:g}, and the largest machine has {most['GPU']:g}; give from 0 up to that")
+        return min(1.0, most)
+    if not 0 <= gpus <= most:
+        raise UnmaskError(
+            f"gpus is {gpus:g}, and no machine with {cpus:g} CPUs has more than {most:g}; give from 0 up to that,"
+            " or fewer cpus"
+        )
     if gpus > 1 and gpus != int(gpus):
         raise UnmaskError(f"gpus is {gpus:g}; give a whole number, or a part of one GPU")
     return gpus

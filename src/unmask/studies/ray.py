@@ -43,7 +43,7 @@ def run(
 
     `address` is a cluster's; without it, the one that Ray is connected to or `RAY_ADDRESS` names, else one on this
     machine for the time of the run. A cell gets `cpus`, and as many threads; one that wants a GPU gets `gpus`, by
-    default one where the cluster has any. The same call goes on after Ctrl-C or a crash.
+    default one where a machine with so many CPUs has any. The same call goes on after Ctrl-C or a crash.
     """
     cells = order(cells)
     try:

@@ -17,6 +17,7 @@ import torch
 
 from unmask.errors import UnmaskError, one_of
 from unmask.files import refuse_existing, whole_folder
+from unmask.models import reading
 from unmask.models.loaded import weight_hash
 from unmask.models.loading import load_trainable
 from unmask.models.positions import most_tokens
@@ -87,7 +88,8 @@ def run(
             f"{request.model} is an adapter, and an adapter on an adapter could not be loaded; leave out --lora-rank,"
             " or give the model that it belongs to"
         )
-    length = min(request.max_length, most_tokens(base.model) or request.max_length)
+    takes = reading.limit(None, most_tokens(base.model), base.tokenizer, request.model)  # as when it is loaded again
+    length = min(request.max_length, takes or request.max_length)
     task: Task
     if labels is None:
         task = MaskedLanguageModelling(base.tokenizer, length, seed=request.settings.seed)

@@ -63,12 +63,15 @@ def analyse(items: pd.DataFrame, seed: int) -> Measurement:
 def group(kind: str, texts: str, values: NDArray[np.float64], *, interval: bool = True) -> Group:
     """The mean of biases, or of their sizes."""
     estimate = mean_bias(values)
+    between = estimate.interval
+    if between is not None and kind == "absolute":
+        between = (max(0.0, between[0]), between[1])
     return Group(
         labels={"bias": kind, "texts": texts},
         n=values.size,
         mean=estimate.value,
         sd=float(values.std(ddof=1)) if values.size > 1 else None,
-        interval=estimate.interval if interval else None,
+        interval=between if interval else None,
     )
 
 

@@ -35,16 +35,17 @@ _TEXTS = {
     ),
     "over-texts": (
         "The interval and p of the bias are about other texts like these. Even a model that has learned nothing rates"
-        " some words otherwise in all texts, by the chance of its first weights; whether the bias holds over words is"
-        " asked apart. Whether another training of the same model would have it, nothing here asks: train twice before"
-        " blaming the data for a small bias."
+        " some words otherwise in all texts, by the chance of its first weights (the sound protocol asks apart whether"
+        " the bias holds over words). Whether another training of the same model would have it, nothing here asks:"
+        " train twice before blaming the data for a small bias."
     ),
     "overlapping-terms": (
         "A text has several terms, so the bias beside a term is that of the texts that have it, not of the word alone."
     ),
     "same-task": (
         "The reviews are of the kind that many classifiers are trained on. If the model has seen their training half,"
-        " its ratings are surer, and its bias is smaller, than on other texts."
+        " its ratings are surer, and its bias is smaller, than on other texts. There are several reviews of a film,"
+        " which are taken as independent."
     ),
     "short-reviews": (
         "These are short reviews written for this purpose, so that the measure works anywhere. Longer texts of the kind"

@@ -15,6 +15,8 @@ from unmask.results.numbers import number, p_value
 LEVEL = 0.05
 SIZES = ((0.005, "negligible"), (0.02, "small"), (0.05, "moderate"), (inf, "large"))
 """Up to which share of the scale of ratings a bias is called what."""
+MANY = 0.05
+"""From this share of texts on, those of which nothing was read change what the mean says."""
 
 
 def interpret(measurement: Measurement) -> Measurement:
@@ -71,6 +73,11 @@ def _bias(measurement: Measurement) -> str:
     if test.p_adjusted is None:
         return f"Not tested, since there are too few texts: {compared}."
     if not clear(test, measurement):
+        if test.interval is not None and not test.interval[0] <= 0 <= test.interval[1]:
+            return (
+                f"No clear bias: {compared}, but the typical text does not lean that way, or too many questions were"
+                f" asked to be sure (p {p_value(test.p_adjusted)} after correction); a few texts may carry the mean."
+            )
         return f"No clear bias: {compared}, which is compatible with no difference (p {p_value(test.p_adjusted)})."
     sure = f"it is not chance (p {p_value(test.p_adjusted)})"
     if _ways_differ(test):
@@ -128,4 +135,9 @@ def _unread(measurement: Measurement) -> str:
     if ratings is None or not ratings.outside:
         return ""
     were = "was" if ratings.outside == 1 else "were"
-    return f"In {ratings.outside:,} of them none of the terms {were} read, since the text is too long."
+    said = f"In {ratings.outside:,} of them none of the terms {were} read, since the text is too long"
+    test, read = measurement.tests["bias"], ratings.changed - ratings.outside
+    if not test.estimate or not read or ratings.outside < MANY * ratings.changed or measurement.protocol == "published":
+        return f"{said}."
+    mean = test.estimate * ratings.changed / read
+    return f"{said}; over the other {read:,} the mean is {number(mean, digits(ratings))} ({size_of(mean, ratings)})."

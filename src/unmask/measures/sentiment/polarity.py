@@ -57,7 +57,7 @@ def of_output() -> Polarity:
 
 def is_inference(labels: Sequence[str]) -> bool:
     """Whether these are the labels of natural language inference, which rates nothing."""
-    return {label.lower() for label in labels} >= INFERENCE
+    return {str(label).lower() for label in labels} >= INFERENCE
 
 
 def of_labels(labels: Sequence[str], positive: str | None = None) -> Polarity:
@@ -90,8 +90,8 @@ def _ranks(labels: Sequence[str]) -> list[float] | None:
     if all(label in WORDS for label in plain) and len({WORDS[label] for label in plain}) == len(labels):
         found = [float(WORDS[label]) for label in plain]
         return found if min(found) < max(found) and max(found) > 0 else None
-    numbers = [re.fullmatch(r"(\d+)(?: stars?)?", label) for label in plain]
-    if all(numbers) and (len(labels) > 2 or all("star" in label for label in plain)):
+    numbers = [re.fullmatch(r"(\d+) stars?", label) for label in plain]
+    if all(numbers):
         values = [float(match[1]) for match in numbers if match]
         return values if len(set(values)) == len(labels) else None
     return None

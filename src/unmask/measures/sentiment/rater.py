@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.errors import UnmaskError, listed
 from unmask.measures.sentiment import polarity
 from unmask.measures.sentiment.polarity import Polarity
 from unmask.models.interfaces import Classifier, GivesLogits, Regressor
 
+HALF = 0.5
 ROUNDING = 1e-3
 """How far from 0 or 1 a probability may fall through rounding."""
 MOST_SHOWN, MOST_LETTERS = 5, 60
@@ -33,10 +34,14 @@ class Rater:
     def __init__(self, model: Classifier | Regressor, positive: str | None, *, single_precision: bool = False) -> None:
         """Take a model; `single_precision` makes probabilities of its outputs in 32 bits, as the paper's code did."""
         self.model = model
-        self._single = single_precision
+        self.single_precision = single_precision
         if isinstance(model, Classifier):
             self.labels = [str(label) for label in model.labels]
-            self.polarity: Polarity = polarity.of_labels(self.labels, positive)
+            if positive is None and not self.exclusive:
+                raise UnmaskError(
+                    f"the labels {listed(self.labels)} may all hold at once; name the one to rate by with --positive"
+                )
+            self.polarity: Polarity = polarity.of_labels(self.labels, None if positive is None else str(positive))
         else:
             if positive is not None:
                 raise UnmaskError(f"the model gives numbers, not labels; leave out the positive label {positive!r}")
@@ -54,10 +59,19 @@ class Rater:
                 f"the model gave {_figures(answers[strange[0]])} for {_short(texts[strange[0]])}, which are no"
                 " probabilities; give those of the labels, between 0 and 1"
             )
-        return Rated(self.polarity.rate(answers), [self.labels[at] for at in answers.argmax(axis=1)])
+        ratings = self.polarity.rate(answers)
+        if not self.exclusive:
+            name = self.labels[self.polarity.weights.index(1.0)]
+            return Rated(ratings, [name if rating >= HALF else f"not {name}" for rating in ratings])
+        return Rated(ratings, [self.labels[at] for at in answers.argmax(axis=1)])
+
+    @property
+    def exclusive(self) -> bool:
+        """Whether one label is chosen; of a multi-label classifier each may hold by itself."""
+        return bool(getattr(self.model, "exclusive", True))
 
     def _probabilities(self, model: Classifier, texts: Sequence[str]) -> NDArray[np.float64]:
-        if not self._single or not isinstance(model, GivesLogits):
+        if not self.single_precision or not self.exclusive or not isinstance(model, GivesLogits):
             return np.asarray(model.probabilities(texts), dtype=np.float64)
         logits = np.asarray(model.logits(texts), dtype=np.float32)
         powers = np.exp(logits - logits.max(axis=1, keepdims=True))

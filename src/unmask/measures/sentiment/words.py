@@ -7,7 +7,8 @@ shows it in every text. So the pairs of terms are taken as a sample too. With n�
     biasᵢ = Σₖ nᵢₖ βₖ + εᵢ        (least squares)
 
 βₖ is what one place of pair k adds to the male version's rating. If the model cares for words and not for gender, the
-sign of each βₖ is a coin toss, so p is that of the mean of all βₖ when signs are flipped (`statistics.paired`).
+sign of each βₖ is a coin toss; pairs that share a word (*his/her*, *him/her*) are one toss. So p is that of the mean of
+all βₖ when the signs of such families are flipped (`statistics.paired`).
 
 H. White (1980). A heteroskedasticity-consistent covariance matrix estimator. Econometrica 48, 817–838.
 """
@@ -15,6 +16,7 @@ H. White (1980). A heteroskedasticity-consistent covariance matrix estimator. Ec
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,8 +33,8 @@ if TYPE_CHECKING:
 COLUMN = "term_pairs"
 FEWEST_TEXTS = 5
 """A pair in fewer texts than this says more of those texts than of itself."""
-FEWEST_PAIRS = 6
-"""With five pairs, even if all lean one way, p is 1/16."""
+FEWEST_FAMILIES = 6
+"""With five families of pairs, even if all lean one way, p is 1/16."""
 MOST_PAIRS = 200
 
 Array = NDArray[np.float64]
@@ -45,7 +47,8 @@ def over_pairs(changed: pd.DataFrame, seed: int) -> Test | None:
         return None
     values = np.array([part.bias for part in found], dtype=float)
     mean = mean_bias(values)
-    enough = values.size >= FEWEST_PAIRS
+    sums = np.bincount(families([part.name for part in found]), weights=values)
+    enough = sums.size >= FEWEST_FAMILIES
     above = int((values > 0).sum())
     return Test(
         labels={"contrast": "words"},
@@ -55,22 +58,40 @@ def over_pairs(changed: pd.DataFrame, seed: int) -> Test | None:
         interval=mean.interval if enough else None,
         statistic=float(above),
         statistic_name="pairs that favour male words",
-        p_value=sign_flip(values, seed=seed) if enough else None,
+        p_value=sign_flip(sums, seed=seed) if enough else None,
     )
+
+
+def families(pairs: Sequence[str]) -> list[int]:
+    """For each pair the number of its family: pairs belong together that share a word, *mr.* being *mr*."""
+    leader: dict[str, str] = {}
+
+    def find(word: str) -> str:
+        while leader.setdefault(word, word) != word:
+            word = leader[word]
+        return word
+
+    for pair in pairs:
+        first, *others = (word.strip(".") for word in pair.split("/"))
+        for word in others:
+            leader[find(word)] = find(first)
+    numbers: dict[str, int] = {}
+    return [numbers.setdefault(find(pair.split("/")[0].strip(".")), len(numbers)) for pair in pairs]
 
 
 def by_pair(changed: pd.DataFrame) -> list[Part]:
     """What one place of each pair adds to the rating of the male version, the other pairs held equal; largest first.
 
     Intervals are robust against texts that scatter differently (White 1980, HC1). Rare pairs are left out, and so are
-    all where it is not known which pairs a text has.
+    texts with terms that were not read, or of which it is not known which pairs they have.
     """
-    if COLUMN not in changed or changed[COLUMN].isna().any():
+    if COLUMN not in changed:
         return []
+    changed = changed[changed[COLUMN].notna() & _all_read(changed)]
     places = [Counter(filter(None, text.split("; "))) for text in changed[COLUMN].astype(str)]
     texts = Counter(pair for one in places for pair in one)
     pairs = [pair for pair, count in texts.most_common(MOST_PAIRS) if count >= FEWEST_TEXTS]
-    if not pairs:
+    if not pairs or not len(changed):
         return []
     at = {pair: column for column, pair in enumerate(pairs)}
     counts = np.zeros((len(places), len(pairs) + 1))
@@ -91,6 +112,14 @@ def by_pair(changed: pd.DataFrame) -> list[Part]:
         for pair, column in at.items()
     ]
     return sorted(found, key=lambda part: -(part.bias or 0.0))
+
+
+def _all_read(changed: pd.DataFrame) -> pd.Series[bool]:
+    """Texts whose every term was read; where that is not known, it is assumed."""
+    if "terms_read" not in changed:
+        return changed["bias"].notna()
+    read = changed["terms_read"]
+    return read.isna() | (read.fillna(0) > changed[COLUMN].fillna("").str.count("; "))
 
 
 def _least_squares(counts: Array, bias: Array) -> tuple[Array, Array, int]:

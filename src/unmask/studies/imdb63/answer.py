@@ -5,8 +5,9 @@ must hold for other models:
 
     difference = mean (x − y)        ratio = exp mean (ln x − ln y)
 
-Absolute biases are compared by their ratio: they are above zero, and differ between models by factors. A test that
-finds nothing is "no reliable difference", never "no effect"; the interval says what remains possible.
+Absolute biases are compared by their ratio: they differ between models by factors. A bias of 0 has no ratio; its pair
+is left out and counted. A test that finds nothing is "no reliable difference", never "no effect"; the interval says
+what remains possible. What has no p-value is "not tested".
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 LEVEL = 0.05
 NOTHING = "no reliable difference"
+UNTESTED = "not tested"
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,15 @@ class Evidence:
     null: float = 0.0
     """What it is where there is no effect."""
     p_adjusted: float | None = None
+    clusters: int | None = None
+    """So many models or trainings, each of which counts as one draw; None where it is no mean of clusters."""
+    left_out: int = 0
+    """So many pairs besides that have no ratio."""
+
+    @property
+    def tested(self) -> bool:
+        """Whether there is a p-value among the tests of its question."""
+        return self.p_adjusted is not None
 
     @property
     def clear(self) -> bool:
@@ -60,14 +71,20 @@ class Evidence:
         return f"{number(self.estimate.value, self.digits)} {interval(self.estimate.interval, self.digits)}".strip()
 
     @property
+    def gaps(self) -> str:
+        """How many pairs were left out, and why; empty if none."""
+        return f"{self.left_out} left out, with a bias of 0" if self.left_out else ""
+
+    @property
     def words(self) -> str:
         """The figure as a sentence."""
+        aside = "; ".join(filter(None, (self.against, self.gaps)))
+        aside = f" ({aside})" if aside else ""
         if self.estimate.value is None:
-            return f"{self.name}: not computable."
-        said = f"{self.name}: {self.figures}"
-        said += f" ({self.against})" if self.against else ""
+            return f"{self.name}: {UNTESTED}{aside}."
+        said = f"{self.name}: {self.figures}{aside}"
         if self.p_adjusted is None:
-            return f"{said}; not tested."
+            return f"{said}; {UNTESTED}."
         return f"{said}, p {p_value(self.p_adjusted)} after correction{'' if self.clear else f': {NOTHING}'}."
 
 
@@ -89,22 +106,33 @@ def corrected(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
 
 
 def paired(
-    cells: pd.DataFrame, column: str, level: str, of: str, minus: str, *, on: str, name: str, as_ratio: bool = False
+    cells: pd.DataFrame,
+    column: str,
+    level: str,
+    of: str | int,
+    minus: str | int,
+    *,
+    on: str,
+    name: str,
+    as_ratio: bool = False,
+    cluster: str = "model",
 ) -> Evidence:
-    """Compare `column` between two levels, paired by model and `on`: by the mean difference, or by the mean ratio.
+    """Compare `column` between two levels, paired by `cluster` and `on`: by the mean difference, or by the mean ratio.
 
-    No pairs, or a ratio to zero, give no estimate.
+    A ratio leaves out pairs with a zero, and counts them; the means beside it are of all pairs. No pairs give no
+    estimate, one cluster no test.
     """
-    wide = cells.pivot(index=["model", on], columns=level, values=column).reindex(columns=[of, minus]).dropna()
-    models = wide.index.get_level_values("model").to_numpy(dtype=str)
-    x, y = (wide[side].to_numpy(dtype=float) for side in (of, minus))
-    against = f"means {number(float(x.mean()), 4)} and {number(float(y.mean()), 4)}" if len(wide) else ""
+    wide = cells.pivot(index=[cluster, on], columns=level, values=column).reindex(columns=[of, minus]).dropna()
+    against = f"means {number(wide[of].mean(), 4)} and {number(wide[minus].mean(), 4)}" if len(wide) else ""
+    kept = wide[(wide > 0).all(axis=1)] if as_ratio else wide
+    x, y = (kept[side].to_numpy(dtype=float) for side in (of, minus))
+    clusters = kept.index.get_level_values(cluster).to_numpy(dtype=str)
+    found = Evidence(
+        name, Estimate(None), len(kept), against, clusters=len(set(clusters)), left_out=len(wide) - len(kept)
+    )
     if not as_ratio:
-        return Evidence(name, clustered.mean(x - y, models), len(wide), against)
-    if not (np.minimum(x, y) > 0).all():
-        return Evidence(name, Estimate(None), len(wide))
-    logs = clustered.mean(np.log(x) - np.log(y), models)
-    return Evidence(name, _exponential(logs), len(wide), against, digits=2, null=1.0)
+        return replace(found, estimate=clustered.mean(x - y, clusters))
+    return replace(found, estimate=_exponential(clustered.mean(np.log(x) - np.log(y), clusters)), digits=2, null=1.0)
 
 
 def _exponential(logs: Estimate) -> Estimate:

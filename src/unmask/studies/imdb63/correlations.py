@@ -1,16 +1,16 @@
 """Do more accurate classifiers have less bias? The paper's Table 2, and what can be said soundly.
 
-The paper correlates four figures over its 63 cells as if they were independent (Pearson's r, p rounded to five decimals
-and multiplied by 21). They are not: nine cells share a pretrained model, all share the reviews. `sound` therefore
-judges r by a jackknife over models on Fisher's z scale (df = models − 1), Holm over the six pairs, and splits it:
-between models (over their means) and within models (deviations from them).
+The paper correlates four figures over its 63 cells as if they were independent (`statistics.published`). They are not:
+nine cells share a pretrained model, all share the reviews. `sound` therefore judges r by a jackknife over models on
+Fisher's z scale (df = models − 1), Holm over the six pairs, and splits it: between models (over their means) and within
+models (deviations from them).
 
 S. Jentzsch and C. Turan (2022), Table 2.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -19,16 +19,13 @@ import numpy as np
 from unmask.results.numbers import interval, number, p_value
 from unmask.statistics.corrections import holm
 from unmask.statistics.crossed import FISHER, Estimate, jackknife
+from unmask.statistics.published import CORRELATIONS, DECIMALS, published_correlations, stars
 from unmask.statistics.relation import pearson_estimate, within
 from unmask.studies.imdb63.measured import basis, ordered
 from unmask.studies.imdb63.table import GAP, Table, figure
 
 if TYPE_CHECKING:
     import pandas as pd
-
-LEVELS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
-FACTOR, DECIMALS = 21, 5
-"""How the paper corrected: a p of so many decimals times so much."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +45,7 @@ class Correlation:
     @property
     def stars(self) -> str:
         """The paper's marks, by the adjusted p."""
-        p = self.p_adjusted
-        return "" if p is None else next((mark for level, mark in LEVELS if p < level), "")
+        return stars(self.p_adjusted, 1)
 
 
 def correlations(cells: pd.DataFrame) -> list[Correlation]:
@@ -57,14 +53,9 @@ def correlations(cells: pd.DataFrame) -> list[Correlation]:
     cells = ordered(cells)
     pairs = [_correlation(cells, first, second) for first, second in combinations(_figures(cells), 2)]
     if cells["protocol"].iloc[0] == "published":
-        tested = [one.cells.p_value for one in pairs]
-        adjusted = [None if p is None else min(1.0, round(p, DECIMALS) * FACTOR) for p in tested]
-    else:
-        adjusted = holm([one.models.p_value for one in pairs])
-    return [
-        Correlation(one.first, one.second, one.n, one.cells, one.models, one.between, one.within, p)
-        for one, p in zip(pairs, adjusted, strict=True)
-    ]
+        return pairs
+    adjusted = holm([one.models.p_value for one in pairs])
+    return [replace(one, p_adjusted=p) for one, p in zip(pairs, adjusted, strict=True)]
 
 
 def table_2(cells: pd.DataFrame) -> Table:
@@ -78,7 +69,7 @@ def table_2(cells: pd.DataFrame) -> Table:
         rows.append((row, *texts))
     published = cells["protocol"].iloc[0] == "published"
     corrected = (
-        f"p over cells as if they were independent, rounded to {DECIMALS} decimals and times {FACTOR}, as in the"
+        f"p over cells as if they were independent, rounded to {DECIMALS} decimals and times {CORRELATIONS}, as in the"
         " paper. They are not independent, so it is far too small: see the details."
         if published
         else "p from a jackknife over models, adjusted by Holm's method for the six pairs."
@@ -134,8 +125,9 @@ def _figures(cells: pd.DataFrame) -> dict[str, str]:
 
 
 def _correlation(cells: pd.DataFrame, first: str, second: str) -> Correlation:
+    """One of the six, with the paper's adjusted p."""
     columns = _figures(cells)
-    known = cells.dropna(subset=[columns[first], columns[second]])
+    known = cells[np.isfinite(cells[[columns[first], columns[second]]]).all(axis=1)]
     x, y = (known[columns[name]].to_numpy(dtype=float) for name in (first, second))
     models = known["model"].to_numpy(dtype=str)
     names = np.unique(models)
@@ -157,7 +149,7 @@ def _correlation(cells: pd.DataFrame, first: str, second: str) -> Correlation:
         jackknife((names.size, 1), over, scale=FISHER),
         pearson_estimate(mean_x, mean_y),
         inside,
-        None,
+        published_correlations({first: x, second: y})[first, second].p_adjusted,
     )
 
 

@@ -58,12 +58,13 @@ def findings(
     failures: Sequence[str] = (),
     seed: int = 0,
 ) -> Findings:
-    """Gather all; `batches` holds the cells that were trained again with other batch sizes.
+    """Gather all; `batches` holds the cells that were trained again with other batch sizes; of one size
+    alone there is nothing to compare, and no table.
 
     `settings_of_all` says how the study was set up; `failures` are lines that name what failed and why.
     """
     tables = [table_2(cells), table_2_details(cells), *tables_3_4(cells), *tables_5_6(cells)]
-    if batches is not None and len(batches):
+    if batches is not None and len(batches) and ordered(batches, by=("batch_size",))["batch_size"].nunique() > 1:
         tables.append(batch_sizes(batches))
     kept = ordered(cells)
     return Findings(
@@ -86,7 +87,14 @@ def evidence_of(answers: Sequence[Answer]) -> pd.DataFrame:
     for answer in answers:
         for one in answer.evidence:
             low, high = one.estimate.interval or (None, None)
-            figures = {"estimate": one.estimate.value, "low": low, "high": high, "null": one.null, "n": one.n}
+            figures = {
+                "estimate": one.estimate.value,
+                "low": low,
+                "high": high,
+                "null": one.null,
+                "n": one.n,
+                "left_out": one.left_out,
+            }
             tests = {"df": one.estimate.df, "p": one.estimate.p_value, "p_adjusted": one.p_adjusted}
             rows.append({"question": answer.question, "figure": one.name, **figures, **tests})
     return pd.DataFrame(rows)

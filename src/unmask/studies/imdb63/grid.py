@@ -26,6 +26,8 @@ TERM_SETS = {"pro": "pronouns", "weat": "family", "all": "all"}
 FORMS = {"R": ("remove",), "mix": ("male", "female")}
 """What a condition's training texts are made of: versions of every review, one after the other."""
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
+PARTS = (".json", ".safetensors", ".txt", ".model", ".vocab", ".bin", ".py")
+"""The files of a model folder that decide what is loaded: weights, tokenizer, settings, and code if it is allowed."""
 PAPER_EPOCHS = 20
 """The learning rate falls over so many, although an earlier checkpoint was chosen."""
 
@@ -104,18 +106,23 @@ def chosen_models(given: Sequence[str]) -> tuple[BaseModel, ...]:
 
 
 def weights_of(model: str, options: LoadOptions | None = None) -> str:
-    """A SHA-256 over the files of a folder or an embedded model, refused if it cannot be used; a hub id is itself."""
+    """A SHA-256 over the files of a folder or an embedded model, refused if it cannot be used; a hub id is itself.
+
+    For an adapter, those of its model as well.
+    """
     folder = embedded.MODELS[model].folder if model in embedded.MODELS else Path(model)
     if HUB_ID.fullmatch(model) and not folder.exists():
         return model
-    find(model, options or LoadOptions())
+    base = find(model, options or LoadOptions()).base
     total = hashlib.sha256()
     for file in sorted(folder.iterdir()):
-        if file.suffix in (".json", ".safetensors", ".txt", ".model", ".bin"):
+        if file.suffix in PARTS:
             total.update(file.name.encode())
             with file.open("rb") as content:
                 while part := content.read(1 << 20):
                     total.update(part)
+    if base is not None:
+        total.update(weights_of(base.name, options).encode())
     return total.hexdigest()
 
 

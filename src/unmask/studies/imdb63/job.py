@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ENGINES = ("local", "ray")
+CPUS = 1.0
 CELLS, BATCHES = "cells.csv", "batches.csv"
 
 
@@ -31,8 +32,10 @@ class Engine:
 
     name: str = "local"
     address: str | None = None
-    cpus: float = 1.0
+    cpus: float = CPUS
+    """For each cell on Ray."""
     gpus: float | None = None
+    """For each cell on Ray that wants one; None: one, where there is one."""
 
     def check(self) -> None:
         """Refuse what does not go together."""
@@ -40,6 +43,11 @@ class Engine:
             raise UnmaskError(f"unknown engine {self.name!r}; choose from: {', '.join(ENGINES)}")
         if self.name == "local" and self.address is not None:
             raise UnmaskError(f"the address {self.address} is of a Ray cluster; add --engine ray")
+        if self.name == "local" and (self.cpus != CPUS or self.gpus is not None):
+            given = f"--cpus {self.cpus:g}" if self.gpus is None else f"--gpus {self.gpus:g}"
+            raise UnmaskError(
+                f"{given} is for cells on Ray, and the engine is local; add --engine ray, or leave it out"
+            )
 
     def run(self, cells: Sequence[Cell], store: Store, watch: Watch | None) -> list[Outcome]:
         """Do what is not done."""
@@ -105,7 +113,7 @@ def described(request: Request) -> dict[str, str]:
     data = "IMDB" if not request.files else " and ".join(path.name for path in request.files)
     return {
         "protocol": request.protocol,
-        "reviews": data + ("" if request.limit is None else f", {request.limit:,} of each split"),
+        "reviews": data + ("" if request.limit is None else f", {request.limit:,} of each split, drawn at random"),
         "longest text": f"{request.max_length} tokens",
         "seed": str(request.seed),
         "unmask": unmask.__version__,

@@ -22,7 +22,7 @@ from unmask.results.numbers import number
 from unmask.statistics.crossed import Estimate
 from unmask.statistics.explained import shares
 from unmask.statistics.relation import pearson_estimate
-from unmask.studies.imdb63.answer import NOTHING, Answer, Evidence, corrected
+from unmask.studies.imdb63.answer import NOTHING, UNTESTED, Answer, Evidence, corrected
 from unmask.studies.imdb63.measured import COLUMNS, models_of
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _share(cells: pd.DataFrame, bias: str, seed: int) -> Evidence:
     if found is None:
         return Evidence(name, Estimate(None), len(cells))
     against = f"{found.chance:.0%} by chance; between conditions {found.columns:.0%}".replace("%", " %")
-    return Evidence(name, Estimate(found.rows, p_value=found.p_value), len(cells), against, digits=2)
+    return Evidence(name, Estimate(found.rows, p_value=found.p_value), len(cells), against, digits=2, null=found.chance)
 
 
 def _words(what: str, bias: str, one: Evidence) -> str:
@@ -114,7 +114,11 @@ def _words(what: str, bias: str, one: Evidence) -> str:
     if what == "size":
         if one.clear:
             return f"Larger models have a {'larger' if one.above else 'smaller'} {bias} (r = {value})."
+        if not one.tested:
+            return f"Relation of size and {bias}: {UNTESTED}."
         return f"No reliable relation of size and {bias} (r = {value})."
     if one.clear:
         return f"Without pretraining the {bias} is {'larger' if one.above else 'smaller'} ({one.against})."
+    if not one.tested:
+        return f"Without pretraining, a difference in {bias} is {UNTESTED} ({one.against})."
     return f"Without pretraining, {NOTHING} in {bias} ({one.against})."

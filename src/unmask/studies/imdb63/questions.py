@@ -17,7 +17,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from unmask.results.numbers import number
-from unmask.studies.imdb63.answer import NOTHING, Answer, Evidence, capital, corrected, paired
+from unmask.studies.imdb63.answer import NOTHING, UNTESTED, Answer, Evidence, capital, corrected, paired
 from unmask.studies.imdb63.measured import TERMS, basis, ordered
 from unmask.studies.imdb63.pretraining import pretraining, without_pretraining
 
@@ -82,10 +82,14 @@ def _untrained(cells: pd.DataFrame) -> str:
 
 def _moved(evidence: dict[tuple[str, str], Evidence]) -> str:
     """What is clear, by what was done to the reviews."""
-    if all(one.p_adjusted is None for one in evidence.values()):
+    if not any(one.tested for one in evidence.values()):
         return "Not tested: too few models with original and changed training reviews."
     said = []
     for kind, done in DONE.items():
+        tested = [bias for bias in BIASES if evidence[kind, bias].tested]
+        if not tested:
+            said.append(f"{capital(done)}: {UNTESTED}.")
+            continue
         parts = []
         for bias in ("absolute", "extent"):
             one = evidence[kind, bias]
@@ -95,14 +99,18 @@ def _moved(evidence: dict[tuple[str, str], Evidence]) -> str:
             way = "male" if evidence[kind, "total"].above else "female"
             parts.append(f"moves the total bias towards {way} versions")
         if not parts:
-            parts.append(f"makes {NOTHING} ({_shown('absolute', evidence[kind, 'absolute'])})")
-        said.append(f"{capital(done)} {' and '.join(parts)}.")
+            first = tested[0]
+            parts.append(f"makes {NOTHING} ({_shown(first, evidence[kind, first])})")
+        rest = " and ".join(name for bias, name in BIASES.items() if bias not in tested)
+        said.append(f"{capital(done)} {' and '.join(parts)}{f'; {rest}: {UNTESTED}' if rest else ''}.")
     return " ".join(said)
 
 
 def _shown(bias: str, one: Evidence) -> str:
-    """A ratio with its sign, a difference with what it is of."""
-    return f"absolute bias × {one.figures}" if bias == "absolute" else f"{one.figures}, {one.against}"
+    """A ratio with its sign and the pairs that it leaves out, a difference with what it is of."""
+    if bias == "absolute":
+        return "; ".join(filter(None, (f"absolute bias × {one.figures}", one.gaps)))
+    return f"{BIASES[bias]} {one.figures}, {one.against}"
 
 
 def term_sets(cells: pd.DataFrame) -> Answer:
@@ -123,8 +131,9 @@ def term_sets(cells: pd.DataFrame) -> Answer:
     wide = wide.dropna()
     rising = int(((wide["pro"] < wide["weat"]) & (wide["weat"] < wide["all"])).sum())
     said = [f"pro < weat < all in {rising} of {len(wide)} cases of model and training."]
-    if all(one.p_adjusted is None for one in evidence):
-        said.insert(0, "Not tested: too few models with several term sets.")
+    if not any(one.tested for one in evidence):
+        above = " and biases above 0" if any(one.left_out for one in evidence) else ""
+        said.insert(0, f"Not tested: too few models with several term sets{above}.")
     else:
         parts = {name: evidence[at * len(pairs) : (at + 1) * len(pairs)] for at, name in enumerate(ways.values())}
         said = [_ranked(name, found) for name, found in parts.items()] + said
@@ -140,8 +149,14 @@ def term_sets(cells: pd.DataFrame) -> Answer:
 
 def _ranked(name: str, evidence: tuple[Evidence, ...]) -> str:
     """Which of the ratios between sets are clear."""
-    clear = [f"{one.name.split(', ')[1]} = {one.figures}" for one in evidence if one.clear]
-    if not clear:
-        return f"{capital(name)}: {NOTHING} between term sets."
-    rest = "" if len(clear) == len(evidence) else f"; else {NOTHING}"
-    return f"{capital(name)} differs between term sets ({', '.join(clear)}{rest})."
+    if not any(one.tested for one in evidence):
+        return f"{capital(name)}: {UNTESTED}."
+    sets = [one.name.split(", ")[1] for one in evidence]
+    clear = [f"{pair} = {one.figures}" for pair, one in zip(sets, evidence, strict=True) if one.clear]
+    untested = ", ".join(pair for pair, one in zip(sets, evidence, strict=True) if not one.tested)
+    gaps = ", ".join(f"{pair}: {one.gaps}" for pair, one in zip(sets, evidence, strict=True) if one.gaps)
+    nothing = any(one.tested and not one.clear for one in evidence)
+    rest = [f"else {NOTHING}" if clear and nothing else "", f"{untested}: {UNTESTED}" if untested else "", gaps]
+    aside = "; ".join(filter(None, (", ".join(clear), *rest)))
+    said = "differs" if clear else f"shows {NOTHING}"
+    return f"{capital(name)} {said} between term sets{f' ({aside})' if aside else ''}."

@@ -46,6 +46,7 @@ class Request:
     files: Sequence[Path] = ()
     """A training and a test file in place of IMDB."""
     limit: int | None = None
+    """How many reviews of each split, drawn with the seed; None: all."""
     max_length: int = 512
     lists: Path | None = None
     seed: int = 42
@@ -79,7 +80,7 @@ def plan(request: Request) -> Plan:
     """The cells that a request comes to."""
     request.check()
     bases, conditions = grid.chosen_models(request.models), grid.chosen_conditions(request.conditions)
-    reviews = texts.source(request.files, request.limit, offline=request.loading.offline)
+    reviews = texts.source(request.files, request.limit, offline=request.loading.offline, seed=request.seed)
     lists = (
         texts.released_lists(request.lists, offline=request.loading.offline)
         if request.protocol == "published"

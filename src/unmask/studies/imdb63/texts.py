@@ -10,11 +10,14 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from unmask import datasets
+import numpy as np
+
+from unmask import datasets, embedded
 from unmask.counterfactual.change import Change, Rewritten
 from unmask.counterfactual.published.masking import clean
 from unmask.counterfactual.settings import Settings
@@ -29,8 +32,21 @@ FILE = "texts.jsonl.gz"
 SPLITS = ("train", "test")
 LABELS = ["negative", "positive"]
 ORIGINAL = "original"
-REWRITERS = ("counterfactual", "lexicon")
-"""What decides how a text is rewritten: the code and the words of these rooms are part of a cell's key."""
+REWRITERS = (
+    "counterfactual/*.py",
+    "counterfactual/english/*",
+    "counterfactual/published/*.py",
+    "lexicon/english.py",
+    "lexicon/gender.py",
+    "lexicon/names.py",
+    "lexicon/table.py",
+    "lexicon/en/gender.csv",
+    "lexicon/en/name*.csv",
+    "lexicon/en/phrases.csv",
+    f"embedded/{embedded.DEFAULT}/*.json",
+    f"embedded/{embedded.DEFAULT}/*.safetensors",
+)
+"""What decides how an English text is cleaned and rewritten, in doubt by the embedded model: part of a cell's key."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +61,8 @@ class Source:
     limit: int | None = None
     """How many reviews of each split to take, half of each label; None for all."""
     offline: bool = False
+    seed: int = 42
+    """Which reviews are drawn where there is a limit."""
 
     @property
     def corpus(self) -> str:
@@ -64,15 +82,15 @@ class Source:
             found = examples.known(self.data, "sentiment", offline=self.offline, splits=(split,))[split]
         else:
             found = examples.read(Path(self.files[at]), "sentiment")
-        return found if self.limit is None else _some(found, self.limit)
+        return found if self.limit is None else _some(found, self.limit, self.seed)
 
 
-def source(files: Sequence[Path], limit: int | None, *, offline: bool) -> Source:
+def source(files: Sequence[Path], limit: int | None, *, offline: bool, seed: int = 42) -> Source:
     """The reviews to study: IMDB, or a training and a test file of the user's."""
     if limit is not None and limit < 4:
         raise UnmaskError(f"the limit is {limit} reviews; give 4 or more, or leave it out for all")
     places = tuple(str(path.resolve()) for path in files)  # a cell may run in another folder
-    bare = Source(None if files else "imdb", places, (), limit, offline)
+    bare = Source(None if files else "imdb", places, (), limit, offline, seed)
     digests = []
     for at, split in enumerate(SPLITS):
         found = bare._all(split, at)
@@ -84,11 +102,11 @@ def source(files: Sequence[Path], limit: int | None, *, offline: bool) -> Source
     return replace(bare, digests=tuple(digests))
 
 
-def _some(found: list[examples.Example], limit: int) -> list[examples.Example]:
-    """The first reviews of each label, as many of one as of another."""
-    labels = sorted({str(one.label) for one in found})
-    each = max(1, limit // max(1, len(labels)))
-    return [one for label in labels for one in [row for row in found if row.label == label][:each]]
+def _some(found: list[examples.Example], limit: int, seed: int) -> list[examples.Example]:
+    """Reviews of each label drawn at random, as many of one as of another, in their order."""
+    by_label = {label: [one for one in found if one.label == label] for label in sorted({str(r.label) for r in found})}
+    each, draw = max(1, limit // max(1, len(by_label))), np.random.default_rng(seed)
+    return [rows[at] for rows in by_label.values() for at in sorted(draw.permutation(len(rows))[:each].tolist())]
 
 
 @dataclass(frozen=True)
@@ -115,7 +133,7 @@ class Texts:
     def inputs(self) -> dict[str, Any]:
         """The reviews, the form, and what rewrites them."""
         published = self.protocol == "published"
-        own = {} if self.form == ORIGINAL else {"rewriter": code_hash()}
+        own = {"rewriter": code_hash()} if published or self.form != ORIGINAL else {}  # the paper's are cleaned
         own |= {"lists": _lists_hash(self.lists)} if published else {}
         return {
             "reviews": self.source.digests[SPLITS.index(self.split)],
@@ -180,11 +198,15 @@ def _lists_hash(lists: str | None) -> str:
     return total.hexdigest()
 
 
+@cache
 def code_hash() -> str:
-    """A SHA-256 over the code and the words that rewrite."""
+    """A SHA-256 over the code, the words and the model that rewrite."""
+    return rewriter_hash(Path(str(resources.files("unmask"))))
+
+
+def rewriter_hash(package: Path) -> str:
+    """The same for a package in a folder."""
     total = hashlib.sha256()
-    for room in REWRITERS:
-        folder = Path(str(resources.files("unmask"))) / room
-        for file in sorted(path for path in folder.rglob("*") if path.suffix in (".py", ".csv", ".gz", ".npz", ".txt")):
-            total.update(file.relative_to(folder).as_posix().encode() + file.read_bytes())
+    for file in sorted(path for pattern in REWRITERS for path in package.glob(pattern) if path.is_file()):
+        total.update(file.relative_to(package).as_posix().encode() + file.read_bytes())
     return total.hexdigest()
