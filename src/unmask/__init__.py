@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 __all__ = [
     "Audit",
+    "Classifier",
     "Compared",
     "MaskQuery",
     "MaskedLM",
+    "Regressor",
     "UnmaskError",
     "__version__",
     "analyse",
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from unmask.api import Audit, Compared, analyse, audit, compare, mitigate
     from unmask.counterfactual import rewrite, rewriter
     from unmask.errors import UnmaskError
-    from unmask.models.interfaces import MaskedLM, MaskQuery
+    from unmask.models.interfaces import Classifier, MaskedLM, MaskQuery, Regressor
 
 _HOMES = {
     "Audit": "unmask.api",
@@ -47,7 +49,9 @@ _HOMES = {
     "rewrite": "unmask.counterfactual",
     "rewriter": "unmask.counterfactual",
     "UnmaskError": "unmask.errors",
+    "Classifier": "unmask.models.interfaces",
     "MaskQuery": "unmask.models.interfaces",
+    "Regressor": "unmask.models.interfaces",
     "MaskedLM": "unmask.models.interfaces",
 }
 

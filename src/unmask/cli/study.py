@@ -79,7 +79,9 @@ def run_study(
     gpus: Annotated[
         float | None, typer.Option(help="Ray: GPUs for each cell that trains or rates; 0.25 lets four share one.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seeds heads, the order of reviews, and what is held out.")] = 42,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seeds heads, the order of reviews, what is held out, and what a limit draws.")
+    ] = 42,
     device: Annotated[str, typer.Option(help="auto or cpu.")] = "auto",
     offline: Offline = False,
     allow_pickle: AllowPickle = False,

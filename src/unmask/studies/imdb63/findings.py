@@ -56,12 +56,14 @@ def findings(
     batches: pd.DataFrame | None = None,
     settings_of_all: Mapping[str, str] | None = None,
     failures: Sequence[str] = (),
+    asked: Sequence[str] | None = None,
     seed: int = 0,
 ) -> Findings:
     """Gather all; `batches` holds the cells that were trained again with other batch sizes; of one size
     alone there is nothing to compare, and no table.
 
-    `settings_of_all` says how the study was set up; `failures` are lines that name what failed and why.
+    `settings_of_all` says how the study was set up; `failures` are lines that name what failed and why;
+    `asked` are the cells that the study was to measure (None: the whole grid of its models).
     """
     tables = [table_2(cells), table_2_details(cells), *tables_3_4(cells), *tables_5_6(cells)]
     if batches is not None and len(batches) and ordered(batches, by=("batch_size",))["batch_size"].nunique() > 1:
@@ -74,7 +76,7 @@ def findings(
         table_1(cells),
         (*tables, settings(cells)),
         dict(settings_of_all or {}),
-        tuple(missing(cells)),
+        tuple(missing(cells, asked)),
         tuple(failures),
     )
 

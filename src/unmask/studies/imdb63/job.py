@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 import unmask
 from unmask.errors import UnmaskError
 from unmask.files import whole_file
+from unmask.models.sources import find
 from unmask.studies import local
 from unmask.studies import ray as on_ray
 from unmask.studies.cells import Cell
 from unmask.studies.execution import Outcome, Watch
 from unmask.studies.imdb63.findings import Findings, findings
+from unmask.studies.imdb63.grid import chosen_models
 from unmask.studies.imdb63.study import Plan, Request, failures, plan, table
+from unmask.studies.imdb63.tables import name_of
 from unmask.studies.store import Store
 
 if TYPE_CHECKING:
@@ -43,6 +46,9 @@ class Engine:
             raise UnmaskError(f"unknown engine {self.name!r}; choose from: {', '.join(ENGINES)}")
         if self.name == "local" and self.address is not None:
             raise UnmaskError(f"the address {self.address} is of a Ray cluster; add --engine ray")
+        if self.cpus <= 0 or (self.gpus is not None and self.gpus < 0):
+            given = f"--cpus {self.cpus:g}" if self.cpus <= 0 else f"--gpus {self.gpus:g}"
+            raise UnmaskError(f"{given} cannot be; give more than 0 CPUs, and 0 GPUs or more")
         if self.name == "local" and (self.cpus != CPUS or self.gpus is not None):
             given = f"--cpus {self.cpus:g}" if self.gpus is None else f"--gpus {self.gpus:g}"
             raise UnmaskError(
@@ -84,9 +90,10 @@ def run(
     """
     engine = engine or Engine()
     engine.check()
-    if out.is_file():
-        raise UnmaskError(f"{out} is a file; give a folder with --out")
+    _refuse_strange(out)
     todo = plan(request)
+    for base in chosen_models(request.models):
+        find(base.model, request.loading)  # a wrong name is said before the work
     if planned:
         planned(todo)
     outcomes = engine.run(todo.cells, Store(out), watch)
@@ -103,9 +110,20 @@ def run(
         batches=batches if len(batches) else None,
         settings_of_all=described(request),
         failures=failures(outcomes),
+        asked=[
+            name_of(one.trained.base.name, one.terms, one.trained.condition.partition("-")[0]) for one in todo.measured
+        ],
         seed=request.seed,
     )
     return Finished(outcomes, found)
+
+
+def _refuse_strange(out: Path) -> None:
+    """Never write into a folder that holds something else."""
+    if out.is_file():
+        raise UnmaskError(f"{out} is a file; give a folder with --out")
+    if out.is_dir() and any(out.iterdir()) and not (out / "cells").is_dir():
+        raise UnmaskError(f"{out} holds something else than a study; give another folder with --out")
 
 
 def described(request: Request) -> dict[str, str]:

@@ -1,0 +1,8 @@
+"""What Python users call: `unmask.audit(…)`, `unmask.compare(…)` and the others, and what they return."""
+
+from unmask.api.audits import Audit, analyse, audit
+from unmask.api.comparisons import Compared, compare
+from unmask.api.mitigations import mitigate
+from unmask.api.studies import run_study
+
+__all__ = ["Audit", "Compared", "analyse", "audit", "compare", "mitigate", "run_study"]

@@ -1,0 +1,158 @@
+"""`unmask.audit(…)` and `unmask.analyse(…)`, and what they return."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unmask import auditing
+from unmask.api.arguments import names_of, path_of, term_sets_of, written
+from unmask.models.sources import LoadOptions
+from unmask.results import AuditResult, Measurement
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from unmask.models.interfaces import Progress
+
+
+class Audit:
+    """A finished audit: its measurements, its items, and ways to show and keep them."""
+
+    def __init__(self, findings: auditing.Findings) -> None:
+        """Take what the audit found."""
+        self.result: AuditResult = findings.result
+        self.items: dict[str, pd.DataFrame] = findings.items
+
+    @property
+    def measurements(self) -> list[Measurement]:
+        """One for each corpus that was measured."""
+        return self.result.measurements
+
+    def summary(self) -> str:
+        """The findings as plain text, a screenful."""
+        from unmask.report import terminal
+
+        return terminal.text(self.result)
+
+    def to_frame(self) -> pd.DataFrame:
+        """All tests as a table, one row each."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [
+                {
+                    "measure": one.name,
+                    "language": one.language,
+                    "corpus": one.corpus,
+                    "test": name,
+                    **test.model_dump(),
+                }
+                for one in self.measurements
+                for name, test in one.tests.items()
+            ]
+        )
+
+    def report(self, path: str | PathLike[str]) -> Path:
+        """Write the report, one self-contained HTML page."""
+        from unmask.report import html
+
+        return written(path, html.render(self.result, self.items))
+
+    def save(self, folder: str | PathLike[str]) -> Path:
+        """Write the audit folder: `result.json`, `items/`, `report.html`."""
+        from unmask.report import html
+        from unmask.results import storage
+
+        target = Path(folder)
+        storage.save(target, self.result, self.items, {"report.html": html.render(self.result, self.items)})
+        return target
+
+
+def audit(
+    model: Any,
+    *,
+    measures: Sequence[str] | str = (),
+    languages: Sequence[str] | str = ("en",),
+    protocol: str = "sound",
+    corpora: Sequence[str] | str = (),
+    templates: str | PathLike[str] | None = None,
+    persons: str | PathLike[str] | None = None,
+    professions: str | PathLike[str] | None = None,
+    terms: Sequence[str | PathLike[str]] | str | PathLike[str] = (),
+    names: bool = False,
+    texts: str | PathLike[str] | Sequence[str] | None = None,
+    limit: int | None = None,
+    positive: str | None = None,
+    long_texts: str = "",
+    most_tokens: int | None = None,
+    lists: str | PathLike[str] | None = None,
+    workspace: str | PathLike[str] | None = None,
+    seed: int = auditing.SEED,
+    device: str = "auto",
+    offline: bool = False,
+    allow_pickle: bool = False,
+    allow_remote_code: bool = False,
+    progress: Progress | None = None,
+) -> Audit:
+    """Audit a model for gender bias: association for a masked language model, sentiment for a classifier of texts.
+
+    `model` is a hub id, a folder, a tuple of a loaded `transformers` model and its tokenizer, a pipeline, or any object
+    with the method of a `MaskedLM`, a `Classifier` or a `Regressor`.
+
+    For association, `templates`, `persons` and `professions` are CSV files in place of the built-in words. For
+    sentiment, `terms` are the sets of words that change (pronouns, family, all, or a CSV file), `names` changes first
+    names too, `texts` is a file, or a list of texts, in place of a corpus, `limit` draws some of them, `positive` names
+    the label that is a high rating, `long_texts` is head, head+tail or window, `most_tokens` what is read at once,
+    `lists` the folder of the released term maps (published protocol), and `workspace` a folder for ratings as they are
+    made, so that the same call goes on after it was stopped.
+    """
+    settings = auditing.Settings(
+        measures=names_of(measures),
+        languages=names_of(languages),
+        protocol=protocol,
+        corpora=names_of(corpora),
+        templates=path_of(templates),
+        persons=path_of(persons),
+        professions=path_of(professions),
+        terms=term_sets_of(terms),
+        names=names,
+        texts=path_of(texts) if isinstance(texts, str | PathLike | None) else tuple(texts),
+        limit=limit,
+        positive=positive,
+        long_texts=long_texts,
+        most_tokens=most_tokens,
+        lists=path_of(lists),
+        workspace=path_of(workspace),
+        seed=seed,
+        loading=LoadOptions(device, offline, allow_pickle, allow_remote_code),
+    )
+    return Audit(auditing.run(model, settings, progress=progress))
+
+
+def analyse(
+    items: str | PathLike[str],
+    *,
+    measure: str | None = None,
+    language: str | None = None,
+    protocol: str = "sound",
+    score_column: str | None = None,
+    seed: int = auditing.SEED,
+) -> Audit:
+    """Analyse recorded item scores (an audit folder, Parquet, CSV or TSV), without the model that gave them.
+
+    `measure` is found from the columns if it is not given; `language` is needed only where the file does not say it
+    and it is not English.
+    """
+    return Audit(
+        auditing.analyse(
+            Path(items),
+            measure=measure,
+            language=language,
+            protocol=protocol,
+            score_column=score_column,
+            seed=seed,
+        )
+    )

@@ -1,0 +1,142 @@
+"""`unmask.compare(…)`, and what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unmask import auditing
+from unmask.api.arguments import names_of, path_of, written
+from unmask.api.audits import Audit
+from unmask.models.sources import LoadOptions
+from unmask.results import Comparison, ComparisonResult
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from unmask.comparing import job
+    from unmask.models.interfaces import Progress
+    from unmask.training.finetune import Say
+    from unmask.training.loop import Watch
+
+
+class Compared:
+    """A finished comparison: what changed, the items behind it, and ways to show and keep them."""
+
+    def __init__(self, findings: job.Findings) -> None:
+        """Take what the comparison found."""
+        self.result: ComparisonResult = findings.result
+        self.items: dict[str, pd.DataFrame] = findings.items
+        self.audits: dict[str, Audit] = {name: Audit(audit) for name, audit in findings.audits.items()}
+        """Those that were made for the comparison, by the name of the model."""
+
+    @property
+    def comparisons(self) -> list[Comparison]:
+        """One for each model after and each corpus that was measured."""
+        return self.result.comparisons
+
+    @property
+    def verdict(self) -> str:
+        """The verdict of the first comparison: improved, no reliable change, overshot or worse."""
+        return self.comparisons[0].verdict
+
+    def summary(self) -> str:
+        """What changed as plain text, a screenful."""
+        from unmask.report import terminal
+
+        return terminal.comparison_text(self.result)
+
+    def to_frame(self) -> pd.DataFrame:
+        """All changes as a table, one row each."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [
+                {
+                    "measure": one.name,
+                    "language": one.language,
+                    "corpus": one.corpus,
+                    "before_model": one.before,
+                    "after_model": one.after,
+                    "figure": name,
+                    **change.model_dump(),
+                }
+                for one in self.comparisons
+                for name, change in one.changes.items()
+            ]
+        )
+
+    def report(self, path: str | PathLike[str]) -> Path:
+        """Write the report, one self-contained HTML page."""
+        from unmask.report import comparison
+
+        return written(path, comparison.render(self.result))
+
+    def save(self, folder: str | PathLike[str]) -> Path:
+        """Write the folder: `result.json`, `items/`, `report.html`, and the audits made for it under `audits/`."""
+        from unmask.report import comparison, html
+        from unmask.results import storage
+
+        audits = {
+            name: storage.Folder(one.result, one.items, {"report.html": html.render(one.result, one.items)})
+            for name, one in self.audits.items()
+        }
+        pages = {"report.html": comparison.render(self.result)}
+        target = Path(folder)
+        storage.save_folder(target, storage.Folder(self.result, self.items, pages, audits))
+        return target
+
+
+def compare(
+    before: Any,
+    *after: Any,
+    languages: Sequence[str] | str = (),
+    protocol: str | None = None,
+    usefulness: bool = True,
+    text: str | PathLike[str] | None = None,
+    task: str | None = None,
+    data: str | None = None,
+    train: str | PathLike[str] | None = None,
+    test: str | PathLike[str] | None = None,
+    classifiers: str | PathLike[str] = "comparisons/classifiers",
+    seed: int = auditing.SEED,
+    device: str = "auto",
+    offline: bool = False,
+    allow_pickle: bool = False,
+    allow_remote_code: bool = False,
+    progress: Progress | None = None,
+    say: Say | None = None,
+    watch: Watch | None = None,
+) -> Compared:
+    """Compare a model with what became of it, or with other models: what changed, how surely, and at what cost.
+
+    Each of `before` and `after` is an audit folder, an `Audit`, or a model as `audit` takes it. Models are audited with
+    the settings of the first audit among them; `languages` and `protocol` take their place. `text` is a file of neutral
+    sentences to measure usefulness on. With `task` (sentiment or nli) and `data`, or `train` and `test`, the models are
+    also fine-tuned and their accuracies compared.
+    """
+    from unmask.comparing import job
+    from unmask.comparing.downstream import Downstream
+    from unmask.errors import UnmaskError
+    from unmask.training.loop import Settings as Training
+
+    if task is None and (data or train or test):
+        raise UnmaskError("data, train and test belong to a task; say which with --task sentiment or --task nli")
+    own = names_of(languages) or protocol
+    settings = job.Settings(
+        audit=auditing.Settings(languages=names_of(languages) or ("en",), protocol=protocol or "sound", seed=seed)
+        if own
+        else None,
+        usefulness=usefulness,
+        text=path_of(text),
+        task=None
+        if task is None
+        else Downstream(task, data, train=path_of(train), test=path_of(test), settings=Training(seed=seed)),
+        classifiers=Path(classifiers),
+        seed=seed,
+        loading=LoadOptions(device, offline, allow_pickle, allow_remote_code),
+    )
+    sides = [auditing.Findings(one.result, one.items) if isinstance(one, Audit) else one for one in (before, *after)]
+    return Compared(job.run(sides[0], sides[1:], settings, progress=progress, say=say, watch=watch))
