@@ -9,6 +9,7 @@ import pytest
 from unmask.errors import UnmaskError
 from unmask.lexicon import attributes, persons, templates
 from unmask.lexicon.english import indefinite_article
+from unmask.lexicon.gender import gender_words
 
 
 @pytest.mark.parametrize(
@@ -158,3 +159,12 @@ def test_a_missing_file_and_a_binary_one_are_refused(tmp_path: Path) -> None:
     binary.write_bytes(b"\xff\xfe\x00\x80")
     with pytest.raises(UnmaskError, match="UTF-8"):
         templates("en", path=binary)
+
+
+def test_a_word_in_two_pairs_is_refused_unless_it_is_a_pronoun(tmp_path: Path) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text("male,female\nking,queen\nking,lady\n", encoding="utf-8")
+    with pytest.raises(UnmaskError, match="'king' stands in two pairs; keep one of them"):
+        gender_words(path)
+    path.write_text("male,female\nhim,her\nhis,her\nking,queen\nKing,Queen\n", encoding="utf-8")
+    assert gender_words(path).words["king"].female == "queen"

@@ -64,7 +64,8 @@ def gender_words(terms: str | Path, language: str = "en") -> GenderWords:
         for term in _terms(row, own):
             title = term.role == "title" and term.word[0].isupper()
             known = (before_names if title else words).setdefault(term.word.lower(), term)
-            if own and (known.male.lower(), known.female.lower()) != (term.male.lower(), term.female.lower()):
+            both = [(one.male.lower(), one.female.lower()) for one in (known, term)]
+            if own and term.role != "pronoun" and both[0] != both[1]:  # *her* is *him* and *his*
                 raise UnmaskError(f"{own}: {term.word!r} stands in two pairs; keep one of them")
     phrases = {row["phrase"]: row["why"] for row in rows_of(None, language, "phrases", ("phrase", "why"))}
     return GenderWords(words, before_names, phrases)

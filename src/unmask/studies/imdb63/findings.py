@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LEVEL = 0.05
+HARDLY = 0.6
+"""An accuracy below this is hardly better than chance, with two labels."""
 
 
 @dataclass(frozen=True)
@@ -109,20 +111,25 @@ def headline(cells: pd.DataFrame) -> str:
     totals, absolutes = cells[means.total], cells[means.absolute]
     male, female = int((totals[sure] > 0).sum()), int((totals[sure] < 0).sum())
     said = (
-        f"In {sum(sure)} of {len(cells)} measured cells the ratings of male and female versions differ by more than"
-        f" chance: {male} favour male versions, {female} female ones."
+        f"In {sum(sure)} of {len(cells)} measured cells the ratings of male and female versions differ more than other"
+        f" texts would explain: {male} favour male versions, {female} female ones."
     )
     tested = cells["words_p"].dropna()
     if len(tested):
         held = sum(p is not None and p < LEVEL for p in holm(tested.tolist()))
         said += (
-            f" Those are chances of texts. Over words, too, a direction is clear in {held} of the {len(tested)} cells"
-            " that have enough pairs of terms."
+            f" Other words would not explain it either in {held} of the {len(tested)} cells with enough pairs of terms."
         )
     if totals.notna().any():
         said += (
             f" A small p does not make a bias large: on a scale from 0 to 1, the total bias lies between"
             f" {number(totals.min(), 4)} and {number(totals.max(), 4)}, and the absolute bias of the median cell is"
             f" {number(absolutes.median(), 4)} (means over {means.words})."
+        )
+    poor = int((cells["accuracy"] < HARDLY).sum())
+    if poor:
+        said += (
+            f" In {poor} cells the classifier has hardly learned its task (accuracy below {HARDLY}), so that its"
+            " biases are those of its first weights."
         )
     return said
