@@ -116,7 +116,12 @@ def test_every_section_is_there(measured: tuple[Measurement, pd.DataFrame], page
         assert heading in text, heading
     assert "bias = rating of the male version − rating of the female version" in text
     assert "ln p(person word" not in text
-    facts = "3 more were given twice", "512 tokens", "only their beginning was read", "41 of the texts with a term"
+    facts = (
+        "3 more were given twice, or differ in gender alone",
+        "512 tokens",
+        "only their beginning was read",
+        "41 of the texts with a term",
+    )
     for fact in (*facts, "in 7 none of the terms was read", "in 19 only some", "3.1e-07", "d47a", "p(positive)"):
         assert fact in text, fact
     assert measurement.headline in text

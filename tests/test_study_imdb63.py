@@ -38,7 +38,7 @@ from unmask.studies import Event, Outcome, keys
 from unmask.studies.cells import Say
 from unmask.studies.imdb63 import grid, job, measuring, texts, training
 from unmask.studies.imdb63.measured import CONDITIONS, TERMS
-from unmask.studies.imdb63.study import FIGURED_LABEL, Plan, Request, failures, plan, summary
+from unmask.studies.imdb63.study import Plan, Request, failures, plan, summary
 from unmask.training import adapters, examples
 
 Folder = Callable[[str], Path]
@@ -490,7 +490,7 @@ def test_a_study_ends_in_tables(done: tuple[job.Finished, Path]) -> None:
     assert (measurement["corpus"], measurement["ratings"]["terms"]) == ("custom", "pronouns")
     assert measurement["ratings"]["cut"] == 0
     metrics = content(Path(str(by_name["training-one-R-pro"].folder)) / "metrics.json")
-    assert (metrics["examples"], set(metrics["labels"])) == (TESTED, set(FIGURED_LABEL.values()))
+    assert (metrics["examples"], set(metrics["labels"])) == (TESTED, {"negative", "positive"})
     assert cells["size"].iloc[0] == metrics["parameters"]
     trained = content(Path(str(by_name["training-one-mix-all"].folder)) / "model" / "metrics.json")
     assert trained["examples"] == {"train": 72, "validation": 8, "test": 0}
@@ -727,12 +727,12 @@ def test_quality_by_hand() -> None:
     test = [("a", "positive"), ("b", "positive"), ("c", "positive"), ("d", "negative"), ("e", "negative")]
     found = training.evaluate(Sure([0.9, 0.8, 0.2, 0.7, 0.1]), test)
     assert (found["examples"], found["accuracy"]) == (5, 0.6)
-    assert found["labels"]["positive"] == pytest.approx({"recall": 2 / 3, "precision": 2 / 3, "f1": 2 / 3})
-    assert found["labels"]["negative"] == pytest.approx({"recall": 1 / 2, "precision": 1 / 2, "f1": 1 / 2})
+    assert found["labels"]["positive"] == pytest.approx({"recall": 2 / 3, "precision": 2 / 3, "f1": 2 / 3, "count": 3})
+    assert found["labels"]["negative"] == pytest.approx({"recall": 1 / 2, "precision": 1 / 2, "f1": 1 / 2, "count": 2})
     low, high = found["accuracy_interval"]
     assert 0.2 < low < 0.6 < high < 0.9
     none = training.evaluate(Sure([0.9] * 5), test)
-    assert none["labels"]["negative"] == {"recall": 0.0, "precision": 0.0, "f1": 0.0}
+    assert none["labels"]["negative"] == {"recall": 0.0, "precision": 0.0, "f1": 0.0, "count": 2}
 
 
 # On Ray

@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unmask import datasets
 from unmask.auditing import kept
 from unmask.auditing.measured import Measured, info_of
 from unmask.auditing.settings import Settings
 from unmask.counterfactual import settings as rewriting
+from unmask.counterfactual.published.lists import reviews_folder
 from unmask.errors import UnmaskError
 from unmask.measures import sentiment
 from unmask.models.interfaces import Classifier, Reads
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from unmask.results import Measurement
 
 DEFAULT_TERMS = ("all",)
-SMALLEST_LISTS = "prons_m2f.json"
 
 
 def measure(model: Any, settings: Settings, *, progress: Progress | None = None) -> Measured:
@@ -96,7 +95,7 @@ def pairs_of(
                 terms=terms,
                 names=settings.names,
                 language=language,
-                lists=_lists(settings) if protocol.name == "published" else None,
+                lists=reviews_folder(settings.lists) if protocol.needs_lists else None,
             )
         )
         for to in ("female", "male")
@@ -150,14 +149,3 @@ def _language(settings: Settings) -> str:
     if language != "en" and settings.texts is None:
         raise UnmaskError(f"there are no built-in texts in {language!r}; give your own with --texts")
     return language
-
-
-def _lists(settings: Settings) -> Path | None:
-    """The released term maps: of the user's folder, or of the data set if they are there."""
-    if settings.lists is not None:
-        return settings.lists
-    if not datasets.present("imdb"):
-        return None
-    place = datasets.locate("imdb", offline=True)
-    folder = place if place.is_dir() else place.parent
-    return folder if (folder / SMALLEST_LISTS).is_file() else None

@@ -77,7 +77,11 @@ def _facts(measurement: Measurement, ratings: Ratings) -> Iterator[str]:
     precise = digits(ratings)
     words = TERMS.get(ratings.terms, f"the words of {ratings.terms}")
     yield f"What was exchanged: {words}. What a rating is: {ratings.rating}."
-    doubles = f" ({count(ratings.duplicates)} more were given twice and count once)" if ratings.duplicates else ""
+    doubles = (
+        f" ({count(ratings.duplicates)} more were given twice, or differ in gender alone, and count once)"
+        if ratings.duplicates
+        else ""
+    )
     yield (
         f"Of {count(ratings.texts)} different texts{doubles}, {count(ratings.changed)} have a term, so that their"
         " female and male versions differ. The others have no bias by construction."
@@ -110,7 +114,7 @@ def _facts(measurement: Measurement, ratings: Ratings) -> Iterator[str]:
 def _provenance(measurement: Measurement, ratings: Ratings) -> Iterator[tuple[str, str]]:
     inputs, noise = measurement.distinct_inputs, measurement.noise_floor
     yield "texts", count(ratings.texts)
-    yield "texts given twice", count(ratings.duplicates)
+    yield "texts that count once", count(ratings.duplicates)
     yield "texts with a term", count(ratings.changed)
     yield "distinct inputs", "–" if inputs is None else str(inputs)
     yield "rating", ratings.rating

@@ -116,7 +116,7 @@ class Ratings(Record):
     scale: float
     """The span of a rating: 1 for a probability; for an output without bounds, twice the standard deviation."""
     texts: int
-    """Different texts; those given twice count once."""
+    """Different texts; those given twice, or that differ in gender alone, count once (all count in `published`)."""
     duplicates: int
     changed: int
     """Texts that have a term, so that the two versions differ; only these can have a bias."""

@@ -15,6 +15,7 @@ import torch
 from torch.nn import functional
 
 from unmask.errors import UnmaskError
+from unmask.statistics.confusion import quality
 from unmask.statistics.proportion import wilson
 from unmask.training.examples import Example
 from unmask.training.padding import pad
@@ -117,27 +118,8 @@ class Classification(_FromLogits):
     def metrics(self, sums: torch.Tensor) -> dict[str, Any]:
         """Accuracy with Wilson's 95 % interval, macro F1, and precision, recall and F1 of each label."""
         values = sums.double().cpu().numpy()
-        loss, count = float(values[0]), float(values[1])
-        confusion = values[2:].reshape(len(self.labels), len(self.labels))
-        right = np.diag(confusion)
-        accuracy = float(right.sum() / count)
-        by_label = {
-            label: {
-                "precision": _ratio(right[at], confusion[:, at].sum()),
-                "recall": _ratio(right[at], confusion[at].sum()),
-                "f1": _ratio(2 * right[at], confusion[:, at].sum() + confusion[at].sum()),
-                "count": int(confusion[at].sum()),
-            }
-            for at, label in enumerate(self.labels)
-        }
-        return {
-            "loss": loss / count,
-            "accuracy": accuracy,
-            "accuracy_interval": list(wilson(accuracy, count)),
-            "macro_f1": float(np.mean([one["f1"] for one in by_label.values()])),
-            "labels": by_label,
-            "examples": int(count),
-        }
+        size = len(self.labels)
+        return {"loss": float(values[0] / values[1]), **quality(values[2:].reshape(size, size), self.labels)}
 
 
 class MaskedLanguageModelling(_FromLogits):
@@ -213,7 +195,3 @@ class MaskedLanguageModelling(_FromLogits):
             "accuracy_interval": list(wilson(right / count, count)),
             "masked_pieces": int(count),
         }
-
-
-def _ratio(part: float, whole: float) -> float:
-    return float(part / whole) if whole else 0.0

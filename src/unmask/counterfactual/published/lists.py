@@ -6,7 +6,19 @@ import json
 from pathlib import Path
 from typing import Any
 
+from unmask import datasets
 from unmask.errors import UnmaskError
+
+ONE_OF_THE_MAPS = "prons_m2f.json"
+
+
+def reviews_folder(given: Path | None, *, offline: bool = True) -> Path | None:
+    """Where the maps of the review study are: in the user's folder, or beside the reviews if they are there."""
+    if given is not None or (offline and not datasets.present("imdb")):
+        return given
+    place = datasets.locate("imdb", offline=offline)
+    folder = place if place.is_dir() else place.parent
+    return folder if (folder / ONE_OF_THE_MAPS).is_file() else None
 
 
 def mapping(folder: Path, name: str) -> dict[str, str]:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unmask.measures.sentiment.analyse_sound import group, ratings
-from unmask.measures.sentiment.caveats import caveats
+from unmask.measures.sentiment.analyse_sound import group, measurement
 from unmask.results import Measurement, Test
 from unmask.statistics.published import published_test
 
@@ -41,17 +40,4 @@ def analyse(items: pd.DataFrame, seed: int) -> Measurement:
         p_value=found.p_value,
         p_adjusted=found.p_adjusted,
     )
-    first = items.iloc[0]
-    return Measurement(
-        name="sentiment",
-        language=str(first["language"]),
-        corpus=str(first["corpus"]),
-        protocol="published",
-        attributes="texts",
-        headline="",
-        items=len(items),
-        groups=groups,
-        tests={"bias": test},
-        ratings=ratings(items),
-        caveats=caveats(items, "published"),
-    )
+    return measurement(items, "published", groups, {"bias": test})

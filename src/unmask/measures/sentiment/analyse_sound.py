@@ -18,6 +18,7 @@ from unmask.measures.sentiment import parts
 from unmask.measures.sentiment.caveats import caveats
 from unmask.measures.sentiment.words import by_pair, over_pairs
 from unmask.results import Effect, Group, Measurement, Ratings, Test
+from unmask.results.schema import Protocol
 from unmask.statistics.paired import signed_ranks
 from unmask.statistics.ratings import detectable, mean_bias, rank_biserial
 
@@ -44,19 +45,26 @@ def analyse(items: pd.DataFrame, seed: int) -> Measurement:
             tests[f"bias, {label} texts"] = _test(rows, {"label": str(label)}, question)
     if words := over_pairs(changed, seed):
         tests["bias over words"] = words
+    return measurement(items, "sound", groups, tests)
+
+
+def measurement(
+    items: pd.DataFrame, protocol: Protocol, groups: dict[str, Group], tests: dict[str, Test]
+) -> Measurement:
+    """Means and tests of a protocol, with what both protocols say of the texts."""
     first = items.iloc[0]
     return Measurement(
         name="sentiment",
         language=str(first["language"]),
         corpus=str(first["corpus"]),
-        protocol="sound",
+        protocol=protocol,
         attributes="texts",
         headline="",
         items=len(items),
         groups=groups,
         tests=tests,
         ratings=ratings(items),
-        caveats=caveats(items, "sound"),
+        caveats=caveats(items, protocol),
     )
 
 

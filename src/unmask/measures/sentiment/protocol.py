@@ -29,6 +29,9 @@ class Protocol:
 
     name: str
     prepare: Callable[[str], str] | None
+    """What is done to a text before it is rewritten, if anything."""
+    needs_lists: bool
+    """Whether the rewriter needs the maps that the paper's authors released."""
     rewriter: Callable[[Settings], Rewriter]
     """To female or male, by settings; for `published` of texts that are prepared already."""
     keeps_doubles: bool
@@ -49,6 +52,6 @@ def _masking(settings: Settings) -> Rewriter:
 
 
 PROTOCOLS = {
-    "sound": Protocol("sound", None, build, False, False, analyse_sound.analyse),
-    "published": Protocol("published", clean, _masking, True, True, analyse_published.analyse),
+    "sound": Protocol("sound", None, False, build, False, False, analyse_sound.analyse),
+    "published": Protocol("published", clean, True, _masking, True, True, analyse_published.analyse),
 }

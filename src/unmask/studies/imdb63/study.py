@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unmask.errors import UnmaskError, one_of
-from unmask.measures import sentiment
 from unmask.models.sources import LoadOptions
 from unmask.statistics.corrections import holm
 from unmask.statistics.published import stars
@@ -17,12 +16,10 @@ from unmask.studies.cells import Cell
 from unmask.studies.execution import Outcome
 from unmask.studies.imdb63 import grid, measuring, texts, training
 from unmask.studies.imdb63.grid import BaseModel, HyperParameters
+from unmask.studies.imdb63.protocol import PROTOCOLS
 
 if TYPE_CHECKING:
     import pandas as pd
-
-FIGURED_LABEL = {"sound": "positive", "published": "negative"}
-"""Of which label recall, precision and F1 are; in the paper's tables they are those of the negative one."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +51,7 @@ class Request:
 
     def check(self) -> None:
         """Refuse what is unknown before anything slow happens."""
-        one_of(self.protocol, sentiment.PROTOCOLS, "protocol")
+        one_of(self.protocol, PROTOCOLS, "protocol")
         if len(self.files) not in (0, 2):
             raise UnmaskError("give both --train and --test, or neither for IMDB")
         if self.max_length < 16:
@@ -81,11 +78,7 @@ def plan(request: Request) -> Plan:
     request.check()
     bases, conditions = grid.chosen_models(request.models), grid.chosen_conditions(request.conditions)
     reviews = texts.source(request.files, request.limit, offline=request.loading.offline, seed=request.seed)
-    lists = (
-        texts.released_lists(request.lists, offline=request.loading.offline)
-        if request.protocol == "published"
-        else None
-    )
+    lists = texts.lists_of(request.lists, offline=request.loading.offline) if request.protocol == "published" else None
     given = grid.read_hyper_parameters(request.hyper_parameters) if request.hyper_parameters else {}
     weights = {base.name: grid.weights_of(base.model, request.loading) for base in bases}
     trainings = [
@@ -171,6 +164,7 @@ def table(cells: Sequence[measuring.Measuring], outcomes: Sequence[Outcome]) -> 
             continue
         one = cell.trained
         metrics: dict[str, Any] = json.loads((Path(trained.folder) / training.METRICS).read_text(encoding="utf-8"))
+        of_label = metrics["labels"][PROTOCOLS[one.protocol].label]
         rows.append(
             {
                 "model": one.base.name,
@@ -184,13 +178,13 @@ def table(cells: Sequence[measuring.Measuring], outcomes: Sequence[Outcome]) -> 
                 "size": metrics["parameters"],
                 **measuring.figures(Path(outcome.folder)),
                 "accuracy": metrics["accuracy"],
-                **metrics["labels"].get(FIGURED_LABEL[one.protocol], {}),
+                **{name: of_label[name] for name in ("recall", "precision", "f1")},
             }
         )
     found = pd.DataFrame(rows)
     if len(found) and found["protocol"].iloc[0] == "sound":
         found["p_adjusted"] = holm([None if pd.isna(p) else float(p) for p in found["p"]])
-        found["stars"] = [stars(p, 1) or "-" if p is not None else "-" for p in found["p_adjusted"]]
+        found["stars"] = [stars(p, 1) or "-" for p in found["p_adjusted"]]
     return found
 
 

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from unmask import datasets, embedded
+from unmask import embedded
 from unmask.counterfactual.change import Change, Rewritten
-from unmask.counterfactual.published.masking import clean
+from unmask.counterfactual.published.lists import ONE_OF_THE_MAPS, reviews_folder
 from unmask.counterfactual.settings import Settings
 from unmask.errors import UnmaskError, listed
 from unmask.measures import sentiment
@@ -132,9 +132,9 @@ class Texts:
 
     def inputs(self) -> dict[str, Any]:
         """The reviews, the form, and what rewrites them."""
-        published = self.protocol == "published"
-        own = {"rewriter": code_hash()} if published or self.form != ORIGINAL else {}  # the paper's are cleaned
-        own |= {"lists": _lists_hash(self.lists)} if published else {}
+        cleaned = sentiment.PROTOCOLS[self.protocol].prepare is not None
+        own = {"rewriter": code_hash()} if cleaned or self.form != ORIGINAL else {}
+        own |= {"lists": _lists_hash(self.lists)} if self.lists else {}
         return {
             "reviews": self.source.digests[SPLITS.index(self.split)],
             "terms": self.terms,
@@ -147,12 +147,11 @@ class Texts:
         """Rewrite every review."""
         del before, workspace
         found = self.source.read(self.split)
-        prepare = clean if self.protocol == "published" else str
-        rewriter = None
+        protocol, rewriter = sentiment.PROTOCOLS[self.protocol], None
+        prepare = protocol.prepare or str
         if self.form != ORIGINAL:
-            lists = Path(self.lists) if self.lists and self.protocol == "published" else None
-            settings = Settings(to=self.form, terms=TERM_SETS[self.terms], lists=lists)
-            rewriter = sentiment.PROTOCOLS[self.protocol].rewriter(settings)
+            lists = Path(self.lists) if self.lists else None
+            rewriter = protocol.rewriter(Settings(to=self.form, terms=TERM_SETS[self.terms], lists=lists))
         with gzip.open(draft / FILE, "wt", encoding="utf-8", compresslevel=4) as page:
             for at, one in enumerate(found):
                 text = prepare(one.text)
@@ -180,20 +179,18 @@ def read(folder: Path) -> Iterator[tuple[Rewritten, str]]:
             yield Rewritten(row["text"], tuple(Change(*change) for change in row["changes"])), row["label"]
 
 
-def released_lists(given: Path | None, *, offline: bool) -> str:
-    """The folder of the released term maps: the user's, or the data set's own."""
-    folder = given
-    if folder is None:
-        place = datasets.locate("imdb", offline=offline)
-        folder = place if place.is_dir() else place.parent
-    if not (folder / "prons_m2f.json").is_file():
-        raise UnmaskError(f"{folder} has no prons_m2f.json; name the folder of the released term maps with --lists")
+def lists_of(given: Path | None, *, offline: bool) -> str:
+    """The folder of the released term maps, which must be there."""
+    folder = reviews_folder(given, offline=offline)
+    if folder is None or not (folder / ONE_OF_THE_MAPS).is_file():
+        where = folder or "the data set imdb"
+        raise UnmaskError(f"{where} has no {ONE_OF_THE_MAPS}; name the folder of the released term maps with --lists")
     return str(folder.resolve())
 
 
-def _lists_hash(lists: str | None) -> str:
+def _lists_hash(lists: str) -> str:
     total = hashlib.sha256()
-    for file in sorted(Path(lists or ".").glob("*_*2*.json")):
+    for file in sorted(Path(lists).glob("*_*2*.json")):
         total.update(file.name.encode() + file.read_bytes())
     return total.hexdigest()
 

@@ -16,10 +16,11 @@ from unmask.errors import UnmaskError
 from unmask.models.interfaces import Classifier
 from unmask.models.loading import load_classifier
 from unmask.models.sources import LoadOptions
-from unmask.statistics.proportion import wilson
+from unmask.statistics.confusion import quality
 from unmask.studies.cells import Say
 from unmask.studies.imdb63 import texts
 from unmask.studies.imdb63.grid import BaseModel, HyperParameters, forms_of
+from unmask.studies.imdb63.protocol import PROTOCOLS, Protocol
 from unmask.training import finetune
 from unmask.training.checkpoints import Workspace
 from unmask.training.examples import Example, Splits
@@ -27,9 +28,6 @@ from unmask.training.loop import News, Settings
 
 MODEL, METRICS = "model", "metrics.json"
 HELD_OUT = 0.1
-PUBLISHED_TEST_TOKENS = 64
-"""The paper's accuracies are those of reviews cut to so many tokens, although training and rating use 512."""
-SMALLEST = 1e-12
 
 
 @dataclass(frozen=True)
@@ -62,9 +60,12 @@ class Training:
         return (*train, *self._test)
 
     @property
+    def _way(self) -> Protocol:
+        return PROTOCOLS[self.protocol]
+
+    @property
     def _test(self) -> list[str]:
-        """`sound`: the same reviews for every classifier, as they are; the paper: reviews made like its training's."""
-        forms = forms_of(self.condition) if self.protocol == "published" else (("", texts.ORIGINAL),)
+        forms = (("", texts.ORIGINAL),) if self._way.tests_originals else forms_of(self.condition)
         return [texts.name_of("test", *form) for form in forms]
 
     def inputs(self) -> dict[str, Any]:
@@ -81,7 +82,7 @@ class Training:
 
     @property
     def _architecture(self) -> dict[str, Any]:
-        return dict(self.base.published) if self.protocol == "published" else {}
+        return {} if self._way.own_architecture else dict(self.base.published)
 
     def run(self, draft: Path, before: Mapping[str, Path], workspace: Path, say: Say) -> None:
         """Train, going on where an earlier attempt stopped; then test."""
@@ -89,7 +90,7 @@ class Training:
         if not (made / METRICS).is_file():
             self._train(made, before, say)
         length = tokens_of(made)
-        tokens = min(PUBLISHED_TEST_TOKENS, length) if self.protocol == "published" else length
+        tokens = min(self._way.test_tokens or length, length)
         classifier = load_classifier(str(made), self.loading, most_tokens=tokens)
         test = [(one.text, label) for name in self._test for one, label in texts.read(before[name])]
         assert isinstance(classifier, Classifier)
@@ -122,29 +123,25 @@ class Training:
             finetune.run(replace(request, restart=True), data=data, watch=watch, say=say)
 
     def _settings(self) -> Settings:
-        own = self.settings
-        published = self.protocol == "published"
+        own, way = self.settings, self._way
         return Settings(
             epochs=own.epochs,
             planned_epochs=own.planned_epochs,
             learning_rate=own.learning_rate,
             batch_size=own.batch_size,
-            warmup=0.0 if published else 0.1,
-            weight_decay=0.0 if published else 0.01,
+            warmup=way.warmup,
+            weight_decay=way.weight_decay,
             seed=self.seed,
-            keep="last" if published else "best",  # the paper's epoch is one chosen by hand
+            keep=way.keep,
         )
 
     def _examples(self, before: Mapping[str, Path]) -> Splits:
-        """All versions of the training reviews; those of a review that is held out are held out together.
-
-        The paper held out rows, so that one version of a review could be learned and the other validated.
-        """
+        """All versions of the training reviews; those of a review are held out together, or (the paper) row by row."""
         versions = [list(texts.read(before[texts.name_of("train", *form)])) for form in forms_of(self.condition)]
         count = len(versions[0])
         rows = [Example(one.text, label=label) for version in versions for one, label in version]
         drawn = np.random.default_rng(self.seed)
-        if self.protocol == "published":
+        if not self._way.holds_out_reviews:
             out = set(drawn.permutation(len(rows))[: max(1, round(HELD_OUT * len(rows)))].tolist())
         else:
             held = drawn.permutation(count)[: max(1, round(HELD_OUT * count))].tolist()
@@ -165,26 +162,13 @@ def tokens_of(model: Path) -> int:
 
 
 def evaluate(classifier: Classifier, test: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Accuracy with its interval, and recall, precision and F1 of each label."""
-    p = classifier.probabilities([text for text, _ in test])
-    chosen = np.array([str(label) for label in classifier.labels])[p.argmax(axis=1)]
-    truth = np.array([label for _, label in test])
-    accuracy = float((chosen == truth).mean())
-    labels = {}
-    for label in sorted(set(truth.tolist())):
-        right = float(((chosen == label) & (truth == label)).sum())
-        of_label, called = float((truth == label).sum()), float((chosen == label).sum())
-        labels[label] = {
-            "recall": right / max(of_label, SMALLEST),
-            "precision": right / max(called, SMALLEST),
-            "f1": 2 * right / max(of_label + called, SMALLEST),
-        }
-    return {
-        "examples": len(test),
-        "accuracy": accuracy,
-        "accuracy_interval": list(wilson(accuracy, len(test))),
-        "labels": labels,
-    }
+    """How good a classifier is on texts whose label is known."""
+    labels = [str(label) for label in classifier.labels]
+    chosen = classifier.probabilities([text for text, _ in test]).argmax(axis=1)
+    truth = [labels.index(label) for _, label in test]
+    confusion = np.zeros((len(labels), len(labels)))
+    np.add.at(confusion, (truth, chosen), 1)
+    return quality(confusion, labels)
 
 
 class _Telling:

@@ -1,0 +1,42 @@
+"""How good a classifier is, from its confusion matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unmask.statistics.proportion import wilson
+
+
+def quality(confusion: ArrayLike, labels: Sequence[str]) -> dict[str, Any]:
+    """Accuracy with Wilson's 95 % interval, macro F1, and precision, recall and F1 of each label.
+
+    Rows of the matrix are the truth, columns what was said. A share of nothing is 0.
+    """
+    cells = np.asarray(confusion, dtype=float)
+    right, true, said = np.diag(cells), cells.sum(axis=1), cells.sum(axis=0)
+    count = float(cells.sum())
+    accuracy = _ratio(float(right.sum()), count)
+    by_label = {
+        label: {
+            "precision": _ratio(right[at], said[at]),
+            "recall": _ratio(right[at], true[at]),
+            "f1": _ratio(2 * right[at], said[at] + true[at]),
+            "count": int(true[at]),
+        }
+        for at, label in enumerate(labels)
+    }
+    return {
+        "accuracy": accuracy,
+        "accuracy_interval": list(wilson(accuracy, count)),
+        "macro_f1": float(np.mean([one["f1"] for one in by_label.values()])),
+        "labels": by_label,
+        "examples": int(count),
+    }
+
+
+def _ratio(part: float, whole: float) -> float:
+    return float(part / whole) if whole else 0.0
