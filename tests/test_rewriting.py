@@ -907,3 +907,17 @@ def test_ctrl_c_and_the_same_command_again(tmp_path: Path) -> None:
     reports = [json.loads((tmp_path / f"{name}.txt.report.json").read_text()) for name in ("parts", "whole")]
     assert all(report.pop("seconds") is not None for report in reports)
     assert reports[0] == reports[1]
+
+
+def test_ctrl_c_while_a_process_starts_is_heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.txt").write_bytes(_stories(3))
+    submit = ProcessPoolExecutor.submit
+
+    def interrupted(self: ProcessPoolExecutor, *work: object) -> object:
+        os.kill(os.getpid(), signal.SIGINT)
+        return submit(self, *work)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", interrupted)
+    with pytest.raises(Stopped):
+        run(Request(sources=(tmp_path / "a.txt",), out=tmp_path / "b.txt", processes=2))
+    assert not (tmp_path / "b.txt").exists()

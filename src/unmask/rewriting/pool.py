@@ -114,15 +114,15 @@ def _size(block: Work | None) -> int:
 
 @contextmanager
 def _deaf() -> Iterator[None]:
-    """While processes start, Ctrl-C is not for them: they inherit that it is ignored."""
-    if threading.current_thread() is not threading.main_thread():
+    """While processes start, Ctrl-C is not for them: they inherit that it is held back; here it comes afterwards."""
+    if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 _hand: Hand | None = None
