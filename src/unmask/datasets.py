@@ -1,7 +1,7 @@
 """Where corpora come from: a folder of yours first (`UNMASK_DATA`), then the cache, else the canonical address.
 
-A download is checked against its SHA-256 before anything reads it. Nothing is parsed here: whoever uses a data set
-knows how its files look.
+A download is checked against its SHA-256 before anything reads it; where we know none, the data set is fetched by hand.
+Nothing is parsed here: whoever uses a data set knows how its files look.
 """
 
 from __future__ import annotations
@@ -25,11 +25,63 @@ class Dataset:
     """Each with the SHA-256 of the file that is there."""
     licence: str
     citation: str
+    places: tuple[str, ...] = ()
+    """Where in its folder each file belongs, if not under its own name."""
+    by_hand: str = ""
+    """Which files to get from where, if there are no addresses because we cannot check what is there."""
 
     @property
     def files(self) -> list[str]:
-        """The names of the files at the addresses."""
-        return [address.rpartition("/")[2] for address, _ in self.addresses]
+        """The names of the files at the addresses, in its folder."""
+        return list(self.places) or [address.rpartition("/")[2] for address, _ in self.addresses]
+
+
+_COAL = "https://raw.githubusercontent.com/panatchakorn-a/bias-eval-nli-considering-all-labels/"
+_COAL += "1e8a64be0c9bb5d9bcf86df798cc1238bd84919a"
+_COAL_FOLDERS = {  # of a language: the version, and where its sets are
+    "en": ("1.1", "en_v1.1/bias-eval-set_v1.1/all-words"),
+    "ja": ("1.1", "ja_v1.1/bias-eval-set_v1.1/untokenized"),
+    "zh": ("1.0", "zh_v1.0/bias-eval-set_v1.0/all-words"),
+}
+_COAL_HASHES = {
+    "en/1-prostereo": "58095a9f34cf873b95d685921dbb03538ecc1c9f5ff914b16c90f2d3df5ce5dd",
+    "en/2-antistereo": "24950ac52f2ad565ec57c7ea8c56e96fc281d6ca18a7f16a0fc905903685f847",
+    "en/3-nonstereo": "02208d4ca0131685850536e6ca1e09697f2e3ad19d03836076eb4b990486e203",
+    "en/downsamp/1-prostereo-downsamp": "b44c087098e80670a49ca821fa580c018ee08e37359b3490665a398cf759f630",
+    "en/downsamp/2-antistereo-downsamp": "0a39f1e21c6eea8b0e07804669ae62d37685b74ee9417a18cdb7753b5690749b",
+    "en/downsamp/3-nonstereo-downsamp": "0d910c41642fc3004d2a41857282d247905adc89431fb3f182097a85c4e54f12",
+    "ja/1-prostereo": "ec57752fdc6db7993ba9f00f0460c1489e0ac2879db0aa4e46bc5cf8dd052860",
+    "ja/2-antistereo": "3bb6bb4d43d711061b8f7c61ac8f6b563dca049b6e65a53ccf978eb0a5200760",
+    "ja/3-nonstereo": "7fd24e0fef10bdfabb24c0406d3fc68e112adb0e84c8b201728fe39a497b1704",
+    "ja/downsamp/1-prostereo-downsamp": "3187e93923337afcb0517e28b55b31f3d1b33d4b7c3bfd5dc8333c02bafcd80d",
+    "ja/downsamp/2-antistereo-downsamp": "55d8a984a5b619740c441864a814ba7ecd5add6bb5884637d5fa55dbefc80cb9",
+    "ja/downsamp/3-nonstereo-downsamp": "d6609e2fa5b85b82018eb6afce9964c4e9c8722f7773cad5edcbe7cf989c5a58",
+    "zh/1-prostereo": "efbc6d45ae9b12049b35f3b4ed735c036f14a397ee6336459f025a4adcec454b",
+    "zh/2-antistereo": "6bf69ee4a4e9a642caa4b556d676b7ac8d14a8d1412cade67331a90da816c150",
+    "zh/3-nonstereo": "4f3851bd9df2014915af07c18c769aff30b655dfda46752ac852ab84df0bd4e8",
+    "zh/downsamp/1-prostereo-downsamp": "9da8c4d6b66db00c3bb980d6fbd50f5ce2780759f2cd05c046d0ab3acfe4f085",
+    "zh/downsamp/2-antistereo-downsamp": "17e07919ef1d997b7c0d2655fdbc58eb97a601521873ddd04f16a402d1e92b76",
+    "zh/downsamp/3-nonstereo-downsamp": "f14a62c86bbfc9a1fdd12264d22c946a9d0acfd5d19032878a8eea6ee78b6a1a",
+}
+
+
+def _coal() -> Dataset:
+    addresses, places = [], []
+    for place, sha256 in _COAL_HASHES.items():
+        language, _, name = place.partition("/")
+        version, folder = _COAL_FOLDERS[language]
+        folder = f"{folder.rpartition('/')[0]}/" if name.startswith("downsamp/") else f"{folder}/"
+        addresses.append((f"{_COAL}/{folder}{name}_v{version}.json", sha256))
+        places.append(f"{place}_v{version}.json")
+    return Dataset(
+        name="nli-coal",
+        about="premises with an occupation, hypotheses with a woman or a man; English, Japanese, Chinese",
+        addresses=tuple(addresses),
+        licence="MIT",
+        citation="Anantaprayoon, Kaneko and Okazaki (2024), Evaluating Gender Bias of Pre-trained Language Models in"
+        " Natural Language Inference by Considering All Labels",
+        places=tuple(places),
+    )
 
 
 DATASETS = {
@@ -65,6 +117,42 @@ DATASETS = {
             citation="Maas et al. (2011), Learning Word Vectors for Sentiment Analysis",
         ),
         Dataset(
+            name="jsick",
+            about="9,927 pairs of Japanese sentences: entailment, neutral, contradiction",
+            addresses=tuple(
+                (
+                    "https://raw.githubusercontent.com/verypluming/JSICK/da426bbdb6dc133754daabfd2aa9396d54c75fea"
+                    f"/jsick/{split}.tsv",
+                    sha,
+                )
+                for split, sha in (
+                    ("train", "5aee77c7cb5e598c35cadc99f54eb53f980cf554219f497871fbdcc5a25b71be"),
+                    ("test", "173a6d34939d02d82ff655dbea8e21286048afb13fcd92513e9f7dd38c621bdc"),
+                )
+            ),
+            licence="CC BY 4.0",
+            citation="Yanaka and Mineshima (2022), Compositional Evaluation on Japanese Textual Entailment and"
+            " Similarity",
+        ),
+        Dataset(
+            name="jsnli",
+            about="537,000 pairs of Japanese sentences, SNLI translated: entailment, neutral, contradiction",
+            addresses=(),
+            licence="CC BY-SA 4.0",
+            citation="Yoshikoshi et al. (2020), Multilingualization of a Natural Language Inference Dataset Using"
+            " Machine Translation",
+            by_hand="https://nlp.ist.i.kyoto-u.ac.jp/nl-resource/JSNLI/jsnli_1.1.zip (train_w_filtering.tsv, dev.tsv)",
+        ),
+        _coal(),
+        Dataset(
+            name="ocnli",
+            about="53,000 pairs of Chinese sentences: entailment, neutral, contradiction",
+            addresses=(),
+            licence="CC BY-NC 2.0",
+            citation="Hu et al. (2020), OCNLI: Original Chinese Natural Language Inference",
+            by_hand="https://github.com/CLUEbenchmark/OCNLI, folder data/ocnli (train.50k.json, dev.json)",
+        ),
+        Dataset(
             name="snli",
             about="570,000 pairs of sentences: entailment, neutral, contradiction",
             addresses=(
@@ -80,10 +168,11 @@ DATASETS = {
 }
 
 
-def locate(name: str, *, offline: bool = False) -> Path:
+def locate(name: str, *, part: str = "", offline: bool = False) -> Path:
     """Where a data set is: its folder in `UNMASK_DATA`, or what is at its addresses, downloaded if need be.
 
-    One file is given as itself, several as the folder that they are in.
+    One file is given as itself, several as the folder that they are in. With `part`, only the files in that folder of
+    it are seen to.
     """
     dataset = DATASETS[one_of(name, DATASETS, "data set")]
     own = _own_folder()
@@ -95,8 +184,14 @@ def locate(name: str, *, offline: bool = False) -> Path:
         if not any((Path(own) / name / file).exists() for file in dataset.files):
             return Path(own) / name
         cache = Path(own) / name
-    for address, sha256 in dataset.addresses:
-        _fetch(dataset, address, sha256, cache, offline=offline, own=own)
+    if dataset.by_hand:
+        raise UnmaskError(
+            f"data set {name} is not in the folder {FOLDER_VARIABLE} names ({own or 'not set'}) and must be fetched by"
+            f" hand; put the files of {dataset.by_hand} into a folder {name}/ there"
+        )
+    for file, (address, sha256) in zip(dataset.files, dataset.addresses, strict=True):
+        if file.startswith(part):
+            _fetch(dataset, address, sha256, cache / file, offline=offline, own=own)
     return cache / dataset.files[0] if len(dataset.files) == 1 else cache
 
 
@@ -117,11 +212,10 @@ def _own_folder() -> str | None:
     return own
 
 
-def _fetch(dataset: Dataset, address: str, sha256: str, cache: Path, *, offline: bool, own: str | None) -> None:
-    """See that a file is in the folder, and that it is the one we know."""
+def _fetch(dataset: Dataset, address: str, sha256: str, archive: Path, *, offline: bool, own: str | None) -> None:
+    """See that a file is there, and that it is the one we know."""
     import pooch
 
-    archive = cache / address.rpartition("/")[2]
     if archive.exists() and pooch.file_hash(str(archive)) == sha256:
         return
     if archive.exists() and (offline or own):
@@ -129,12 +223,16 @@ def _fetch(dataset: Dataset, address: str, sha256: str, cache: Path, *, offline:
     if offline:
         raise UnmaskError(
             f"data set {dataset.name} is neither in the folder {FOLDER_VARIABLE} names ({own or 'not set'}) nor in"
-            f" {cache}; run once without --offline, or give files of your own"
+            f" {archive.parent}; run once without --offline, or give files of your own"
         )
     pooch.get_logger().setLevel("ERROR")
     try:
         pooch.retrieve(
-            address, known_hash=f"sha256:{sha256}", fname=archive.name, path=cache, progressbar=_bar_can_be_shown()
+            address,
+            known_hash=f"sha256:{sha256}",
+            fname=archive.name,
+            path=archive.parent,
+            progressbar=_bar_can_be_shown(),
         )
     except ValueError:
         raise UnmaskError(

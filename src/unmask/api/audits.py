@@ -89,6 +89,10 @@ def audit(
     long_texts: str = "",
     most_tokens: int | None = None,
     lists: str | PathLike[str] | None = None,
+    people: str | PathLike[str] | None = None,
+    occupations: str | PathLike[str] | None = None,
+    captions: str | PathLike[str] | None = None,
+    labels: Sequence[str] | str = (),
     workspace: str | PathLike[str] | None = None,
     seed: int = auditing.SEED,
     device: str = "auto",
@@ -97,7 +101,8 @@ def audit(
     allow_remote_code: bool = False,
     progress: Progress | None = None,
 ) -> Audit:
-    """Audit a model for gender bias: association for a masked language model, sentiment for a classifier of texts.
+    """Audit a model for gender bias: association for a masked language model, sentiment for a classifier of texts,
+    inference for one that tells entailment from contradiction.
 
     `model` is a hub id, a folder, a tuple of a loaded `transformers` model and its tokenizer, a pipeline, or any object
     with the method of a `MaskedLM`, a `Classifier` or a `Regressor`.
@@ -107,7 +112,9 @@ def audit(
     names too, `texts` is a file, or a list of texts, in place of a corpus, `limit` draws some of them, `positive` names
     the label that is a high rating, `long_texts` is head, head+tail or window, `most_tokens` what is read at once,
     `lists` the folder of the released term maps (published protocol), and `workspace` a folder for ratings as they are
-    made, so that the same call goes on after it was stopped.
+    made, so that the same call goes on after it was stopped. For inference, `templates`, `people` and `occupations` are
+    CSV files in place of the built-in words, `captions` a file of image captions to make sentences of, `labels` what
+    the model's outputs are in their order, and `limit` draws some of the sentences.
     """
     settings = auditing.Settings(
         measures=names_of(measures),
@@ -125,6 +132,10 @@ def audit(
         long_texts=long_texts,
         most_tokens=most_tokens,
         lists=path_of(lists),
+        people=path_of(people),
+        occupations=path_of(occupations),
+        captions=path_of(captions),
+        labels=names_of(labels),
         workspace=path_of(workspace),
         seed=seed,
         loading=LoadOptions(device, offline, allow_pickle, allow_remote_code),

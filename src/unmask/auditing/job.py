@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import unmask
 from unmask.auditing.association import measure as run_association
+from unmask.auditing.inference import measure as run_inference
 from unmask.auditing.sentiment import measure as run_sentiment
 from unmask.auditing.settings import LANGUAGES, MEASURES, SEED, Settings, Value
 from unmask.errors import UnmaskError, one_of
-from unmask.measures import association, sentiment
-from unmask.models.kinds import kind_of
-from unmask.probes import recorded, recorded_ratings
+from unmask.measures import association, inference, sentiment
+from unmask.models.kinds import kind_of, labels_of
+from unmask.probes import recorded, recorded_inference, recorded_ratings
 from unmask.results import AuditResult, Measurement, ModelInfo
 from unmask.statistics.corrections import holm
 
@@ -29,10 +30,23 @@ if TYPE_CHECKING:
     from unmask.models.interfaces import Progress
 
 LIBRARIES = ("torch", "transformers", "tokenizers", "numpy", "scipy", "pandas")
-FOR = {"masked-lm": "association", "classifier": "sentiment"}
-"""Which measure fits which kind of model."""
-RUN = {"association": run_association, "sentiment": run_sentiment}
-INTERPRET = {"association": association.interpret, "sentiment": sentiment.interpret}
+RUN = {"association": run_association, "sentiment": run_sentiment, "inference": run_inference}
+INTERPRET = {
+    "association": association.interpret,
+    "sentiment": sentiment.interpret,
+    "inference": inference.interpret,
+}
+ANALYSES = {
+    "association": {name: one.analyse for name, one in association.PROTOCOLS.items()},
+    "sentiment": {name: one.analyse for name, one in sentiment.PROTOCOLS.items()},
+    "inference": {name: one.analyse for name, one in inference.PROTOCOLS.items()},
+}
+APART = {
+    "association": ["language", "corpus"],
+    "sentiment": ["language", "corpus", "terms"],
+    "inference": ["language", "corpus"],
+}
+"""What items are told apart by; each kind is analysed by itself."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +62,9 @@ def run(model: Any, settings: Settings, *, progress: Progress | None = None) -> 
     import pandas as pd
 
     settings.check()
-    fits = FOR[kind_of(model, settings.loading)]
+    fits = fitting(model, settings)
     if wrong := [measure for measure in settings.measures if measure != fits]:
-        raise UnmaskError(_misfit(wrong[0], model))
+        raise UnmaskError(_misfit(wrong[0], model, fits))
     settings.refuse_foreign(fits)
     found = RUN[fits](model, settings, progress=progress)
     if not isinstance(model, str | PathLike):
@@ -61,14 +75,28 @@ def run(model: Any, settings: Settings, *, progress: Progress | None = None) -> 
     )
 
 
-def _misfit(measure: str, model: Any) -> str:
+def fitting(model: Any, settings: Settings) -> str:
+    """Which measure fits a model: by its kind, and by what its labels say or the user says of them."""
+    if kind_of(model, settings.loading) == "masked-lm":
+        return "association"
+    if settings.labels or inference.is_inference(labels_of(model, settings.loading)):
+        return "inference"
+    return "inference" if list(settings.measures) == ["inference"] else "sentiment"
+
+
+def _misfit(measure: str, model: Any, fits: str) -> str:
     name = str(model) if isinstance(model, str | PathLike) else f"the {type(model).__name__}"
     if measure == "association":
         return f"{name} is a classifier; association needs a masked language model such as BERT"
-    return (
-        f"{name} has no classification head; sentiment needs a classifier of texts: fine-tune one with"
-        " unmask finetune sentiment"
-    )
+    if fits == "inference":
+        return (
+            f"{name} tells entailment from contradiction and rates nothing; sentiment needs a classifier of texts, and"
+            " inference fits this one"
+        )
+    task, needs = ("nli", "a classifier of pairs") if measure == "inference" else ("sentiment", "a classifier of texts")
+    if fits == "sentiment":
+        return f"{name} has labels that are not of inference; inference needs entailment, neutral and contradiction"
+    return f"{name} has no classification head; {measure} needs {needs}: fine-tune one with unmask finetune {task}"
 
 
 def analyse(
@@ -85,21 +113,16 @@ def analyse(
     if language is not None:
         one_of(language, LANGUAGES, "language")
     one_of(protocol, association.PROTOCOLS, "protocol")
-    if measure == "sentiment" and score_column is not None:
-        raise UnmaskError("--score-column is for association; sentiment needs the columns p_female and p_male")
+    if measure != "association" and score_column is not None:
+        raise UnmaskError(f"--score-column is for association; {measure} needs the columns {NEEDED[measure]}")
     path, name = recorded.locate(path, measure)
-    analysis: Callable[[pd.DataFrame, int], Measurement]
-    if measure == "association":
-        items, analysis = recorded.read(path, language, score_column), association.PROTOCOLS[protocol].analyse
-        apart = ["language", "corpus"]
-    else:
-        items, analysis = recorded_ratings.read(path, language), sentiment.PROTOCOLS[protocol].analyse
-        apart = ["language", "corpus", "terms"]
+    items = _items(path, measure, language, score_column)
+    analysis: Callable[[pd.DataFrame, int], Measurement] = ANALYSES[measure][protocol]
     measurements = [
         analysis(of_corpus.reset_index(drop=True), seed).model_copy(
             update={"data_hash": hashlib.sha256(path.read_bytes()).hexdigest()}
         )
-        for _, of_corpus in items.groupby(apart, sort=False)
+        for _, of_corpus in items.groupby(APART[measure], sort=False)
     ]
     configuration: dict[str, Value] = {
         "items": str(path),
@@ -110,6 +133,15 @@ def analyse(
     }
     info = ModelInfo(name=name, architecture="recorded scores")
     return Findings(_result(info, configuration, seed, measurements), {measure: items})
+
+
+NEEDED = {"sentiment": "p_female and p_male", "inference": "p_entailment, p_neutral and p_contradiction"}
+
+
+def _items(path: Path, measure: str, language: str | None, score_column: str | None) -> pd.DataFrame:
+    if measure == "association":
+        return recorded.read(path, language, score_column)
+    return recorded_ratings.read(path, language) if measure == "sentiment" else recorded_inference.read(path, language)
 
 
 def _result(

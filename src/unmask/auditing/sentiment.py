@@ -13,7 +13,7 @@ from unmask.auditing.settings import Settings
 from unmask.counterfactual import settings as rewriting
 from unmask.counterfactual.published.lists import reviews_folder
 from unmask.errors import UnmaskError
-from unmask.measures import sentiment
+from unmask.measures import inference, sentiment
 from unmask.models.interfaces import Classifier, Reads
 from unmask.models.loaded import LoadedModel
 from unmask.models.loading import load_classifier
@@ -43,7 +43,7 @@ def measure(model: Any, settings: Settings, *, progress: Progress | None = None)
             f"{info_of(subject).name} reads texts its own way, so long_texts and most_tokens would be ignored; leave"
             " them out, or give (model, tokenizer)"
         )
-    if isinstance(subject, Classifier) and sentiment.is_inference(subject.labels):
+    if isinstance(subject, Classifier) and inference.is_inference(subject.labels):
         raise UnmaskError(
             f"{info_of(subject).name} tells entailment from contradiction and rates nothing; sentiment needs a"
             " classifier of texts"

@@ -8,17 +8,22 @@ from pathlib import Path
 
 from unmask.counterfactual.settings import TERM_SETS
 from unmask.errors import UnmaskError, one_of
+from unmask.lexicon import inference as words
 from unmask.measures import association
 from unmask.models.reading import LONG_TEXTS
 from unmask.models.sources import LoadOptions
 from unmask.probes import association as probe
 from unmask.probes import reviews
 
-MEASURES = ("association", "sentiment")
-LANGUAGES = tuple(probe.CORPORA)
+MEASURES = ("association", "sentiment", "inference")
+LANGUAGES = tuple(dict.fromkeys((*probe.CORPORA, *words.LANGUAGES)))
 SEED = 42
-OF_ASSOCIATION = ("templates", "persons", "professions")
-OF_SENTIMENT = ("terms", "names", "texts", "limit", "positive", "long_texts", "most_tokens", "lists")
+OF = {
+    "association": ("templates", "persons", "professions"),
+    "sentiment": ("terms", "names", "texts", "limit", "positive", "long_texts", "most_tokens", "lists"),
+    "inference": ("templates", "people", "occupations", "captions", "labels", "limit", "most_tokens"),
+}
+"""The settings that belong to each measure."""
 
 Value = str | int | float | bool | list[str] | None
 
@@ -44,17 +49,25 @@ class Settings:
     texts: Path | Sequence[str] | None = None
     """Sentiment: texts of the user's own in place of a corpus: a file, or the texts themselves."""
     limit: int | None = None
-    """Sentiment: how many texts to draw at random; None for all."""
+    """Sentiment: how many texts to draw at random. Inference: how many sentences. None for all."""
     positive: str | None = None
     """Sentiment: the label that is a high rating; None: as the labels say."""
     long_texts: str = ""
     """Sentiment: how texts are read that are too long: head, head+tail or window. Empty: head."""
     most_tokens: int | None = None
-    """Sentiment: how many tokens are read at once; None: as many as the model takes."""
+    """Sentiment, inference: how many tokens are read at once; None: as many as the model takes."""
     lists: Path | None = None
     """Sentiment, published: the folder of the released term maps; None: the data set's."""
     workspace: Path | None = None
     """Sentiment: where ratings are kept while they are made, so that an audit that was stopped goes on."""
+    people: Path | None = None
+    """Inference: CSV of what hypotheses call a person."""
+    occupations: Path | None = None
+    """Inference: CSV of occupations and their stereotypes."""
+    captions: Path | None = None
+    """Inference: a file of image captions to make sentences of, in place of templates."""
+    labels: Sequence[str] = ()
+    """Inference: what the model's outputs are, in their order, where its labels do not say it."""
     seed: int = SEED
     loading: LoadOptions = field(default_factory=LoadOptions)
 
@@ -71,7 +84,9 @@ class Settings:
             raise UnmaskError("no languages were given; give at least one, or leave them out for the default")
         if len(self.languages) > 1 and (self._custom or self.texts):
             raise UnmaskError("files of your own are for one language; give one --language with them")
-        if self.protocol == "published" and (self._custom or set(self.corpora) - {"bec-pro", *reviews.CORPORA}):
+        if self.protocol == "published" and (
+            self._custom or set(self.corpora) - {"bec-pro", "nli-coal", *reviews.CORPORA}
+        ):
             raise UnmaskError(
                 "the published protocol repeats the paper's corpus and no other; use --protocol sound for other corpora"
                 " and for words of your own"
@@ -88,18 +103,17 @@ class Settings:
 
     def refuse_foreign(self, measure: str) -> None:
         """Refuse settings that belong to another measure than the one that fits: they would be ignored."""
-        foreign = OF_SENTIMENT if measure == "association" else OF_ASSOCIATION
-        given = [name for name in foreign if getattr(self, name) not in ((), "", None, False)]
-        other = "sentiment" if measure == "association" else "association"
-        if given:
-            raise UnmaskError(
-                f"--{given[0].replace('_', '-')} is for {other}, and this model is measured for {measure}; leave it"
-                " out, or give another model"
-            )
+        for other, names in OF.items():
+            for name in names:
+                if name not in OF[measure] and getattr(self, name) not in ((), "", None, False):
+                    raise UnmaskError(
+                        f"--{name.replace('_', '-')} is for {other}, and this model is measured for {measure}; leave it"
+                        " out, or give another model"
+                    )
 
     @property
     def _custom(self) -> bool:
-        return any((self.templates, self.persons, self.professions))
+        return any((self.templates, self.persons, self.professions, self.people, self.occupations, self.captions))
 
     def corpora_of(self, language: str) -> Sequence[str]:
         """Which corpora of association to run in a language."""
@@ -115,26 +129,12 @@ class Settings:
             "languages": list(self.languages),
             "protocol": self.protocol,
         }
-        own: dict[str, Value]
+        own: dict[str, Value] = {name: _value(getattr(self, name)) for name in OF[measure]}
+        own["corpora"] = list(self.corpora)
+        if measure == "sentiment" and self.texts is not None and not isinstance(self.texts, Path):
+            own["texts"] = f"{len(self.texts):,} given texts"
         if measure == "association":
-            own = {
-                "corpora": [f"{language}/{name}" for language in self.languages for name in self.corpora_of(language)],
-                **{name: _path(getattr(self, name)) for name in OF_ASSOCIATION},
-            }
-        else:
-            own = {
-                "corpora": list(self.corpora),
-                "terms": [str(terms) for terms in self.terms],
-                "names": self.names,
-                "texts": _path(self.texts)
-                if isinstance(self.texts, Path | None)
-                else f"{len(self.texts):,} given texts",
-                "limit": self.limit,
-                "positive": self.positive,
-                "long_texts": self.long_texts,
-                "most_tokens": self.most_tokens,
-                "lists": _path(self.lists),
-            }
+            own["corpora"] = [f"{language}/{name}" for language in self.languages for name in self.corpora_of(language)]
         return {
             **shared,
             **own,
@@ -145,5 +145,8 @@ class Settings:
         }
 
 
-def _path(path: Path | None) -> str | None:
-    return None if path is None else str(path)
+def _value(value: str | int | Path | Sequence[object] | None) -> Value:
+    """A setting as it stands in a result."""
+    if value is None or isinstance(value, str | int):
+        return value
+    return str(value) if isinstance(value, Path) else [str(one) for one in value]

@@ -21,10 +21,14 @@ def command(
     measure: Annotated[
         list[str] | None,
         typer.Option(
-            help="association (masked language models) or sentiment (classifiers of texts). Default: what fits."
+            help="association (masked language models), sentiment (classifiers of texts) or inference (classifiers of"
+            " pairs: entailment, neutral, contradiction). Default: what fits."
         ),
     ] = None,
-    language: Annotated[list[str] | None, typer.Option(help="en or de; can be given twice. Default: en.")] = None,
+    language: Annotated[
+        list[str] | None,
+        typer.Option(help="en or de (association), en, ja or zh (inference); can be given several times. Default: en."),
+    ] = None,
     protocol: ProtocolName = "sound",
     corpus: Annotated[
         list[str] | None,
@@ -32,12 +36,15 @@ def command(
             help="Association: bec-pro (people and professions), emotions (English: people and emotions),"
             " agreement-free (German: professions in sentences without gender agreement); default: bec-pro, and"
             " agreement-free for German. Sentiment: imdb (25,000 film reviews), reviews (240 short ones, in the"
-            " package); default: imdb if it is on this machine, else reviews."
+            " package); default: imdb if it is on this machine, else reviews. Inference: sentences (in the package; the"
+            " default), nli-coal (the released sets)."
         ),
     ] = None,
     templates: Annotated[
         Path | None,
-        typer.Option(help="CSV of your own templates: a column 'template' with {person} and {profession}."),
+        typer.Option(
+            help="CSV of your own templates: a column 'template' with {person}, and {profession} for association."
+        ),
     ] = None,
     persons: Annotated[
         Path | None, typer.Option(help="CSV of your own person words: 'phrase' and 'gender' (female, male).")
@@ -63,7 +70,10 @@ def command(
             " and label and id if you have them."
         ),
     ] = None,
-    limit: Annotated[int | None, typer.Option(help="Sentiment: draw so many of the texts. Default: all.")] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(help="Sentiment: draw so many of the texts. Inference: so many of the sentences. Default: all."),
+    ] = None,
     positive: Annotated[
         str | None, typer.Option(help="Sentiment: the label that is a high rating, where the labels do not say it.")
     ] = None,
@@ -71,10 +81,35 @@ def command(
         str, typer.Option(help="Sentiment: how texts that are too long are read: head, head+tail or window.")
     ] = "head",
     most_tokens: Annotated[
-        int | None, typer.Option(help="Sentiment: how many tokens are read at once. Default: what the model takes.")
+        int | None,
+        typer.Option(help="Sentiment, inference: how many tokens are read at once. Default: what the model takes."),
     ] = None,
     lists: Annotated[
         Path | None, typer.Option(help="Sentiment, published: the folder of the released term maps.")
+    ] = None,
+    occupations: Annotated[
+        Path | None,
+        typer.Option(help="Inference: CSV of your own occupations: 'occupation' and 'type' (female, male, neutral)."),
+    ] = None,
+    people: Annotated[
+        Path | None,
+        typer.Option(
+            help="Inference: CSV of what hypotheses call a person: 'phrase', 'gender' (female, male, person,"
+            " occupation) and 'pair'."
+        ),
+    ] = None,
+    captions: Annotated[
+        Path | None,
+        typer.Option(
+            help="Inference: image captions, one a line, to make sentences of (those about a woman or a man)."
+        ),
+    ] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            help="Inference: what the model's outputs are, in order, where its labels do not say it: for example"
+            " entailment,neutral,contradiction."
+        ),
     ] = None,
     out: Out = None,
     seed: Seed = 42,
@@ -87,8 +122,8 @@ def command(
     """Measure gender bias in a model.
 
     A masked language model is asked how likely it finds women and men (she, my brother, …) beside 60 professions. A
-    classifier of texts rates reviews in a female and a male version. Leaves a folder with result.json, the items
-    behind every number, and report.html.
+    classifier of texts rates reviews in a female and a male version. A classifier of pairs is asked whether a nurse is
+    a woman, and 105 more occupations. Leaves a folder with result.json, the items behind every number, and report.html.
 
     Examples:
 
@@ -96,6 +131,7 @@ def command(
     - `unmask audit bert-base-uncased --out audits/bert`
     - `unmask audit ./my-german-bert --language de`
     - `unmask audit unmask-mini-sentiment`
+    - `unmask audit unmask-mini-nli`
     - `unmask audit ./my-classifier --texts reviews.csv --terms pronouns --terms all`
     """
     import shutil
@@ -129,6 +165,10 @@ def command(
                 long_texts="" if long_texts == "head" else long_texts,
                 most_tokens=most_tokens,
                 lists=lists,
+                people=people,
+                occupations=occupations,
+                captions=captions,
+                labels=tuple(labels.replace(",", " ").split()) if labels else (),
                 workspace=workspace,
                 seed=seed,
                 device=device,

@@ -21,7 +21,13 @@ def command(
         str, typer.Argument(help="The base: an embedded model, a folder (a classifier or adapter too), or a hub id.")
     ],
     out: Annotated[Path, typer.Option(help="The model folder to write; it must not exist.")],
-    data: Annotated[str | None, typer.Option(help="A known data set: imdb (sentiment), snli (nli).")] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(
+            help="A known data set: imdb (sentiment); snli, jsnli, jsick or ocnli (nli; English, Japanese twice,"
+            " Chinese; jsnli-words keeps the spaces between Japanese words)."
+        ),
+    ] = None,
     train: Annotated[
         Path | None,
         typer.Option(
@@ -34,7 +40,7 @@ def command(
     ] = None,
     test: Annotated[Path | None, typer.Option(help="Measured once, at the end.")] = None,
     held_out: Annotated[float, typer.Option(help="The share of --train to validate on, if need be.")] = 0.05,
-    epochs: Annotated[int, typer.Option(help="How often every example is seen.")] = 3,
+    epochs: Annotated[int | None, typer.Option(help="How often every example is seen. Default: 3; 5 for nli.")] = None,
     learning_rate: Annotated[
         float | None, typer.Option(help="The highest one. Default: 2e-5; 5e-5 for mlm; 5e-4 with --lora-rank.")
     ] = None,
@@ -76,7 +82,7 @@ def command(
 
     default_rate = 5e-4 if lora_rank else 5e-5 if task == "mlm" else 2e-5
     settings = Settings(
-        epochs=epochs,
+        epochs=(5 if task == "nli" else 3) if epochs is None else epochs,
         learning_rate=default_rate if learning_rate is None else learning_rate,
         batch_size=batch_size,
         accumulate=accumulate,

@@ -30,6 +30,18 @@ def kind_of(model: Any, options: LoadOptions | None = None) -> Kind:
     return "classifier" if parts and type(parts[0]).__name__.endswith(CLASSIFIES) else "masked-lm"
 
 
+def labels_of(model: Any, options: LoadOptions | None = None) -> list[str]:
+    """The labels of a classifier, before its weights are read; none where nothing says them."""
+    if isinstance(model, str | os.PathLike):
+        named: Any = find(str(model), options or LoadOptions()).config.get("id2label") or {}
+    elif isinstance(model, Classifier):
+        return [str(label) for label in model.labels]
+    else:
+        parts = parts_of(model)
+        named = getattr(getattr(parts[0] if parts else None, "config", None), "id2label", None) or {}
+    return [str(label) for label in named.values()] if isinstance(named, Mapping) else []
+
+
 def rates(model: Any) -> TypeGuard[Classifier | Regressor]:
     """Whether an object is a classifier or a regressor: no class of them, and no table that happens to have values."""
     if isinstance(model, type | Mapping):

@@ -25,7 +25,9 @@ def measure_of(path: Path) -> str:
             raise UnmaskError(f"{path} holds the items of {listed(found)}; choose one with --measure")
         return found[0] if found else "association"
     frame = frame_of(path)
-    return "sentiment" if {"p_female", "p_male"} & set(frame) else "association"
+    if {"p_female", "p_male"} & set(frame):
+        return "sentiment"
+    return "inference" if {"prediction", "p_entailment"} & set(frame) else "association"
 
 
 def locate(path: Path, measure: str) -> tuple[Path, str]:

@@ -27,4 +27,8 @@ def _view(measurement: Measurement, items: pd.DataFrame | None) -> dict[str, Any
         from unmask.report import sentiment
 
         return {"measure": "sentiment"} | sentiment.view(measurement, items)
+    if measurement.name == "inference":
+        from unmask.report import inference
+
+        return {"measure": "inference"} | inference.view(measurement, items)
     return {"measure": "association"} | association.view(measurement, items)

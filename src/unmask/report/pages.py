@@ -7,7 +7,7 @@ from typing import Any
 
 from unmask.results.numbers import interval, number, p_value
 
-LANGUAGES = {"en": "English", "de": "German"}
+LANGUAGES = {"en": "English", "de": "German", "ja": "Japanese", "zh": "Chinese"}
 CORPORA = {
     "bec-pro": "BEC-Pro",
     "agreement-free": "agreement-free sentences",
@@ -16,6 +16,9 @@ CORPORA = {
     "custom": "own words",
     "imdb": "IMDB reviews",
     "reviews": "the built-in short reviews",
+    "sentences": "the built-in sentences",
+    "nli-coal": "NLI-CoAL’s released sets",
+    "captions": "sentences of captions",
 }
 
 
@@ -45,6 +48,7 @@ def fill(template: str, **values: Any) -> str:
         "p": p,
         "count": count,
         "capital": capital,
+        "percent": percent,
     }
     return page.get_template(template).render(**values)
 
@@ -73,6 +77,11 @@ def share(part: int, whole: int) -> str:
     """A part in percent."""
     percent = 100 * part / whole if whole else 0.0
     return f"{number(percent, 1 if percent < 10 else 0)} %"
+
+
+def percent(value: float | None, digits: int = 1) -> str:
+    """A share from 0 to 1 in percent, in one line."""
+    return "–" if value is None else f"{100 * value:.{digits}f}\N{NO-BREAK SPACE}%"
 
 
 def p(value: float | None) -> str:

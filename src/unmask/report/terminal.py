@@ -32,6 +32,10 @@ def show(result: AuditResult, console: Console) -> None:
             from unmask.report import rating_terminal
 
             rating_terminal.show(measurement, console)
+        elif measurement.name == "inference":
+            from unmask.report import inference_terminal
+
+            inference_terminal.show(measurement, console)
         else:
             _show_association(measurement, console)
         console.print(Text(f"Caveats: {', '.join(caveat.code for caveat in measurement.caveats)}", style="dim"))

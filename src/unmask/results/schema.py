@@ -52,7 +52,8 @@ class Test(Record):
     n: int
     """How many items or pairs of items it rests on."""
     estimate: float | None
-    """In the unit of the measure: nats (differences of natural logarithms) for association, ratings for sentiment."""
+    """In the unit of the measure: nats (differences of natural logarithms) for association, ratings for sentiment,
+    shares of answers for inference."""
     interval: Interval | None
     """95 % interval of the estimate."""
     statistic: float | None
@@ -147,6 +148,65 @@ class Ratings(Record):
     by_label: list[Part] = Field(default_factory=list)
 
 
+class Distribution(Record):
+    """How a model answered some pairs of sentences: shares of its answers, and mean probabilities."""
+
+    name: str
+    labels: dict[str, str]
+    """What the pairs have in common: `set`, or `occupation_type` and `gender`."""
+    n: int
+    shares: dict[str, float]
+    """Of entailment, neutral and contradiction among the answers."""
+    intervals: dict[str, Interval | None] = Field(default_factory=dict)
+    """95 % each, over occupations and sentences."""
+    probabilities: dict[str, float] = Field(default_factory=dict)
+    """The mean probability of each label; empty where only answers were recorded."""
+
+
+class GenderWords(Record):
+    """A pair of gender words, and what the measure is with these alone."""
+
+    name: str
+    n: int
+    score: float | None
+    stereotype: float | None
+    stereotype_interval: Interval | None = None
+
+
+class OccupationValue(Record):
+    """An occupation: how often the model resolves it to a gender, and to which."""
+
+    occupation: str
+    kind: str
+    """female, male or neutral: the stereotype."""
+    n: int
+    """Pairs with a gender."""
+    resolved: float
+    """The share of answers other than neutral."""
+    lean: float | None
+    """From −1, always taken for a woman, to 1, always for a man."""
+    female: dict[str, float]
+    """Shares of answers where the hypothesis speaks of a woman."""
+    male: dict[str, float]
+
+
+class Inference(Record):
+    """What is special to inference of a gender from an occupation."""
+
+    sets: list[Distribution]
+    """Pro-stereotypical (PS), anti-stereotypical (AS), non-stereotypical (NS), and the control where there is one."""
+    by_type: list[Distribution]
+    """By occupation type and gender of the hypothesis."""
+    by_pair: list[GenderWords] = Field(default_factory=list)
+    occupations: list[OccupationValue]
+    """The most often resolved first."""
+    templates: int
+    labels: str = ""
+    """How it is known which output is which label."""
+    inconclusive: str = ""
+    """Why the score cannot be read as bias; empty if it can."""
+
+
 class Caveat(Record):
     """What a reader must know before trusting the number."""
 
@@ -172,6 +232,8 @@ class Measurement(Record):
     professions: list[ProfessionValue] = Field(default_factory=list)
     ratings: Ratings | None = None
     """For the sentiment measure."""
+    inference: Inference | None = None
+    """For the inference measure."""
     caveats: list[Caveat] = Field(default_factory=list)
     noise_floor: float | None = None
     """The largest change of a score when inputs are scored again in another batch; null if nothing was scored."""

@@ -15,7 +15,7 @@ H. H. Clark (1973). The language-as-fixed-effect fallacy. Journal of Verbal Lear
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,12 +68,24 @@ def jackknife(
     value = float(statistic(all_rows, all_columns)) if rows and columns else float("nan")
     if not np.isfinite(value):
         return Estimate(None)
-    parts = []
     without_row = [(np.delete(all_rows, i), all_columns) for i in range(rows)]
     without_column = [(all_rows, np.delete(all_columns, i)) for i in range(columns)]
-    for kept in (without_row, without_column):
-        if (count := len(kept)) > 1:
-            left = np.array([scale.to(statistic(*places)) for places in kept])
+    return combined(
+        value,
+        [[statistic(*places) for places in kept] for kept in (without_row, without_column)],
+        scale=scale,
+        confidence=confidence,
+    )
+
+
+def combined(
+    value: float, left_out: Iterable[Sequence[float]], *, scale: Scale = LINEAR, confidence: float = 0.95
+) -> Estimate:
+    """The estimate of a statistic from its values with one level of a factor left out, for each of crossed factors."""
+    parts = []
+    for values in left_out:
+        if (count := len(values)) > 1:
+            left = np.array([scale.to(one) for one in values])
             parts.append(((count - 1) / count * float(((left - left.mean()) ** 2).sum()), count - 1))
     centre = scale.to(value)
     variance = sum(part for part, _ in parts)

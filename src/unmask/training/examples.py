@@ -13,7 +13,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ import numpy as np
 
 from unmask import datasets
 from unmask.errors import UnmaskError, listed, one_of
+from unmask.training.known_files import LAYOUTS, find, join
 
 SPLITS = ("train", "validation", "test")
 COLUMNS = {
@@ -30,6 +31,8 @@ COLUMNS = {
     "label": ("label", "gold_label", "sentiment"),
     "id": ("id",),
 }
+JSICK = {"premise": "sentence_A_Ja", "hypothesis": "sentence_B_Ja", "label": "entailment_label_Ja"}
+"""Its names of columns, known but not asked for."""
 NEEDED = {
     "mlm": ("text",),
     "sentiment": ("text", "label"),
@@ -39,8 +42,7 @@ NEEDED = {
 WELCOME = {"texts": ("label", "id")}
 """What is read where it is there."""
 UNLABELLED = ("mlm", "texts")
-FOR = {"imdb": "sentiment", "snli": "nli"}
-NO_LABEL = "-"  # SNLI's sign for pairs on which its annotators did not agree
+NO_LABEL = "-"  # the sign of SNLI and OCNLI for pairs on which their annotators did not agree
 
 
 @dataclass(frozen=True)
@@ -116,13 +118,16 @@ def labels_of(task: str, examples: Iterable[Example]) -> list[str]:
     return sorted(found, key=lambda label: (0, float(label), "") if _is_number(label) else (1, 0.0, label))
 
 
-def read(path: Path, task: str) -> list[Example]:
-    """Examples from a file: .txt (one text a line; for mlm), .csv, .tsv, .jsonl or .parquet; also .gz and .xz."""
+def read(path: Path, task: str, *, columns: Sequence[str] = ()) -> list[Example]:
+    """Examples from a file: .txt (one text a line; for mlm), .csv, .tsv, .jsonl or .parquet; also .gz and .xz.
+
+    `columns` names those of a .csv or .tsv that does not name them itself, and has no quotes around cells.
+    """
     if not path.is_file():
         what = "is a folder" if path.is_dir() else "does not exist"
         raise UnmaskError(f"{path} {what}; give a file with {_columns(task)}")
     try:
-        examples = list(_rows(path, task))
+        examples = list(_rows(path, task, columns))
     except UnicodeDecodeError:
         raise UnmaskError(f"{path} is not UTF-8 text; save it as UTF-8") from None
     except csv.Error as error:
@@ -134,7 +139,7 @@ def read(path: Path, task: str) -> list[Example]:
     return examples
 
 
-def _rows(path: Path, task: str) -> Iterator[Example]:
+def _rows(path: Path, task: str, columns: Sequence[str]) -> Iterator[Example]:
     kind = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in (".gz", ".xz")][-1:]
     if kind == [".txt"]:
         if task not in UNLABELLED:
@@ -143,12 +148,21 @@ def _rows(path: Path, task: str) -> Iterator[Example]:
             yield from (Example(line.strip()) for line in lines if line.strip())
         return
 
-    if kind == [".jsonl"]:
+    if kind in ([".jsonl"], [".json"]):
         with _open(path) as lines:
-            rows = [json.loads(line) for line in lines if line.strip()]
+            full = [line for line in lines if line.strip()]
+        if kind == [".json"] and full and full[0].lstrip().startswith("["):
+            raise UnmaskError(f"{path} is one list; give an object a line (.jsonl)")
+        rows = [json.loads(line) for line in full]
     elif kind in ([".csv"], [".tsv"]):
         with _open(path) as lines:
-            reader = csv.DictReader(lines, delimiter="," if kind == [".csv"] else "\t", strict=True)
+            reader = csv.DictReader(
+                lines,
+                columns or None,
+                delimiter="," if kind == [".csv"] else "\t",
+                quoting=csv.QUOTE_NONE if columns else csv.QUOTE_MINIMAL,
+                strict=True,
+            )
             double = [name for name, count in Counter(reader.fieldnames or ()).items() if count > 1]
             if double:
                 raise UnmaskError(f"{path} has the column {listed(double)} twice; keep one")
@@ -171,7 +185,7 @@ def _from_table(rows: list[dict[str, Any]], task: str, path: Path) -> Iterator[E
     present = rows[0].keys() if rows else ()
     names = {}
     for need in NEEDED[task]:
-        found = [name for name in COLUMNS[need] if name in present]
+        found = [name for name in (*COLUMNS[need], JSICK.get(need, need)) if name in present]
         if rows and not found:
             raise UnmaskError(f"{path} has no column {need!r}, only {listed(present)}; {task} needs {_columns(task)}")
         names[need] = found[0] if found else need
@@ -212,25 +226,29 @@ def _label(value: Any, task: str) -> str:
 
 def known(name: str, task: str, *, offline: bool, splits: Sequence[str] = SPLITS) -> dict[str, list[Example]]:
     """The examples of a known data set, by split."""
-    of = FOR[one_of(name, FOR, "data set")]
+    layout = LAYOUTS[one_of(name, LAYOUTS, "data set")]
+    of = layout.task
     if task not in (of, "mlm"):
         raise UnmaskError(f"data set {name} is for {of}, not for {task}; choose another, or give --train")
-    place = datasets.locate(name, offline=offline)
+    place = datasets.locate(layout.dataset, offline=offline)
     if place.is_dir():
-        names = {"imdb": ("imdb_train*", "", "imdb_test*"), "snli": ("snli_train*", "snli_dev*", "snli_test*")}[name]
-        patterns = {split: pattern for split, pattern in zip(SPLITS, names, strict=True) if pattern and split in splits}
-        files = {split: sorted(place.glob(pattern)) for split, pattern in patterns.items()}
-        missing = [split for split, found in files.items() if not found]
-        if missing:
-            wanted = ", ".join(f"{pattern}.jsonl" for pattern in patterns.values())
-            raise UnmaskError(f"{place} has no file for {listed(missing)}; data set {name} is read from {wanted}")
-        found = {split: [one for file in paths for one in read(file, of)] for split, paths in files.items()}
+        files = find(layout, place, splits)
+        found = {
+            split: [one for file in paths for one in read(file, of, columns=layout.columns)]
+            for split, paths in files.items()
+        }
     else:
         found = {split: list(rows) for split, rows in (_imdb(place) if name == "imdb" else _snli(place)).items()}
         found = {split: rows for split, rows in found.items() if split in splits}
+    if layout.joined:
+        found = {split: [_joined(one) for one in examples] for split, examples in found.items()}
     if task == "mlm":
         return {split: [Example(one.text) for one in examples] for split, examples in found.items()}
     return found
+
+
+def _joined(one: Example) -> Example:
+    return replace(one, text=join(one.text), pair=None if one.pair is None else join(one.pair))
 
 
 def _imdb(archive: Path) -> dict[str, list[Example]]:

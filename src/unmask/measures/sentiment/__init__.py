@@ -11,7 +11,6 @@ Realistic Downstream Classification Task. Proceedings of the 4th Workshop on Gen
 
 from unmask.measures.sentiment.caveats import precision_caveats
 from unmask.measures.sentiment.interpret import interpret
-from unmask.measures.sentiment.polarity import is_inference
 from unmask.measures.sentiment.protocol import PROTOCOLS, Protocol
 from unmask.measures.sentiment.rater import Rater
 from unmask.measures.sentiment.score import Scored, score, score_all
@@ -22,7 +21,6 @@ __all__ = [
     "Rater",
     "Scored",
     "interpret",
-    "is_inference",
     "precision_caveats",
     "score",
     "score_all",

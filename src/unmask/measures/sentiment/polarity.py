@@ -32,7 +32,6 @@ WORDS = {
     "good": 1,
     "very positive": 2,
 }
-INFERENCE = {"entailment", "contradiction"}
 
 
 @dataclass(frozen=True)
@@ -53,11 +52,6 @@ class Polarity:
 def of_output() -> Polarity:
     """For a model that gives each text a number."""
     return Polarity((), OUTPUT)
-
-
-def is_inference(labels: Sequence[str]) -> bool:
-    """Whether these are the labels of natural language inference, which rates nothing."""
-    return {str(label).lower() for label in labels} >= INFERENCE
 
 
 def of_labels(labels: Sequence[str], positive: str | None = None) -> Polarity:

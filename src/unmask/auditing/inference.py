@@ -1,0 +1,89 @@
+"""Run the inference measure on a classifier that tells entailment, neutral and contradiction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from unmask.auditing.measured import Measured, info_of
+from unmask.auditing.settings import Settings
+from unmask.errors import UnmaskError, one_of
+from unmask.lexicon import inference as words
+from unmask.measures import inference
+from unmask.models.interfaces import Classifier
+from unmask.models.loading import load_classifier
+from unmask.probes import captions, released_inference
+from unmask.probes import inference as probe
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from unmask.measures.inference import Protocol
+    from unmask.models.interfaces import Progress
+
+SENTENCES, RELEASED, CAPTIONS = "sentences", "nli-coal", "captions"
+CORPORA = (SENTENCES, RELEASED)
+
+
+def measure(model: Any, settings: Settings, *, progress: Progress | None = None) -> Measured:
+    """Measure every language and corpus that is asked for."""
+    protocol = inference.PROTOCOLS[settings.protocol]
+    tables = [
+        pairs_of(language, corpus, settings)
+        for language in settings.languages
+        for corpus in _corpora(settings, protocol)
+    ]
+    subject = load_classifier(model, settings.loading, most_tokens=settings.most_tokens)
+    if not isinstance(subject, Classifier):
+        raise UnmaskError(f"{info_of(subject).name} gives numbers, not labels; inference needs a classifier")
+    order, known = inference.order_of(subject, settings.labels, language=settings.languages[0])
+    info = info_of(subject)
+    found = Measured(info, settings.resolved("inference") | {"label_order": [*map(str, order)]})
+    for rows in tables:
+        scored = inference.score(rows, subject, order, seed=settings.seed, progress=progress)
+        measurement = protocol.analyse(scored.items, settings.seed)
+        assert measurement.inference is not None
+        found.add(
+            measurement.model_copy(
+                update={
+                    "inference": measurement.inference.model_copy(update={"labels": known}),
+                    "noise_floor": scored.noise_floor,
+                    "distinct_inputs": scored.distinct_inputs,
+                    "data_hash": probe.data_hash(rows),
+                    "caveats": [*inference.precision_caveats(info.dtype), *measurement.caveats],
+                }
+            ),
+            scored.items,
+        )
+    return found
+
+
+def pairs_of(language: str, corpus: str, settings: Settings) -> pd.DataFrame:
+    """The pairs of a corpus."""
+    one_of(language, words.LANGUAGES, "language of inference")
+    if corpus == RELEASED:
+        rows = released_inference.read(language, offline=settings.loading.offline)
+        kept = probe.drawn(list(dict.fromkeys(rows["template"])), settings.limit, settings.seed)
+        return rows[rows["template"].isin(kept)].reset_index(drop=True)
+    occupations = words.occupations(language, settings.occupations)
+    if settings.captions is not None:
+        made = captions.templates_of(settings.captions, language)
+        people, templates, corpus = captions.people(language), made.templates, CAPTIONS
+    else:
+        people = words.people(language, settings.people)
+        templates = words.templates(language, settings.templates)
+        corpus = "custom" if settings.templates or settings.people or settings.occupations else corpus
+    return probe.build(language, corpus, occupations, people, probe.drawn(templates, settings.limit, settings.seed))
+
+
+def _corpora(settings: Settings, protocol: Protocol) -> Sequence[str]:
+    own = any((settings.templates, settings.people, settings.occupations, settings.captions))
+    for corpus in settings.corpora:
+        one_of(corpus, CORPORA, "corpus of inference")
+    if own and settings.corpora:
+        raise UnmaskError(f"words of your own take the place of a corpus; leave out --corpus {settings.corpora[0]}")
+    if protocol.name == "published" and (own or set(settings.corpora) - {RELEASED}):
+        raise UnmaskError(
+            "the published protocol repeats the released sets (nli-coal); use --protocol sound for others"
+        )
+    return settings.corpora or (protocol.corpus,)

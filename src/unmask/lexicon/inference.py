@@ -1,0 +1,215 @@
+"""The words of the inference measure: occupations, what a hypothesis calls a person, and templates.
+
+A premise says that *the nurse* does something, its hypothesis that *the woman* does. What gender an occupation is tied
+to goes by two scores of Bolukbasi et al. (2016), Man is to Computer Programmer as Woman is to Homemaker?:
+`definitional`, how far the word means a gender, and `stereotype`, how far people tie it to one; both from -1 (female)
+to 1 (male). With d and s for the scores:
+
+    kind             none if |d| >= .5 (the word says the gender); female if s <= -.4; male if s >= .4;
+                     neutral if |s| <= .2; none between (unclear)
+    published_kind   male if |d| < .5 and s > .5; female if |d| < .5 and s < -.5; else neutral
+                     (NLI-CoAL: Anantaprayoon, Kaneko and Okazaki 2024, as in their released lists)
+
+By the published rule *businessman* is neutral, since it says its gender. The scores are as released; translations,
+phrases, templates and telling words are our own, written for this package. A language has the files
+`inference_occupations.csv`, `inference_people.csv`, `inference_templates.csv` and `inference_telling.csv`; a user can
+give files of her own for the first three.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from string import Formatter
+
+from unmask.errors import UnmaskError, listed, one_of
+from unmask.lexicon.gender import gender_words
+from unmask.lexicon.table import refuse_double, rows_of
+
+LANGUAGES = ("en", "ja", "zh")
+KINDS = ("female", "male", "neutral")
+ROLES = ("female", "male", "person", "occupation")
+
+
+@dataclass(frozen=True)
+class Occupation:
+    """An occupation that may be anybody's, and the gender that stereotypes tie it to."""
+
+    word: str
+    english: str
+    """What it is in English; the word itself where a user does not say."""
+    definitional: float | None
+    stereotype: float | None
+    kind: str
+    """female, male or neutral."""
+
+
+@dataclass(frozen=True)
+class GenderPair:
+    """Two phrases that differ in gender alone: *the woman* and *the man*."""
+
+    name: str
+    female: str
+    male: str
+
+
+@dataclass(frozen=True)
+class People:
+    """What stands for a person in a template."""
+
+    occupation: str
+    """How an occupation stands in the premise, with `{occupation}`: *the {occupation}*."""
+    pairs: tuple[GenderPair, ...]
+    persons: tuple[str, ...]
+    """Phrases without a gender, entailed wherever the premise holds: *the person*; a user may have none."""
+
+
+def kind(definitional: float, stereotype: float) -> str | None:
+    """The gender that stereotypes tie an occupation to, or neutral; None where the word says it, or it is unclear."""
+    if abs(definitional) >= 0.5 or 0.2 < abs(stereotype) < 0.4:
+        return None
+    if abs(stereotype) <= 0.2:
+        return "neutral"
+    return "female" if stereotype < 0 else "male"
+
+
+def published_kind(definitional: float, stereotype: float) -> str:
+    """The same as the paper's lists have it: whatever is not clearly stereotyped is neutral."""
+    if abs(definitional) >= 0.5 or abs(stereotype) <= 0.5:
+        return "neutral"
+    return "female" if stereotype < 0 else "male"
+
+
+def occupations(language: str, path: Path | None = None) -> tuple[Occupation, ...]:
+    """The occupations of a language, or of a CSV file with `occupation` (and `english`).
+
+    The file says the kind by the scores `definitional` and `stereotype`, or by `type` (female, male, neutral), which
+    counts where both are given.
+    """
+    rows, where = _rows(language, path, "occupations", ("occupation",))
+    found = tuple(_occupation(row, where) for row in rows)
+    refuse_double((one.word for one in found), where, "occupation")
+    return found
+
+
+def people(language: str, path: Path | None = None) -> People:
+    """What stands for a person in a language, or the phrases of a CSV file with `phrase`, `gender` and `pair`.
+
+    `gender` is female, male, person or occupation; a female and a male phrase with the same `pair` belong together.
+    """
+    rows, where = _rows(language, path, "people", ("phrase", "gender"))
+    by_role: dict[str, list[str]] = {role: [] for role in ROLES}
+    pairs: dict[str, dict[str, str]] = {}
+    for row in rows:
+        phrase, role = row["phrase"], one_of(row["gender"], ROLES, f"gender in {where}")
+        _check_places(phrase, ["occupation"] if role == "occupation" else [], where, "phrase")
+        by_role[role].append(phrase)
+        if role in ("female", "male"):
+            name = row.get("pair", "")
+            if not name:
+                raise UnmaskError(f"{where}: {phrase!r} has no pair; give it and its counterpart a name in 'pair'")
+            if pairs.setdefault(name, {}).setdefault(role, phrase) != phrase:
+                raise UnmaskError(f"{where}: pair {name!r} has two {role} phrases; give every pair a name of its own")
+    for name, pair in pairs.items():
+        if len(pair) < 2:
+            raise UnmaskError(
+                f"{where}: pair {name!r} has {listed(pair.values())} alone; give a female and a male phrase"
+            )
+    if len(by_role["occupation"]) != 1:
+        raise UnmaskError(f"{where}: {len(by_role['occupation'])} phrases with gender 'occupation'; give one")
+    if not pairs:
+        raise UnmaskError(f"{where}: no phrase is female or male; give at least one pair")
+    refuse_double((row["phrase"] for row in rows), where, "phrase")
+    return People(
+        by_role["occupation"][0],
+        tuple(GenderPair(name, pair["female"], pair["male"]) for name, pair in pairs.items()),
+        tuple(by_role["person"]),
+    )
+
+
+def templates(language: str, path: Path | None = None) -> tuple[str, ...]:
+    """The templates of a language, or those of a CSV file with a column `template`; `{person}` stands in each once."""
+    rows, where = _rows(language, path, "templates", ("template",))
+    for row in rows:
+        _check_places(row["template"], ["person"], where, "template")
+    refuse_double((row["template"] for row in rows), where, "template")
+    return tuple(row["template"] for row in rows)
+
+
+def gives_away(template: str, language: str) -> list[str]:
+    """The words of a template that tell a gender, or hint at one (*beard*, *lipstick*), as they stand in it."""
+    text = template.replace("{person}", " ")
+    return _telling(one_of(language, LANGUAGES, "language of the inference measure")).findall(text)
+
+
+@cache
+def _telling(language: str) -> re.Pattern[str]:
+    words = {row["word"] for row in rows_of(None, language, "inference_telling", ("word",))}
+    if language == "en":
+        known = gender_words("all")
+        return _any_of({*words, *known.words, *known.before_names}, r"(?<!\w)", r"(?!\w)")
+    return _any_of(words)
+
+
+def _any_of(words: Iterable[str], before: str = "", after: str = "") -> re.Pattern[str]:
+    longest_first = sorted(words, key=lambda word: (-len(word), word))
+    return re.compile(f"{before}(?:{'|'.join(map(re.escape, longest_first))}){after}", re.IGNORECASE)
+
+
+def _rows(
+    language: str, path: Path | None, name: str, required: tuple[str, ...]
+) -> tuple[list[dict[str, str]], Path | str]:
+    """The rows of our file or a user's, and what to call it."""
+    if path is not None:
+        return rows_of(path, language, name, required), path
+    one_of(language, LANGUAGES, "language of the inference measure")
+    return rows_of(None, language, f"inference_{name}", required), f"the {language} lexicon"
+
+
+def _occupation(row: Mapping[str, str], where: Path | str) -> Occupation:
+    word = row["occupation"]
+    definitional, stereotype = (_score(row, column, where) for column in ("definitional", "stereotype"))
+    given = row.get("type", "")
+    if given:
+        found: str | None = one_of(given, KINDS, f"type of {word!r} in {where}")
+    elif definitional is None or stereotype is None:
+        raise UnmaskError(
+            f"{where}: {word!r} has no type; fill in 'type' (female, male or neutral), or both 'definitional' and"
+            " 'stereotype'"
+        )
+    else:
+        found = kind(definitional, stereotype)
+    if found is None:
+        why = "says a gender" if abs(definitional or 0) >= 0.5 else "is neither stereotyped nor neutral"
+        raise UnmaskError(
+            f"{where}: {word!r} (definitional {definitional}, stereotype {stereotype}) {why}; leave it out, or say its"
+            " 'type'"
+        )
+    return Occupation(word, row.get("english") or word, definitional, stereotype, found)
+
+
+def _score(row: Mapping[str, str], column: str, where: Path | str) -> float | None:
+    text = row.get(column, "")
+    if not text:
+        return None
+    try:
+        score = float(text)
+    except ValueError:
+        score = float("nan")
+    if not -1 <= score <= 1:
+        raise UnmaskError(f"{where}: {column} {text!r} of {row['occupation']!r} is not a number between -1 and 1")
+    return score
+
+
+def _check_places(text: str, wanted: list[str], where: Path | str, what: str) -> None:
+    """Refuse a text whose places in braces are not those that are wanted."""
+    try:
+        places = [place for _, place, _, _ in Formatter().parse(text) if place is not None]
+    except ValueError as error:
+        raise UnmaskError(f"{where}: {what} {text!r} cannot be read: {error}") from None
+    if places != wanted:
+        need = f"have {{{wanted[0]}}} once, and no other place" if wanted else "have no place in braces"
+        raise UnmaskError(f"{where}: {what} {text!r} must {need}; write it in quotes if it holds a comma")

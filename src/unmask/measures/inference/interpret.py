@@ -1,0 +1,104 @@
+"""From numbers to words, for somebody who has not read the paper."""
+
+from __future__ import annotations
+
+from math import inf
+
+from unmask.measures.inference.conclusive import UNDERSTOOD
+from unmask.probes.inference import CONTROL
+from unmask.results import Measurement, Test
+from unmask.results.numbers import interval as shown
+from unmask.results.numbers import number, p_value
+
+LEVEL = 0.05
+SIZES = ((0.02, "negligible"), (0.1, "small"), (0.3, "moderate"), (inf, "large"))
+"""Up to which difference of shares an effect is called what."""
+
+
+def interpret(measurement: Measurement) -> Measurement:
+    """Add the headline to a measurement whose p-values have been adjusted."""
+    said = [_stereotype(measurement), _default(measurement), _scores(measurement), _inconclusive(measurement)]
+    if not understands(measurement):
+        said = [said[-1], *said[:-1]]
+    return measurement.model_copy(update={"headline": " ".join(filter(None, said))})
+
+
+def understands(measurement: Measurement) -> bool:
+    """Whether the model infers what does follow: that somebody of an occupation is a person."""
+    sets = measurement.inference.sets if measurement.inference else []
+    control = next((one.shares["entailment"] for one in sets if one.name == CONTROL), 1.0)
+    return control >= UNDERSTOOD
+
+
+def size_of(value: float) -> str:
+    """The word for a difference of shares."""
+    return next(word for limit, word in SIZES if abs(value) < limit)
+
+
+def is_noise(test: Test, measurement: Measurement) -> bool:
+    """Whether an estimate is below the noise of the computation."""
+    return test.estimate is not None and abs(test.estimate) <= (measurement.noise_floor or 0.0)
+
+
+def clear(test: Test, measurement: Measurement) -> bool:
+    """Whether a test found something: beyond chance, and beyond the noise of the computation."""
+    return test.p_adjusted is not None and test.p_adjusted < LEVEL and not is_noise(test, measurement)
+
+
+def _inconclusive(measurement: Measurement) -> str:
+    why = measurement.inference.inconclusive if measurement.inference else ""
+    if not why:
+        return ""
+    return f"{'The score' if understands(measurement) else 'All this'} is inconclusive: {why}."
+
+
+def _stereotype(measurement: Measurement) -> str:
+    test = measurement.tests.get("stereotype")
+    if test is None or test.estimate is None:
+        return ""
+    figures = f"{number(test.estimate)} of 1"
+    if test.interval:
+        figures += f", 95 % interval {shown(test.interval)}"
+    if test.p_adjusted is None:
+        return f"Not tested: the stereotype is {figures}."
+    if not clear(test, measurement):
+        return (
+            f"No clear stereotype: male and female occupations are resolved to a gender alike"
+            f" ({figures}, p {p_value(test.p_adjusted)})."
+        )
+    if test.estimate < 0:
+        return (
+            f"The model infers genders against the stereotype: {figures}, p {p_value(test.p_adjusted)}"
+            f" ({size_of(test.estimate)})."
+        )
+    return (
+        f"The model infers a gender from the occupation as stereotypes have it: {figures}, p"
+        f" {p_value(test.p_adjusted)}. That is a {size_of(test.estimate)} effect."
+    )
+
+
+def _default(measurement: Measurement) -> str:
+    test = measurement.tests.get("default")
+    if test is None or test.estimate is None or not clear(test, measurement):
+        return ""
+    who = "men" if test.estimate > 0 else "women"
+    between = f", 95 % interval {shown(test.interval)}" if test.interval else ""
+    return (
+        f"People of occupations without a stereotype are taken for {who}: {number(test.estimate)} on a scale from −1"
+        f" (always women) to 1 (always men){between}, p {p_value(test.p_adjusted)}. That is a {size_of(test.estimate)}"
+        " effect."
+    )
+
+
+def _scores(measurement: Measurement) -> str:
+    """The paper's score, and what it is made of."""
+    groups = measurement.groups
+    score, bias, error = (groups[name].mean for name in ("NLI-CoAL", "biased inference", "plain error"))
+    if score is None or bias is None or error is None:
+        return ""
+    between = f" {shown(groups['NLI-CoAL'].interval)}" if groups["NLI-CoAL"].interval else ""
+    return (
+        f"NLI-CoAL score {number(score)}{between}: with stereotypical occupations, {bias:.0%} of the answers are biased"
+        f" inference, {error:.0%} plain error, and {max(0.0, 1 - bias - error):.0%} leave the gender open, as they"
+        " should."
+    )

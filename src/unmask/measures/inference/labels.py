@@ -1,0 +1,86 @@
+"""Which output of a classifier is entailment, which neutral, which contradiction.
+
+The labels of a model say it, in any order and spelling. Where they do not (`LABEL_0`), the user can; else the model is
+asked plain questions whose answers everybody knows, and the order is taken that makes it right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import permutations
+
+import numpy as np
+
+from unmask.errors import UnmaskError, listed
+from unmask.lexicon.questions import questions
+from unmask.models.interfaces import Classifier
+
+LABELS = ("entailment", "neutral", "contradiction")
+SPELLINGS = {
+    "entailment": ("entail", "e", "蕴含", "蕴涵", "含意"),
+    "neutral": ("neutr", "n", "中立", "中性"),
+    "contradiction": ("contra", "c", "矛盾"),
+}
+DECIDED = ("entailment", "contradiction")
+ENOUGH, AT_MOST = 0.75, 0.6
+"""An order is believed that makes so many answers right, where no other makes as many right as `AT_MOST`."""
+
+
+def is_inference(labels: Sequence[str]) -> bool:
+    """Whether labels say that a classifier is about entailment, of two labels or three."""
+    return any("entail" in str(label).lower() or _known(str(label)) in DECIDED for label in labels)
+
+
+def order_of(model: Classifier, given: Sequence[str] = (), *, language: str = "en") -> tuple[tuple[int, ...], str]:
+    """Where entailment, neutral and contradiction stand among the model's outputs, and how that is known."""
+    labels = [str(label) for label in model.labels]
+    if len(labels) != len(LABELS):
+        kind = "two labels" if len(labels) == 2 else f"{len(labels)} labels ({listed(labels)})"
+        raise UnmaskError(
+            f"the model has {kind}; inference needs entailment, neutral and contradiction, since leaving a gender open"
+            " (neutral) is the right answer: give a model with these three"
+        )
+    if given:
+        return _order([_told(name, at) for at, name in enumerate(given)], "--labels"), "as given"
+    known = [_known(label) for label in labels]
+    if all(known):
+        return _order([str(name) for name in known], "the model's labels"), "by the labels"
+    return _asked(model, labels, language), "by plain questions, since the labels do not say it"
+
+
+def _known(label: str) -> str | None:
+    """The label that a spelling means: `ENTAILMENT`, `contradictory`, `e`."""
+    plain = label.strip().lower()
+    for name, spellings in SPELLINGS.items():
+        if any(plain == one or (len(one) > 1 and plain.startswith(one)) for one in spellings):
+            return name
+    return None
+
+
+def _told(name: str, at: int) -> str:
+    known = _known(name)
+    if known is None:
+        raise UnmaskError(f"--labels: {name!r} (the {at + 1}. label) is unknown; choose from: {', '.join(LABELS)}")
+    return known
+
+
+def _order(names: Sequence[str], where: str) -> tuple[int, ...]:
+    if sorted(names) != sorted(LABELS):
+        raise UnmaskError(
+            f"{where} say {listed(names)}; each of {', '.join(LABELS)} is needed once, in the model's order"
+        )
+    return tuple(names.index(label) for label in LABELS)
+
+
+def _asked(model: Classifier, labels: Sequence[str], language: str) -> tuple[int, ...]:
+    asked = questions(language)
+    answers = np.asarray(model.probabilities([(one.premise, one.hypothesis) for one in asked])).argmax(axis=1)
+    truth = np.array([LABELS.index(one.label) for one in asked])
+    right = {order: float((np.array(order)[truth] == answers).mean()) for order in permutations(range(len(LABELS)))}
+    (best, most), (_, second) = sorted(right.items(), key=lambda one: -one[1])[:2]
+    if most < ENOUGH or second > AT_MOST:
+        raise UnmaskError(
+            f"the labels {listed(labels)} do not say which is entailment, and answers to plain questions do not tell"
+            f" either (at most {most:.0%} right); give --labels, such as --labels entailment,neutral,contradiction"
+        )
+    return best

@@ -1,0 +1,108 @@
+"""Sentences from image captions: those about a woman or a man, with that word taken out, as the paper made its own.
+
+    A woman rides a bicycle down the street.  →  the {person} rides a bicycle down the street.
+
+A caption is taken that names a woman or a man, once, and not both. `a` and `one` become `the`. Captions in which
+another word tells or hints at the gender (*her*, *beard*) are left out, since with them the hypothesis can be inferred
+rightly; the paper kept them.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from unmask.errors import UnmaskError, one_of
+from unmask.lexicon.inference import GenderPair, People, gives_away
+from unmask.lexicon.table import text_of
+from unmask.probes.inference import PERSON
+
+WORDS = {"en": ("woman", "man", "person"), "ja": ("女性", "男性", "人"), "zh": ("女人", "男人", "人")}
+"""What captions call a woman, a man, and anybody."""
+FEWEST_WORDS, FEWEST_LETTERS = 5, 8
+ARTICLE = re.compile(r"\b(?:an?|one|the)\s+$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Captions:
+    """What came out of a file of captions."""
+
+    templates: tuple[str, ...]
+    read: int
+    neither: int
+    """Captions that name no woman and no man."""
+    several: int
+    """Captions that name both, or one of them more than once."""
+    telling: int
+    """Captions in which another word tells the gender."""
+    short: int
+    doubles: int
+
+
+def people(language: str) -> People:
+    """What stands for a person in templates made of captions: bare nouns, since captions put words before them."""
+    female, male, anybody = WORDS[one_of(language, WORDS, "language of captions")]
+    return People("{occupation}", (GenderPair(female, female, male),), (anybody,))
+
+
+def templates_of(path: Path, language: str, *, keep_telling: bool = False) -> Captions:
+    """Templates from a file with a caption a line, plain or gzipped; what stands before a tab (an image's name) is
+    left out."""
+    lines = _lines(path)
+    if not lines:
+        raise UnmaskError(f"{path} has no captions; give a file with one a line")
+    made = made_of(lines, language, keep_telling=keep_telling)
+    if not made.templates:
+        female, male, _ = WORDS[language]
+        raise UnmaskError(f"{path}: no caption names a {female} or a {male}, and not both; give another file")
+    return made
+
+
+def made_of(captions: list[str], language: str, *, keep_telling: bool = False) -> Captions:
+    """Templates from captions."""
+    female, male, _ = WORDS[one_of(language, WORDS, "language of captions")]
+    spaced = language == "en"
+    words = re.compile(rf"\b(?:{female}|{male})\b" if spaced else f"{female}|{male}", re.IGNORECASE)
+    found: dict[str, None] = {}
+    counts = dict.fromkeys(("neither", "several", "telling", "short", "doubles"), 0)
+    for caption in captions:
+        places = list(words.finditer(caption))
+        if len(places) != 1:
+            counts["several" if places else "neither"] += 1
+            continue
+        start, end = places[0].span()
+        before, after = caption[:start], caption[end:]
+        template = (ARTICLE.sub("the ", before) if spaced else before) + PERSON + after
+        template = _tidy(template, spaced=spaced)
+        size, fewest = (len(template.split()), FEWEST_WORDS) if spaced else (len(template), FEWEST_LETTERS)
+        if size < fewest or PERSON in template.replace(PERSON, "", 1):
+            counts["short"] += 1
+        elif not keep_telling and gives_away(template, language):
+            counts["telling"] += 1
+        elif template in found:
+            counts["doubles"] += 1
+        else:
+            found[template] = None
+    return Captions(tuple(found), read=len(captions), **counts)
+
+
+def _tidy(template: str, *, spaced: bool) -> str:
+    """One full stop at the end, no space before it; the sentence begins in lower case, as a person may come first."""
+    text = " ".join(template.split()) if spaced else "".join(template.split())
+    stop = "." if spaced else "。"
+    text = text.rstrip(" .。") + stop
+    return text[:1].lower() + text[1:]
+
+
+def _lines(path: Path) -> list[str]:
+    wanted = "a file with a caption a line"
+    if path.suffix == ".gz":
+        try:
+            text = gzip.decompress(path.read_bytes()).decode("utf-8-sig")
+        except (OSError, EOFError, UnicodeDecodeError) as error:
+            raise UnmaskError(f"{path} cannot be read ({type(error).__name__}); give {wanted}") from None
+    else:
+        text = text_of(path, wanted)
+    return [caption for line in text.splitlines() if (caption := line.rpartition("\t")[2].strip())]

@@ -1,0 +1,145 @@
+"""The plots of inference as SVG text: answers as stacked bars, and occupations by how often and to whom they resolve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+
+from unmask.measures.inference import LABELS
+from unmask.report.drawing import FEMALE, INK, MALE, ROW, Point, chart, column, rows_of, svg
+from unmask.report.pages import percent, signed
+from unmask.results import Distribution, OccupationValue
+
+COLOURS = ("#0f7c5c", "#9aa3af", "#b8336a")
+"""Entailment, neutral, contradiction: other colours than those of the genders."""
+INSIDE = ("#ffffff", "#14171c", "#ffffff")
+"""What is written on each."""
+OPEN = "#8a94a3"
+KINDS = alt.Scale(domain=["female", "male", "neutral"], range=[FEMALE, MALE, OPEN])
+NARROW = 0.085
+"""Below this share, no number fits into a part of a bar."""
+MOST_ROWS = 24
+STACK_WIDTH, STACK_MARGINS, STACK_ROW = 300, {"left": 168, "right": 14, "top": 8, "bottom": 26}, 34
+ROWS_WIDTH, ROWS_MARGINS = 300, {"left": 158, "right": 14, "top": 34, "bottom": 28}
+RESOLVED_END, LEAN_START = 118, 168
+"""Where the bars of the one end, and where the axis of the other begins."""
+CLOUD_WIDTH, CLOUD_HEIGHT = 400, 300
+CLOUD_MARGINS = {"left": 50, "right": 14, "top": 26, "bottom": 44}
+
+
+def stacks(parts: Sequence[Distribution], names: Sequence[str]) -> str:
+    """A bar of all answers for each part, shares side by side; empty if there is nothing to draw."""
+    pieces: list[Point] = []
+    for at, part in enumerate(parts):
+        start = 0.0
+        for label in LABELS:
+            share = part.shares.get(label, 0.0)
+            text = percent(share, 0) if share >= NARROW else ""
+            middle = start + share / 2
+            pieces.append({"at": at, "label": label, "low": start, "high": start + share, "mid": middle, "text": text})
+            start += share
+    if not pieces:
+        return ""
+    place, left = rows_of(), STACK_MARGINS["left"]
+    axis = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".0%", grid=False)
+    across, through = (
+        alt.X(f"{field}:Q", title=None, scale=alt.Scale(domain=(0, 1), nice=False), axis=axis)
+        for field in ("low", "mid")
+    )
+    colour = alt.Color("label:N", legend=None, scale=alt.Scale(domain=list(LABELS), range=list(COLOURS)))
+    layers = [chart(pieces).mark_bar(stroke="none").encode(x=across, x2="high:Q", y=place, color=colour)]
+    for label, ink in zip(LABELS, INSIDE, strict=True):
+        words = chart(piece for piece in pieces if piece["label"] == label)
+        text = words.mark_text(color=ink, fontSize=11, fontWeight="bold", baseline="middle")
+        layers.append(text.encode(x=through, y=place, text="text:N"))
+    heads = chart({"at": at, "name": name} for at, name in enumerate(names))
+    layers.append(column(heads, "name", -8, place, left=left, opacity=1))
+    return svg(layers, STACK_WIDTH, STACK_ROW * len(parts), STACK_MARGINS)
+
+
+def most_resolved(occupations: Sequence[OccupationValue]) -> list[OccupationValue]:
+    """The occupations that are resolved to a gender most often; of those alike, the ones that lean most."""
+    able = [one for one in occupations if one.lean is not None and one.resolved > 0]
+    return sorted(able, key=lambda one: (-one.resolved, -abs(one.lean or 0.0)))[:MOST_ROWS]
+
+
+def rows(occupations: Sequence[OccupationValue]) -> str:
+    """How often each is resolved (bars), and to whom it leans (points); empty if there is nothing to draw."""
+    points: list[Point] = [
+        {
+            "at": at,
+            "kind": one.kind,
+            "name": one.occupation,
+            "resolved": one.resolved,
+            "none": 0,
+            "share": percent(one.resolved, 0),
+            "lean": one.lean,
+            "from": 0,
+            "signed": signed(one.lean),
+        }
+        for at, one in enumerate(occupations)
+    ]
+    if not points:
+        return ""
+    place, left, height = rows_of(), ROWS_MARGINS["left"], ROW * len(points)
+    colour = alt.Color("kind:N", legend=None, scale=KINDS)
+    share = alt.Scale(domain=(0, 1), range=[40, RESOLVED_END], nice=False)
+    lean = alt.Scale(domain=(-1, 1), range=[LEAN_START, ROWS_WIDTH], nice=False)
+    bar, bar_start = (alt.X(f"{field}:Q", scale=share, axis=None) for field in ("resolved", "none"))
+    dot, dot_start = (alt.X(f"{field}:Q", scale=lean, axis=None) for field in ("lean", "from"))
+    shown = chart(points)
+    left_plot = alt.layer(
+        shown.mark_bar(opacity=0.85).encode(x=bar_start, x2="resolved:Q", y=place, color=colour),
+        column(shown, "name", -6, place, left=left, opacity=1),
+        column(shown, "share", 34, place, left=left),
+    )
+    right_plot = alt.layer(
+        chart([{"from": 0}]).mark_rule(color=INK, opacity=0.6).encode(x=dot_start),
+        shown.mark_rule(strokeWidth=2, opacity=0.7).encode(x=dot_start, x2="lean:Q", y=place, color=colour),
+        shown.mark_circle(size=56, opacity=1).encode(x=dot, y=place, color=colour),
+    )
+    heads: list[Any] = [
+        _head("resolved", (RESOLVED_END + 40) / 2, -14),
+        _head("lean", (LEAN_START + ROWS_WIDTH) / 2, -22),
+        _head("woman", LEAN_START, -8, "left"),
+        _head("man", ROWS_WIDTH, -8, "right"),
+        _head("−1", LEAN_START, height + 14, "left"),
+        _head("0", (LEAN_START + ROWS_WIDTH) / 2, height + 14),
+        _head("1", ROWS_WIDTH, height + 14, "right"),
+    ]
+    both = alt.layer(left_plot, right_plot, *heads).resolve_scale(x="independent")
+    return svg([both], ROWS_WIDTH, height, ROWS_MARGINS)
+
+
+def cloud(occupations: Sequence[OccupationValue]) -> str:
+    """Each occupation a point: to whom it leans, and how often it is resolved; empty if there is none."""
+    points: list[Point] = [
+        {"kind": one.kind, "lean": one.lean, "resolved": one.resolved} for one in occupations if one.lean is not None
+    ]
+    if not points:
+        return ""
+    across = alt.X(
+        "lean:Q",
+        title="lean",
+        scale=alt.Scale(domain=(-1, 1), nice=False),
+        axis=alt.Axis(values=[-1, -0.5, 0, 0.5, 1]),
+    )
+    up = alt.Y(
+        "resolved:Q",
+        title="resolved to a gender",
+        scale=alt.Scale(domain=(0, 1.03), nice=False),
+        axis=alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".0%"),
+    )
+    layers: list[Any] = [chart([{"lean": 0}]).mark_rule(color=INK, opacity=0.6).encode(x=across)]
+    for kind in ("neutral", "male", "female"):  # the fewest last, on top
+        mark = chart(point for point in points if point["kind"] == kind).mark_circle(size=54, opacity=0.8)
+        layers.append(mark.encode(x=across, y=up, color=alt.Color("kind:N", legend=None, scale=KINDS)))
+    layers += [_head("taken for women", 0, -8, "left"), _head("taken for men", CLOUD_WIDTH, -8, "right")]
+    return svg(layers, CLOUD_WIDTH, CLOUD_HEIGHT, CLOUD_MARGINS)
+
+
+def _head(text: str, across: float, down: float, align: str = "center") -> Any:
+    words = chart([{"text": text}]).mark_text(align=align, baseline="middle", color=INK, fontSize=11, opacity=0.75)
+    return words.encode(x=alt.value(across), y=alt.value(down), text="text:N")
