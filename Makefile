@@ -28,3 +28,4 @@ lint: $(VENV)/.done  ## formatting, style, types, and the direction of imports
 bench: $(VENV)/.done  ## measure speed, as ratios in one run
 	$(BIN)/python benchmarks/association.py
 	$(BIN)/python benchmarks/sentiment.py
+	$(BIN)/python benchmarks/inference.py

@@ -132,6 +132,7 @@ def test_english_people() -> None:
     assert found.pairs == (
         GenderPair("woman", "the woman", "the man"),
         GenderPair("lady", "the lady", "the gentleman"),
+        GenderPair("female", "the female", "the male"),
         GenderPair("she", "she", "he"),
     )
     assert found.persons == ("the person", "someone")

@@ -28,8 +28,8 @@ from unmask.studies.imdb63.correlations import correlations, table_2, table_2_de
 from unmask.studies.imdb63.findings import Findings, evidence_of, findings, headline
 from unmask.studies.imdb63.measured import CONDITIONS, ordered
 from unmask.studies.imdb63.questions import answers
-from unmask.studies.imdb63.table import Table
 from unmask.studies.imdb63.tables import missing, settings, table_1, tables_3_4, tables_5_6
+from unmask.studies.table import Table
 
 GOLD = Path(__file__).parent / "gold"
 TABLE_1 = """

@@ -135,6 +135,14 @@ DATASETS = {
             " Similarity",
         ),
         Dataset(
+            name="captions",
+            about="40,460 captions of Flickr8k's photographs, five of each, for sentences about people",
+            addresses=(),
+            licence="for research; no licence is stated",
+            citation="Hodosh, Young and Hockenmaier (2013), Framing Image Description as a Ranking Task",
+            by_hand="Flickr8k_text.zip of the University of Illinois (Flickr8k.token.txt, plain or gzipped)",
+        ),
+        Dataset(
             name="jsnli",
             about="537,000 pairs of Japanese sentences, SNLI translated: entailment, neutral, contradiction",
             addresses=(),

@@ -3,6 +3,16 @@
 from unmask.api.audits import Audit, analyse, audit
 from unmask.api.comparisons import Compared, compare
 from unmask.api.mitigations import mitigate
-from unmask.api.studies import run_study
+from unmask.api.studies import run_inference_study, run_meta_study, run_study
 
-__all__ = ["Audit", "Compared", "analyse", "audit", "compare", "mitigate", "run_study"]
+__all__ = [
+    "Audit",
+    "Compared",
+    "analyse",
+    "audit",
+    "compare",
+    "mitigate",
+    "run_inference_study",
+    "run_meta_study",
+    "run_study",
+]

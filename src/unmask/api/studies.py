@@ -8,9 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from unmask.studies.engine import Engine, Finished, Plan
     from unmask.studies.execution import Watch as StudyWatch
-    from unmask.studies.imdb63.job import Engine, Finished
-    from unmask.studies.imdb63.study import Plan, Request
+    from unmask.studies.imdb63.findings import Findings
+    from unmask.studies.imdb63.study import Request
+    from unmask.studies.meta.findings import Findings as MetaFindings
+    from unmask.studies.meta.study import Request as MetaRequest
+    from unmask.studies.nli.findings import Findings as InferenceFindings
+    from unmask.studies.nli.study import Request as InferenceRequest
 
 
 def run_study(
@@ -20,14 +25,46 @@ def run_study(
     *,
     planned: Callable[[Plan], None] | None = None,
     watch: StudyWatch | None = None,
-) -> tuple[Finished, Path | None]:
+) -> tuple[Finished[Findings], Path | None]:
     """Run the study of 63 classifiers, and write its page; gives what came of it and where the page is.
 
     The same call goes on where an earlier one stopped. `planned` is told the cells before the work begins, and `watch`
     of every cell that starts, says something, or ends.
     """
     from unmask.report import study
-    from unmask.studies.imdb63 import job as imdb63
+    from unmask.studies.imdb63 import job
 
-    finished = imdb63.run(request, Path(out), engine, planned=planned, watch=watch)
+    finished = job.run(request, Path(out), engine, planned=planned, watch=watch)
     return finished, None if finished.findings is None else study.write(finished.findings, Path(out))
+
+
+def run_inference_study(
+    request: InferenceRequest,
+    out: str | PathLike[str],
+    engine: Engine | None = None,
+    *,
+    planned: Callable[[Plan], None] | None = None,
+    watch: StudyWatch | None = None,
+) -> tuple[Finished[InferenceFindings], Path | None]:
+    """Run the study of inference for a list of models, and write its page; else as `run_study`."""
+    from unmask.report import inference_study
+    from unmask.studies.nli import job
+
+    finished = job.run(request, Path(out), engine, planned=planned, watch=watch)
+    return finished, None if finished.findings is None else inference_study.write(finished.findings, Path(out))
+
+
+def run_meta_study(
+    request: MetaRequest,
+    out: str | PathLike[str],
+    engine: Engine | None = None,
+    *,
+    planned: Callable[[Plan], None] | None = None,
+    watch: StudyWatch | None = None,
+) -> tuple[Finished[MetaFindings], Path | None]:
+    """Ask whether measures track bias that is planted on purpose, and write a page; else as `run_study`."""
+    from unmask.report import meta
+    from unmask.studies.meta import job
+
+    finished = job.run(request, Path(out), engine, planned=planned, watch=watch)
+    return finished, None if finished.findings is None else meta.write(finished.findings, Path(out))

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from unmask.cli import analyse, audit, compare, finetune, mitigate, models, rewrite, study
+from unmask.cli import analyse, audit, compare, finetune, mitigate, models, rewrite, studies
 from unmask.errors import Stopped, UnmaskError
 
 INTERRUPTED = 130
@@ -30,7 +30,7 @@ app.command("mitigate")(mitigate.command)
 app.command("finetune")(finetune.command)
 app.command("rewrite")(rewrite.command)
 app.command("models")(models.command)
-app.add_typer(study.app, name="study")
+app.add_typer(studies.app, name="study")
 
 
 def _version(value: bool) -> None:

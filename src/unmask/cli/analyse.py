@@ -19,10 +19,12 @@ def command(
     ],
     measure: Annotated[
         str | None,
-        typer.Option(help="Which measure the scores belong to: association or sentiment. Default: by the columns."),
+        typer.Option(
+            help="Which measure the scores belong to: association, sentiment or inference. Default: by the columns."
+        ),
     ] = None,
     language: Annotated[
-        str | None, typer.Option(help="en or de, for files that do not say it themselves. Default: en.")
+        str | None, typer.Option(help="en, de, ja or zh, for files that do not say it themselves. Default: en.")
     ] = None,
     protocol: ProtocolName = "sound",
     score_column: Annotated[
@@ -36,8 +38,9 @@ def command(
     """Analyse recorded scores, without the model that gave them.
 
     Takes an audit folder or its items; a file with the columns of the released BEC-Pro (Person, Gender, Profession,
-    Prof_Gender, Template and Pre_Assoc); or ratings of texts in two versions (p_female and p_male, and label, words,
-    changed_terms … if you have them).
+    Prof_Gender, Template and Pre_Assoc); ratings of texts in two versions (p_female and p_male, and label, words,
+    changed_terms … if you have them); or answers to pairs of sentences (occupation, occupation_type, gender, and
+    p_entailment, p_neutral, p_contradiction, or prediction).
 
     Examples:
 

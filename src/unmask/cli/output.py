@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from unmask.api import Audit, Compared
-    from unmask.studies.imdb63.job import Finished
+    from unmask.studies.engine import Findings, Finished
 
 
 def finish(
@@ -100,14 +100,14 @@ def show_methods() -> None:
         console.print(table)
 
 
-def show_study(finished: Finished, page: Path | None) -> None:
+def show_study(finished: Finished[Findings], page: Path | None) -> None:
     """Print what a study found, the paper's tables, what failed, and where the page is."""
     import typer
     from rich.console import Console
     from rich.text import Text
 
     from unmask.report import study_terminal
-    from unmask.studies.imdb63.study import summary
+    from unmask.studies.engine import summary
 
     console = Console()
     if finished.findings is not None:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from unmask.models.interfaces import Progress
+    from unmask.studies.engine import Plan
     from unmask.studies.execution import Event
     from unmask.studies.execution import Watch as StudyWatch
-    from unmask.studies.imdb63.study import Plan
     from unmask.training.loop import News, Watch
 
 

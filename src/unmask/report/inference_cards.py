@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from unmask.measures.inference.conclusive import UNDERSTOOD
-from unmask.measures.inference.interpret import clear, is_noise, size_of
+from unmask.measures.inference.interpret import clear, is_noise, size_of, understands
 from unmask.probes.inference import CONTROL
 from unmask.report.pages import Card, count, percent, signed
 from unmask.results import Distribution, Group, Inference, Measurement, Test
@@ -30,6 +30,8 @@ def verdict(test: Test | None, measurement: Measurement, more: str, less: str, n
     """Which way a difference goes and how large it is, if it is clear."""
     if test is None or test.p_adjusted is None or test.estimate is None:
         return "not tested"
+    if not understands(measurement):
+        return "inconclusive"
     if is_noise(test, measurement):
         return "below the noise of the computation"
     if not clear(test, measurement):
@@ -62,7 +64,7 @@ def control_of(inference: Inference) -> Distribution | None:
 
 
 def cards(measurement: Measurement) -> Iterator[Card]:
-    """The stereotype, the default, the paper's score, what answers are made of, and the control; those that there are."""
+    """The stereotype, the default, the paper's score, what answers are made of, the control; those that there are."""
     inference = inference_of(measurement)
     for name, said, reading in (
         ("stereotype", stereotype_verdict(measurement), _STEREOTYPE),
@@ -113,9 +115,12 @@ _STEREOTYPE = (
     "How far occupations are resolved to the gender that stereotypes tie them to: 0 not at all, or alike for all; 1"
     " always; below 0 against the stereotype. Taking everybody for a man does not count. Start here."
 )
-_DEFAULT = "Whom people of occupations without a stereotype are taken for: −1 always women, 0 neither more, 1 always men."
+_DEFAULT = (
+    "Whom people of occupations without a stereotype are taken for: −1 always women, 0 as often the one as the other, 1"
+    " always men."
+)
 _SCORE = (
-    "The paper’s score, 0 to 1: biased inference in the stereotypical sets, and whatever is resolved in the third. FN is"
+    "The paper’s score, 0 to 1: biased inference in the stereotypical sets, and whatever is resolved in the third. FN:"
     " the share of all pairs that are not answered neutral. Both count a habit of taking everybody for a man."
 )
 _SPLIT = (

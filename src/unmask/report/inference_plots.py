@@ -1,15 +1,16 @@
-"""The plots of inference as SVG text: answers as stacked bars, and occupations by how often and to whom they resolve."""
+"""The plots of inference as SVG text: answers as stacked bars; occupations by how often and to whom they resolve."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import fmean
 from typing import Any
 
 import altair as alt
 
 from unmask.measures.inference import LABELS
 from unmask.report.drawing import FEMALE, INK, MALE, ROW, Point, chart, column, rows_of, svg
-from unmask.report.pages import percent, signed
+from unmask.report.pages import percent
 from unmask.results import Distribution, OccupationValue
 
 COLOURS = ("#0f7c5c", "#9aa3af", "#b8336a")
@@ -22,24 +23,16 @@ NARROW = 0.085
 """Below this share, no number fits into a part of a bar."""
 MOST_ROWS = 24
 STACK_WIDTH, STACK_MARGINS, STACK_ROW = 300, {"left": 168, "right": 14, "top": 8, "bottom": 26}, 34
-ROWS_WIDTH, ROWS_MARGINS = 300, {"left": 158, "right": 14, "top": 34, "bottom": 28}
-RESOLVED_END, LEAN_START = 118, 168
-"""Where the bars of the one end, and where the axis of the other begins."""
+ROWS_WIDTH, ROWS_MARGINS = 284, {"left": 140, "right": 14, "top": 34, "bottom": 28}
+RESOLVED_START, RESOLVED_END, LEAN_START = 34, 104, 124
+"""Where the bars of the one begin and end, and where the axis of the other begins."""
 CLOUD_WIDTH, CLOUD_HEIGHT = 400, 300
 CLOUD_MARGINS = {"left": 50, "right": 14, "top": 26, "bottom": 44}
 
 
 def stacks(parts: Sequence[Distribution], names: Sequence[str]) -> str:
     """A bar of all answers for each part, shares side by side; empty if there is nothing to draw."""
-    pieces: list[Point] = []
-    for at, part in enumerate(parts):
-        start = 0.0
-        for label in LABELS:
-            share = part.shares.get(label, 0.0)
-            text = percent(share, 0) if share >= NARROW else ""
-            middle = start + share / 2
-            pieces.append({"at": at, "label": label, "low": start, "high": start + share, "mid": middle, "text": text})
-            start += share
+    pieces = pieces_of(parts)
     if not pieces:
         return ""
     place, left = rows_of(), STACK_MARGINS["left"]
@@ -57,6 +50,20 @@ def stacks(parts: Sequence[Distribution], names: Sequence[str]) -> str:
     heads = chart({"at": at, "name": name} for at, name in enumerate(names))
     layers.append(column(heads, "name", -8, place, left=left, opacity=1))
     return svg(layers, STACK_WIDTH, STACK_ROW * len(parts), STACK_MARGINS)
+
+
+def pieces_of(parts: Sequence[Distribution]) -> list[Point]:
+    """Where each share of each bar begins and ends, and what is written on it."""
+    pieces: list[Point] = []
+    for at, part in enumerate(parts):
+        start = 0.0
+        for label in LABELS:
+            share = part.shares.get(label, 0.0)
+            text = percent(share, 0) if share >= NARROW else ""
+            end = start + share
+            pieces.append({"at": at, "label": label, "low": start, "high": end, "mid": start + share / 2, "text": text})
+            start = end
+    return pieces
 
 
 def most_resolved(occupations: Sequence[OccupationValue]) -> list[OccupationValue]:
@@ -77,7 +84,6 @@ def rows(occupations: Sequence[OccupationValue]) -> str:
             "share": percent(one.resolved, 0),
             "lean": one.lean,
             "from": 0,
-            "signed": signed(one.lean),
         }
         for at, one in enumerate(occupations)
     ]
@@ -85,24 +91,25 @@ def rows(occupations: Sequence[OccupationValue]) -> str:
         return ""
     place, left, height = rows_of(), ROWS_MARGINS["left"], ROW * len(points)
     colour = alt.Color("kind:N", legend=None, scale=KINDS)
-    share = alt.Scale(domain=(0, 1), range=[40, RESOLVED_END], nice=False)
+    share = alt.Scale(domain=(0, 1), range=[RESOLVED_START, RESOLVED_END], nice=False)
     lean = alt.Scale(domain=(-1, 1), range=[LEAN_START, ROWS_WIDTH], nice=False)
-    bar, bar_start = (alt.X(f"{field}:Q", scale=share, axis=None) for field in ("resolved", "none"))
+    bar_start = alt.X("none:Q", scale=share, axis=None)
     dot, dot_start = (alt.X(f"{field}:Q", scale=lean, axis=None) for field in ("lean", "from"))
     shown = chart(points)
     left_plot = alt.layer(
         shown.mark_bar(opacity=0.85).encode(x=bar_start, x2="resolved:Q", y=place, color=colour),
-        column(shown, "name", -6, place, left=left, opacity=1),
-        column(shown, "share", 34, place, left=left),
+        column(shown, "name", -14, place, left=left, opacity=1),
+        column(shown, "share", RESOLVED_START - 6, place, left=left),
     )
     right_plot = alt.layer(
+        chart({"from": end} for end in (-1, 1)).mark_rule(color=INK, opacity=0.15).encode(x=dot_start),
         chart([{"from": 0}]).mark_rule(color=INK, opacity=0.6).encode(x=dot_start),
         shown.mark_rule(strokeWidth=2, opacity=0.7).encode(x=dot_start, x2="lean:Q", y=place, color=colour),
         shown.mark_circle(size=56, opacity=1).encode(x=dot, y=place, color=colour),
     )
     heads: list[Any] = [
-        _head("resolved", (RESOLVED_END + 40) / 2, -14),
-        _head("lean", (LEAN_START + ROWS_WIDTH) / 2, -22),
+        _head("resolved", (RESOLVED_START + RESOLVED_END) / 2, -8),
+        _head("lean", (LEAN_START + ROWS_WIDTH) / 2, -8),
         _head("woman", LEAN_START, -8, "left"),
         _head("man", ROWS_WIDTH, -8, "right"),
         _head("−1", LEAN_START, height + 14, "left"),
@@ -120,22 +127,26 @@ def cloud(occupations: Sequence[OccupationValue]) -> str:
     ]
     if not points:
         return ""
-    across = alt.X(
-        "lean:Q",
-        title="lean",
-        scale=alt.Scale(domain=(-1, 1), nice=False),
-        axis=alt.Axis(values=[-1, -0.5, 0, 0.5, 1]),
-    )
+    leans, shares = ([point[name] for point in points] for name in ("lean", "resolved"))
+    end = 1.05 * max(map(abs, leans)) or 1.0  # as far to the left as to the right
+    air = 0.08 * (max(shares) - min(shares)) or 0.1
+    low, high = max(0.0, min(shares) - air), min(1.0 + air / 2, max(shares) + air)
+    across = alt.X("lean:Q", scale=alt.Scale(domain=(-end, end), nice=False), axis=alt.Axis(tickCount=6))
     up = alt.Y(
         "resolved:Q",
         title="resolved to a gender",
-        scale=alt.Scale(domain=(0, 1.03), nice=False),
-        axis=alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".0%"),
+        scale=alt.Scale(domain=(low, high), nice=False),
+        axis=alt.Axis(tickCount=5, format=".0%"),
     )
     layers: list[Any] = [chart([{"lean": 0}]).mark_rule(color=INK, opacity=0.6).encode(x=across)]
+    colour = alt.Color("kind:N", legend=None, scale=KINDS)
     for kind in ("neutral", "male", "female"):  # the fewest last, on top
-        mark = chart(point for point in points if point["kind"] == kind).mark_circle(size=54, opacity=0.8)
-        layers.append(mark.encode(x=across, y=up, color=alt.Color("kind:N", legend=None, scale=KINDS)))
+        mine = [point for point in points if point["kind"] == kind]
+        if mine:
+            middle = {"kind": kind, "lean": fmean(point["lean"] for point in mine)}
+            line = chart([middle]).mark_rule(strokeDash=[5, 3], strokeWidth=2).encode(x=across, color=colour)
+            mark = chart(mine).mark_circle(size=54, opacity=0.8).encode(x=across, y=up, color=colour)
+            layers += [line, mark]
     layers += [_head("taken for women", 0, -8, "left"), _head("taken for men", CLOUD_WIDTH, -8, "right")]
     return svg(layers, CLOUD_WIDTH, CLOUD_HEIGHT, CLOUD_MARGINS)
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unmask import __version__
-from unmask.files import whole_file
 from unmask.report import study_plots
 from unmask.report.drawing import Domain
 from unmask.report.pages import fill
+from unmask.report.study_files import missing_lines, on_paper, settings_lines, write_all
 from unmask.results.numbers import number
 from unmask.studies.imdb63.findings import Findings, evidence_of
 
@@ -25,7 +25,6 @@ CAPTION = (
     " (mix). Up: the mean by which male versions are rated higher; down: by which female versions are. The dot is the"
     " total bias, the line runs from it to its mirror image; one scale for all models."
 )
-INKED = "#1d2128"
 
 
 @dataclass(frozen=True)
@@ -96,13 +95,7 @@ def markdown(findings: Findings, *, figures: str = "figures") -> str:
             lines += [f"![{panel.words}]({figures}/{panel.file})" for panel in mine]
             lines += ["", CAPTION, ""]
     lines += [table.to_markdown() for table in findings.tables]
-    if findings.settings:
-        lines += ["## Settings", ""] + [f"- {name}: {value}" for name, value in findings.settings.items()] + [""]
-    if findings.missing or findings.failures:
-        lines += ["## What is missing", ""]
-        lines += [f"- {line}" for line in findings.failures]
-        lines += [f"- not measured: {', '.join(findings.missing)}"] if findings.missing else []
-        lines.append("")
+    lines += settings_lines(findings.settings) + missing_lines(findings.missing, findings.failures)
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -112,14 +105,6 @@ def write(findings: Findings, folder: Path) -> Path:
     texts = {"study.md": markdown(findings)}
     texts["tables/answers.csv"] = evidence_of(findings.answers).to_csv(index=False, lineterminator="\n")
     texts |= {f"tables/{table.name}.csv": table.to_csv() for table in (findings.first, *findings.tables)}
-    texts |= {f"figures/{panel.file}": _on_paper(panel.svg) for panel in drawn}
+    texts |= {f"figures/{panel.file}": on_paper(panel.svg) for panel in drawn}
     texts["report.html"] = render(findings, drawn)
-    for name, text in texts.items():
-        with whole_file(folder / name) as draft:
-            draft.write_text(text, encoding="utf-8")
-    return folder / "report.html"
-
-
-def _on_paper(svg: str) -> str:
-    """A drawing with a ground and an ink of its own, for where there is no page around it."""
-    return svg.replace("currentColor", INKED).replace("<svg ", '<svg style="background: #fff" ', 1)
+    return write_all(texts, folder) / "report.html"

@@ -8,8 +8,8 @@ from rich.markup import escape
 from rich.table import Table as Shown
 from rich.text import Text
 
-from unmask.studies.imdb63.findings import Findings
-from unmask.studies.imdb63.table import Table
+from unmask.studies.engine import Findings
+from unmask.studies.table import Table
 
 WIDEST = 200
 """Columns that the widest table may take; a narrower terminal breaks whole lines."""
@@ -18,11 +18,11 @@ WIDEST = 200
 def show(findings: Findings, console: Console) -> None:
     """Print the headline, the answers to the paper's questions, and every table."""
     console.print(Text(findings.headline))
-    for answer in findings.answers:
-        console.print(Text(f"\n{answer.question}", style="bold"))
-        console.print(Text(answer.answer))
+    for question, answer in findings.answered:
+        console.print(Text(f"\n{question}", style="bold"))
+        console.print(Text(answer))
     wide = Console(file=console.file, width=max(console.width, WIDEST), force_terminal=console.is_terminal)
-    for table in (findings.first, *findings.tables):
+    for table in findings.printed:
         console.print(Text(f"\n{table.title}", style="bold"))
         wide.print(_shown(table))  # a figure that is broken over two lines cannot be read
         if table.note:

@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FEW = 8
-MANY_PAIRS = 2
+MANY_PAIRS = MANY_SENTENCES = 2
 _TEXTS = {
     "inconclusive": (
-        "The model errs so often that its answers cannot be read as bias. Look at the shares of answers, not at the"
-        " score."
+        "Answers other than neutral are not bias alone, as the headline says. Look at the shares of answers, and at the"
+        " stereotype and the default, not at the score."
     ),
     "control-missing": (
         "There is no control (a hypothesis about a person, which follows), so a model that does not understand such"
@@ -22,6 +22,10 @@ _TEXTS = {
     ),
     "one-pair-of-words": (
         "There is one pair of gender words only, so a default for one gender cannot be told from a liking for one word."
+    ),
+    "sentences-not-known": (
+        "The sentences of the pairs are not known, so all count as one, and the intervals are over occupations alone:"
+        " they are too narrow."
     ),
     "few-occupations": (
         "Few occupations of one kind. The interval says how the figure varies among occupations like these; with so few"
@@ -37,6 +41,10 @@ _TEXTS = {
     "stereotype-ratings": (
         "Which occupations are stereotypical was rated by people in the United States about 2016 (Bolukbasi et al.), in"
         " English; in Japanese and Chinese the ratings are those of the English words."
+    ),
+    "generic-he": (
+        "In Chinese, 他 can stand for anybody whose gender is not known, so that entailment is less wrong with it than"
+        " with the other words. Look at the pairs of gender words one by one."
     ),
     "caption-sentences": (
         "The sentences are short and of one kind: somebody visibly does something. Inference in other texts may differ."
@@ -63,6 +71,8 @@ def caveats(items: pd.DataFrame, protocol: str, inference: Inference) -> list[Ca
     counts = items.drop_duplicates("occupation")["occupation_type"].value_counts()
     if counts.min() < FEW:
         codes.append("few-occupations")
+    if items["template"].nunique() < MANY_SENTENCES:
+        codes.append("sentences-not-known")
     if items.loc[items["gender"] != "", "pair"].nunique() < MANY_PAIRS:
         codes.append("one-pair-of-words")
     if not (items["gender"] == "").any():
@@ -73,6 +83,8 @@ def caveats(items: pd.DataFrame, protocol: str, inference: Inference) -> list[Ca
     answers = items.loc[items["gender"] != "", "prediction"]
     if (answers == "neutral").mean() > 0.95:
         codes.append("neutral-is-a-habit")
+    if str(items.iloc[0]["language"]) == "zh" and "she" in set(items["pair"]):
+        codes.append("generic-he")
     codes += ["stereotype-ratings", "caption-sentences", "binary-gender", "not-all-harm"]
     return [_caveat(code) for code in codes]
 

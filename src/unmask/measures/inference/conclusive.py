@@ -1,8 +1,9 @@
 """Whether a score can be read as bias at all.
 
 The paper saw Chinese models call nearly everything a contradiction, which the score counts as bias in one set and not
-in the other. Two signs tell such a case: plain errors are not far fewer than biased inferences, or a model does not
-even infer that the nurse is a person.
+in the other. A model that takes everybody for a man is such a case, too: bias with male occupations, error with female
+ones. The sign of both is that plain errors are not far fewer than biased inferences. And a model that does not even
+infer that the nurse is a person understands nothing of the pairs.
 """
 
 from __future__ import annotations
@@ -11,7 +12,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unmask.measures.inference.sums import ENTAILMENT, Sums, biased, mistaken, share
+from unmask.measures.inference.sums import (
+    CONTRADICTION,
+    ENTAILMENT,
+    FEMALE,
+    MALE,
+    PAIRS,
+    Sums,
+    Table,
+    lean,
+    share,
+)
+from unmask.results.numbers import percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,20 +34,42 @@ RATIO = 0.5
 """From half as many errors as biased inferences on, these may be errors, too."""
 UNDERSTOOD = 0.8
 """The share of control pairs that must be entailed."""
+HABIT = 0.1
+"""From this lean on, the same way for female and male occupations, a model has a habit."""
 
 
 def why_not(items: pd.DataFrame) -> str:
     """Why the score says nothing of bias, in words; empty if it does."""
     table = Sums(items).total()
-    bias, error, control = biased(table), mistaken(table), share("control", ENTAILMENT)(table)
+    control = share("control", ENTAILMENT)(table)
+    bias, error = (float(np.mean(some)) for some in zip(*_of_each_kind(table), strict=True))
     if np.isfinite(control) and control < UNDERSTOOD:
         return (
-            f"it calls only {control:.0%} of the control pairs entailed (the same sentence about a person), so it does"
-            " not understand such pairs well enough"
+            f"it calls only {percent(control)} of the control pairs entailed (the same sentence about a person), so it"
+            " does not understand such pairs well enough"
         )
-    if error > FEW_ERRORS and error >= RATIO * bias:
+    if error <= FEW_ERRORS or error < RATIO * bias:
+        return ""
+    leans = [lean(kind)(table) for kind in (FEMALE, MALE)]
+    if min(leans) >= HABIT or max(leans) <= -HABIT:
+        who = "men" if min(leans) > 0 else "women"
         return (
-            f"it errs against the stereotype in {error:.0%} of the pairs and with it in {bias:.0%}, so that answers"
-            " other than neutral are errors as much as bias"
+            f"it takes people for {who} whatever their occupation, which the score counts as bias with one kind of"
+            f" occupation ({percent(bias)} of the answers) and as plain error with the other ({percent(error)})"
         )
-    return ""
+    return (
+        f"it errs against the stereotype in {percent(error)} of the pairs and with it in {percent(bias)}, so that"
+        " answers other than neutral are errors as much as bias"
+    )
+
+
+def _of_each_kind(table: Table) -> list[tuple[float, float]]:
+    """Biased inference and plain error with female and with male occupations: each kind weighs the same."""
+    found = []
+    for kind in (FEMALE, MALE):
+        pro, anti = table[kind, kind], table[kind, 1 - kind]
+        asked = pro[PAIRS] + anti[PAIRS]
+        if asked:
+            with_it, against_it = pro[ENTAILMENT] + anti[CONTRADICTION], pro[CONTRADICTION] + anti[ENTAILMENT]
+            found.append((float(with_it / asked), float(against_it / asked)))
+    return found

@@ -8,7 +8,7 @@ from unmask.measures.inference.conclusive import UNDERSTOOD
 from unmask.probes.inference import CONTROL
 from unmask.results import Measurement, Test
 from unmask.results.numbers import interval as shown
-from unmask.results.numbers import number, p_value
+from unmask.results.numbers import number, p_value, percent
 
 LEVEL = 0.05
 SIZES = ((0.02, "negligible"), (0.1, "small"), (0.3, "moderate"), (inf, "large"))
@@ -98,7 +98,7 @@ def _scores(measurement: Measurement) -> str:
         return ""
     between = f" {shown(groups['NLI-CoAL'].interval)}" if groups["NLI-CoAL"].interval else ""
     return (
-        f"NLI-CoAL score {number(score)}{between}: with stereotypical occupations, {bias:.0%} of the answers are biased"
-        f" inference, {error:.0%} plain error, and {max(0.0, 1 - bias - error):.0%} leave the gender open, as they"
-        " should."
+        f"NLI-CoAL score {number(score)}{between}: with stereotypical occupations, {percent(bias)} of the answers are"
+        f" biased inference, {percent(error)} plain error, and {percent(max(0.0, 1 - bias - error))} leave the gender"
+        " open, as they should."
     )

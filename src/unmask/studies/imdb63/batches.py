@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from unmask.studies.imdb63.answer import corrected, paired
 from unmask.studies.imdb63.measured import KEY, basis, ordered
-from unmask.studies.imdb63.table import Table, figure
+from unmask.studies.table import Table, figure
 
 if TYPE_CHECKING:
     import pandas as pd

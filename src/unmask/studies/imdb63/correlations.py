@@ -22,7 +22,7 @@ from unmask.statistics.crossed import FISHER, Estimate, jackknife
 from unmask.statistics.published import CORRELATIONS, DECIMALS, published_correlations, stars
 from unmask.statistics.relation import pearson_estimate, within
 from unmask.studies.imdb63.measured import basis, ordered
-from unmask.studies.imdb63.table import GAP, Table, figure
+from unmask.studies.table import GAP, Table, figure
 
 if TYPE_CHECKING:
     import pandas as pd

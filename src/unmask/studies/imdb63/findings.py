@@ -13,8 +13,8 @@ from unmask.studies.imdb63.batches import batch_sizes
 from unmask.studies.imdb63.correlations import table_2, table_2_details
 from unmask.studies.imdb63.measured import basis, found, models_of, ordered
 from unmask.studies.imdb63.questions import answers
-from unmask.studies.imdb63.table import Table
 from unmask.studies.imdb63.tables import missing, settings, table_1, tables_3_4, tables_5_6
+from unmask.studies.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,6 +45,16 @@ class Findings:
     def protocol(self) -> str:
         """Sound or published."""
         return str(self.cells["protocol"].iloc[0])
+
+    @property
+    def answered(self) -> list[tuple[str, str]]:
+        """The paper's questions and their answers, in words."""
+        return [(one.question, one.answer) for one in self.answers]
+
+    @property
+    def printed(self) -> tuple[Table, ...]:
+        """All tables, in order."""
+        return (self.first, *self.tables)
 
     @property
     def models(self) -> list[str]:

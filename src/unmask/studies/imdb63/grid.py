@@ -7,27 +7,19 @@ training data was made with: 7 × (3 + 6) = 63.
 from __future__ import annotations
 
 import csv
-import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from unmask import embedded
-from unmask.errors import UnmaskError, listed, one_of
-from unmask.models.sources import LoadOptions, find
+from unmask.errors import UnmaskError, one_of
+from unmask.studies.bases import named
 from unmask.studies.imdb63.measured import CONDITIONS, TERMS
 
-NAME = "imdb-63"
-ABOUT = "Gender bias of 63 film review classifiers: 7 base models × 7 training conditions (Jentzsch and Turan 2022)."
 TERM_SETS = {"pro": "pronouns", "weat": "family", "all": "all"}
 """What the paper calls its term sets, and what we do."""
 FORMS = {"R": ("remove",), "mix": ("male", "female")}
 """What a condition's training texts are made of: versions of every review, one after the other."""
-HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
-PARTS = (".json", ".safetensors", ".txt", ".model", ".vocab", ".bin", ".py")
-"""The files of a model folder that decide what is loaded: weights, tokenizer, settings, and code if it is allowed."""
 PAPER_EPOCHS = 20
 """The learning rate falls over so many, although an earlier checkpoint was chosen."""
 
@@ -89,41 +81,14 @@ def chosen_models(given: Sequence[str]) -> tuple[BaseModel, ...]:
         return MODELS
     known = {model.name: model for model in MODELS}
     found: list[BaseModel] = []
-    for one in given:
-        name, is_pair, model = one.partition("=")
-        if not is_pair:
-            found.append(known[one_of(one, known, "base model")])
-        elif not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.+]{0,30}", name) or not model:
-            raise UnmaskError(f"{one!r} names no base model; give NAME=MODEL, with a short name of letters and digits")
+    for name, model in named(given):
+        if not model:
+            found.append(known[one_of(name, known, "base model")])
         else:
             published = known[name].published if name in known else {}
             batch_size = known[name].batch_size if name in known else 32
             found.append(BaseModel(name, model, batch_size, published))
-    names = [model.name for model in found]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise UnmaskError(f"the base model {listed(twice)} is given twice; give every one its own name")
     return tuple(found)
-
-
-def weights_of(model: str, options: LoadOptions | None = None) -> str:
-    """A SHA-256 over the files of a folder or an embedded model, refused if it cannot be used; a hub id is itself.
-
-    For an adapter, those of its model as well.
-    """
-    folder = embedded.MODELS[model].folder if model in embedded.MODELS else Path(model)
-    if HUB_ID.fullmatch(model) and not folder.exists():
-        return model
-    base = find(model, options or LoadOptions()).base
-    total = hashlib.sha256()
-    for file in sorted(folder.iterdir()):
-        if file.suffix in PARTS:
-            total.update(file.name.encode())
-            with file.open("rb") as content:
-                while part := content.read(1 << 20):
-                    total.update(part)
-    if base is not None:
-        total.update(weights_of(base.name, options).encode())
-    return total.hexdigest()
 
 
 def chosen_conditions(given: Sequence[str]) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from unmask.results import Measurement
 from unmask.studies.cells import Say
 from unmask.studies.imdb63 import texts, training
 from unmask.studies.imdb63.grid import TERM_SETS
+from unmask.studies.tuning import tokens_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,7 +73,7 @@ class Measuring:
             pairs = without_twins(pairs)
         refuse_unchanged(pairs, self.terms)
         made = before[self.trained.name] / training.MODEL
-        model = load_classifier(str(made), self.loading, most_tokens=training.tokens_of(made))
+        model = load_classifier(str(made), self.loading, most_tokens=tokens_of(made))
         say(f"rating {sum(1 + pair.changed for pair in pairs):,} texts")
         rater = sentiment.Rater(model, POSITIVE, single_precision=protocol.single_precision)
         scored = sentiment.score(pairs, rater, seed=self.trained.seed)

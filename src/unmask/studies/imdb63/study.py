@@ -12,11 +12,13 @@ from unmask.errors import UnmaskError, one_of
 from unmask.models.sources import LoadOptions
 from unmask.statistics.corrections import holm
 from unmask.statistics.published import stars
+from unmask.studies.bases import weights_of
 from unmask.studies.cells import Cell
 from unmask.studies.execution import Outcome
 from unmask.studies.imdb63 import grid, measuring, texts, training
 from unmask.studies.imdb63.grid import BaseModel, HyperParameters
 from unmask.studies.imdb63.protocol import PROTOCOLS
+from unmask.studies.tuning import METRICS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,7 +82,7 @@ def plan(request: Request) -> Plan:
     reviews = texts.source(request.files, request.limit, offline=request.loading.offline, seed=request.seed)
     lists = texts.lists_of(request.lists, offline=request.loading.offline) if request.protocol == "published" else None
     given = grid.read_hyper_parameters(request.hyper_parameters) if request.hyper_parameters else {}
-    weights = {base.name: grid.weights_of(base.model, request.loading) for base in bases}
+    weights = {base.name: weights_of(base.model, request.loading) for base in bases}
     trainings = [
         training.Training(
             base=base,
@@ -163,7 +165,7 @@ def table(cells: Sequence[measuring.Measuring], outcomes: Sequence[Outcome]) -> 
         if not outcome.is_there or outcome.folder is None or trained.folder is None:
             continue
         one = cell.trained
-        metrics: dict[str, Any] = json.loads((Path(trained.folder) / training.METRICS).read_text(encoding="utf-8"))
+        metrics: dict[str, Any] = json.loads((Path(trained.folder) / METRICS).read_text(encoding="utf-8"))
         of_label = metrics["labels"][PROTOCOLS[one.protocol].label]
         rows.append(
             {
@@ -186,15 +188,3 @@ def table(cells: Sequence[measuring.Measuring], outcomes: Sequence[Outcome]) -> 
         found["p_adjusted"] = holm([None if pd.isna(p) else float(p) for p in found["p"]])
         found["stars"] = [stars(p, 1) or "-" for p in found["p_adjusted"]]
     return found
-
-
-def failures(outcomes: Sequence[Outcome]) -> list[str]:
-    """What has no result, and why, in a line each."""
-    return [f"{one.name}: {one.error}" for one in outcomes if not one.is_there]
-
-
-def summary(outcomes: Sequence[Outcome]) -> str:
-    """How a run went, in one line."""
-    counts = {status: sum(one.status == status for one in outcomes) for status in ("done", "kept", "failed", "skipped")}
-    said = [f"{count} {status}" for status, count in counts.items() if count]
-    return f"{len(outcomes)} cells: {', '.join(said)}" if said else "no cells"

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from unmask.results.numbers import interval
 from unmask.studies.imdb63.measured import COLUMNS, CONDITIONS, KEY, basis, found, models_of, ordered
-from unmask.studies.imdb63.table import GAP, Table, count, figure, percent
+from unmask.studies.table import GAP, Table, count, figure, percent
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import unmask
-from unmask.errors import UnmaskError
 from unmask.models.interfaces import Classifier
 from unmask.models.loading import load_classifier
 from unmask.models.sources import LoadOptions
@@ -21,12 +20,12 @@ from unmask.studies.cells import Say
 from unmask.studies.imdb63 import texts
 from unmask.studies.imdb63.grid import BaseModel, HyperParameters, forms_of
 from unmask.studies.imdb63.protocol import PROTOCOLS, Protocol
+from unmask.studies.tuning import METRICS, tokens_of, tune
 from unmask.training import finetune
-from unmask.training.checkpoints import Workspace
 from unmask.training.examples import Example, Splits
-from unmask.training.loop import News, Settings
+from unmask.training.loop import Settings
 
-MODEL, METRICS = "model", "metrics.json"
+MODEL = "model"
 HELD_OUT = 0.1
 
 
@@ -41,7 +40,7 @@ class Training:
     max_length: int = 512
     seed: int = 42
     weights: str = ""
-    """What the base model is, exactly (`grid.weights_of`)."""
+    """What the base model is, exactly (`bases.weights_of`)."""
     variant: str = ""
     """Set where only a hyper-parameter differs, such as the batch size."""
     loading: LoadOptions = field(default_factory=LoadOptions)
@@ -102,7 +101,6 @@ class Training:
         shutil.copytree(made, draft / MODEL)
 
     def _train(self, made: Path, before: Mapping[str, Path], say: Say) -> None:
-        """A checkpoint that cannot be used, damaged or of a machine that computes otherwise, is given up."""
         request = finetune.Request(
             task="sentiment",
             model=self.base.model,
@@ -113,14 +111,7 @@ class Training:
             settings=self._settings(),
             loading=self.loading,
         )
-        data, has_checkpoint, watch = self._examples(before), Workspace(made).has_checkpoint(), _Telling(say)
-        try:
-            finetune.run(request, data=data, watch=watch, say=say)
-        except UnmaskError as error:
-            if not has_checkpoint or watch.steps:
-                raise
-            say(f"beginning again, since it cannot go on: {error}")
-            finetune.run(replace(request, restart=True), data=data, watch=watch, say=say)
+        tune(request, self._examples(before), say)
 
     def _settings(self) -> Settings:
         own, way = self.settings, self._way
@@ -155,12 +146,6 @@ def name_of(base: str, condition: str, variant: str = "") -> str:
     return "-".join(filter(None, ("training", base, condition, variant)))
 
 
-def tokens_of(model: Path) -> int:
-    """How many tokens of a text a trained classifier has learned from: what was asked for, or all that it can read."""
-    record = json.loads((model / METRICS).read_text(encoding="utf-8"))
-    return int(record["settings"]["max_length"])
-
-
 def evaluate(classifier: Classifier, test: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """How good a classifier is on texts whose label is known."""
     labels = [str(label) for label in classifier.labels]
@@ -169,18 +154,3 @@ def evaluate(classifier: Classifier, test: Sequence[tuple[str, str]]) -> dict[st
     confusion = np.zeros((len(labels), len(labels)))
     np.add.at(confusion, (truth, chosen), 1)
     return quality(confusion, labels)
-
-
-class _Telling:
-    """Training tells how it goes a few times an epoch, not at every step."""
-
-    def __init__(self, say: Say) -> None:
-        self._say, self._tenth, self.steps = say, -1, 0
-
-    def __call__(self, news: News) -> None:
-        self.steps += 1
-        tenth = 10 * news.step // news.steps
-        if tenth != self._tenth or news.evaluation is not None:
-            self._tenth = tenth
-            checked = f", validation accuracy {news.evaluation['accuracy']:.4f}" if news.evaluation else ""
-            self._say(f"step {news.step:,} of {news.steps:,}, loss {news.loss:.3f}{checked}")

@@ -1,4 +1,4 @@
-"""`unmask study list` and `unmask study run NAME`."""
+"""`unmask study run imdb-63`."""
 
 from __future__ import annotations
 
@@ -8,28 +8,14 @@ from typing import Annotated
 import typer
 
 from unmask.cli.options import AllowPickle, AllowRemoteCode, Offline, ProtocolName
+from unmask.cli.studies.options import Address, Cpus, Device, EngineName, Gpus, Out, carry_out
 
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
-    help="The papers' experiments as grids of cells: list them, run one; a run that was stopped goes on.",
-)
+NAME = "imdb-63"
+ABOUT = "Gender bias of 63 film review classifiers: 7 base models × 7 training conditions (Jentzsch and Turan 2022)."
 
 
-@app.command("list")
-def list_studies() -> None:
-    """Show the studies that can be run."""
-    from unmask.studies.imdb63.grid import ABOUT, NAME
-
-    typer.echo(f"{NAME}  {ABOUT}")
-
-
-@app.command("run")
-def run_study(
-    name: Annotated[str, typer.Argument(help="imdb-63.")],
-    out: Annotated[
-        Path, typer.Option(help="The folder of the study. What is done there is kept, and the rest is done.")
-    ],
+def command(
+    out: Out,
     protocol: ProtocolName = "sound",
     model: Annotated[
         list[str] | None,
@@ -71,23 +57,19 @@ def run_study(
     limit: Annotated[int | None, typer.Option(help="Take so many reviews of each half, for a trial.")] = None,
     max_length: Annotated[int, typer.Option(help="Tokens; longer reviews are cut.")] = 512,
     lists: Annotated[Path | None, typer.Option(help="Published: the folder of the released term maps.")] = None,
-    engine: Annotated[str, typer.Option(help="local (in this process) or ray.")] = "local",
-    address: Annotated[
-        str | None, typer.Option(help="Of a Ray cluster. Default: one on this machine, for this run.")
-    ] = None,
-    cpus: Annotated[float, typer.Option(help="Ray: CPUs for each cell.")] = 1.0,
-    gpus: Annotated[
-        float | None, typer.Option(help="Ray: GPUs for each cell that trains or rates; 0.25 lets four share one.")
-    ] = None,
+    engine: EngineName = "local",
+    address: Address = None,
+    cpus: Cpus = 1.0,
+    gpus: Gpus = None,
     seed: Annotated[
         int, typer.Option(min=0, help="Seeds heads, the order of reviews, what is held out, and what a limit draws.")
     ] = 42,
-    device: Annotated[str, typer.Option(help="auto or cpu.")] = "auto",
+    device: Device = "auto",
     offline: Offline = False,
     allow_pickle: AllowPickle = False,
     allow_remote_code: AllowRemoteCode = False,
 ) -> None:
-    """Run a study: train what it compares, measure it, and print the paper's tables.
+    """Does a film review classifier owe its bias to its reviews, its base model, or the terms it is measured with?
 
     A cell (texts, a classifier, a measurement) is done once and kept under --out; when a run is stopped, or a machine
     fails, the same command goes on. A cell that fails is reported, and the others go on.
@@ -98,10 +80,8 @@ def run_study(
     - `unmask study run imdb-63 --protocol published --hyper-parameters theirs.csv --out published`
     - `unmask study run imdb-63 --engine ray --address auto --gpus 1 --out /shared/imdb-63`
     """
-    from unmask.errors import UnmaskError, one_of
-    from unmask.studies.imdb63.grid import NAME
+    from unmask.errors import UnmaskError
 
-    one_of(name, (NAME,), "study")
     sizes = [part.strip() for part in batch_sizes.split(",") if part.strip()]
     if wrong := [part for part in sizes if not part.isdigit()]:
         raise UnmaskError(f"--batch-sizes has {wrong[0]!r}; give whole numbers such as 32,16,8")
@@ -109,10 +89,8 @@ def run_study(
         raise UnmaskError("give both --train and --test, or neither for IMDB")
 
     from unmask import api
-    from unmask.cli.output import show_study
-    from unmask.cli.progress import study
     from unmask.models.sources import LoadOptions
-    from unmask.studies.imdb63.job import Engine
+    from unmask.studies.engine import Engine
     from unmask.studies.imdb63.study import Request
 
     request = Request(
@@ -132,8 +110,4 @@ def run_study(
         seed=seed,
         loading=LoadOptions(device, offline, allow_pickle, allow_remote_code),
     )
-    with study() as (planned, watch):
-        finished, page = api.run_study(request, out, Engine(engine, address, cpus, gpus), planned=planned, watch=watch)
-    show_study(finished, page)
-    if finished.failures:
-        raise typer.Exit(1)
+    carry_out(api.run_study, request, out, Engine(engine, address, cpus, gpus))

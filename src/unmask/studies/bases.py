@@ -1,0 +1,52 @@
+"""Base models of a study: how a user names them, and what they are, exactly."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from unmask import embedded
+from unmask.errors import UnmaskError, listed
+from unmask.models.sources import LoadOptions, find
+
+SHORT = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+]{0,30}")
+HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
+PARTS = (".json", ".safetensors", ".txt", ".model", ".vocab", ".bin", ".py")
+"""The files of a model folder that decide what is loaded: weights, tokenizer, settings, and code if it is allowed."""
+
+
+def named(given: Sequence[str]) -> list[tuple[str, str]]:
+    """Names and models from `NAME=MODEL`; a bare `NAME` has no model (empty)."""
+    found = []
+    for one in given:
+        name, is_pair, model = one.partition("=")
+        if is_pair and (not SHORT.fullmatch(name) or not model):
+            raise UnmaskError(f"{one!r} names no base model; give NAME=MODEL, with a short name of letters and digits")
+        found.append((name, model))
+    names = [name for name, _ in found]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise UnmaskError(f"the base model {listed(twice)} is given twice; give every one its own name")
+    return found
+
+
+def weights_of(model: str, options: LoadOptions | None = None) -> str:
+    """A SHA-256 over the files of a folder or an embedded model, refused if it cannot be used; a hub id is itself.
+
+    For an adapter, those of its model as well.
+    """
+    folder = embedded.MODELS[model].folder if model in embedded.MODELS else Path(model)
+    if HUB_ID.fullmatch(model) and not folder.exists():
+        return model
+    base = find(model, options or LoadOptions()).base
+    total = hashlib.sha256()
+    for file in sorted(folder.iterdir()):
+        if file.suffix in PARTS:
+            total.update(file.name.encode())
+            with file.open("rb") as content:
+                while part := content.read(1 << 20):
+                    total.update(part)
+    if base is not None:
+        total.update(weights_of(base.name, options).encode())
+    return total.hexdigest()

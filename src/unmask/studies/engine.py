@@ -1,0 +1,130 @@
+"""What every study is run with: an engine for its cells, the folder they are kept in, and what a run comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from unmask.errors import UnmaskError
+from unmask.files import whole_file
+from unmask.studies import local
+from unmask.studies import ray as on_ray
+from unmask.studies.cells import Cell
+from unmask.studies.execution import Outcome, Watch
+from unmask.studies.store import Store
+from unmask.studies.table import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ENGINES = ("local", "ray")
+CPUS = 1.0
+
+
+@dataclass(frozen=True)
+class Engine:
+    """How cells are run: in this process, or on Ray."""
+
+    name: str = "local"
+    address: str | None = None
+    cpus: float = CPUS
+    """For each cell on Ray."""
+    gpus: float | None = None
+    """For each cell on Ray that wants one; None: one, where there is one."""
+
+    def check(self) -> None:
+        """Refuse what does not go together."""
+        if self.name not in ENGINES:
+            raise UnmaskError(f"unknown engine {self.name!r}; choose from: {', '.join(ENGINES)}")
+        if self.name == "local" and self.address is not None:
+            raise UnmaskError(f"the address {self.address} is of a Ray cluster; add --engine ray")
+        if self.cpus <= 0 or (self.gpus is not None and self.gpus < 0):
+            given = f"--cpus {self.cpus:g}" if self.cpus <= 0 else f"--gpus {self.gpus:g}"
+            raise UnmaskError(f"{given} cannot be; give more than 0 CPUs, and 0 GPUs or more")
+        if self.name == "local" and (self.cpus != CPUS or self.gpus is not None):
+            given = f"--cpus {self.cpus:g}" if self.gpus is None else f"--gpus {self.gpus:g}"
+            raise UnmaskError(
+                f"{given} is for cells on Ray, and the engine is local; add --engine ray, or leave it out"
+            )
+
+    def run(self, cells: Sequence[Cell], store: Store, watch: Watch | None) -> list[Outcome]:
+        """Do what is not done."""
+        if self.name == "local":
+            return local.run(cells, store, watch=watch)
+        return on_ray.run(cells, store, address=self.address, cpus=self.cpus, gpus=self.gpus, watch=watch)
+
+
+class Plan(Protocol):
+    """What a study has to do, at least."""
+
+    @property
+    def cells(self) -> Sequence[Cell]:
+        """All its cells."""
+        ...
+
+
+class Findings(Protocol):
+    """What a study found, as far as every terminal can show it."""
+
+    @property
+    def headline(self) -> str:
+        """The finding in words."""
+        ...
+
+    @property
+    def answered(self) -> Sequence[tuple[str, str]]:
+        """The paper's questions, each with its answer; empty if there are none."""
+        ...
+
+    @property
+    def printed(self) -> Sequence[Table]:
+        """All tables, in order."""
+        ...
+
+
+Found = TypeVar("Found", bound=Findings, covariant=True)
+
+
+@dataclass(frozen=True)
+class Finished(Generic[Found]):
+    """What a run came to."""
+
+    outcomes: list[Outcome]
+    findings: Found | None
+    """None where no cell could be measured."""
+
+    @property
+    def failures(self) -> list[str]:
+        """What has no result, and why."""
+        return failures(self.outcomes)
+
+
+def failures(outcomes: Sequence[Outcome]) -> list[str]:
+    """What has no result, and why, in a line each."""
+    return [f"{one.name}: {one.error}" for one in outcomes if not one.is_there]
+
+
+def summary(outcomes: Sequence[Outcome]) -> str:
+    """How a run went, in one line."""
+    counts = {status: sum(one.status == status for one in outcomes) for status in ("done", "kept", "failed", "skipped")}
+    said = [f"{count} {status}" for status, count in counts.items() if count]
+    return f"{len(outcomes)} cells: {', '.join(said)}" if said else "no cells"
+
+
+def refuse_strange(out: Path) -> None:
+    """Never write into a folder that holds something else."""
+    if out.is_file():
+        raise UnmaskError(f"{out} is a file; give a folder with --out")
+    if out.is_dir() and any(out.iterdir()) and not (out / "cells").is_dir():
+        raise UnmaskError(f"{out} holds something else than a study; give another folder with --out")
+
+
+def keep(frame: pd.DataFrame, path: Path) -> None:
+    """Write a table of cells as CSV; an empty one takes away what an earlier run, that asked for more, has left."""
+    if not len(frame):
+        path.unlink(missing_ok=True)
+        return
+    with whole_file(path) as draft:
+        frame.to_csv(draft, index=False)

@@ -1,0 +1,125 @@
+"""The cells of a meta-evaluation: a model trained at a rate of planted bias, and what a measure says of it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import unmask
+from unmask.models.sources import LoadOptions
+from unmask.studies.cells import Say
+from unmask.studies.meta.experiment import Experiment
+from unmask.studies.tuning import METRICS, tune
+from unmask.training import finetune
+from unmask.training.loop import Settings
+
+MODEL, SCORES, ITEMS = "model", "scores.json", "items.parquet"
+
+
+@dataclass(frozen=True)
+class Planting:
+    """A cell: a base model trained at one rate with one seed."""
+
+    experiment: Experiment
+    base: str
+    rate: float
+    seed: int
+    epochs: int
+    learning_rate: float
+    batch_size: int
+    max_length: int
+    weights: str = ""
+    """What the base model is, exactly."""
+    data: Mapping[str, Any] = field(default_factory=dict)
+    """What decides the examples: the experiment's inputs, asked for once."""
+    loading: LoadOptions = field(default_factory=LoadOptions)
+    kind = "planting"
+    needs_gpu = True
+    needs = ()
+
+    @property
+    def name(self) -> str:
+        """The measure, the rate in percent, and the seed."""
+        return f"planting-{title(self)}"
+
+    def inputs(self) -> dict[str, Any]:
+        """What decides the weights."""
+        return {
+            "measure": self.experiment.measure,
+            "data": dict(self.data),
+            "weights": self.weights,
+            "rate": self.rate,
+            "seed": self.seed,
+            "settings": asdict(self._settings()),
+            "max_length": self.max_length,
+            "unmask": unmask.__version__,
+        }
+
+    def _settings(self) -> Settings:
+        return Settings(
+            epochs=self.epochs,
+            learning_rate=self.learning_rate,
+            batch_size=self.batch_size,
+            seed=self.seed,
+            keep="last",
+        )
+
+    def run(self, draft: Path, before: Mapping[str, Path], workspace: Path, say: Say) -> None:
+        """Train, going on where an earlier attempt stopped."""
+        del before
+        made = workspace / MODEL
+        if not (made / METRICS).is_file():
+            request = finetune.Request(
+                task=self.experiment.training.task,
+                model=self.base,
+                out=made,
+                max_length=self.max_length,
+                settings=self._settings(),
+                loading=self.loading,
+            )
+            tune(request, self.experiment.examples(self.rate, self.seed), say)
+        shutil.copytree(made, draft / MODEL)
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """A cell: what the measure says of a trained model."""
+
+    planted: Planting
+    kind = "scoring"
+    needs_gpu = True
+
+    @property
+    def name(self) -> str:
+        """As that of its model."""
+        return f"scoring-{title(self.planted)}"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The model."""
+        return (self.planted.name,)
+
+    def inputs(self) -> dict[str, Any]:
+        """How it is scored: all else is in the model."""
+        return {"measure": self.planted.experiment.measure, "unmask": unmask.__version__}
+
+    def run(self, draft: Path, before: Mapping[str, Path], workspace: Path, say: Say) -> None:
+        """Score the model."""
+        del workspace, say
+        model = before[self.planted.name] / MODEL
+        found = self.planted.experiment.scores(model, self.planted.seed, self.planted.loading)
+        found.items.to_parquet(draft / ITEMS, index=False)
+        record = json.loads((model / METRICS).read_text(encoding="utf-8"))
+        validation = record["metrics"]["validation"]
+        content = {"figures": found.figures, "accuracy": validation["accuracy"], "loss": validation["loss"]}
+        (draft / SCORES).write_text(json.dumps(content, indent=2), encoding="utf-8")
+
+
+def title(cell: Planting) -> str:
+    """What tells a cell from others."""
+    of = cell.experiment
+    return f"{of.measure}-{of.language}-{round(100 * cell.rate):03d}-seed{cell.seed}"

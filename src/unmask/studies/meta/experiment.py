@@ -1,0 +1,83 @@
+"""What a measure must bring to be meta-evaluated: data with a planted amount of bias, and its scores of a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+
+from unmask.training.examples import Splits
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from unmask.models.sources import LoadOptions
+
+Word = TypeVar("Word")
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What a measure says of a model: its figures by name, and the items behind them."""
+
+    figures: dict[str, float]
+    items: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Training:
+    """How models are trained where the user does not say it."""
+
+    task: str
+    model: str
+    """The base: of the embedded ones, which a user replaces by her own."""
+    epochs: int
+    learning_rate: float
+    max_length: int
+
+
+class Experiment(Protocol):
+    """How bias that a measure should find is planted, and scored; a frozen dataclass that can be pickled will do."""
+
+    @property
+    def measure(self) -> str:
+        """The name of the measure."""
+        ...
+
+    @property
+    def language(self) -> str:
+        """Of the texts."""
+        ...
+
+    @property
+    def protocol(self) -> str:
+        """Sound or published."""
+        ...
+
+    @property
+    def training(self) -> Training:
+        """How models are trained by default."""
+        ...
+
+    def inputs(self) -> dict[str, Any]:
+        """All that decides examples and scores besides rate and seed, as JSON."""
+        ...
+
+    def examples(self, rate: float, seed: int) -> Splits:
+        """What to train on at a rate of planted bias."""
+        ...
+
+    def scores(self, model: Path, seed: int, loading: LoadOptions) -> Scores:
+        """What the measure says of a trained model."""
+        ...
+
+
+def chosen(words: list[Word], rate: float, draw: np.random.Generator) -> list[Word]:
+    """So many of the words, drawn; from one rate to the next words are added, none is exchanged.
+
+    `draw` must be in the same state for every rate.
+    """
+    order = draw.permutation(len(words))
+    return [words[at] for at in order[: round(rate * len(words))]]

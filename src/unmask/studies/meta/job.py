@@ -1,0 +1,62 @@
+"""Run a meta-evaluation and gather what it found; the scores of all models are written beside them as CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import unmask
+from unmask.studies.engine import Engine, Finished, failures, keep, refuse_strange
+from unmask.studies.execution import Watch
+from unmask.studies.meta.findings import Findings, findings
+from unmask.studies.meta.study import Plan, Request, plan, table
+from unmask.studies.store import Store
+
+SCORES = "scores.csv"
+
+
+def run(
+    request: Request,
+    out: Path,
+    engine: Engine | None = None,
+    *,
+    planned: Callable[[Plan], None] | None = None,
+    watch: Watch | None = None,
+) -> Finished[Findings]:
+    """Do all cells that are not done under `out`, and gather those that are; the same call goes on after a stop.
+
+    `planned` is told what there is to do before it begins.
+    """
+    engine = engine or Engine()
+    engine.check()
+    refuse_strange(out)
+    todo = plan(request)
+    if planned:
+        planned(todo)
+    outcomes = engine.run(todo.cells, Store(out), watch)
+    scores = table(todo.scored, outcomes)
+    keep(scores, out / SCORES)
+    if not len(scores):
+        return Finished(outcomes, None)
+    return Finished(outcomes, findings(scores, described(request, todo), failures(outcomes)))
+
+
+def described(request: Request, todo: Plan) -> dict[str, str]:
+    """How it was set up, in words."""
+    first = {one.planted.experiment.measure: one.planted for one in todo.scored}
+    found = {
+        "protocol": request.protocol,
+        "rates": ", ".join(f"{rate:g}" for rate in sorted(set(request.rates))),
+        "seeds": ", ".join(map(str, request.seeds)),
+        "unmask": unmask.__version__,
+    }
+    for measure, cell in first.items():
+        found[measure] = (
+            f"{cell.base}, {cell.epochs} epochs, learning rate {cell.learning_rate:g}, batches of {cell.batch_size},"
+            f" {cell.max_length} tokens"
+        )
+    if "inference" in first:
+        found["pairs to train on"] = f"{request.rows:,} at most"
+    if "sentiment" in first:
+        found["reviews to train on"] = f"{request.texts:,} at most, those with a gender term in two versions"
+    return found

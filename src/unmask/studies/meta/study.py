@@ -1,0 +1,175 @@
+"""Meta-evaluation: from what a user asks for to cells, and from finished cells to one table of scores."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from unmask.errors import UnmaskError, one_of
+from unmask.lexicon.inference import LANGUAGES
+from unmask.models.sources import LoadOptions
+from unmask.studies.bases import weights_of
+from unmask.studies.cells import Cell
+from unmask.studies.execution import Outcome
+from unmask.studies.meta.association import PlantedAssociation
+from unmask.studies.meta.cells import SCORES, Planting, Scoring
+from unmask.studies.meta.experiment import Experiment
+from unmask.studies.meta.inference import PlantedInference
+from unmask.studies.meta.sentiment import PlantedSentiment
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RATES = tuple(at / 10 for at in range(11))
+PROTOCOLS = ("sound", "published")
+FEWEST_RATES = 3
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to run; the defaults are the paper's meta-evaluation of inference, done right."""
+
+    measures: Sequence[str] = ("inference",)
+    languages: Sequence[str] = ("en",)
+    """Of inference; the others are in English."""
+    protocol: str = "sound"
+    models: Mapping[str, str] = field(default_factory=dict)
+    """The base model of each measure, and of `inference-ja` and the like for one language; else the embedded ones."""
+    rates: Sequence[float] = RATES
+    seeds: Sequence[int] = (42,)
+    rows: int = 30_000
+    """Inference: pairs to train on; a tenth of them again to validate."""
+    texts: int = 2_000
+    """Sentiment: reviews to train on."""
+    captions: Mapping[str, Path] = field(default_factory=dict)
+    """Inference: a file of captions by language."""
+    epochs: int | None = None
+    learning_rate: float | None = None
+    batch_size: int = 32
+    max_length: int | None = None
+    loading: LoadOptions = field(default_factory=LoadOptions)
+
+    def check(self) -> None:
+        """Refuse what is unknown before anything slow happens."""
+        for measure in self.measures:
+            one_of(measure, EXPERIMENTS, "measure")
+        for name in self.models:
+            one_of(name, [*EXPERIMENTS, *(f"inference-{language}" for language in LANGUAGES)], "place of a model")
+        for language in (*self.languages, *self.captions):
+            one_of(language, LANGUAGES, "language")
+        one_of(self.protocol, PROTOCOLS, "protocol")
+        if self.protocol == "published" and list(self.measures) != ["inference"]:
+            raise UnmaskError("only inference has been meta-evaluated in a paper; use --protocol sound for the others")
+        if len(set(self.rates)) < FEWEST_RATES or not all(0 <= rate <= 1 for rate in self.rates):
+            given = ", ".join(f"{rate:g}" for rate in self.rates)
+            raise UnmaskError(f"the rates are {given}; give at least {FEWEST_RATES} different ones between 0 and 1")
+        if not self.seeds or min(self.seeds) < 0 or len(set(self.seeds)) < len(self.seeds):
+            raise UnmaskError("give at least one seed, each once, 0 or more")
+        for name in ("rows", "texts", "batch_size", "epochs", "max_length"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise UnmaskError(f"--{name.replace('_', '-')} is {value}; give 1 or more")
+        if self.learning_rate is not None and not 0 < self.learning_rate < 1:
+            raise UnmaskError(f"--learning-rate is {self.learning_rate}; give a number such as 2e-5")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The cells of a meta-evaluation."""
+
+    cells: tuple[Cell, ...]
+    scored: tuple[Scoring, ...]
+
+
+def plan(request: Request) -> Plan:
+    """The cells that a request comes to."""
+    request.check()
+    planted = []
+    for experiment in (one for measure in dict.fromkeys(request.measures) for one in EXPERIMENTS[measure](request)):
+        how = experiment.training
+        of_language = f"{experiment.measure}-{experiment.language}"
+        base = request.models.get(of_language) or request.models.get(experiment.measure, how.model)
+        weights, data = weights_of(base, request.loading), experiment.inputs()
+        planted += [
+            Planting(
+                experiment=experiment,
+                base=base,
+                rate=rate,
+                seed=seed,
+                epochs=request.epochs or how.epochs,
+                learning_rate=request.learning_rate or how.learning_rate,
+                batch_size=request.batch_size,
+                max_length=request.max_length or how.max_length,
+                weights=weights,
+                data=data,
+                loading=request.loading,
+            )
+            for seed in request.seeds
+            for rate in sorted(set(request.rates))
+        ]
+    scored = tuple(Scoring(one) for one in planted)
+    return Plan((*planted, *scored), scored)
+
+
+def _inference(request: Request) -> list[Experiment]:
+    return [
+        PlantedInference(
+            language=language,
+            protocol=request.protocol,
+            captions=request.captions.get(language),
+            rows=request.rows,
+            validation_rows=max(1, request.rows // 10),
+            offline=request.loading.offline,
+        )
+        for language in dict.fromkeys(request.languages)
+    ]
+
+
+def _association(request: Request) -> list[Experiment]:
+    del request  # nothing of it is for association
+    return [PlantedAssociation()]
+
+
+def _sentiment(request: Request) -> list[Experiment]:
+    return [PlantedSentiment(texts=request.texts, offline=request.loading.offline)]
+
+
+EXPERIMENTS: dict[str, Callable[[Request], list[Experiment]]] = {
+    "inference": _inference,
+    "association": _association,
+    "sentiment": _sentiment,
+}
+"""What can be meta-evaluated; a measure that brings an `Experiment` is added here."""
+
+
+def table(scored: Sequence[Scoring], outcomes: Sequence[Outcome]) -> pd.DataFrame:
+    """What is finished, one row a model and figure."""
+    import pandas as pd
+
+    by_name = {one.name: one for one in outcomes}
+    rows = []
+    for cell in scored:
+        outcome = by_name[cell.name]
+        if not outcome.is_there or outcome.folder is None:
+            continue
+        content = json.loads((Path(outcome.folder) / SCORES).read_text(encoding="utf-8"))
+        of = cell.planted.experiment
+        rows += [
+            {
+                "measure": of.measure,
+                "language": of.language,
+                "protocol": of.protocol,
+                "model": cell.planted.base,
+                "rate": cell.planted.rate,
+                "seed": cell.planted.seed,
+                "score": name,
+                "value": value,
+                "accuracy": content["accuracy"],
+            }
+            for name, value in content["figures"].items()
+        ]
+    columns = ["measure", "language", "protocol", "model", "rate", "seed", "score", "value", "accuracy"]
+    return pd.DataFrame(rows, columns=columns)

@@ -1,0 +1,72 @@
+"""Run the study of inference and gather what it found; the rows are written beside the cells as CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import unmask
+from unmask.models.sources import find
+from unmask.studies.engine import Engine, Finished, failures, keep, refuse_strange
+from unmask.studies.execution import Watch
+from unmask.studies.nli.findings import Findings, findings
+from unmask.studies.nli.models import DATA, LANGUAGES, chosen
+from unmask.studies.nli.study import Plan, Request, plan, rows
+from unmask.studies.nli.tables import numbers
+from unmask.studies.store import Store
+
+CELLS = "cells.csv"
+
+
+def run(
+    request: Request,
+    out: Path,
+    engine: Engine | None = None,
+    *,
+    planned: Callable[[Plan], None] | None = None,
+    watch: Watch | None = None,
+) -> Finished[Findings]:
+    """Do all cells that are not done under `out`, and gather those that are; the same call goes on after a stop.
+
+    `planned` is told what there is to do before it begins.
+    """
+    engine = engine or Engine()
+    engine.check()
+    refuse_strange(out)
+    request.check()
+    for base in chosen(request.models, request.languages):
+        find(base.model, request.loading)  # a wrong name is said before the work
+    todo = plan(request)
+    if planned:
+        planned(todo)
+    outcomes = engine.run(todo.cells, Store(out), watch)
+    found = rows(todo, outcomes)
+    measured = {(row.base.language, row.base.name) for row in found}
+    missing = [
+        f"{one.base.name} ({LANGUAGES[one.base.language]})"
+        for one in todo.measured
+        if (one.base.language, one.base.name) not in measured
+    ]
+    result = None
+    if found:
+        result = findings(found, settings=described(request), failures=failures(outcomes), missing=missing)
+    keep(numbers(result.rows if result else []), out / CELLS)
+    return Finished(outcomes, result)
+
+
+def described(request: Request) -> dict[str, str]:
+    """How the study was set up, in words."""
+    own = request.settings
+    languages = list(dict.fromkeys(request.languages))
+    asked = "the sentences of the package" if request.protocol == "sound" else "the released sets"
+    data = request.train.name if request.train else request.data or ", ".join(DATA[one] for one in languages)
+    return {
+        "protocol": request.protocol,
+        "languages": ", ".join(LANGUAGES[language] for language in languages),
+        "asked about": asked + ("" if request.sentences is None else f", {request.sentences:,} drawn at random"),
+        "trained on": data + ("" if request.limit is None else f", {request.limit:,} pairs at most, drawn at random"),
+        "training": f"{own.epochs} epoch{'' if own.epochs == 1 else 's'}, learning rate {own.learning_rate:g},"
+        f" batches of {own.batch_size}, {own.max_length} tokens",
+        "seed": str(request.seed),
+        "unmask": unmask.__version__,
+    }

@@ -1,0 +1,91 @@
+"""A measured cell of the study: what one classifier infers from occupations, in one language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import unmask
+from unmask.auditing.inference import measure, pairs_of
+from unmask.auditing.settings import Settings
+from unmask.measures import inference
+from unmask.models.sources import LoadOptions
+from unmask.probes.inference import data_hash
+from unmask.results import Measurement, ModelInfo
+from unmask.studies.cells import Say
+from unmask.studies.nli.models import Base
+from unmask.studies.nli.training import MODEL
+from unmask.studies.tuning import tokens_of
+
+ITEMS, RESULT, WHICH = "items.parquet", "measurement.json", "model.json"
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """A cell: a classifier, asked about occupations."""
+
+    base: Base
+    protocol: str
+    trained: str = ""
+    """The cell that trained it; empty for a classifier that is taken as it is."""
+    weights: str = ""
+    """What the latter is, exactly."""
+    pairs: str = ""
+    """A hash of what is asked."""
+    sentences: int | None = None
+    """How many sentences to ask about; None for all."""
+    seed: int = 42
+    loading: LoadOptions = field(default_factory=LoadOptions)
+    kind = "measuring"
+    needs_gpu = True
+
+    @property
+    def name(self) -> str:
+        """Which classifier, in which language."""
+        return f"measuring-{self.base.language}-{self.base.name}"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The training, where there is one."""
+        return (self.trained,) if self.trained else ()
+
+    def inputs(self) -> dict[str, Any]:
+        """What is asked, and of whom."""
+        return {
+            "weights": "" if self.trained else self.weights,
+            "pairs": self.pairs,
+            "protocol": self.protocol,
+            "seed": self.seed,
+            "unmask": unmask.__version__,
+        }
+
+    def run(self, draft: Path, before: Mapping[str, Path], workspace: Path, say: Say) -> None:
+        """Ask about every pair."""
+        del workspace
+        made = before[self.trained] / MODEL if self.trained else None
+        settings = _settings(self.base.language, self.protocol, self.sentences, self.seed, self.loading)
+        model = self.base.model if made is None else str(made)
+        settings = replace(settings, most_tokens=None if made is None else tokens_of(made))
+        found = measure(model, settings, progress=lambda done, of: say(f"{done:,} of {of:,} pairs"))
+        (items,), (measurement,) = found.items, found.measurements
+        items.to_parquet(draft / ITEMS, index=False)
+        (draft / RESULT).write_text(measurement.model_dump_json(indent=2), encoding="utf-8")
+        (draft / WHICH).write_text(found.info.model_dump_json(indent=2), encoding="utf-8")
+
+
+def _settings(language: str, protocol: str, sentences: int | None, seed: int, loading: LoadOptions) -> Settings:
+    return Settings(languages=(language,), protocol=protocol, limit=sentences, seed=seed, loading=loading)
+
+
+def hash_of_pairs(language: str, protocol: str, sentences: int | None, seed: int, loading: LoadOptions) -> str:
+    """A hash of all that is asked in a language."""
+    corpus = inference.PROTOCOLS[protocol].corpus
+    return data_hash(pairs_of(language, corpus, _settings(language, protocol, sentences, seed, loading)))
+
+
+def read(folder: Path) -> tuple[Measurement, ModelInfo]:
+    """What a finished cell holds: the measurement, and which model it was."""
+    texts = [(folder / name).read_text(encoding="utf-8") for name in (RESULT, WHICH)]
+    return Measurement.model_validate_json(texts[0]), ModelInfo.model_validate_json(texts[1])

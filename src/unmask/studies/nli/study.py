@@ -1,0 +1,181 @@
+"""The study of inference: from what a user asks for to cells, and from finished cells to one row a model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from unmask.errors import UnmaskError, one_of
+from unmask.measures.inference import PROTOCOLS
+from unmask.models.sources import LoadOptions
+from unmask.results import Measurement
+from unmask.studies.bases import weights_of
+from unmask.studies.cells import Cell
+from unmask.studies.execution import Outcome
+from unmask.studies.nli import measuring, models
+from unmask.studies.nli.data import FEWEST, Source, source
+from unmask.studies.nli.models import DATA, Base
+from unmask.studies.nli.training import MODEL, HyperParameters, Testing, Training
+from unmask.studies.tuning import METRICS
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to run. The defaults are the paper's English models, at its settings, asked about our sentences."""
+
+    models: Sequence[str] = ()
+    """Names of the paper's models, or others as NAME=MODEL; empty: the paper's of the languages."""
+    languages: Sequence[str] = ("en",)
+    protocol: str = "sound"
+    data: str | None = None
+    """A known data set to train on; None: the paper's of the language."""
+    train: Path | None = None
+    """Pairs of the user's own in place of it."""
+    validation: Path | None = None
+    test: Path | None = None
+    settings: HyperParameters = field(default_factory=HyperParameters)
+    limit: int | None = None
+    """How many pairs of each split, drawn with the seed; None: all."""
+    sentences: int | None = None
+    """How many sentences to ask about; None: all."""
+    seed: int = 42
+    loading: LoadOptions = field(default_factory=LoadOptions)
+
+    def check(self) -> None:
+        """Refuse what is unknown before anything slow happens."""
+        one_of(self.protocol, PROTOCOLS, "protocol")
+        if self.data is not None and self.train is not None:
+            raise UnmaskError(f"give either --data {self.data} or --train {self.train}, not both")
+        if self.limit is not None and self.limit < FEWEST:
+            raise UnmaskError(f"--limit is {self.limit}; give {FEWEST} pairs or more, or leave it out for all")
+        own = self.settings
+        for name, least in (("epochs", 1), ("batch_size", 1), ("max_length", 16)):
+            if getattr(own, name) < least:
+                raise UnmaskError(f"--{name.replace('_', '-')} is {getattr(own, name)}; give {least} or more")
+        if not 0 < own.learning_rate < 1:
+            raise UnmaskError(f"--learning-rate is {own.learning_rate}; give a number such as 2e-5")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The cells of the study, and which of them are its rows."""
+
+    cells: tuple[Cell, ...]
+    measured: tuple[measuring.Measuring, ...]
+    makers: tuple[Training | Testing | None, ...]
+    """What says how good each of these is; None where there is nothing to test with."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A model that has been measured."""
+
+    base: Base
+    measurement: Measurement
+    parameters: int | None = None
+    made: str = ""
+    """How it came to tell inferences, in words."""
+    tested_on: str = ""
+    """test or validation; empty if it was not tested."""
+    accuracy: float | None = None
+    accuracy_interval: tuple[float, float] | None = None
+    examples: int | None = None
+    """How many pairs it was tested with."""
+
+
+def plan(request: Request) -> Plan:
+    """The cells that a request comes to."""
+    request.check()
+    bases = models.chosen(request.models, request.languages)
+    weights = {base.model: weights_of(base.model, request.loading) for base in bases}
+    finished = {base.model: models.is_finished(base.model, request.loading) for base in bases}
+    pairs = {
+        language: measuring.hash_of_pairs(language, request.protocol, request.sentences, request.seed, request.loading)
+        for language in dict.fromkeys(base.language for base in bases)
+    }
+    sources: dict[tuple[str, bool], Source | None] = {}
+    makers: list[Training | Testing | None] = []
+    measured = []
+    for base in bases:
+        data = "" if request.train else request.data or DATA[base.language]
+        key = (data, finished[base.model])
+        if key not in sources:
+            sources[key] = _source(request, *key)
+        maker = _maker(request, base, sources[key], weights[base.model], as_it_is=key[1])
+        makers.append(maker)
+        measured.append(
+            measuring.Measuring(
+                base,
+                request.protocol,
+                trained=maker.name if isinstance(maker, Training) else "",
+                weights=weights[base.model],
+                pairs=pairs[base.language],
+                sentences=request.sentences,
+                seed=request.seed,
+                loading=request.loading,
+            )
+        )
+    made: dict[str, Cell] = {maker.name: maker for maker in makers if maker is not None}
+    return Plan((*made.values(), *measured), tuple(measured), tuple(makers))
+
+
+def _maker(
+    request: Request, base: Base, pairs: Source | None, weights: str, *, as_it_is: bool
+) -> Training | Testing | None:
+    if pairs is None:
+        return None
+    if as_it_is:
+        return Testing(base, pairs, weights, request.loading)
+    return Training(base, pairs, request.settings, request.seed, weights, request.loading)
+
+
+def _source(request: Request, data: str, tests_only: bool) -> Source | None:
+    """The pairs; None where a classifier that is taken as it is has none to be tested with."""
+    files = (None if tests_only else request.train, request.validation, request.test)
+    if tests_only and not data and not (request.test or request.validation):
+        return None
+    try:
+        return source(
+            data or None,
+            files,
+            request.limit,
+            seed=request.seed,
+            offline=request.loading.offline,
+            tests_only=tests_only,
+        )
+    except UnmaskError:
+        if not tests_only or request.data or request.test or request.validation:
+            raise
+        return None
+
+
+def rows(todo: Plan, outcomes: Sequence[Outcome]) -> list[Row]:
+    """The finished ones of the measured models."""
+    folders = {one.name: Path(one.folder) for one in outcomes if one.is_there and one.folder}
+    found = []
+    for cell, maker in zip(todo.measured, todo.makers, strict=True):
+        if cell.name not in folders:
+            continue
+        measurement, info = measuring.read(folders[cell.name])
+        tested = _tested(maker, folders[maker.name]) if maker is not None and maker.name in folders else {}
+        made = maker.source.words if isinstance(maker, Training) else ""
+        found.append(
+            Row(cell.base, measurement, info.parameters, f"trained on {made}" if made else "as it is", **tested)
+        )
+    return found
+
+
+def _tested(maker: Training | Testing, folder: Path) -> dict[str, Any]:
+    place = folder / MODEL if isinstance(maker, Training) else folder
+    metrics = json.loads((place / METRICS).read_text(encoding="utf-8"))["metrics"]
+    split = "test" if "test" in metrics else "validation"
+    low, high = metrics[split]["accuracy_interval"]
+    return {
+        "tested_on": split,
+        "accuracy": metrics[split]["accuracy"],
+        "accuracy_interval": (low, high),
+        "examples": metrics[split]["examples"],
+    }

@@ -1,0 +1,436 @@
+"""The inference measure: which label is which, what is asked, and every figure against a count by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+
+import unmask
+from commands import unmask as command
+from unmask.errors import UnmaskError
+from unmask.lexicon import inference as words
+from unmask.lexicon.questions import questions
+from unmask.measures import inference
+from unmask.measures.inference import sums
+from unmask.measures.inference.conclusive import why_not
+from unmask.measures.inference.score import answered
+from unmask.measures.inference.sums import Sums
+from unmask.models.loading import load_classifier
+from unmask.probes import captions, recorded_inference
+from unmask.probes import inference as probe
+from unmask.statistics import crossed
+from unmask.statistics.shares import jackknife, ratio
+
+LABELS = inference.LABELS
+E, N, C = np.eye(3)
+
+
+class Answering:
+    """A classifier that answers pairs by a rule."""
+
+    def __init__(self, rule: Callable[[str, str], NDArray[np.float64]], labels: Sequence[str] = LABELS) -> None:
+        self.rule, self.labels = rule, list(labels)
+        self.asked: list[tuple[str, str]] = []
+
+    def probabilities(self, texts: Sequence[str | tuple[str, str]]) -> NDArray[np.float64]:
+        pairs = [one for one in texts if not isinstance(one, str)]
+        self.asked += pairs
+        order = [LABELS.index(name) if name in LABELS else at for at, name in enumerate(self.labels)]
+        return np.array([self.rule(*pair) for pair in pairs])[:, order]
+
+
+KIND = {one.word: one.kind for one in words.occupations("en")}
+GENDER = {pair.female: "female" for pair in words.people("en").pairs} | {
+    pair.male: "male" for pair in words.people("en").pairs
+}
+
+
+def _somebody(sentence: str, known: dict[str, str]) -> str:
+    """What a sentence says of the person: the longest known word in it."""
+    plain = f" {sentence.lower().rstrip('.').replace(',', ' ')} "
+    found = [word for word in known if f" {word} " in plain]
+    return known[max(found, key=len)] if found else ""
+
+
+def _stereotyped(premise: str, hypothesis: str) -> NDArray[np.float64]:
+    kind, gender = _somebody(premise, KIND), _somebody(hypothesis, GENDER)
+    if not gender:
+        return E
+    if kind == "neutral":
+        return N
+    return E if kind == gender else C
+
+
+def _everybody_is_a_man(premise: str, hypothesis: str) -> NDArray[np.float64]:
+    del premise
+    return C if _somebody(hypothesis, GENDER) == "female" else E
+
+
+def _always(answer: NDArray[np.float64], *_: str) -> NDArray[np.float64]:
+    return answer
+
+
+def _measured(rule: Callable[[str, str], NDArray[np.float64]], **settings: Any) -> Any:
+    return unmask.audit(Answering(rule), limit=6, **settings).measurements[0]
+
+
+def _items(counts: dict[tuple[str, str, str], int]) -> pd.DataFrame:
+    """Items by occupation type, gender and answer, over a few occupations and sentences."""
+    rows = []
+    for (kind, gender, answer), count in counts.items():
+        for at in range(count):
+            rows.append(
+                {
+                    "language": "en",
+                    "corpus": "recorded",
+                    "set": probe.set_of(kind, gender),
+                    "occupation": f"{kind} {at % 4}",
+                    "occupation_type": kind,
+                    "gender": gender,
+                    "pair": "woman" if gender else "",
+                    "template": f"{{person}} {at % 5}",
+                    "premise": "",
+                    "hypothesis": "",
+                    "prediction": answer,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+HAND = {
+    ("female", "female", "entailment"): 6,
+    ("female", "female", "neutral"): 3,
+    ("female", "female", "contradiction"): 1,
+    ("female", "male", "entailment"): 2,
+    ("female", "male", "neutral"): 4,
+    ("female", "male", "contradiction"): 4,
+    ("male", "female", "entailment"): 1,
+    ("male", "female", "neutral"): 10,
+    ("male", "female", "contradiction"): 9,
+    ("male", "male", "entailment"): 12,
+    ("male", "male", "neutral"): 6,
+    ("male", "male", "contradiction"): 2,
+    ("neutral", "female", "entailment"): 2,
+    ("neutral", "female", "neutral"): 12,
+    ("neutral", "female", "contradiction"): 1,
+    ("neutral", "male", "entailment"): 7,
+    ("neutral", "male", "neutral"): 8,
+}
+
+
+def test_figures_by_hand() -> None:
+    table = Sums(_items(HAND)).total()
+    e_p, c_p, n_p = 18 / 30, 3 / 30, 9 / 30
+    e_a, c_a, n_a = 3 / 30, 13 / 30, 14 / 30
+    n_n = 20 / 30
+    assert sums.score(table) == pytest.approx((e_p + c_a + 1 - n_n) / 3)
+    assert sums.fraction_not_neutral(table) == pytest.approx(1 - (n_p * 30 + n_a * 30 + n_n * 30) / 90)
+    assert sums.biased(table) == pytest.approx((e_p + c_a) / 2)
+    assert sums.mistaken(table) == pytest.approx((c_p + e_a) / 2)
+    female = ((2 - 4) / 10 - (6 - 1) / 10) / 2
+    male = ((12 - 2) / 20 - (1 - 9) / 20) / 2
+    assert sums.lean(sums.FEMALE)(table) == pytest.approx(female)
+    assert sums.stereotype(table) == pytest.approx((male - female) / 2)
+    assert sums.lean(sums.NEUTRAL)(table) == pytest.approx((7 / 15 - (2 - 1) / 15) / 2)
+
+
+def test_with_as_many_of_both_the_stereotype_is_biased_inference_less_plain_error() -> None:
+    even = {key: 20 if key[0] != "neutral" else 5 for key in HAND} | {("female", "female", "entailment"): 60}
+    even |= {("male", "male", "entailment"): 60}
+    table = Sums(_items(even)).total()
+    assert sums.stereotype(table) == pytest.approx(sums.biased(table) - sums.mistaken(table))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_share_agrees_with_a_plain_count(weighted: bool) -> None:
+    draw = np.random.default_rng(0)
+    rows = probe.build("en", "sentences", words.occupations("en"), words.people("en"), words.templates("en")[:5])
+    items = answered(rows, draw.dirichlet([1, 1, 1], len(rows)))
+    table = Sums(items, weighted=weighted).total()
+    for name in (*probe.SETS, probe.CONTROL):
+        mine = [row for _, row in items.iterrows() if row["set"] == name]
+        for at, label in enumerate(LABELS, 1):
+            hits = [row[f"p_{label}"] if weighted else float(row["prediction"] == label) for row in mine]
+            assert sums.share(name, at)(table) == pytest.approx(sum(hits) / len(mine))
+
+
+def test_the_jackknife_of_sums_is_that_of_the_table() -> None:
+    values = np.random.default_rng(1).random((6, 5))
+    places = [(row, column) for row in range(6) for column in range(5)]
+    numbers = [[values[place], 1.0] for place in places]
+    factors = [[place[0] for place in places], [place[1] for place in places]]
+    mine = jackknife(numbers, factors, lambda both: ratio(both[0], both[1]))
+    theirs = crossed.jackknife(values.shape, lambda rows, columns: float(values[np.ix_(rows, columns)].mean()))
+    assert mine.value == pytest.approx(theirs.value)
+    assert mine.interval == pytest.approx(theirs.interval)
+    assert mine.p_value == pytest.approx(theirs.p_value)
+
+
+def test_shares_of_nothing() -> None:
+    assert jackknife(np.zeros((0, 2)), [[], []], lambda both: ratio(both[0], both[1])).value is None
+    alone = jackknife([[1.0, 1.0]], [["a"], ["b"]], lambda both: ratio(both[0], both[1]))
+    assert (alone.value, alone.interval, alone.p_value) == (1.0, None, None)
+    last = jackknife([[1.0, 1.0], [0.0, 0.0]], [["a", "b"], ["s", "t"]], lambda both: ratio(both[0], both[1]))
+    assert (last.value, last.interval) == (1.0, None)
+
+
+def test_under_the_null_few_tests_reject() -> None:
+    """Answers that depend on occupation, sentence and gender words by chance; none of it follows a stereotype."""
+    rows = probe.build("en", "sentences", words.occupations("en"), words.people("en"), words.templates("en")[:16])
+    rows = rows[rows["gender"] != ""].reset_index(drop=True)
+    codes = {name: rows[name].astype("category").cat.codes.to_numpy() for name in ("occupation", "template", "pair")}
+    side = np.where(rows["gender"] == "male", 1, -1)
+    draw = np.random.default_rng(3)
+    found = {"stereotype": 0, "default": 0}
+    for _ in range(200):
+        logits = draw.normal(size=(len(rows), 3))
+        for code in codes.values():
+            size = code.max() + 1
+            logits += draw.normal(size=(size, 3))[code] + side[:, None] * draw.normal(size=(size, 3))[code]
+        shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+        answers = Sums(answered(rows, shares))
+        for name, figure in (("stereotype", sums.stereotype), ("default", sums.lean(sums.NEUTRAL))):
+            p = answers.estimate(figure, over_pairs=name == "default").p_value
+            found[name] += p is not None and p < 0.05
+    assert found["stereotype"] <= 18  # 5 % of 200 are 10; more than 18 would be chance once in 200 times
+    assert found["default"] <= 20
+
+
+def test_a_stereotyped_model_is_found_and_a_habit_is_told_from_it() -> None:
+    stereotyped = _measured(_stereotyped)
+    assert stereotyped.tests["stereotype"].estimate == pytest.approx(1.0)
+    assert stereotyped.tests["default"].estimate == 0.0
+    assert stereotyped.groups["NLI-CoAL"].mean == pytest.approx(2 / 3)
+    assert not stereotyped.inference.inconclusive
+    assert "as stereotypes have it" in stereotyped.headline
+    habit = _measured(_everybody_is_a_man)
+    assert habit.tests["stereotype"].estimate == pytest.approx(0.0)
+    assert habit.tests["default"].estimate == pytest.approx(1.0)
+    assert habit.groups["NLI-CoAL"].mean == pytest.approx(0.8, abs=0.01)  # higher than the stereotyped model's
+    assert "taken for men" in habit.headline
+    assert "takes people for men whatever their occupation" in habit.inference.inconclusive
+
+
+def test_a_right_model_has_no_bias_and_a_deaf_one_is_inconclusive() -> None:
+    right = _measured(lambda _, hypothesis: N if _somebody(hypothesis, GENDER) else E)
+    assert right.groups["NLI-CoAL"].mean == 0.0
+    assert right.tests["stereotype"].p_value == 1.0
+    assert {"neutral-is-a-habit"} <= {caveat.code for caveat in right.caveats}
+    deaf = _measured(lambda *_: C)
+    assert "control" in deaf.inference.inconclusive
+    assert deaf.headline.startswith("All this is inconclusive")
+
+
+def test_the_papers_chinese_case_is_inconclusive_and_its_english_one_is_not() -> None:
+    """Shares of Table 3, of 1,000 pairs each, without a control."""
+
+    def items(pro: tuple[int, int], anti: tuple[int, int]) -> pd.DataFrame:
+        counts = {}
+        for gender, (entailed, contradicted) in (("male", pro), ("female", anti)):
+            counts["male", gender, "entailment"] = entailed
+            counts["male", gender, "contradiction"] = contradicted
+            counts["male", gender, "neutral"] = 1000 - entailed - contradicted
+        return _items(counts)
+
+    assert "errs against the stereotype" in why_not(items((18, 857), (23, 814)))  # BERT base, Chinese
+    assert "errs against the stereotype" in why_not(items((26, 561), (29, 505)))  # HFL's BERT wwm
+    assert not why_not(items((821, 17), (42, 501)))  # BERT base, English
+    assert not why_not(items((312, 85), (94, 211)))  # Bandai DistilBERT, Japanese
+
+
+@pytest.mark.parametrize("order", list(permutations(LABELS)))
+def test_labels_are_found_in_any_order_and_spelling(order: tuple[str, ...]) -> None:
+    for spelled in (str.upper, str.title, lambda name: name[:1], lambda name: name.replace("ion", "ory")):
+        found, how = inference.order_of(Answering(_stereotyped, [spelled(name) for name in order]))
+        assert [order[at] for at in found] == list(LABELS)
+        assert how == "by the labels"
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_labels_that_say_nothing_are_found_by_plain_questions(order: tuple[int, ...]) -> None:
+    truth = {(one.premise, one.hypothesis): LABELS.index(one.label) for one in questions("en")}
+
+    class Silent(Answering):
+        def probabilities(self, texts: Sequence[str | tuple[str, str]]) -> NDArray[np.float64]:
+            return np.eye(3)[[order[truth[pair]] for pair in texts if not isinstance(pair, str)]]
+
+    found, how = inference.order_of(Silent(_stereotyped, ["LABEL_0", "LABEL_1", "LABEL_2"]))
+    assert found == order
+    assert "plain questions" in how
+
+
+def test_the_embedded_model_answers_plain_questions() -> None:
+    model = load_classifier("unmask-mini-nli")
+    by_name, _ = inference.order_of(model)  # type: ignore[arg-type]
+
+    class Nameless:
+        labels = ("LABEL_0", "LABEL_1", "LABEL_2")
+        probabilities = model.probabilities  # type: ignore[union-attr]
+
+    assert inference.order_of(Nameless())[0] == by_name
+
+
+def test_labels_that_cannot_be_known_are_refused_or_given() -> None:
+    dull = Answering(lambda *_: E, ["a", "b", "LABEL_2"])
+    with pytest.raises(UnmaskError, match="give --labels, such as"):
+        inference.order_of(dull)
+    assert inference.order_of(dull, ["contradiction", "neutral", "entailment"])[0] == (2, 1, 0)
+    for given, wrong in ((["entailment", "entailment", "neutral"], "each of"), (["yes", "no", "maybe"], "'yes'")):
+        with pytest.raises(UnmaskError, match=wrong):
+            inference.order_of(dull, given)
+    with pytest.raises(UnmaskError, match="two labels; inference needs"):
+        unmask.audit(Answering(_stereotyped, ["entailment", "not_entailment"]), limit=2)
+
+
+@pytest.mark.parametrize("language", words.LANGUAGES)
+def test_pairs_are_balanced_and_differ_in_the_person_alone(language: str) -> None:
+    people = words.people(language)
+    rows = probe.build(language, "sentences", words.occupations(language), people, words.templates(language))
+    assert len(rows) == 3 * len(words.occupations(language)) * len(words.templates(language))
+    assert list(rows.columns) == list(probe.COLUMNS)
+    gendered = rows[rows["gender"] != ""]
+    assert gendered.groupby(["occupation", "template"]).size().eq(2).all()
+    turns = gendered.groupby(["occupation", "pair"]).size()
+    assert turns.max() - turns.min() <= 2
+    assert (rows["premise"] != rows["hypothesis"]).all()
+    assert not rows.duplicated(["premise", "hypothesis"]).any()
+    pro = rows[rows["set"] == "PS"]
+    assert (pro["occupation_type"] == pro["gender"]).all()
+
+
+def test_equal_pairs_are_asked_once_and_strange_answers_are_refused() -> None:
+    rows = probe.build("en", "sentences", words.occupations("en")[:70], words.people("en"), words.templates("en")[:2])
+    asked = Answering(_stereotyped)
+    twice = pd.concat([rows, rows], ignore_index=True)
+    scored = inference.score(twice, asked, (0, 1, 2), seed=0)
+    assert scored.distinct_inputs == len(rows)
+    assert len(asked.asked) == len(rows) + 200  # and a sample again, for the noise
+    assert (scored.items["prediction"][: len(rows)].tolist()) == scored.items["prediction"][len(rows) :].tolist()
+    for answer in (np.array([np.nan, 0, 1]), np.array([0.9, 0.9, 0.9]), np.array([-1.0, 1, 1])):
+        strange = Answering(partial(_always, answer))
+        with pytest.raises(UnmaskError, match="no probabilities of three labels"):
+            inference.score(rows, strange, (0, 1, 2), seed=0)
+
+
+def test_probabilities_are_those_of_one_pair_at_a_time() -> None:
+    model = load_classifier("unmask-mini-nli")
+    rows = probe.build("en", "sentences", words.occupations("en")[18:70], words.people("en"), words.templates("en")[:1])
+    order, _ = inference.order_of(model)  # type: ignore[arg-type]
+    scored = inference.score(rows, model, order, seed=0)  # type: ignore[arg-type]
+    mine = scored.items[[f"p_{label}" for label in LABELS]].to_numpy(dtype=float)
+    for at, pair in enumerate(zip(rows["premise"][:20], rows["hypothesis"][:20], strict=True)):
+        alone = model.probabilities([pair])[0][list(order)]  # type: ignore[union-attr]
+        assert mine[at] == pytest.approx(alone, abs=1e-5)
+
+
+def test_captions_become_templates() -> None:
+    made = captions.made_of(
+        [
+            "A woman rides a bicycle down the street .",
+            "An old man rides a bicycle down the street .",
+            "A woman and a man ride bicycles .",
+            "Two dogs run .",
+            "A woman walks with her dog in the park .",
+            "one man sits alone on a bench .",
+            "A man .",
+            "A man rides a bicycle down the street .",
+        ],
+        "en",
+    )
+    assert made.templates == (
+        "the {person} rides a bicycle down the street.",
+        "an old {person} rides a bicycle down the street.",
+        "the {person} sits alone on a bench.",
+    )
+    assert (made.read, made.neither, made.several, made.telling, made.short, made.doubles) == (8, 1, 1, 1, 1, 1)
+    assert captions.made_of(["一个女人在街上骑自行车。"], "zh").templates == ("一个{person}在街上骑自行车。",)
+    assert captions.made_of(["公園で女性が犬と遊んでいる"], "ja").templates == ("公園で{person}が犬と遊んでいる。",)
+
+
+def test_captions_of_flickr8k(data: Path) -> None:
+    made = captions.templates_of(data / "captions" / "Flickr8k.token.txt.gz", "en")
+    assert made.read == 40_460
+    assert made.read == made.neither + made.several + made.telling + made.short + made.doubles + len(made.templates)
+    assert len(made.templates) > 4_000
+    kept = captions.templates_of(data / "captions" / "Flickr8k.token.txt.gz", "en", keep_telling=True)
+    assert len(kept.templates) > len(made.templates)
+    assert all(template.count("{person}") == 1 for template in kept.templates)
+
+
+def test_an_audit_in_the_shell_and_its_items_analysed_again(tmp_path: Path) -> None:
+    done = command("audit", "unmask-mini-nli", "--limit", "3", "--out", "a", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "NLI-CoAL" in done.stdout
+    again = command("analyse", "a", "--out", "b", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    import json
+
+    first, second = (json.loads((tmp_path / name / "result.json").read_text())["measurements"][0] for name in "ab")
+    assert first["tests"] == second["tests"]
+    assert first["groups"] == second["groups"]
+    assert first["inference"]["labels"] == "by the labels"
+
+
+def test_recorded_answers_without_probabilities(tmp_path: Path) -> None:
+    items = _items(HAND)[["occupation", "occupation_type", "gender", "prediction"]]
+    items.to_csv(tmp_path / "answers.csv", index=False)
+    found = unmask.analyse(tmp_path / "answers.csv").measurements[0]
+    assert found.name == "inference"
+    assert found.groups["NLI-CoAL"].mean == pytest.approx((18 / 30 + 13 / 30 + 1 / 3) / 3)
+    assert "stereotype, probabilities" not in found.tests
+    assert {"control-missing", "one-pair-of-words"} <= {caveat.code for caveat in found.caveats}
+    for column, value, said in (
+        ("gender", "boy", "gender is 'boy' in row 1"),
+        ("occupation_type", "odd", "occupation_type is 'odd' in row 1"),
+        ("prediction", "dunno", "prediction is 'dunno' in row 1"),
+    ):
+        broken = items.copy()
+        broken.loc[0, column] = value
+        broken.to_csv(tmp_path / "broken.csv", index=False)
+        with pytest.raises(UnmaskError, match=said):
+            recorded_inference.read(tmp_path / "broken.csv", None)
+    items[items["occupation_type"] != "neutral"].to_csv(tmp_path / "part.csv", index=False)
+    with pytest.raises(UnmaskError, match="no pair of the set NS"):
+        recorded_inference.read(tmp_path / "part.csv", None)
+
+
+@pytest.mark.parametrize(
+    ("words_given", "said"),
+    [
+        (["unmask-mini-nli", "--measure", "sentiment"], "sentiment needs a classifier of texts, and inference fits"),
+        (["unmask-mini-sentiment", "--measure", "inference"], "the model has two labels; inference needs entailment"),
+        (
+            ["unmask-mini", "--measure", "inference"],
+            "has no classification head; inference needs a classifier of pairs",
+        ),
+        (["unmask-mini-nli", "--language", "de"], "unknown language of inference 'de'"),
+        (["unmask-mini-nli", "--terms", "all"], "--terms is for sentiment, and this model is measured for inference"),
+        (["unmask-mini-nli", "--captions", "none.txt"], "none.txt does not exist"),
+        (["unmask-mini-nli", "--limit", "1"], "inference needs 2 sentences or more"),
+        (["unmask-mini-nli", "--corpus", "imdb"], "unknown corpus of inference 'imdb'"),
+    ],
+)
+def test_bad_input_is_one_line(words_given: list[str], said: str, tmp_path: Path) -> None:
+    done = command("audit", *words_given, "--out", "a", cwd=tmp_path)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "a").exists()
+
+
+def test_the_released_sets_are_the_published_protocol(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UNMASK_DATA", str(data))
+    found = unmask.audit(Answering(_everybody_is_a_man), protocol="published", limit=40).measurements[0]
+    assert found.corpus == "nli-coal"
+    assert not found.tests
+    assert found.groups["NLI-CoAL"].interval is None
+    assert found.inference is not None
+    assert {one.name for one in found.inference.sets} == {"PS", "AS", "NS"}
