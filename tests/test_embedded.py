@@ -92,10 +92,10 @@ def test_the_command_takes_names_and_lists_them(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "audits" / "unmask-mini" / "report.html").is_file()
     done = subprocess.run(
-        [*words, "audit", "unmask-mini-nli"], cwd=tmp_path, capture_output=True, text=True, check=False
+        [*words, "audit", "unmask-mini-nli", "--limit", "2"], cwd=tmp_path, capture_output=True, text=True, check=False
     )
-    assert done.returncode == 2
-    assert "tells entailment from contradiction and rates nothing" in done.stderr
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "audits" / "unmask-mini-nli" / "report.html").is_file()
 
 
 def test_the_sentiment_classifier_knows_praise_from_blame() -> None:
