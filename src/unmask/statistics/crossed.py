@@ -72,7 +72,7 @@ def jackknife(
     without_column = [(all_rows, np.delete(all_columns, i)) for i in range(columns)]
     return combined(
         value,
-        [[statistic(*places) for places in kept] for kept in (without_row, without_column)],
+        [[statistic(*places) for places in kept] for kept in (without_row, without_column) if len(kept) > 1],
         scale=scale,
         confidence=confidence,
     )
@@ -84,9 +84,8 @@ def combined(
     """The estimate of a statistic from its values with one level of a factor left out, for each of crossed factors."""
     parts = []
     for values in left_out:
-        if (count := len(values)) > 1:
-            left = np.array([scale.to(one) for one in values])
-            parts.append(((count - 1) / count * float(((left - left.mean()) ** 2).sum()), count - 1))
+        count, left = len(values), np.array([scale.to(one) for one in values])
+        parts.append(((count - 1) / count * float(((left - left.mean()) ** 2).sum()), count - 1))
     centre = scale.to(value)
     variance = sum(part for part, _ in parts)
     if not parts or not np.isfinite(variance) or not np.isfinite(centre):

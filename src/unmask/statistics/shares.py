@@ -31,8 +31,8 @@ def jackknife(numbers: ArrayLike, factors: Sequence[ArrayLike], statistic: Calla
     value = float(statistic(total))
     if not np.isfinite(value):
         return Estimate(None)
-    left_out = [[float(statistic(total - part)) for part in _sums(rows, factor)] for factor in map(np.asarray, factors)]
-    return combined(value, left_out)
+    parts = [_sums(rows, np.asarray(factor)) for factor in factors]
+    return combined(value, [[float(statistic(total - part)) for part in some] for some in parts if len(some) > 1])
 
 
 def _sums(rows: NDArray[np.float64], factor: NDArray[np.generic]) -> NDArray[np.float64]:
