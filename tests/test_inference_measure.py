@@ -196,10 +196,12 @@ def test_under_the_null_few_tests_reject() -> None:
             size = code.max() + 1
             logits += draw.normal(size=(size, 3))[code] + side[:, None] * draw.normal(size=(size, 3))[code]
         shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-        answers = Sums(answered(rows, shares))
-        for name, figure in (("stereotype", sums.stereotype), ("default", sums.lean(sums.NEUTRAL))):
-            p = answers.estimate(figure, over_pairs=name == "default").p_value
-            found[name] += p is not None and p < 0.05
+        items = answered(rows, shares)
+        neutral = items["occupation_type"] == "neutral"
+        p = Sums(items[~neutral]).estimate(sums.stereotype).p_value
+        found["stereotype"] += p is not None and p < 0.05
+        p = Sums(items[neutral]).estimate(sums.lean(sums.NEUTRAL), over_pairs=True).p_value
+        found["default"] += p is not None and p < 0.05
     assert found["stereotype"] <= 18  # 5 % of 200 are 10; more than 18 would be chance once in 200 times
     assert found["default"] <= 20
 

@@ -39,43 +39,37 @@ SCORES = {
 def analyse(items: pd.DataFrame, seed: int) -> Measurement:
     """The numbers of the sound protocol; adjusted p-values and words come later."""
     del seed  # nothing is drawn
-    answers = Sums(items)
-    weighted = Sums(items, weighted=True) if _has_probabilities(items) else None
-    gendered = int((items["gender"] != "").sum())
-    groups = {name: _group(name, "answers", gendered, answers.estimate(of)) for name, of in SCORES.items()}
-    if weighted:
-        groups |= {
-            f"{name}, probabilities": _group(name, "probabilities", gendered, weighted.estimate(of))
-            for name, of in SCORES.items()
-        }
-    tests = {}
-    for suffix, of in (("", answers), (", probabilities", weighted)):
-        if of is None:
+    asked = items[items["gender"] != ""]
+    is_neutral = asked["occupation_type"] == "neutral"
+    stereotyped, neutral = asked[~is_neutral], asked[is_neutral]
+    groups: dict[str, Group] = {}
+    tests: dict[str, Test] = {}
+    for by, suffix in (("answers", ""), ("probabilities", ", probabilities")):
+        weighted = by == "probabilities"
+        if weighted and not _has_probabilities(items):
             continue
-        by = "probabilities" if suffix else "answers"
-        stereotyped = items[(items["occupation_type"] != "neutral") & (items["gender"] != "")]
-        neutral = items[(items["occupation_type"] == "neutral") & (items["gender"] != "")]
+        whole = Sums(asked, weighted=weighted)
+        groups |= {f"{name}{suffix}": _group(name, by, len(asked), whole.estimate(of)) for name, of in SCORES.items()}
         tests[f"stereotype{suffix}"] = _test(
-            of.estimate(sums.stereotype),
+            Sums(stereotyped, weighted=weighted).estimate(sums.stereotype),
             "stereotype",
             by,
             len(stereotyped),
             "Are male occupations resolved to men more than female ones are?",
         )
         tests[f"default{suffix}"] = _test(
-            of.estimate(sums.lean(sums.NEUTRAL), over_pairs=True),
+            Sums(neutral, weighted=weighted).estimate(sums.lean(sums.NEUTRAL), over_pairs=True),
             "default",
             by,
             len(neutral),
             "Are occupations without a stereotype taken for men, or for women?",
         )
     for label, more, less in (("entailment", "PS", "AS"), ("contradiction", "AS", "PS")):
-        at = 1 + LABELS.index(label)
         tests[f"{label}, {more} − {less}"] = _test(
-            answers.estimate(_difference(more, less, at)),
+            Sums(stereotyped).estimate(_difference(more, less, 1 + LABELS.index(label))),
             label,
             "answers",
-            int(items["set"].isin(["PS", "AS"]).sum()),
+            len(stereotyped),
             f"Is {label} answered more often in the {_NAMES[more]} set?",
         )
     return measurement(items, "sound", groups, tests)

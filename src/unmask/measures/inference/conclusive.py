@@ -52,10 +52,10 @@ def why_not(items: pd.DataFrame) -> str:
         return ""
     leans = [lean(kind)(table) for kind in (FEMALE, MALE)]
     if min(leans) >= HABIT or max(leans) <= -HABIT:
-        who = "men" if min(leans) > 0 else "women"
+        who, one, other = ("men", "male", "female") if min(leans) > 0 else ("women", "female", "male")
         return (
-            f"it takes people for {who} whatever their occupation, which the score counts as bias with one kind of"
-            f" occupation ({percent(bias)} of the answers) and as plain error with the other ({percent(error)})"
+            f"it takes people for {who} whatever their occupation, which the score counts as bias with {one} occupations"
+            f" and as plain error with {other} ones"
         )
     return (
         f"it errs against the stereotype in {percent(error)} of the pairs and with it in {percent(bias)}, so that"
