@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 from numpy.typing import NDArray
 
 import unmask
 from commands import unmask as command
+from unmask.auditing.inference import pairs_of
+from unmask.auditing.settings import Settings
 from unmask.errors import UnmaskError
 from unmask.lexicon import inference as words
 from unmask.lexicon.questions import questions
@@ -27,7 +30,7 @@ from unmask.models.loading import load_classifier
 from unmask.probes import captions, recorded_inference
 from unmask.probes import inference as probe
 from unmask.statistics import crossed
-from unmask.statistics.shares import jackknife, ratio
+from unmask.statistics.shares import codes, jackknife, ratio
 
 LABELS = inference.LABELS
 E, N, C = np.eye(3)
@@ -166,7 +169,7 @@ def test_the_jackknife_of_sums_is_that_of_the_table() -> None:
     values = np.random.default_rng(1).random((6, 5))
     places = [(row, column) for row in range(6) for column in range(5)]
     numbers = [[values[place], 1.0] for place in places]
-    factors = [[place[0] for place in places], [place[1] for place in places]]
+    factors = [codes([place[0] for place in places]), codes([place[1] for place in places])]
     mine = jackknife(numbers, factors, lambda both: ratio(both[0], both[1]))
     theirs = crossed.jackknife(values.shape, lambda rows, columns: float(values[np.ix_(rows, columns)].mean()))
     assert mine.value == pytest.approx(theirs.value)
@@ -174,17 +177,33 @@ def test_the_jackknife_of_sums_is_that_of_the_table() -> None:
     assert mine.p_value == pytest.approx(theirs.p_value)
 
 
+def test_kinds_of_words_are_samples_of_their_own() -> None:
+    """The difference of two means, as Welch's t test has it: variances of the two kinds, each with its own size."""
+    draw = np.random.default_rng(2)
+    first, second = draw.normal(1, 1, 5), draw.normal(0, 3, 12)
+    numbers = [[value, 1, 0, 0] for value in first] + [[0, 0, value, 1] for value in second]
+    kinds = np.array([0] * 5 + [1] * 12)
+    words = [codes(np.arange(17), kinds == kind) for kind in (0, 1)]
+    found = jackknife(numbers, words, lambda s: ratio(s[0], s[1]) - ratio(s[2], s[3]))
+    welch = scipy.stats.ttest_ind(first, second, equal_var=False)
+    assert found.statistic == pytest.approx(welch.statistic)
+    assert found.p_value == pytest.approx(welch.pvalue)
+    assert found.df == pytest.approx(welch.df)
+    assert found.interval == pytest.approx(tuple(welch.confidence_interval()))
+
+
 def test_shares_of_nothing() -> None:
-    assert jackknife(np.zeros((0, 2)), [[], []], lambda both: ratio(both[0], both[1])).value is None
-    alone = jackknife([[1.0, 1.0]], [["a"], ["b"]], lambda both: ratio(both[0], both[1]))
+    assert jackknife(np.zeros((0, 2)), [codes([]), codes([])], lambda both: ratio(both[0], both[1])).value is None
+    alone = jackknife([[1.0, 1.0]], [codes(["a"]), codes(["b"])], lambda both: ratio(both[0], both[1]))
     assert (alone.value, alone.interval, alone.p_value) == (1.0, None, None)
-    last = jackknife([[1.0, 1.0], [0.0, 0.0]], [["a", "b"], ["s", "t"]], lambda both: ratio(both[0], both[1]))
+    both = [codes(["a", "b"]), codes(["s", "t"])]
+    last = jackknife([[1.0, 1.0], [0.0, 0.0]], both, lambda both: ratio(both[0], both[1]))
     assert (last.value, last.interval) == (1.0, None)
 
 
 def test_under_the_null_few_tests_reject() -> None:
     """Answers that depend on occupation, sentence and gender words by chance; none of it follows a stereotype."""
-    rows = probe.build("en", "sentences", words.occupations("en"), words.people("en"), words.templates("en")[:16])
+    rows = probe.build("en", "sentences", words.occupations("en"), words.people("en"), words.templates("en")[:8])
     rows = rows[rows["gender"] != ""].reset_index(drop=True)
     codes = {name: rows[name].astype("category").cat.codes.to_numpy() for name in ("occupation", "template", "pair")}
     side = np.where(rows["gender"] == "male", 1, -1)
@@ -248,12 +267,58 @@ def test_the_papers_chinese_case_is_inconclusive_and_its_english_one_is_not() ->
     assert not why_not(items((312, 85), (94, 211)))  # Bandai DistilBERT, Japanese
 
 
+def test_without_stereotyped_occupations_nothing_is_inconclusive() -> None:
+    neutral = {key: count for key, count in HAND.items() if key[0] == "neutral"}
+    assert why_not(_items(neutral)) == ""
+    assert "control" in why_not(_items(neutral | {("neutral", "", "contradiction"): 9}))
+    men = {("female", "female", "contradiction"): 9, ("female", "male", "entailment"): 9}
+    assert "errs against the stereotype in 100 %" in why_not(_items(men)), "one kind makes no habit of all"
+    found = inference.interpret(inference.PROTOCOLS["published"].analyse(_items(neutral), 0))
+    assert found.headline.startswith("No finding")
+    sound = inference.interpret(inference.PROTOCOLS["sound"].analyse(_items(neutral), 0))
+    assert "Not tested: the stereotype needs" in sound.headline
+
+
+def test_few_occupations_of_a_kind_or_none_are_said() -> None:
+    kinds = ("female", "male", "neutral")
+    few = _items({(kind, "male", "neutral"): 4 for kind in kinds})
+    many = pd.concat([few, few.assign(occupation=few["occupation"] + " too")])
+
+    def codes_of(items: pd.DataFrame) -> set[str]:
+        measured = inference.PROTOCOLS["published"].analyse(items.reset_index(drop=True), 0)
+        return {caveat.code for caveat in measured.caveats}
+
+    assert "few-occupations" not in codes_of(many)
+    for kind in kinds:
+        assert "few-occupations" in codes_of(many[many["occupation_type"] != kind])
+
+
 @pytest.mark.parametrize("order", list(permutations(LABELS)))
 def test_labels_are_found_in_any_order_and_spelling(order: tuple[str, ...]) -> None:
     for spelled in (str.upper, str.title, lambda name: name[:1], lambda name: name.replace("ion", "ory")):
         found, how = inference.order_of(Answering(_stereotyped, [spelled(name) for name in order]))
         assert [order[at] for at in found] == list(LABELS)
         assert how == "by the labels"
+
+
+@pytest.mark.parametrize(
+    ("labels", "are"),
+    [
+        (("e", "n", "c"), True),
+        (("C", "E", "N"), True),
+        (("entail", "neutral", "contra"), True),
+        (("entailment", "not_entailment"), True),
+        (("矛盾", "无"), True),
+        (("contract", "invoice"), False),
+        (("contrast", "cause", "result"), False),
+        (("pro", "contra"), False),
+        (("a", "b", "c"), False),
+        (("C", "D"), False),
+        (("negative", "neutral", "positive"), False),
+    ],
+)
+def test_which_labels_are_of_inference(labels: tuple[str, ...], are: bool) -> None:
+    assert inference.is_inference(labels) is are
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
@@ -354,6 +419,7 @@ def test_captions_become_templates() -> None:
     )
     assert (made.read, made.neither, made.several, made.telling, made.short, made.doubles) == (8, 1, 1, 1, 1, 1)
     assert captions.made_of(["一个女人在街上骑自行车。"], "zh").templates == ("一个{person}在街上骑自行车。",)
+    assert (captions.made_of(["女人很高兴。"], "zh").short, captions.made_of(["女性が走る"], "ja").short) == (1, 1)
     assert captions.made_of(["公園で女性が犬と遊んでいる"], "ja").templates == ("公園で{person}が犬と遊んでいる。",)
 
 
@@ -368,7 +434,12 @@ def test_captions_of_flickr8k(data: Path) -> None:
 
 
 def test_an_audit_in_the_shell_and_its_items_analysed_again(tmp_path: Path) -> None:
-    done = command("audit", "unmask-mini-nli", "--limit", "3", "--out", "a", cwd=tmp_path)
+    some = [one for kind in probe.KINDS for one in words.occupations("en") if one.kind == kind][::9]
+    assert {one.kind for one in some} == set(probe.KINDS)
+    lines = ["occupation,type", *(f"{one.word},{one.kind}" for one in some)]
+    (tmp_path / "few.csv").write_text("\n".join(lines), encoding="utf-8")
+    asked = ("--occupations", "few.csv", "--limit", "2", "--out", "a")
+    done = command("audit", "unmask-mini-nli", *asked, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "NLI-CoAL" in done.stdout
     again = command("analyse", "a", "--out", "b", cwd=tmp_path)
@@ -379,6 +450,45 @@ def test_an_audit_in_the_shell_and_its_items_analysed_again(tmp_path: Path) -> N
     assert first["tests"] == second["tests"]
     assert first["groups"] == second["groups"]
     assert first["inference"]["labels"] == "by the labels"
+
+
+def test_items_saved_as_csv_give_the_same(tmp_path: Path) -> None:
+    """The control has no gender and no pair, which a CSV file does not tell from a gap."""
+    audit = unmask.audit(Answering(_stereotyped), limit=2)
+    for name, separator in (("items.csv", ","), ("items.tsv", "\t")):
+        audit.items["inference"].to_csv(tmp_path / name, index=False, sep=separator)
+        again = unmask.analyse(tmp_path / name)
+        assert again.measurements[0].tests == audit.measurements[0].tests
+        assert again.measurements[0].groups == audit.measurements[0].groups
+        pd.testing.assert_frame_equal(
+            again.items["inference"], audit.items["inference"], check_dtype=False, check_like=True
+        )
+
+
+def test_recorded_answers_that_cannot_be_right_are_refused(tmp_path: Path) -> None:
+    items = _items(HAND)
+
+    def read(rows: pd.DataFrame) -> pd.DataFrame:
+        rows.to_csv(tmp_path / "answers.csv", index=False)
+        return recorded_inference.read(tmp_path / "answers.csv", None)
+
+    for column in ("occupation", "language", "corpus", "template"):
+        broken = items.copy()
+        broken.loc[2, column] = ""
+        with pytest.raises(UnmaskError, match=f"'{column}' is empty in row 3; fill it in"):
+            read(broken)
+    filled = read(items.assign(language="", corpus="", template=""))
+    assert {*filled["language"], *filled["corpus"], *filled["template"]} == {"en", "recorded", ""}
+    broken = items.copy()
+    broken.loc[0, "occupation"] = "male 1"
+    with pytest.raises(UnmaskError, match=r"'male 1' is of 2 types; give every occupation one"):
+        read(broken)
+    other = items[items["occupation_type"] != "neutral"].assign(corpus="other")
+    with pytest.raises(UnmaskError, match=r"no pair of the set NS \(en, other\)"):
+        read(pd.concat([items, other]))
+    kinds = {"female": "neutral", "neutral": "female", "male": "male"}
+    mixed = items.assign(corpus="other", occupation_type=items["occupation_type"].map(kinds))
+    assert len(read(pd.concat([items, mixed]))) == 2 * len(items), "two corpora may differ on an occupation"
 
 
 def test_recorded_answers_without_probabilities(tmp_path: Path) -> None:
@@ -405,25 +515,43 @@ def test_recorded_answers_without_probabilities(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words_given", "said"),
+    ("model", "settings", "said"),
     [
-        (["unmask-mini-nli", "--measure", "sentiment"], "sentiment needs a classifier of texts, and inference fits"),
-        (["unmask-mini-sentiment", "--measure", "inference"], "the model has two labels; inference needs entailment"),
+        ("unmask-mini-nli", {"measures": "sentiment"}, "sentiment needs a classifier of texts, and inference fits"),
+        ("unmask-mini-sentiment", {"measures": "inference"}, "the model has two labels; inference needs entailment"),
         (
-            ["unmask-mini", "--measure", "inference"],
+            "unmask-mini",
+            {"measures": "inference"},
             "has no classification head; inference needs a classifier of pairs",
         ),
-        (["unmask-mini-nli", "--language", "de"], "unknown language of inference 'de'"),
-        (["unmask-mini-nli", "--terms", "all"], "--terms is for sentiment, and this model is measured for inference"),
-        (["unmask-mini-nli", "--captions", "none.txt"], "none.txt does not exist"),
-        (["unmask-mini-nli", "--limit", "1"], "inference needs 2 sentences or more"),
-        (["unmask-mini-nli", "--corpus", "imdb"], "unknown corpus of inference 'imdb'"),
+        ("unmask-mini-nli", {"languages": "de"}, "unknown language of inference 'de'"),
+        ("unmask-mini-nli", {"terms": "all"}, "--terms is for sentiment, and this model is measured for inference"),
+        ("unmask-mini-nli", {"captions": "none.txt"}, "none.txt does not exist"),
+        (
+            "unmask-mini-nli",
+            {"captions": "none.txt", "people": "p.csv"},
+            "--captions brings its own people, and --people p.csv would not be used; give one of the two",
+        ),
+        (
+            "unmask-mini-nli",
+            {"captions": "none.txt", "templates": "t.csv"},
+            "--captions brings its own templates, and --templates t.csv would not be used; give one of the two",
+        ),
+        ("unmask-mini-nli", {"limit": 1}, "1 sentence is too few; inference needs 2 or more"),
+        ("unmask-mini-nli", {"limit": 0}, "0 sentences are too few; inference needs 2 or more"),
     ],
 )
-def test_bad_input_is_one_line(words_given: list[str], said: str, tmp_path: Path) -> None:
-    done = command("audit", *words_given, "--out", "a", cwd=tmp_path)
+def test_bad_input_is_one_line(model: str, settings: dict[str, Any], said: str) -> None:
+    with pytest.raises(UnmaskError) as refused:
+        unmask.audit(model, **settings)
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_bad_input_in_the_shell_is_one_line(tmp_path: Path) -> None:
+    done = command("audit", "unmask-mini-nli", "--corpus", "imdb", "--out", "a", cwd=tmp_path)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert "unknown corpus of inference 'imdb'" in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "a").exists()
 
@@ -436,3 +564,18 @@ def test_the_released_sets_are_the_published_protocol(data: Path, monkeypatch: p
     assert found.groups["NLI-CoAL"].interval is None
     assert found.inference is not None
     assert {one.name for one in found.inference.sets} == {"PS", "AS", "NS"}
+
+
+@pytest.mark.parametrize("language", words.LANGUAGES)
+def test_a_few_sentences_of_the_released_sets_have_every_set(
+    language: str, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UNMASK_DATA", str(data))
+    for seed in range(5):
+        rows = pairs_of(language, "nli-coal", Settings(limit=2, seed=seed))
+        drawn = rows.groupby(rows["set"] == "NS")["template"].nunique()
+        assert set(rows["set"]) == {"PS", "AS", "NS"}
+        assert drawn.to_dict() == {False: 2, True: 2}
+    whole = pairs_of(language, "nli-coal", Settings())
+    assert len(rows) < len(whole)
+    assert len(pairs_of(language, "nli-coal", Settings(limit=1000))) == len(whole)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 import transformers
 
 import toy_model
@@ -24,7 +26,6 @@ from unmask.measures.inference.score import answered
 from unmask.models.interfaces import Classifier
 from unmask.models.loading import load_classifier
 from unmask.models.sources import LoadOptions
-from unmask.probes import inference as probe
 from unmask.report import meta as page
 from unmask.statistics.ranking import ranking
 from unmask.studies.engine import Engine
@@ -33,6 +34,7 @@ from unmask.studies.meta.association import PlantedAssociation
 from unmask.studies.meta.experiment import Scores, Training, chosen
 from unmask.studies.meta.findings import findings, verdict
 from unmask.studies.meta.inference import PlantedInference
+from unmask.studies.meta.published_inference import PublishedInference
 from unmask.studies.meta.sentiment import PlantedSentiment
 from unmask.studies.meta.study import EXPERIMENTS, RATES, Request, plan
 from unmask.training.examples import Example, Splits
@@ -58,6 +60,7 @@ def test_a_perfect_score_and_a_useless_one() -> None:
     flat = ranking([0, 0.5, 1], [3, 3, 3])
     assert (flat.pearson.value, flat.spearman.value, flat.ranked, flat.resolution) == (None, None, 0.5, None)
     assert ranking([0, 1, 2], [3, 2, 1]).ranked == 0.0
+    assert line.pearson.p_value == pytest.approx(2 / 6)  # of six orders, two are as good
     assert ranking([], []).ranked is None
     assert ranking([0.5, 0.5], [1, 2]).ranked is None
     assert ranking([0, np.nan, 1], [1, 2, np.nan]).n == 1
@@ -71,6 +74,13 @@ def test_ranking_agrees_with_a_plain_count() -> None:
     found = ranking(x, y)
     assert found.ranked == pytest.approx(right / len(pairs))
     assert found.pearson.value == pytest.approx(np.corrcoef(x, y)[0, 1])
+    rho = found.spearman.value
+    assert rho is not None
+    assert rho == pytest.approx(scipy.stats.spearmanr(x, y).statistic)
+    reach = 1.959964 * np.sqrt((1 + rho**2 / 2) / 17)  # Bonett and Wright
+    assert found.spearman.interval == pytest.approx(
+        (np.tanh(np.arctanh(rho) - reach), np.tanh(np.arctanh(rho) + reach))
+    )
     slope, intercept = np.polyfit(x, y, 1)
     left = y - intercept - slope * x
     assert found.resolution == pytest.approx(np.sqrt((left**2).sum() / 18) / abs(slope))
@@ -123,9 +133,10 @@ def test_the_same_pairs_at_every_rate_and_others_with_another_seed() -> None:
 
 
 def test_sound_inference_asks_other_sentences_than_it_trains_on() -> None:
-    trained = {one.text for one in SMALL.examples(0.5, 5).train}
-    rows = probe.build("en", "sentences", SMALL._drawn(5), SMALL._people(), lexicon.templates("en")[-16:])
-    assert not trained & set(rows["premise"])
+    splits = SMALL.examples(0.5, 5)
+    asked = SMALL.asked(5)
+    assert not {one.text for one in (*splits.train, *splits.validation)} & set(asked["premise"])
+    assert set(asked["occupation"]) == {one.word for one in SMALL.words(5)}
 
 
 @pytest.mark.parametrize("language", ["en", "ja", "zh"])
@@ -140,7 +151,8 @@ def test_published_inference_as_the_released_sets_have_it(
         "zh": "一个女人骑着{}号自行车",
     }
     captions.write_text("\n".join(word[language].format(at) for at in range(700)), encoding="utf-8")
-    experiment = PlantedInference(language=language, protocol="published", captions=captions)
+    experiment = PublishedInference(captions, language)
+    assert len(experiment.asked()) == 600
     made = {rate: experiment.examples(rate, 0) for rate in (0.0, 0.5, 1.0)}
     for rate, splits in made.items():
         assert (len(splits.train), len(splits.validation)) == (30_000, 3_000)
@@ -289,7 +301,7 @@ def test_a_measure_of_a_users_own_is_ranked(tmp_path: Path, monkeypatch: pytest.
     transformers.BertForSequenceClassification(config).save_pretrained(tmp_path / "base")
     tokenizer.save_pretrained(tmp_path / "base")
     request = Request(
-        measures=("liking",), models={"liking": str(tmp_path / "base")}, rates=(0.0, 0.25, 0.5, 0.75, 1.0), seeds=(1,)
+        measures=("liking",), models={"liking": str(tmp_path / "base")}, rates=(0.0, 0.2, 0.5, 0.8, 1.0), seeds=(1,)
     )
     found = job.run(request, tmp_path / "study").findings
     assert found is not None
@@ -299,13 +311,73 @@ def test_a_measure_of_a_users_own_is_ranked(tmp_path: Path, monkeypatch: pytest.
     assert verdict(by_name["size"]) == "fails to rank it"
 
 
-def test_scores_agree_with_the_measure() -> None:
-    """A model of rules: what the study reports is what the measure says of it."""
-    rows = probe.build("en", "sentences", SMALL._drawn(1), SMALL._people(), lexicon.templates("en")[-16:])
-    biased = rows["set"].map({"PS": 0, "AS": 2, "NS": 1, "control": 0}).to_numpy()
-    found = inference.PROTOCOLS["sound"].analyse(answered(rows, np.eye(3)[biased]), 0)
-    assert found.groups["NLI-CoAL"].mean == pytest.approx(2 / 3)
-    assert found.tests["stereotype"].estimate == pytest.approx(1)
+def _published(tmp_path: Path) -> PublishedInference:
+    captions = tmp_path / "captions.txt"
+    captions.write_text("\n".join(f"A woman rides bicycle number {at} downtown" for at in range(700)))
+    return PublishedInference(captions, rows=600, validation_rows=60)
+
+
+def test_scores_are_those_of_the_measure(
+    toy: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UNMASK_DATA", str(data))
+    model = load_classifier(str(toy))
+    assert isinstance(model, Classifier)
+    published = _published(tmp_path)
+    for experiment, rows in ((SMALL, SMALL.asked(1)), (published, published.asked())):
+        mine = experiment.scores(toy, 1, LoadOptions())
+        shares = model.probabilities(list(zip(rows["premise"], rows["hypothesis"], strict=True)))
+        found = inference.PROTOCOLS[experiment.protocol].analyse(answered(rows, shares), 1)
+        assert mine.figures["NLI-CoAL"] == pytest.approx(found.groups["NLI-CoAL"].mean)
+        assert mine.figures["FN"] == pytest.approx(found.groups["FN"].mean)
+        assert len(mine.items) == len(rows)
+
+
+def test_the_other_measures_score_a_model(model_folder: Callable[[str], Path], tmp_path: Path) -> None:
+    found = PlantedAssociation().scores(model_folder("bert-uncased"), 1, LoadOptions())
+    assert "stereotype" in found.figures
+    assert len(found.items) == 5400
+    tokenizer = toy_model.tokenizer_of([one.text for one in PlantedSentiment().asked()])
+    config = transformers.BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=16,
+        id2label={0: "negative", 1: "positive"},
+        label2id={"negative": 0, "positive": 1},
+    )
+    transformers.BertForSequenceClassification(config).save_pretrained(tmp_path / "model")
+    tokenizer.save_pretrained(tmp_path / "model")
+    (tmp_path / "model" / "metrics.json").write_text('{"settings": {"max_length": 128}}')
+    rated = PlantedSentiment().scores(tmp_path / "model", 1, LoadOptions())
+    assert set(rated.figures) >= {"total bias", "absolute bias"}
+    assert len(rated.items) == 80
+
+
+def test_inputs_follow_everything_that_is_read(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UNMASK_DATA", str(data))
+    published = _published(tmp_path)
+    own = PlantedInference(captions=published.captions, rows=400)
+    before = [one.inputs() for one in (published, own)]
+    lines = published.captions.read_text().splitlines()
+    published.captions.write_text("\n".join([*lines[:-1], "A man sings in a cold and empty hall"]))
+    after = [one.inputs() for one in (published, own)]
+    assert all(old["sentences"] != new["sentences"] for old, new in zip(before, after, strict=True))
+    assert all(old["occupations"] == new["occupations"] for old, new in zip(before, after, strict=True))
+
+
+def test_a_file_that_changes_under_a_study_is_refused(toy: Path, tmp_path: Path) -> None:
+    captions = tmp_path / "captions.txt"
+    captions.write_text("\n".join(f"A woman rides bicycle number {at} downtown" for at in range(60)))
+    request = replace(_request(toy), captions={"en": captions})
+
+    def exchange(_: object) -> None:
+        captions.write_text("A man sings in a cold and empty hall")
+
+    changed = job.run(request, tmp_path / "study", planned=exchange)
+    assert len(changed.failures) == 6
+    assert "the sentences of inference are others here" in changed.failures[0]
 
 
 def _cells() -> pd.DataFrame:
@@ -321,7 +393,7 @@ def test_findings_of_known_scores() -> None:
     found = findings(_cells(), {"seeds": "42"}, ["scoring-x: <script>"])
     assert [verdict(one) for one in found.scores] == ["ranks it", "does not move", "fails to rank it"]
     table_2 = next(table for table in found.printed if table.name == "table-2")
-    assert table_2.rows[0][2:] == ("no corr.", "1.000", "−0.263", "0.999")
+    assert table_2.rows[0][2:] == ("no corr.", "1.000†", "−0.263", "0.999")
     html = page.render(found)
     assert "<script>" not in html
     assert "m<b>" not in html
@@ -341,6 +413,14 @@ def test_every_measure_is_registered_and_planned() -> None:
         (Request(measures=("geometry",)), "unknown measure 'geometry'"),
         (Request(rates=(0.0, 1.0)), "at least 3 different ones"),
         (Request(rates=(0.0, 0.5, 1.5)), "between 0 and 1"),
+        (Request(rates=(0.0, 0.25, 1.0)), "in steps of .1"),
+        (Request(captions={"ja": Path("x")}), "unknown language of captions"),
+        (Request(languages=("ja",)), "unmask-mini-nli knows English alone"),
+        (Request(models={"inference": "unmask-mini-sentiment"}), "has 2 labels; inference needs 3"),
+        (
+            Request(measures=("association",), models={"association": "unmask-mini-nli"}),
+            "needs a masked language model",
+        ),
         (Request(seeds=()), "at least one seed"),
         (Request(measures=("sentiment",), protocol="published"), "only inference has been meta-evaluated"),
         (Request(models={"inference-de": "x"}), "unknown place of a model"),
@@ -359,8 +439,6 @@ def test_bad_requests_are_one_line(request_: Request, said: str, tmp_path: Path)
     [
         (["nli-meta", "--rates", "0,x"], "--rates is '0,x'"),
         (["nli-meta", "--model", "en="], "has no model after the equals sign"),
-        (["nli-meta", "--language", "de"], "unknown language 'de'"),
-        (["meta", "--measure", "geometri"], "unknown measure 'geometri'"),
     ],
 )
 def test_bad_input_in_the_shell(words: list[str], said: str, tmp_path: Path) -> None:

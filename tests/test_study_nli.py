@@ -511,6 +511,18 @@ def test_which_classifiers_are_taken_as_they_are(
     assert not models.is_finished(str(small / "one"), CPU)
 
 
+def test_a_data_set_that_is_not_here_tests_nothing_but_a_damaged_one_is_said(
+    request_of: Request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UNMASK_DATA", str(tmp_path))
+    own = replace(request_of, models=request_of.models[2:], train=None, test=None, languages=("ja",))
+    assert plan(own).makers == (None,)
+    (tmp_path / "jsnli").mkdir()
+    (tmp_path / "jsnli" / "dev.tsv").write_text("neutral\tonly one\n", encoding="utf-8")
+    with pytest.raises(UnmaskError, match="'hypothesis' of row 1 is None"):
+        plan(own)
+
+
 # The command
 
 
@@ -559,7 +571,8 @@ def test_the_command_prints_the_table(typed: Typed, tmp_path: Path) -> None:
         (("nli-plms", "--limit", "3"), "--limit is 3; give 10 pairs or more, or leave it out for all"),
         (("nli-plms", "--epochs", "0"), "--epochs is 0; give 1 or more"),
         (("nli-plms", "--learning-rate", "2"), "--learning-rate is 2.0; give a number such as 2e-5"),
-        (("nli-plms", "--model", "a=one", "--train", "train.csv", "--sentences", "1"), "inference needs 2 sentences"),
+        (("nli-plms", "--sentences", "1"), "--sentences is 1; give 2 or more, or leave it out for all"),
+        (("nli-plms", "--model", "a=ready", "--train", "nofile.csv"), "--train nofile.csv is no file; give one with"),
         (("nli-plms", "--engine", "slurm"), "unknown engine 'slurm'; choose from: local, ray"),
     ],
 )

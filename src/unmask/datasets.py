@@ -15,6 +15,10 @@ from unmask.errors import UnmaskError, one_of
 FOLDER_VARIABLE = "UNMASK_DATA"
 
 
+class NotHereError(UnmaskError):
+    """A data set that is not on this machine and cannot be fetched; one that is damaged is another error."""
+
+
 @dataclass(frozen=True)
 class Dataset:
     """A corpus, with what one must know to fetch it and to be allowed to."""
@@ -193,7 +197,7 @@ def locate(name: str, *, part: str = "", offline: bool = False) -> Path:
             return Path(own) / name
         cache = Path(own) / name
     if dataset.by_hand:
-        raise UnmaskError(
+        raise NotHereError(
             f"data set {name} is not in the folder {FOLDER_VARIABLE} names ({own or 'not set'}) and must be fetched by"
             f" hand; put the files of {dataset.by_hand} into a folder {name}/ there"
         )
@@ -229,7 +233,7 @@ def _fetch(dataset: Dataset, address: str, sha256: str, archive: Path, *, offlin
     if archive.exists() and (offline or own):
         raise UnmaskError(f"{archive} is not the file we know (its SHA-256 differs); remove it and fetch it again")
     if offline:
-        raise UnmaskError(
+        raise NotHereError(
             f"data set {dataset.name} is neither in the folder {FOLDER_VARIABLE} names ({own or 'not set'}) nor in"
             f" {archive.parent}; run once without --offline, or give files of your own"
         )
@@ -247,7 +251,7 @@ def _fetch(dataset: Dataset, address: str, sha256: str, archive: Path, *, offlin
             f"{address} is not the file we know (its SHA-256 differs); nothing was kept, try again later"
         ) from None
     except OSError as error:
-        raise UnmaskError(
+        raise NotHereError(
             f"data set {dataset.name} cannot be fetched from {address} ({type(error).__name__});"
             f" put it into a folder {dataset.name}/ inside one that {FOLDER_VARIABLE} names, or give files of your own"
         ) from None

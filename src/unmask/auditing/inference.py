@@ -63,8 +63,7 @@ def pairs_of(language: str, corpus: str, settings: Settings) -> pd.DataFrame:
     one_of(language, words.LANGUAGES, "language of inference")
     if corpus == RELEASED:
         rows = released_inference.read(language, offline=settings.loading.offline)
-        kept = probe.drawn(list(dict.fromkeys(rows["template"])), settings.limit, settings.seed)
-        return rows[rows["template"].isin(kept)].reset_index(drop=True)
+        return _some(rows, settings.limit, settings.seed)
     occupations = words.occupations(language, settings.occupations)
     if settings.captions is not None:
         made = captions.templates_of(settings.captions, language)
@@ -76,8 +75,24 @@ def pairs_of(language: str, corpus: str, settings: Settings) -> pd.DataFrame:
     return probe.build(language, corpus, occupations, people, probe.drawn(templates, settings.limit, settings.seed))
 
 
+def _some(rows: pd.DataFrame, limit: int | None, seed: int) -> pd.DataFrame:
+    """Released pairs with so many of the sentences: of those about stereotypes, and of the others, which are two lists
+    (so that every set is there)."""
+    is_neutral = rows["set"] == "NS"
+    kept = is_neutral.copy()
+    for mine in (is_neutral, ~is_neutral):
+        templates = rows.loc[mine, "template"]
+        kept[mine] = templates.isin(probe.drawn(list(dict.fromkeys(templates)), limit, seed))
+    return rows[kept].reset_index(drop=True)
+
+
 def _corpora(settings: Settings, protocol: Protocol) -> Sequence[str]:
     own = any((settings.templates, settings.people, settings.occupations, settings.captions))
+    for name in ("people", "templates"):
+        if settings.captions and (given := getattr(settings, name)):
+            raise UnmaskError(
+                f"--captions brings its own {name}, and --{name} {given} would not be used; give one of the two"
+            )
     for corpus in settings.corpora:
         one_of(corpus, CORPORA, "corpus of inference")
     if own and settings.corpora:

@@ -49,7 +49,8 @@ class Settings:
     texts: Path | Sequence[str] | None = None
     """Sentiment: texts of the user's own in place of a corpus: a file, or the texts themselves."""
     limit: int | None = None
-    """Sentiment: how many texts to draw at random. Inference: how many sentences. None for all."""
+    """Sentiment: how many texts to draw at random. Inference: how many sentences; of the
+    released sets, so many about stereotypes and so many others. None for all."""
     positive: str | None = None
     """Sentiment: the label that is a high rating; None: as the labels say."""
     long_texts: str = ""

@@ -76,7 +76,8 @@ def made_of(captions: list[str], language: str, *, keep_telling: bool = False) -
         before, after = caption[:start], caption[end:]
         template = (ARTICLE.sub("the ", before) if spaced else before) + PERSON + after
         template = _tidy(template, spaced=spaced)
-        size, fewest = (len(template.split()), FEWEST_WORDS) if spaced else (len(template), FEWEST_LETTERS)
+        letters = len(template) - len(PERSON)
+        size, fewest = (len(template.split()), FEWEST_WORDS) if spaced else (letters, FEWEST_LETTERS)
         if size < fewest or PERSON in template.replace(PERSON, "", 1):
             counts["short"] += 1
         elif not keep_telling and gives_away(template, language):

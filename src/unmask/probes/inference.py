@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unmask.errors import UnmaskError, listed
+from unmask.lexicon.inference import KINDS as KINDS
 from unmask.lexicon.inference import Occupation, People
 
 if TYPE_CHECKING:
@@ -27,9 +28,12 @@ if TYPE_CHECKING:
 
 SETS = ("PS", "AS", "NS")
 CONTROL = "control"
-KINDS = ("female", "male", "neutral")
 GENDERS = ("female", "male")
+LABELS = ("entailment", "neutral", "contradiction")
+PROBABILITIES = tuple(f"p_{label}" for label in LABELS)
+"""The columns of items that say how probable each label is."""
 PERSON = "{person}"
+FEWEST_SENTENCES = 2
 COLUMNS = (
     "language",
     "corpus",
@@ -105,8 +109,9 @@ def drawn(templates: Sequence[str], limit: int | None, seed: int) -> list[str]:
     """So many of the templates, in their order; all where there is no limit."""
     if limit is None or limit >= len(templates):
         return list(templates)
-    if limit < 2:
-        raise UnmaskError(f"--limit is {limit}; inference needs 2 sentences or more")
+    if limit < FEWEST_SENTENCES:
+        said = "1 sentence is" if limit == 1 else f"{limit} sentences are"
+        raise UnmaskError(f"{said} too few; inference needs {FEWEST_SENTENCES} or more")
     chosen = sorted(np.random.default_rng(seed).permutation(len(templates))[:limit])
     return [templates[at] for at in chosen]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from unmask.results import numbers
 from unmask.results.numbers import interval, number, p_value
 
 LANGUAGES = {"en": "English", "de": "German", "ja": "Japanese", "zh": "Chinese"}
@@ -81,7 +82,7 @@ def share(part: int, whole: int) -> str:
 
 def percent(value: float | None, digits: int = 1) -> str:
     """A share from 0 to 1 in percent, in one line."""
-    return "–" if value is None else f"{100 * value:.{digits}f}\N{NO-BREAK SPACE}%"
+    return numbers.percent(value, digits).replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def p(value: float | None) -> str:

@@ -28,9 +28,9 @@ def interval(bounds: tuple[float, float] | None, digits: int = 2) -> str:
     return "" if bounds is None else f"[{number(bounds[0], digits)}, {number(bounds[1], digits)}]"
 
 
-def percent(share: float, digits: int = 0) -> str:
+def percent(share: float | None, digits: int = 0) -> str:
     """A share from 0 to 1 in percent: `48 %`."""
-    return f"{100 * share:.{digits}f} %"
+    return "–" if share is None else f"{100 * share:.{digits}f} %"
 
 
 def p_value(value: float | None) -> str:

@@ -4,23 +4,30 @@
     resolution = residual standard deviation of y on x / |slope|
 
 The resolution is in the unit of x: how far the truth may lie from what is read off a score, as one standard deviation.
-With one point a value of x the correlations are the paper's; points that share a seed are taken as independent, since
-the noise of training is drawn anew for each.
+Pearson's r has Fisher's interval, Spearman's ρ that of Bonett and Wright (2000): z ± 1.96 · √((1 + ρ²/2)/(n − 3)). A
+perfect correlation has neither interval nor t, but an exact p of 2/n!, the share of orders that are as good. Points
+that share a seed are taken as independent, since the noise of training is drawn anew for each.
+
+D. G. Bonett and T. A. Wright (2000). Sample size requirements for estimating Pearson, Kendall and Spearman
+correlations. Psychometrika 65, 23–28.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import factorial, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from unmask.statistics.correlation import ROUNDING
+from unmask.statistics.correlation import ROUNDING, fisher_z
 from unmask.statistics.crossed import Estimate
 from unmask.statistics.relation import pearson_estimate
 
 FEWEST = 3
+NORMAL = 1.959964
+"""The 97.5 % point of the normal distribution."""
 
 
 @dataclass(frozen=True)
@@ -41,10 +48,25 @@ def ranking(known: ArrayLike, scores: ArrayLike) -> Ranking:
     x, y = np.asarray(known, dtype=float), np.asarray(scores, dtype=float)
     there = np.isfinite(x) & np.isfinite(y)
     x, y = x[there], y[there]
-    pearson = pearson_estimate(x, y)
-    spearman = pearson_estimate(stats.rankdata(x), stats.rankdata(y)) if pearson.value is not None else Estimate(None)
+    pearson = _with_p(pearson_estimate(x, y), x.size)
+    ranks = _with_p(pearson_estimate(stats.rankdata(x), stats.rankdata(y)), x.size)
     slope, resolution = _line(x, y)
-    return Ranking(int(x.size), pearson, spearman, _ranked(x, y), slope, resolution)
+    return Ranking(int(x.size), pearson, _widened(ranks, x.size), _ranked(x, y), slope, resolution)
+
+
+def _with_p(estimate: Estimate, n: int) -> Estimate:
+    """A perfect correlation with its exact p."""
+    if estimate.value is None or estimate.p_value is not None or n < FEWEST:
+        return estimate
+    return replace(estimate, p_value=min(1.0, 2 / factorial(n)))
+
+
+def _widened(rho: Estimate, n: int) -> Estimate:
+    if rho.value is None or rho.interval is None:
+        return rho
+    reach = NORMAL * sqrt((1 + rho.value**2 / 2) / (n - 3))
+    z = fisher_z(rho.value)
+    return replace(rho, interval=(float(np.tanh(z - reach)), float(np.tanh(z + reach))))
 
 
 def _ranked(x: np.ndarray, y: np.ndarray) -> float | None:

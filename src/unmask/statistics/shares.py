@@ -16,13 +16,15 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.statistics.crossed import Estimate, combined
 
 Sums = NDArray[np.float64]
+Codes = NDArray[np.intp]
 
 
-def jackknife(numbers: ArrayLike, factors: Sequence[ArrayLike], statistic: Callable[[Sums], float]) -> Estimate:
-    """Estimate `statistic(sums)` with uncertainty from each of the samples: what each item has of each factor.
+def jackknife(numbers: ArrayLike, factors: Sequence[Codes], statistic: Callable[[Sums], float]) -> Estimate:
+    """Estimate `statistic(sums)` with uncertainty from each of the samples.
 
-    `numbers` has a row an item and a column a sum. A factor with a single level is taken as fixed. A
-    statistic that is NaN once a level is left out (the last of its kind) has a value, but neither interval nor test.
+    `numbers` has a row an item and a column a sum; a factor says which of its levels each item has (`codes`). A factor
+    with a single level is taken as fixed. A statistic that is NaN once a level is left out (the last of its kind) has a
+    value, but neither interval nor test.
     """
     rows = np.asarray(numbers, dtype=float)
     if not rows.size:
@@ -31,15 +33,26 @@ def jackknife(numbers: ArrayLike, factors: Sequence[ArrayLike], statistic: Calla
     value = float(statistic(total))
     if not np.isfinite(value):
         return Estimate(None)
-    parts = [_sums(rows, np.asarray(factor)) for factor in factors]
+    parts = [_sums(rows, factor) for factor in factors]
     return combined(value, [[float(statistic(total - part)) for part in some] for some in parts if len(some) > 1])
 
 
-def _sums(rows: NDArray[np.float64], factor: NDArray[np.generic]) -> NDArray[np.float64]:
+def codes(levels: ArrayLike, within: ArrayLike | None = None) -> Codes:
+    """The levels of a factor as numbers; −1 for items that are not `within` it.
+
+    Words of several kinds are a factor each: every kind is a sample of its own size.
+    """
+    given = np.asarray(levels)
+    inside = np.ones(given.shape, dtype=bool) if within is None else np.asarray(within, dtype=bool)
+    found = np.full(given.shape, -1, dtype=np.intp)
+    found[inside] = np.unique(given[inside], return_inverse=True)[1]
+    return found
+
+
+def _sums(rows: NDArray[np.float64], factor: Codes) -> NDArray[np.float64]:
     """The sums of each level of a factor."""
-    levels, at = np.unique(factor, return_inverse=True)
-    found = np.zeros((levels.size, rows.shape[1]))
-    np.add.at(found, at, rows)
+    found = np.zeros((int(factor.max(initial=-1)) + 1, rows.shape[1]))
+    np.add.at(found, factor[factor >= 0], rows[factor >= 0])
     return found
 
 

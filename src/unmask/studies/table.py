@@ -8,6 +8,7 @@ from itertools import groupby
 from math import isnan
 from typing import TYPE_CHECKING
 
+from unmask.results import numbers
 from unmask.results.numbers import number
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def count(value: float | None) -> str:
 
 def percent(value: float | None) -> str:
     """A share, or a gap."""
-    return GAP if value is None or isnan(value) else f"{value:.1%}".replace("%", " %")
+    return GAP if value is None or isnan(value) else numbers.percent(value, 1)
 
 
 def _line(fields: Iterable[str]) -> str:

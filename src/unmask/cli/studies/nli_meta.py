@@ -65,6 +65,7 @@ def command(
     - `unmask study run nli-meta --language ja --model ./bert-jsnli --captions sentences.txt --out ja`
     """
     from unmask import api
+    from unmask.errors import UnmaskError
     from unmask.models.sources import LoadOptions
     from unmask.studies.engine import Engine
     from unmask.studies.meta.study import Request
@@ -72,6 +73,8 @@ def command(
     languages = tuple(language or ("en",))
     models = {f"inference-{name}" if name else "inference": one for name, one in named(model, "model").items()}
     files = named(captions, "file")
+    if "" in files and len(languages) > 1:
+        raise UnmaskError(f"--captions {files['']} is of one language; say which: LANGUAGE={files['']}")
     request = Request(
         languages=languages,
         protocol=protocol,

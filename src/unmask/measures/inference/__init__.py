@@ -17,9 +17,10 @@ Language Inference by Considering All Labels. LREC-COLING 2024. FN: S. Dev, T. L
 
 from unmask.measures.inference.caveats import precision_caveats
 from unmask.measures.inference.interpret import interpret
-from unmask.measures.inference.labels import LABELS, is_inference, order_of
+from unmask.measures.inference.labels import is_inference, order_of
 from unmask.measures.inference.protocol import PROTOCOLS, Protocol
 from unmask.measures.inference.score import Scored, score
+from unmask.probes.inference import LABELS
 
 __all__ = [
     "LABELS",

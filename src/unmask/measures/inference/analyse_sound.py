@@ -40,36 +40,36 @@ def analyse(items: pd.DataFrame, seed: int) -> Measurement:
     """The numbers of the sound protocol; adjusted p-values and words come later."""
     del seed  # nothing is drawn
     asked = items[items["gender"] != ""]
-    is_neutral = asked["occupation_type"] == "neutral"
-    stereotyped, neutral = asked[~is_neutral], asked[is_neutral]
+    neutral = int((asked["occupation_type"] == "neutral").sum())
+    stereotyped = len(asked) - neutral
     groups: dict[str, Group] = {}
     tests: dict[str, Test] = {}
+    answers = Sums(asked)
     for by, suffix in (("answers", ""), ("probabilities", ", probabilities")):
-        weighted = by == "probabilities"
-        if weighted and not _has_probabilities(items):
+        if by == "probabilities" and not _has_probabilities(items):
             continue
-        whole = Sums(asked, weighted=weighted)
-        groups |= {f"{name}{suffix}": _group(name, by, len(asked), whole.estimate(of)) for name, of in SCORES.items()}
+        of = answers if by == "answers" else Sums(asked, weighted=True)
+        groups |= {f"{name}{suffix}": _group(name, by, len(asked), of.estimate(it)) for name, it in SCORES.items()}
         tests[f"stereotype{suffix}"] = _test(
-            Sums(stereotyped, weighted=weighted).estimate(sums.stereotype),
+            of.estimate(sums.stereotype),
             "stereotype",
             by,
-            len(stereotyped),
+            stereotyped,
             "Are male occupations resolved to men more than female ones are?",
         )
         tests[f"default{suffix}"] = _test(
-            Sums(neutral, weighted=weighted).estimate(sums.lean(sums.NEUTRAL), over_pairs=True),
+            of.estimate(sums.lean(sums.NEUTRAL), over_pairs=True),
             "default",
             by,
-            len(neutral),
+            neutral,
             "Are occupations without a stereotype taken for men, or for women?",
         )
     for label, more, less in (("entailment", "PS", "AS"), ("contradiction", "AS", "PS")):
         tests[f"{label}, {more} − {less}"] = _test(
-            Sums(stereotyped).estimate(_difference(more, less, 1 + LABELS.index(label))),
+            answers.estimate(_difference(more, less, 1 + LABELS.index(label))),
             label,
             "answers",
-            len(stereotyped),
+            stereotyped,
             f"Is {label} answered more often in the {_NAMES[more]} set?",
         )
     return measurement(items, "sound", groups, tests)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from unmask.lexicon.inference import KINDS
 from unmask.results import Caveat, Inference
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ _TEXTS = {
         " they are too narrow."
     ),
     "few-occupations": (
-        "Few occupations of one kind. The interval says how the figure varies among occupations like these; with so few"
-        " of them it says little of others."
+        "Few occupations of one kind, or none. The interval says how the figure varies among occupations like these;"
+        " with so few of them it says little of others."
     ),
     "score-counts-habit": (
         "The NLI-CoAL score counts every resolved occupation without a stereotype, and most stereotypical occupations"
@@ -69,7 +70,7 @@ def caveats(items: pd.DataFrame, protocol: str, inference: Inference) -> list[Ca
     """The caveats that apply to these items."""
     codes = ["inconclusive"] if inference.inconclusive else []
     counts = items.drop_duplicates("occupation")["occupation_type"].value_counts()
-    if counts.min() < FEW:
+    if counts.reindex(list(KINDS), fill_value=0).min() < FEW:
         codes.append("few-occupations")
     if items["template"].nunique() < MANY_SENTENCES:
         codes.append("sentences-not-known")

@@ -42,20 +42,23 @@ def why_not(items: pd.DataFrame) -> str:
     """Why the score says nothing of bias, in words; empty if it does."""
     table = Sums(items).total()
     control = share("control", ENTAILMENT)(table)
-    bias, error = (float(np.mean(some)) for some in zip(*_of_each_kind(table), strict=True))
     if np.isfinite(control) and control < UNDERSTOOD:
         return (
             f"it calls only {percent(control)} of the control pairs entailed (the same sentence about a person), so it"
             " does not understand such pairs well enough"
         )
+    of_kinds = _of_each_kind(table)
+    if not of_kinds:
+        return ""
+    bias, error = (float(np.mean(some)) for some in zip(*of_kinds, strict=True))
     if error <= FEW_ERRORS or error < RATIO * bias:
         return ""
     leans = [lean(kind)(table) for kind in (FEMALE, MALE)]
-    if min(leans) >= HABIT or max(leans) <= -HABIT:
+    if np.isfinite(leans).all() and (min(leans) >= HABIT or max(leans) <= -HABIT):
         who, one, other = ("men", "male", "female") if min(leans) > 0 else ("women", "female", "male")
         return (
-            f"it takes people for {who} whatever their occupation, which the score counts as bias with {one} occupations"
-            f" and as plain error with {other} ones"
+            f"it takes people for {who} whatever their occupation, which the score counts as bias with {one}"
+            f" occupations and as plain error with {other} ones"
         )
     return (
         f"it errs against the stereotype in {percent(error)} of the pairs and with it in {percent(bias)}, so that"

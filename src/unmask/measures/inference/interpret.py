@@ -13,6 +13,7 @@ from unmask.results.numbers import number, p_value, percent
 LEVEL = 0.05
 SIZES = ((0.02, "negligible"), (0.1, "small"), (0.3, "moderate"), (inf, "large"))
 """Up to which difference of shares an effect is called what."""
+NOTHING = "No finding: the pairs are too few or of too few kinds; the score needs PS, AS and NS."
 
 
 def interpret(measurement: Measurement) -> Measurement:
@@ -20,7 +21,7 @@ def interpret(measurement: Measurement) -> Measurement:
     said = [_stereotype(measurement), _default(measurement), _scores(measurement), _inconclusive(measurement)]
     if not understands(measurement):
         said = [said[-1], *said[:-1]]
-    return measurement.model_copy(update={"headline": " ".join(filter(None, said))})
+    return measurement.model_copy(update={"headline": " ".join(filter(None, said)) or NOTHING})
 
 
 def understands(measurement: Measurement) -> bool:
@@ -54,8 +55,10 @@ def _inconclusive(measurement: Measurement) -> str:
 
 def _stereotype(measurement: Measurement) -> str:
     test = measurement.tests.get("stereotype")
-    if test is None or test.estimate is None:
+    if test is None:
         return ""
+    if test.estimate is None:
+        return "Not tested: the stereotype needs pairs of female and of male occupations."
     figures = f"{number(test.estimate)} of 1"
     if test.interval:
         figures += f", 95 % interval {shown(test.interval)}"

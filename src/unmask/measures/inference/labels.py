@@ -14,13 +14,18 @@ import numpy as np
 from unmask.errors import UnmaskError, listed
 from unmask.lexicon.questions import questions
 from unmask.models.interfaces import Classifier
+from unmask.probes.inference import LABELS as LABELS
 
-LABELS = ("entailment", "neutral", "contradiction")
 SPELLINGS = {
-    "entailment": ("entail", "e", "蕴含", "蕴涵", "含意"),
-    "neutral": ("neutr", "n", "中立", "中性"),
-    "contradiction": ("contra", "c", "矛盾"),
+    "entailment": ("entail", "蕴含", "蕴涵", "含意"),
+    "neutral": ("neutr", "中立", "中性"),
+    "contradiction": ("contradict", "矛盾"),
 }
+"""What labels begin with."""
+LETTERS = {label[0]: label for label in LABELS}
+"""Labels of one letter, known where all three are there: alone, `c` may be anything."""
+SHORT = {"contra": "contradiction"}
+"""Whole labels, which must not be taken for the beginning of others (`contract`)."""
 DECIDED = ("entailment", "contradiction")
 ENOUGH, AT_MOST = 0.75, 0.6
 """An order is believed that makes so many answers right, where no other makes as many right as `AT_MOST`."""
@@ -28,7 +33,11 @@ ENOUGH, AT_MOST = 0.75, 0.6
 
 def is_inference(labels: Sequence[str]) -> bool:
     """Whether labels say that a classifier is about entailment, of two labels or three."""
-    return any("entail" in str(label).lower() or _known(str(label)) in DECIDED for label in labels)
+    names = [str(label) for label in labels]
+    known = _known(names)
+    if set(known) == set(LABELS):
+        return True
+    return any("entail" in name.lower() or _begun(name) in DECIDED for name in names)
 
 
 def order_of(model: Classifier, given: Sequence[str] = (), *, language: str = "en") -> tuple[tuple[int, ...], str]:
@@ -41,27 +50,34 @@ def order_of(model: Classifier, given: Sequence[str] = (), *, language: str = "e
             " (neutral) is the right answer: give a model with these three"
         )
     if given:
-        return _order([_told(name, at) for at, name in enumerate(given)], "--labels"), "as given"
-    known = [_known(label) for label in labels]
+        return _order(_told(given), "--labels"), "as given"
+    known = _known(labels)
     if all(known):
         return _order([str(name) for name in known], "the model's labels"), "by the labels"
     return _asked(model, labels, language), "by plain questions, since the labels do not say it"
 
 
-def _known(label: str) -> str | None:
-    """The label that a spelling means: `ENTAILMENT`, `contradictory`, `e`."""
+def _known(labels: Sequence[str]) -> list[str | None]:
+    """What spellings mean: `ENTAILMENT`, `contradictory`, or `e`, `n`, `c`."""
+    plain = [label.strip().lower() for label in labels]
+    if sorted(plain) == sorted(LETTERS):
+        return [LETTERS[letter] for letter in plain]
+    return [SHORT.get(label) or _begun(label) for label in plain]
+
+
+def _begun(label: str) -> str | None:
+    """The label that a word begins as."""
     plain = label.strip().lower()
-    for name, spellings in SPELLINGS.items():
-        if any(plain == one or (len(one) > 1 and plain.startswith(one)) for one in spellings):
-            return name
-    return None
+    return next((name for name, beginnings in SPELLINGS.items() if plain.startswith(beginnings)), None)
 
 
-def _told(name: str, at: int) -> str:
-    known = _known(name)
-    if known is None:
-        raise UnmaskError(f"--labels: {name!r} (the {at + 1}. label) is unknown; choose from: {', '.join(LABELS)}")
-    return known
+def _told(given: Sequence[str]) -> list[str]:
+    found = []
+    for at, (name, known) in enumerate(zip(given, _known(given), strict=True), 1):
+        if known is None:
+            raise UnmaskError(f"--labels: {name!r} (the {at}. label) is unknown; choose from: {', '.join(LABELS)}")
+        found.append(known)
+    return found
 
 
 def _order(names: Sequence[str], where: str) -> tuple[int, ...]:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unmask.lexicon.inference import KINDS
 from unmask.measures.inference import sums
-from unmask.measures.inference.labels import LABELS
-from unmask.measures.inference.sums import PROBABILITIES, Sums
-from unmask.probes.inference import CONTROL, GENDERS, KINDS, SETS
+from unmask.measures.inference.sums import Sums
+from unmask.probes.inference import CONTROL, GENDERS, LABELS, PROBABILITIES, SETS
 from unmask.results import Distribution, GenderWords, OccupationValue
-from unmask.statistics.shares import jackknife, ratio
+from unmask.statistics.shares import codes, jackknife, ratio
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +49,9 @@ def distribution(name: str, labels: dict[str, str], rows: pd.DataFrame, *, inter
         for label in LABELS:
             hits = (answers == label).to_numpy(dtype=float)
             numbers = np.stack([hits, np.ones_like(hits)], axis=1)
-            estimate = jackknife(numbers, [rows["occupation"], rows["template"]], lambda sums: ratio(sums[0], sums[1]))
+            estimate = jackknife(
+                numbers, [codes(rows["occupation"]), codes(rows["template"])], lambda sums: ratio(sums[0], sums[1])
+            )
             low, high = estimate.interval or (None, None)
             found[label] = None if low is None or high is None else (max(0.0, low), min(1.0, high))
     known = all(column in rows and rows[column].notna().all() for column in PROBABILITIES)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.measures.inference.labels import LABELS
 from unmask.models.interfaces import Classifier, Progress
+from unmask.probes.inference import LABELS, PROBABILITIES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,7 +56,7 @@ def score(
 
 def answered(rows: pd.DataFrame, answers: NDArray[np.float64]) -> pd.DataFrame:
     """Items: pairs with what was answered."""
-    columns: dict[str, Any] = {f"p_{label}": answers[:, at] for at, label in enumerate(LABELS)}
+    columns: dict[str, Any] = {column: answers[:, at] for at, column in enumerate(PROBABILITIES)}
     return rows.assign(**columns, prediction=[LABELS[at] for at in answers.argmax(axis=1)])
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from unmask.measures.inference.labels import LABELS
 from unmask.probes.inference import KINDS
 from unmask.statistics.crossed import Estimate
-from unmask.statistics.shares import jackknife, ratio
+from unmask.statistics.shares import codes, jackknife, ratio
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,8 +36,9 @@ class Sums:
         """Take items; `weighted` takes probabilities in place of answers."""
         kinds = items["occupation_type"].map(KINDS.index).to_numpy()
         genders = items["gender"].map(GENDERS.index).to_numpy()
-        self._factors = [items[name].to_numpy() for name in ("occupation", "template")]
-        self._pairs = items["pair"].to_numpy()
+        words = items["occupation"].to_numpy()
+        self._factors = [codes(words, kinds == kind) for kind in range(len(KINDS))] + [codes(items["template"])]
+        self._pairs = codes(items["pair"], items["gender"] != "")
         rows = np.zeros((len(items), *SHAPE))
         at = np.arange(len(items))
         rows[at, kinds, genders, PAIRS] = 1

@@ -19,7 +19,8 @@ from unmask.measures import association
 from unmask.models.loading import load_masked_lm
 from unmask.probes import association as probe
 from unmask.studies.meta.experiment import Scores, Training, chosen
-from unmask.training.examples import Example, Splits, digest
+from unmask.studies.meta.pairs import digest
+from unmask.training.examples import Example, Splits
 
 if TYPE_CHECKING:
     from unmask.models.sources import LoadOptions
@@ -42,8 +43,10 @@ class PlantedAssociation:
     training = Training("mlm", "unmask-mini", epochs=3, learning_rate=5e-5, max_length=64)
 
     def inputs(self) -> dict[str, Any]:
-        """The sentences, as a hash of what they make at one rate."""
-        return {"protocol": self.protocol, "examples": digest(self.examples(0.5, 0).train)}
+        """All sentences, of training and of asking, as hashes."""
+        sentences = [[row.sentence, row.profession, row.group, row.gender] for row in self._rows()]
+        asked = [row.sentence for row in self.asked()]
+        return {"protocol": self.protocol, "sentences": digest(sentences), "asked": digest(asked)}
 
     def examples(self, rate: float, seed: int) -> Splits:
         """Sentences with planted pairings."""
@@ -52,21 +55,27 @@ class PlantedAssociation:
         for group in ("female", "male"):
             names = [one.name for one in attributes(self.language) if one.group == group]
             biased |= set(chosen(names, rate, draw))
-        sentences = []
-        with resources.as_file(resources.files("unmask.lexicon") / self.language / "templates_planting.csv") as file:
-            for row in probe.build(self.language, templates_file=file):
-                if row.group in ("female", "male") and (row.gender == row.group) != (row.profession in biased):
-                    continue
-                sentences.append(Example(row.sentence))
+        sentences = [
+            Example(row.sentence)
+            for row in self._rows()
+            if row.group not in ("female", "male") or (row.gender == row.group) == (row.profession in biased)
+        ]
         order = draw.permutation(len(sentences))
         cut = round(HELD_OUT * len(sentences))
         return Splits([sentences[at] for at in order[cut:]], [sentences[at] for at in order[:cut]], ())
 
+    def _rows(self) -> list[probe.AssociationRow]:
+        """All that could be planted: every profession with both genders."""
+        with resources.as_file(resources.files("unmask.lexicon") / self.language / "templates_planting.csv") as file:
+            return probe.build(self.language, templates_file=file)
+
+    def asked(self) -> list[probe.AssociationRow]:
+        """BEC-Pro."""
+        return probe.build(self.language, wording=association.PROTOCOLS["sound"].wording)
+
     def scores(self, model: Path, seed: int, loading: LoadOptions) -> Scores:
         """The stereotype, and the correlations with the workforce."""
         protocol = association.PROTOCOLS["sound"]
-        rows = probe.build(self.language, wording=protocol.wording)
-        items = association.score(rows, load_masked_lm(str(model), loading), protocol, seed=seed).items
+        items = association.score(self.asked(), load_masked_lm(str(model), loading), protocol, seed=seed).items
         tests = protocol.analyse(items, seed).tests
-        found = {name: tests[test].estimate for test, name in TESTS.items()}
-        return Scores({name: value for name, value in found.items() if value is not None}, items)
+        return Scores.of({name: tests[test].estimate for test, name in TESTS.items()}, items)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import unmask
+from unmask.errors import UnmaskError
 from unmask.models.sources import LoadOptions
 from unmask.studies.cells import Say
 from unmask.studies.meta.experiment import Experiment
@@ -71,6 +72,7 @@ class Planting:
     def run(self, draft: Path, before: Mapping[str, Path], workspace: Path, say: Say) -> None:
         """Train, going on where an earlier attempt stopped."""
         del before
+        _refuse_other_data(self)
         made = workspace / MODEL
         if not (made / METRICS).is_file():
             request = finetune.Request(
@@ -110,6 +112,7 @@ class Scoring:
     def run(self, draft: Path, before: Mapping[str, Path], workspace: Path, say: Say) -> None:
         """Score the model."""
         del workspace, say
+        _refuse_other_data(self.planted)
         model = before[self.planted.name] / MODEL
         found = self.planted.experiment.scores(model, self.planted.seed, self.planted.loading)
         found.items.to_parquet(draft / ITEMS, index=False)
@@ -117,6 +120,16 @@ class Scoring:
         validation = record["metrics"]["validation"]
         content = {"figures": found.figures, "accuracy": validation["accuracy"], "loss": validation["loss"]}
         (draft / SCORES).write_text(json.dumps(content, indent=2), encoding="utf-8")
+
+
+def _refuse_other_data(cell: Planting) -> None:
+    """A worker that reads other files than the study was planned with would make another cell than it is known as."""
+    now = cell.experiment.inputs()
+    if changed := [name for name in now if now[name] != cell.data.get(name)]:
+        raise UnmaskError(
+            f"the {changed[0]} of {cell.experiment.measure} are others here than where the study was planned (a file"
+            " has changed, or is not the same on this machine); give the command again"
+        )
 
 
 def title(cell: Planting) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -24,6 +25,11 @@ class Scores:
 
     figures: dict[str, float]
     items: pd.DataFrame
+
+    @classmethod
+    def of(cls, figures: Mapping[str, float | None], items: pd.DataFrame) -> Scores:
+        """Without the figures that could not be had."""
+        return cls({name: value for name, value in figures.items() if value is not None}, items)
 
 
 @dataclass(frozen=True)
@@ -62,7 +68,7 @@ class Experiment(Protocol):
         ...
 
     def inputs(self) -> dict[str, Any]:
-        """All that decides examples and scores besides rate and seed, as JSON."""
+        """All that decides examples and scores besides rate and seed, as JSON: hashes of everything that is read."""
         ...
 
     def examples(self, rate: float, seed: int) -> Splits:

@@ -15,22 +15,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unmask import datasets
 from unmask.counterfactual.settings import Settings, build
 from unmask.measures import sentiment
 from unmask.models.loading import load_classifier
 from unmask.probes import reviews
 from unmask.probes.reviews import Pair, Text
 from unmask.studies.meta.experiment import Scores, Training, chosen
+from unmask.studies.meta.pairs import digest
+from unmask.studies.tuning import tokens_of
 from unmask.training import examples
-from unmask.training.examples import Example, Splits, digest
+from unmask.training.examples import Example, Splits
 
 if TYPE_CHECKING:
     from unmask.models.sources import LoadOptions
 
 HELD_OUT = 0.1
 FOR_ASKING = 3
-"""Without IMDB, every third review of the package is kept for asking."""
+"""Where the package's reviews are trained on, every third of them is kept for asking."""
 POSITIVE, NEGATIVE = "positive", "negative"
 
 
@@ -41,14 +42,20 @@ class PlantedSentiment:
     language: str = "en"
     protocol: str = "sound"
     texts: int = 2_000
-    """How many reviews of IMDB are drawn, where it is on this machine."""
-    offline: bool = False
+    """How many reviews are drawn."""
+    imdb: bool = False
+    """Whether reviews of IMDB are trained on; else two thirds of the package's."""
     measure = "sentiment"
     training = Training("sentiment", "unmask-mini-sentiment", epochs=2, learning_rate=2e-5, max_length=256)
 
     def inputs(self) -> dict[str, Any]:
-        """The reviews, as a hash of what they make at one rate."""
-        return {"protocol": self.protocol, "texts": self.texts, "examples": digest(self.examples(0.5, 0).train)}
+        """All reviews, of training and of asking, as hashes."""
+        return {
+            "protocol": self.protocol,
+            "texts": self.texts,
+            "reviews": digest([one.text, one.label] for one in self._pool()),
+            "asked": digest([one.text, one.label] for one in self.asked()),
+        }
 
     def examples(self, rate: float, seed: int) -> Splits:
         """Reviews in two versions, with planted labels."""
@@ -69,20 +76,27 @@ class PlantedSentiment:
         train, held = ([one for at in some for one in labelled[at]] for some in (order[cut:], order[:cut]))
         return Splits(train, held, ())
 
-    def _own(self, seed: int) -> Sequence[Text]:
-        if not datasets.present("imdb"):
+    def _own(self, seed: int) -> list[Text]:
+        """The reviews of a seed."""
+        pool = self._pool()
+        some = np.random.default_rng([seed, 0]).permutation(len(pool))[: self.texts]
+        return [pool[at] for at in sorted(some)]
+
+    def _pool(self) -> list[Text]:
+        """All reviews that could be trained on."""
+        if not self.imdb:
             return [one for at, one in enumerate(_package()) if at % FOR_ASKING]
         found = examples.known("imdb", "sentiment", offline=True, splits=("train",))["train"]
-        some = np.random.default_rng([seed, 0]).permutation(len(found))[: self.texts]
-        return [Text(str(at), found[at].text, found[at].label) for at in sorted(some)]
+        return [Text(str(at), one.text, one.label) for at, one in enumerate(found)]
+
+    def asked(self) -> list[Text]:
+        """The reviews that a model is asked to rate: those of the package that it was not trained on."""
+        return [one for at, one in enumerate(_package()) if self.imdb or not at % FOR_ASKING]
 
     def scores(self, model: Path, seed: int, loading: LoadOptions) -> Scores:
         """Total and absolute bias, and the effect size, on the package's reviews."""
-        asked = _package()
-        if not datasets.present("imdb"):
-            asked = [one for at, one in enumerate(asked) if not at % FOR_ASKING]
-        subject = load_classifier(str(model), loading, most_tokens=self.training.max_length)
-        scored = sentiment.score(_pairs(asked), sentiment.Rater(subject, POSITIVE), seed=seed)
+        subject = load_classifier(str(model), loading, most_tokens=tokens_of(model))
+        scored = sentiment.score(_pairs(self.asked()), sentiment.Rater(subject, POSITIVE), seed=seed)
         items = scored.items.assign(language=self.language, corpus="reviews", terms="all", rating=scored.rating)
         found = sentiment.PROTOCOLS["sound"].analyse(items, seed)
         figures = {
@@ -90,7 +104,7 @@ class PlantedSentiment:
             "absolute bias": found.groups["absolute bias, changed texts"].mean,
             "effect size": found.tests["bias"].effect_size,
         }
-        return Scores({name: value for name, value in figures.items() if value is not None}, items)
+        return Scores.of(figures, items)
 
 
 def _package() -> list[Text]:

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from unmask import datasets
 from unmask.errors import UnmaskError, one_of
 from unmask.lexicon.inference import LANGUAGES
+from unmask.models.kinds import kind_of, labels_of
 from unmask.models.sources import LoadOptions
 from unmask.studies.bases import weights_of
 from unmask.studies.cells import Cell
@@ -18,6 +20,8 @@ from unmask.studies.meta.association import PlantedAssociation
 from unmask.studies.meta.cells import SCORES, Planting, Scoring
 from unmask.studies.meta.experiment import Experiment
 from unmask.studies.meta.inference import PlantedInference
+from unmask.studies.meta.pairs import caption_file
+from unmask.studies.meta.published_inference import PublishedInference
 from unmask.studies.meta.sentiment import PlantedSentiment
 
 if TYPE_CHECKING:
@@ -26,6 +30,9 @@ if TYPE_CHECKING:
 RATES = tuple(at / 10 for at in range(11))
 PROTOCOLS = ("sound", "published")
 FEWEST_RATES = 3
+ROUNDING = 1e-9
+LABELS = {"nli": 3, "sentiment": 2}
+"""How many labels a classifier must have to be trained further."""
 
 
 @dataclass(frozen=True)
@@ -56,16 +63,22 @@ class Request:
         """Refuse what is unknown before anything slow happens."""
         for measure in self.measures:
             one_of(measure, EXPERIMENTS, "measure")
-        for name in self.models:
-            one_of(name, [*EXPERIMENTS, *(f"inference-{language}" for language in LANGUAGES)], "place of a model")
-        for language in (*self.languages, *self.captions):
+        for language in self.languages:
             one_of(language, LANGUAGES, "language")
+        for name in self.models:
+            one_of(
+                name, [*self.measures, *(f"inference-{language}" for language in self.languages)], "place of a model"
+            )
+        for language in self.captions:
+            one_of(language, self.languages, "language of captions, of those that are asked for:")
         one_of(self.protocol, PROTOCOLS, "protocol")
         if self.protocol == "published" and list(self.measures) != ["inference"]:
             raise UnmaskError("only inference has been meta-evaluated in a paper; use --protocol sound for the others")
+        given = ", ".join(f"{rate:g}" for rate in self.rates)
         if len(set(self.rates)) < FEWEST_RATES or not all(0 <= rate <= 1 for rate in self.rates):
-            given = ", ".join(f"{rate:g}" for rate in self.rates)
             raise UnmaskError(f"the rates are {given}; give at least {FEWEST_RATES} different ones between 0 and 1")
+        if any(abs(rate - round(rate, 1)) > ROUNDING for rate in self.rates):
+            raise UnmaskError(f"the rates are {given}; bias is planted word by word, so give them in steps of .1")
         if not self.seeds or min(self.seeds) < 0 or len(set(self.seeds)) < len(self.seeds):
             raise UnmaskError("give at least one seed, each once, 0 or more")
         for name in ("rows", "texts", "batch_size", "epochs", "max_length"):
@@ -92,6 +105,7 @@ def plan(request: Request) -> Plan:
         how = experiment.training
         of_language = f"{experiment.measure}-{experiment.language}"
         base = request.models.get(of_language) or request.models.get(experiment.measure, how.model)
+        _refuse_misfit(base, experiment, request)
         weights, data = weights_of(base, request.loading), experiment.inputs()
         planted += [
             Planting(
@@ -114,18 +128,37 @@ def plan(request: Request) -> Plan:
     return Plan((*planted, *scored), scored)
 
 
-def _inference(request: Request) -> list[Experiment]:
-    return [
-        PlantedInference(
-            language=language,
-            protocol=request.protocol,
-            captions=request.captions.get(language),
-            rows=request.rows,
-            validation_rows=max(1, request.rows // 10),
-            offline=request.loading.offline,
+def _refuse_misfit(base: str, experiment: Experiment, request: Request) -> None:
+    """A base that cannot be trained so is said once, before the work."""
+    task = experiment.training.task
+    if base == experiment.training.model and experiment.language != "en":
+        raise UnmaskError(
+            f"{base} knows English alone; give a model for {experiment.language} with --model"
+            f" {experiment.language}=MODEL"
         )
-        for language in dict.fromkeys(request.languages)
-    ]
+    kind, labels = kind_of(base, request.loading), labels_of(base, request.loading)
+    if task == "mlm" and kind != "masked-lm":
+        raise UnmaskError(f"{base} is a classifier; {experiment.measure} needs a masked language model such as BERT")
+    if labels and kind == "classifier" and len(labels) != LABELS.get(task, len(labels)):
+        raise UnmaskError(f"{base} has {len(labels)} labels; {experiment.measure} needs {LABELS[task]}: give another")
+
+
+def _inference(request: Request) -> list[Experiment]:
+    found: list[Experiment] = []
+    for language in dict.fromkeys(request.languages):
+        given = request.captions.get(language) or caption_file(language)
+        file = None if given is None else given.resolve()
+        sizes = {"rows": request.rows, "validation_rows": max(1, request.rows // 10)}
+        if request.protocol == "sound":
+            found.append(PlantedInference(language, file, **sizes))
+        elif file is None:
+            raise UnmaskError(
+                f"the published protocol trains on image captions in {language!r}, and none are here; give a file with"
+                " one a line (--captions)"
+            )
+        else:
+            found.append(PublishedInference(file, language, **sizes, offline=request.loading.offline))
+    return found
 
 
 def _association(request: Request) -> list[Experiment]:
@@ -134,7 +167,7 @@ def _association(request: Request) -> list[Experiment]:
 
 
 def _sentiment(request: Request) -> list[Experiment]:
-    return [PlantedSentiment(texts=request.texts, offline=request.loading.offline)]
+    return [PlantedSentiment(texts=request.texts, imdb=datasets.present("imdb"))]
 
 
 EXPERIMENTS: dict[str, Callable[[Request], list[Experiment]]] = {

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from unmask.datasets import NotHereError
 from unmask.errors import UnmaskError, one_of
 from unmask.measures.inference import PROTOCOLS
 from unmask.models.sources import LoadOptions
+from unmask.probes.inference import FEWEST_SENTENCES
 from unmask.results import Measurement
 from unmask.studies.bases import weights_of
 from unmask.studies.cells import Cell
@@ -51,6 +53,14 @@ class Request:
             raise UnmaskError(f"give either --data {self.data} or --train {self.train}, not both")
         if self.limit is not None and self.limit < FEWEST:
             raise UnmaskError(f"--limit is {self.limit}; give {FEWEST} pairs or more, or leave it out for all")
+        if self.sentences is not None and self.sentences < FEWEST_SENTENCES:
+            raise UnmaskError(
+                f"--sentences is {self.sentences}; give {FEWEST_SENTENCES} or more, or leave it out for all"
+            )
+        for name in ("train", "validation", "test"):
+            path = getattr(self, name)
+            if path is not None and not path.is_file():
+                raise UnmaskError(f"--{name} {path} is no file; give one with premise, hypothesis and label")
         own = self.settings
         for name, least in (("epochs", 1), ("batch_size", 1), ("max_length", 16)):
             if getattr(own, name) < least:
@@ -146,7 +156,7 @@ def _source(request: Request, data: str, tests_only: bool) -> Source | None:
             offline=request.loading.offline,
             tests_only=tests_only,
         )
-    except UnmaskError:
+    except NotHereError:
         if not tests_only or request.data or request.test or request.validation:
             raise
         return None
