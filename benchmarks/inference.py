@@ -19,16 +19,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from statistics import median
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import psutil
 import torch
 import transformers
 
+from timing import Cost, timed
 from unmask.auditing.inference import SENTENCES, pairs_of
 from unmask.auditing.settings import Settings
 from unmask.measures.inference import order_of, score
@@ -52,20 +52,6 @@ OURS, WHOLE, LOOP, BATCHED, BARE = (
 
 Batch = dict[str, torch.Tensor]
 Pairs = Sequence[tuple[str, str]]
-
-
-class Cost(NamedTuple):
-    """Seconds by the clock, and of the processors."""
-
-    wall: float
-    cpu: float
-
-
-def timed(work: Callable[[], object], times: float = 1) -> Cost:
-    """What some work takes, or so many times it."""
-    wall, cpu = time.perf_counter(), time.process_time()
-    work()
-    return Cost(times * (time.perf_counter() - wall), times * (time.process_time() - cpu))
 
 
 class Watched(TransformersClassifier):

@@ -21,15 +21,15 @@ from __future__ import annotations
 import argparse
 import json
 import resource
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 import psutil
 import torch
 import transformers
 
+from timing import Cost, timed
 from unmask.counterfactual.settings import Settings, build
 from unmask.measures.sentiment import Rater, score_all
 from unmask.measures.sentiment.rater import Rated
@@ -51,20 +51,6 @@ BARE = "bare forward pass"
 
 Batch = dict[str, torch.Tensor]
 Sets = Mapping[str, Sequence[Pair]]
-
-
-class Cost(NamedTuple):
-    """Seconds by the clock, and of the processors."""
-
-    wall: float
-    cpu: float
-
-
-def timed(work: Callable[[], object], times: float = 1) -> Cost:
-    """What some work takes, or so many times it."""
-    wall, cpu = time.perf_counter(), time.process_time()
-    work()
-    return Cost(times * (time.perf_counter() - wall), times * (time.process_time() - cpu))
 
 
 class WatchedRater(Rater):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
@@ -54,6 +54,30 @@ class Engine:
         if self.name == "local":
             return local.run(cells, store, watch=watch)
         return on_ray.run(cells, store, address=self.address, cpus=self.cpus, gpus=self.gpus, watch=watch)
+
+
+Told = TypeVar("Told", bound="Plan")
+
+
+def carry_out(
+    plan: Callable[[], Told],
+    out: Path,
+    engine: Engine | None,
+    *,
+    planned: Callable[[Told], None] | None,
+    watch: Watch | None,
+) -> tuple[Told, list[Outcome]]:
+    """Do all cells of a plan that are not done under `out`; what cannot work is refused before anything is planned.
+
+    `planned` is told what there is to do before it begins.
+    """
+    engine = engine or Engine()
+    engine.check()
+    refuse_strange(out)
+    todo = plan()
+    if planned:
+        planned(todo)
+    return todo, engine.run(todo.cells, Store(out), watch)
 
 
 class Plan(Protocol):

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import unmask
 from unmask.models.sources import find
-from unmask.studies.engine import Engine, Finished, failures, keep, refuse_strange
+from unmask.studies.engine import Engine, Finished, carry_out, failures, keep
 from unmask.studies.execution import Watch
 from unmask.studies.imdb63.findings import Findings, findings
 from unmask.studies.imdb63.grid import chosen_models
 from unmask.studies.imdb63.study import Plan, Request, plan, table
 from unmask.studies.imdb63.tables import name_of
-from unmask.studies.store import Store
 
 CELLS, BATCHES = "cells.csv", "batches.csv"
 
@@ -30,15 +29,7 @@ def run(
 
     `planned` is told what there is to do before it begins.
     """
-    engine = engine or Engine()
-    engine.check()
-    refuse_strange(out)
-    todo = plan(request)
-    for base in chosen_models(request.models):
-        find(base.model, request.loading)  # a wrong name is said before the work
-    if planned:
-        planned(todo)
-    outcomes = engine.run(todo.cells, Store(out), watch)
+    todo, outcomes = carry_out(lambda: _plan(request), out, engine, planned=planned, watch=watch)
     cells, batches = table(todo.measured, outcomes), table(todo.batches, outcomes)
     keep(cells, out / CELLS)
     keep(batches, out / BATCHES)
@@ -55,6 +46,13 @@ def run(
         seed=request.seed,
     )
     return Finished(outcomes, found)
+
+
+def _plan(request: Request) -> Plan:
+    todo = plan(request)
+    for base in chosen_models(request.models):
+        find(base.model, request.loading)  # a wrong name is said before the work
+    return todo
 
 
 def described(request: Request) -> dict[str, str]:

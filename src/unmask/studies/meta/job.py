@@ -6,11 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import unmask
-from unmask.studies.engine import Engine, Finished, failures, keep, refuse_strange
+from unmask.studies.engine import Engine, Finished, carry_out, failures, keep
 from unmask.studies.execution import Watch
 from unmask.studies.meta.findings import Findings, findings
 from unmask.studies.meta.study import Plan, Request, plan, table
-from unmask.studies.store import Store
 
 SCORES = "scores.csv"
 
@@ -27,13 +26,7 @@ def run(
 
     `planned` is told what there is to do before it begins.
     """
-    engine = engine or Engine()
-    engine.check()
-    refuse_strange(out)
-    todo = plan(request)
-    if planned:
-        planned(todo)
-    outcomes = engine.run(todo.cells, Store(out), watch)
+    todo, outcomes = carry_out(lambda: plan(request), out, engine, planned=planned, watch=watch)
     scores = table(todo.scored, outcomes)
     keep(scores, out / SCORES)
     if not len(scores):

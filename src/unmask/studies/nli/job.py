@@ -7,13 +7,12 @@ from pathlib import Path
 
 import unmask
 from unmask.models.sources import find
-from unmask.studies.engine import Engine, Finished, failures, keep, refuse_strange
+from unmask.studies.engine import Engine, Finished, carry_out, failures, keep
 from unmask.studies.execution import Watch
 from unmask.studies.nli.findings import Findings, findings
 from unmask.studies.nli.models import DATA, LANGUAGES, chosen
 from unmask.studies.nli.study import Plan, Request, plan, rows
 from unmask.studies.nli.tables import numbers
-from unmask.studies.store import Store
 
 CELLS = "cells.csv"
 
@@ -30,16 +29,7 @@ def run(
 
     `planned` is told what there is to do before it begins.
     """
-    engine = engine or Engine()
-    engine.check()
-    refuse_strange(out)
-    request.check()
-    for base in chosen(request.models, request.languages):
-        find(base.model, request.loading)  # a wrong name is said before the work
-    todo = plan(request)
-    if planned:
-        planned(todo)
-    outcomes = engine.run(todo.cells, Store(out), watch)
+    todo, outcomes = carry_out(lambda: _plan(request), out, engine, planned=planned, watch=watch)
     found = rows(todo, outcomes)
     measured = {(row.base.language, row.base.name) for row in found}
     missing = [
@@ -52,6 +42,13 @@ def run(
         result = findings(found, settings=described(request), failures=failures(outcomes), missing=missing)
     keep(numbers(result.rows if result else []), out / CELLS)
     return Finished(outcomes, result)
+
+
+def _plan(request: Request) -> Plan:
+    request.check()
+    for base in chosen(request.models, request.languages):
+        find(base.model, request.loading)  # a wrong name is said before the work
+    return plan(request)
 
 
 def described(request: Request) -> dict[str, str]:
