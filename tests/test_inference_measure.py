@@ -435,8 +435,8 @@ def test_captions_of_flickr8k(data: Path) -> None:
 
 
 def test_an_audit_in_the_shell_and_its_items_analysed_again(tmp_path: Path) -> None:
-    some = [one for kind in probe.KINDS for one in words.occupations("en") if one.kind == kind][::9]
-    assert {one.kind for one in some} == set(probe.KINDS)
+    some = [one for kind in words.KINDS for one in words.occupations("en") if one.kind == kind][::9]
+    assert {one.kind for one in some} == set(words.KINDS)
     lines = ["occupation,type", *(f"{one.word},{one.kind}" for one in some)]
     (tmp_path / "few.csv").write_text("\n".join(lines), encoding="utf-8")
     asked = ("--occupations", "few.csv", "--limit", "2", "--out", "a")

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unmask.errors import UnmaskError, listed
-from unmask.lexicon.inference import KINDS as KINDS
-from unmask.lexicon.inference import Occupation, People
+from unmask.lexicon.inference import KINDS, Occupation, People
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 from unmask.measures.inference import sums
 from unmask.measures.inference.caveats import caveats
 from unmask.measures.inference.conclusive import why_not
-from unmask.measures.inference.labels import LABELS
 from unmask.measures.inference.parts import by_pair, by_type, occupations, of_sets
 from unmask.measures.inference.sums import Sums
+from unmask.probes.inference import LABELS, PROBABILITIES
 from unmask.results import Group, Inference, Measurement, Test
 from unmask.results.schema import Protocol
 from unmask.statistics.crossed import Estimate
@@ -108,7 +108,7 @@ def measurement(
 
 
 def _has_probabilities(items: pd.DataFrame) -> bool:
-    return all(column in items and items[column].notna().all() for column in sums.PROBABILITIES)
+    return all(column in items and items[column].notna().all() for column in PROBABILITIES)
 
 
 def _difference(more: str, less: str, label: int) -> sums.Figure:

@@ -14,7 +14,7 @@ import numpy as np
 from unmask.errors import UnmaskError, listed
 from unmask.lexicon.questions import questions
 from unmask.models.interfaces import Classifier
-from unmask.probes.inference import LABELS as LABELS
+from unmask.probes.inference import LABELS
 
 SPELLINGS = {
     "entailment": ("entail", "蕴含", "蕴涵", "含意"),

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.measures.inference.labels import LABELS
-from unmask.probes.inference import KINDS
+from unmask.lexicon.inference import KINDS
+from unmask.probes.inference import LABELS, PROBABILITIES
 from unmask.statistics.crossed import Estimate
 from unmask.statistics.shares import codes, jackknife, ratio
 
@@ -26,7 +26,6 @@ FEMALE, MALE, NEUTRAL = range(3)
 GENDERS = ("female", "male", "")
 SHAPE = (len(KINDS), len(GENDERS), 1 + len(LABELS))
 PAIRS, ENTAILMENT, UNDECIDED, CONTRADICTION = range(4)
-PROBABILITIES = tuple(f"p_{label}" for label in LABELS)
 
 
 class Sums:
