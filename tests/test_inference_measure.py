@@ -238,7 +238,7 @@ def test_a_stereotyped_model_is_found_and_a_habit_is_told_from_it() -> None:
     assert habit.tests["default"].estimate == pytest.approx(1.0)
     assert habit.groups["NLI-CoAL"].mean == pytest.approx(0.8, abs=0.01)  # higher than the stereotyped model's
     assert "taken for men" in habit.headline
-    assert "takes people for men whatever their occupation" in habit.inference.inconclusive
+    assert "leans to men with female occupations as with male ones" in habit.inference.inconclusive
 
 
 def test_a_right_model_has_no_bias_and_a_deaf_one_is_inconclusive() -> None:

@@ -36,7 +36,7 @@ from unmask.studies.meta.findings import findings, verdict
 from unmask.studies.meta.inference import PlantedInference
 from unmask.studies.meta.published_inference import PublishedInference
 from unmask.studies.meta.sentiment import PlantedSentiment
-from unmask.studies.meta.study import EXPERIMENTS, RATES, Request, plan
+from unmask.studies.meta.study import COLUMNS, EXPERIMENTS, RATES, Request, plan
 from unmask.training.examples import Example, Splits
 
 SMALL = PlantedInference(rows=400, validation_rows=40)
@@ -384,9 +384,8 @@ def _cells() -> pd.DataFrame:
     rows = []
     for rate in RATES:
         for name, value in (("NLI-CoAL", rate * 2 / 3), ("FN", 2 / 3), ("odd", abs(rate - 0.5))):
-            rows.append(("inference", "en", "sound", "m<b>", rate, 42, name, value, 0.9))
-    columns = ["measure", "language", "protocol", "model", "rate", "seed", "score", "value", "accuracy"]
-    return pd.DataFrame(rows, columns=columns)
+            rows.append(("inference", "en", "sound", "m<b>", rate, 42, name, value, 30_000, 0.9, 0.75))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def test_findings_of_known_scores() -> None:
@@ -394,6 +393,9 @@ def test_findings_of_known_scores() -> None:
     assert [verdict(one) for one in found.scores] == ["ranks it", "does not move", "fails to rank it"]
     table_2 = next(table for table in found.printed if table.name == "table-2")
     assert table_2.rows[0][2:] == ("no corr.", "1.000†", "−0.263", "0.999")
+    dull = findings(_cells().assign(accuracy=0.8), {})
+    assert {verdict(one) for one in dull.scores} == {"not learned"}
+    assert dull.headline.startswith("The models have not learned what was planted")
     html = page.render(found)
     assert "<script>" not in html
     assert "m<b>" not in html
@@ -439,6 +441,8 @@ def test_bad_requests_are_one_line(request_: Request, said: str, tmp_path: Path)
     [
         (["nli-meta", "--rates", "0,x"], "--rates is '0,x'"),
         (["nli-meta", "--model", "en="], "has no model after the equals sign"),
+        (["nli-meta", "--model", "mini=unmask-mini-nli"], "give en=MODEL"),
+        (["meta", "--measure", "sentiment", "--model", "unmask-mini"], "give sentiment=MODEL"),
     ],
 )
 def test_bad_input_in_the_shell(words: list[str], said: str, tmp_path: Path) -> None:

@@ -135,7 +135,7 @@ def audit(
         people=path_of(people),
         occupations=path_of(occupations),
         captions=path_of(captions),
-        labels=names_of(labels),
+        labels=tuple(labels.replace(",", " ").split()) if isinstance(labels, str) else tuple(labels),
         workspace=path_of(workspace),
         seed=seed,
         loading=LoadOptions(device, offline, allow_pickle, allow_remote_code),

@@ -123,7 +123,8 @@ def command(
 
     A masked language model is asked how likely it finds women and men (she, my brother, …) beside 60 professions. A
     classifier of texts rates reviews in a female and a male version. A classifier of pairs is asked whether a nurse is
-    a woman, and 105 more occupations. Leaves a folder with result.json, the items behind every number, and report.html.
+    a woman, and so of 106 more occupations. Leaves a folder with result.json, the items behind every number, and
+    report.html.
 
     Examples:
 
@@ -168,7 +169,7 @@ def command(
                 people=people,
                 occupations=occupations,
                 captions=captions,
-                labels=tuple(labels.replace(",", " ").split()) if labels else (),
+                labels=labels or (),
                 workspace=workspace,
                 seed=seed,
                 device=device,

@@ -58,9 +58,10 @@ def command(
     from unmask.studies.engine import Engine
     from unmask.studies.meta.study import EXPERIMENTS, Request
 
+    measures = tuple(measure or EXPERIMENTS)
     request = Request(
-        measures=tuple(measure or EXPERIMENTS),
-        models=named(model, "model"),
+        measures=measures,
+        models=named(model, "model", measures, alone=False),
         rates=numbers(rates),
         seeds=tuple(seed or (42,)),
         rows=rows,

@@ -71,8 +71,11 @@ def command(
     from unmask.studies.meta.study import Request
 
     languages = tuple(language or ("en",))
-    models = {f"inference-{name}" if name else "inference": one for name, one in named(model, "model").items()}
-    files = named(captions, "file")
+    models = {
+        f"inference-{name}" if name else "inference": one
+        for name, one in named(model, "model", languages, alone=True).items()
+    }
+    files = named(captions, "file", languages, alone=True)
     if "" in files and len(languages) > 1:
         raise UnmaskError(f"--captions {files['']} is of one language; say which: LANGUAGE={files['']}")
     request = Request(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
@@ -26,12 +27,16 @@ def numbers(text: str) -> tuple[float, ...]:
         raise UnmaskError(f"--rates is {text!r}; give numbers such as 0,.5,1") from None
 
 
-def named(given: list[str] | None, what: str) -> dict[str, str]:
-    """Names and values from `NAME=VALUE`; a value alone has no name."""
+def named(given: list[str] | None, what: str, places: Iterable[str], *, alone: bool) -> dict[str, str]:
+    """Names and values from `NAME=VALUE`, of the places that there are; `alone`: a value may have no name."""
     found = {}
+    known = list(places)
     for one in given or ():
         name, is_pair, value = one.partition("=")
         if is_pair and not value:
             raise UnmaskError(f"{one!r} has no {what} after the equals sign; give NAME={what.upper()}")
+        if (is_pair and name not in known) or (not is_pair and not alone):
+            wanted = " or ".join(f"{place}={what.upper()}" for place in known)
+            raise UnmaskError(f"{one!r} does not say what the {what} is for; give {wanted}")
         found[name if is_pair else ""] = value if is_pair else one
     return found

@@ -119,9 +119,9 @@ def _group(name: str, by: str, n: int, estimate: Estimate) -> Group:
     return Group(labels={"score": name, "by": by}, n=n, mean=estimate.value, interval=_within(estimate.interval))
 
 
-def _within(interval: tuple[float, float] | None) -> tuple[float, float] | None:
-    """An interval of a share, which is between 0 and 1."""
-    return None if interval is None else (max(0.0, interval[0]), min(1.0, interval[1]))
+def _within(interval: tuple[float, float] | None, lowest: float = 0.0) -> tuple[float, float] | None:
+    """An interval of a share, which is between 0 and 1, or of a difference of shares."""
+    return None if interval is None else (max(lowest, interval[0]), min(1.0, interval[1]))
 
 
 def _test(estimate: Estimate, contrast: str, by: str, n: int, question: str) -> Test:
@@ -130,7 +130,7 @@ def _test(estimate: Estimate, contrast: str, by: str, n: int, question: str) -> 
         question=question,
         n=n,
         estimate=estimate.value,
-        interval=estimate.interval,
+        interval=_within(estimate.interval, lowest=-1.0),
         statistic=estimate.statistic,
         statistic_name="t",
         df=estimate.df,

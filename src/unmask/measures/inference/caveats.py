@@ -4,18 +4,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from unmask.lexicon.inference import KINDS
+from unmask.measures.inference.conclusive import UNDERSTOOD
+from unmask.probes.inference import CONTROL, GENDERS, PROBABILITIES
 from unmask.results import Caveat, Inference
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FEW = 8
-MANY_PAIRS = MANY_SENTENCES = 2
+MANY_ALIKE, EXACTLY = 0.5, 1e-9
+HABIT = 0.95
+BUILT_IN = ("sentences", "nli-coal")
 _TEXTS = {
     "inconclusive": (
         "Answers other than neutral are not bias alone, as the headline says. Look at the shares of answers, and at the"
         " stereotype and the default, not at the score."
+    ),
+    "control-failed": (
+        "The model does not understand such pairs: it does not even infer that the nurse is a person. Nothing here can"
+        " be read as bias."
+    ),
+    "words-not-told-apart": (
+        "In most sentences the model answers exactly alike of women and of men: it cannot tell the words apart. Are"
+        " they in its vocabulary, and is this its language?"
+    ),
+    "few-sentences": (
+        "Few sentences. The interval says how the figure varies among sentences like these; with so few of them it says"
+        " little of others."
     ),
     "control-missing": (
         "There is no control (a hypothesis about a person, which follows), so a model that does not understand such"
@@ -24,8 +42,8 @@ _TEXTS = {
     "one-pair-of-words": (
         "There is one pair of gender words only, so a default for one gender cannot be told from a liking for one word."
     ),
-    "sentences-not-known": (
-        "The sentences of the pairs are not known, so all count as one, and the intervals are over occupations alone:"
+    "one-sentence": (
+        "All pairs are of one sentence, or their sentences are not known, so the intervals are over occupations alone:"
         " they are too narrow."
     ),
     "few-occupations": (
@@ -68,26 +86,45 @@ _TEXTS = {
 
 def caveats(items: pd.DataFrame, protocol: str, inference: Inference) -> list[Caveat]:
     """The caveats that apply to these items."""
-    codes = ["inconclusive"] if inference.inconclusive else []
-    counts = items.drop_duplicates("occupation")["occupation_type"].value_counts()
-    if counts.reindex(list(KINDS), fill_value=0).min() < FEW:
-        codes.append("few-occupations")
-    if items["template"].nunique() < MANY_SENTENCES:
-        codes.append("sentences-not-known")
-    if items.loc[items["gender"] != "", "pair"].nunique() < MANY_PAIRS:
-        codes.append("one-pair-of-words")
-    if not (items["gender"] == "").any():
-        codes.append("control-missing")
-    if protocol == "published":
-        codes.append("published-defects")
-    codes.append("score-counts-habit")
-    answers = items.loc[items["gender"] != "", "prediction"]
-    if (answers == "neutral").mean() > 0.95:
-        codes.append("neutral-is-a-habit")
-    if str(items.iloc[0]["language"]) == "zh" and "she" in set(items["pair"]):
-        codes.append("generic-he")
-    codes += ["stereotype-ratings", "caption-sentences", "binary-gender", "not-all-harm"]
-    return [_caveat(code) for code in codes]
+    asked, sentences = items[items["gender"] != ""], items["template"].nunique()
+    kinds = items.drop_duplicates("occupation")["occupation_type"].value_counts().reindex(list(KINDS), fill_value=0)
+    built_in = str(items.iloc[0]["corpus"]) in BUILT_IN
+    control = [one.shares["entailment"] for one in inference.sets if one.name == CONTROL]
+    understood = not control or control[0] >= UNDERSTOOD
+    applies = {
+        "control-failed": not understood,
+        "inconclusive": understood and bool(inference.inconclusive),
+        "words-not-told-apart": _alike(asked) > MANY_ALIKE,
+        "few-occupations": kinds.min() < FEW,
+        "one-sentence": sentences == 1,
+        "few-sentences": 1 < sentences < FEW,
+        "one-pair-of-words": asked["pair"].nunique() == 1,
+        "control-missing": not control,
+        "published-defects": protocol == "published",
+        "score-counts-habit": True,
+        "neutral-is-a-habit": (asked["prediction"] == "neutral").mean() > HABIT,
+        "generic-he": str(items.iloc[0]["language"]) == "zh" and "she" in set(items["pair"]),
+        "stereotype-ratings": built_in or str(items.iloc[0]["corpus"]) == "captions",
+        "caption-sentences": built_in,
+        "binary-gender": True,
+        "not-all-harm": True,
+    }
+    return [_caveat(code) for code, does in applies.items() if does]
+
+
+def _alike(asked: pd.DataFrame) -> float:
+    """In which share of the sentences a woman and a man get exactly the same probabilities."""
+    if not all(column in asked and asked[column].notna().all() for column in PROBABILITIES):
+        return 0.0
+    sides = [
+        asked[asked["gender"] == gender].groupby(["occupation", "template", "pair"])[list(PROBABILITIES)].first()
+        for gender in GENDERS
+    ]
+    both = sides[0].index.intersection(sides[1].index)
+    if not len(both):
+        return 0.0
+    gap = np.abs(sides[0].loc[both].to_numpy() - sides[1].loc[both].to_numpy()).max(axis=1)
+    return float((gap < EXACTLY).mean())
 
 
 def precision_caveats(dtype: str | None) -> list[Caveat]:

@@ -57,7 +57,7 @@ def why_not(items: pd.DataFrame) -> str:
     if np.isfinite(leans).all() and (min(leans) >= HABIT or max(leans) <= -HABIT):
         who, one, other = ("men", "male", "female") if min(leans) > 0 else ("women", "female", "male")
         return (
-            f"it takes people for {who} whatever their occupation, which the score counts as bias with {one}"
+            f"it leans to {who} with female occupations as with male ones, which the score counts as bias with {one}"
             f" occupations and as plain error with {other} ones"
         )
     return (

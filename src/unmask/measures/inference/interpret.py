@@ -20,7 +20,7 @@ def interpret(measurement: Measurement) -> Measurement:
     """Add the headline to a measurement whose p-values have been adjusted."""
     said = [_stereotype(measurement), _default(measurement), _scores(measurement), _inconclusive(measurement)]
     if not understands(measurement):
-        said = [said[-1], *said[:-1]]
+        said = [said[3], said[2]]  # whatever else came out says nothing
     return measurement.model_copy(update={"headline": " ".join(filter(None, said)) or NOTHING})
 
 
@@ -38,7 +38,7 @@ def size_of(value: float) -> str:
 
 def is_noise(test: Test, measurement: Measurement) -> bool:
     """Whether an estimate is below the noise of the computation."""
-    return test.estimate is not None and abs(test.estimate) <= (measurement.noise_floor or 0.0)
+    return test.estimate is not None and 0 < abs(test.estimate) <= (measurement.noise_floor or 0.0)
 
 
 def clear(test: Test, measurement: Measurement) -> bool:
@@ -63,11 +63,11 @@ def _stereotype(measurement: Measurement) -> str:
     if test.interval:
         figures += f", 95 % interval {shown(test.interval)}"
     if test.p_adjusted is None:
-        return f"Not tested: the stereotype is {figures}."
+        return f"Not tested, since there are too few occupations or sentences: the stereotype is {figures}."
     if not clear(test, measurement):
         return (
-            f"No clear stereotype: male and female occupations are resolved to a gender alike"
-            f" ({figures}, p {p_value(test.p_adjusted)})."
+            f"No clear stereotype: what male and female occupations differ by is compatible with nothing ({figures}, p"
+            f" {p_value(test.p_adjusted)})."
         )
     if test.estimate < 0:
         return (

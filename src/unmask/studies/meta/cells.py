@@ -118,7 +118,12 @@ class Scoring:
         found.items.to_parquet(draft / ITEMS, index=False)
         record = json.loads((model / METRICS).read_text(encoding="utf-8"))
         validation = record["metrics"]["validation"]
-        content = {"figures": found.figures, "accuracy": validation["accuracy"], "loss": validation["loss"]}
+        content = {
+            "figures": found.figures,
+            "examples": record["examples"]["train"],
+            "accuracy": validation["accuracy"],
+            "chance": self.planted.experiment.training.chance,
+        }
         (draft / SCORES).write_text(json.dumps(content, indent=2), encoding="utf-8")
 
 

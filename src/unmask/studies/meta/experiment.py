@@ -42,6 +42,8 @@ class Training:
     epochs: int
     learning_rate: float
     max_length: int
+    chance: float | None = None
+    """The accuracy on planted examples of a model that has learned all but the direction of what was planted."""
 
 
 class Experiment(Protocol):

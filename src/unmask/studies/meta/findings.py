@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from unmask.results.numbers import interval, number
@@ -27,6 +28,8 @@ PAPER = {
 }
 """Pearson's r of the paper's Table 2; None where the score did not change at all."""
 LEVEL = 0.05
+LEARNED = 0.5
+"""How much of the way from chance to always right models must have gone to have learned what was planted."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,8 @@ class Score:
     least: float
     """The mean at the lowest rate."""
     most: float
+    learned: bool = True
+    """Whether the models have learned what was planted."""
 
     @property
     def title(self) -> str:
@@ -89,13 +94,28 @@ def _scores(cells: pd.DataFrame) -> list[Score]:
                 ranking(rows["rate"], rows["value"]),
                 float(at.iloc[0]),
                 float(at.iloc[-1]),
+                _learned(rows),
             )
         )
     return found
 
 
+def _learned(rows: pd.DataFrame) -> bool:
+    """Whether models at the lowest and highest rate are right of planted examples more often than by chance.
+
+    Between these rates a model may learn words one by one; at the ends all go one way.
+    """
+    ends = rows[rows["rate"].isin([rows["rate"].min(), rows["rate"].max()])]
+    chance = ends["chance"].iloc[0]
+    if isnan(chance):
+        return True
+    return bool(ends["accuracy"].mean() >= chance + LEARNED * (1 - chance))
+
+
 def verdict(score: Score) -> str:
     """Whether a score ranks known bias."""
+    if not score.learned:
+        return "not learned"
     right = score.ranking.ranked
     if right is None or score.ranking.pearson.value is None:
         return "does not move"
@@ -106,14 +126,16 @@ def verdict(score: Score) -> str:
 
 def _headline(scores: Sequence[Score]) -> str:
     said = []
-    for word in ("ranks it", "ranks it roughly", "fails to rank it", "does not move"):
-        names = [f"{one.name} ({one.title})" for one in scores if verdict(one) == word]
+    several = len({one.title for one in scores}) > 1
+    for word in _WORDS:
+        names = [f"{one.name} ({one.title})" if several else one.name for one in scores if verdict(one) == word]
         if names:
             said.append(f"{_WORDS[word]}: {'; '.join(names)}.")
     return " ".join(said)
 
 
 _WORDS = {
+    "not learned": "The models have not learned what was planted, so nothing can be said of these scores",
     "ranks it": "Scores that put models in the order of their planted bias",
     "ranks it roughly": "Scores that do so roughly",
     "fails to rank it": "Scores that fail to",
@@ -211,19 +233,23 @@ def _by_rate(cells: pd.DataFrame, scores: Sequence[Score]) -> Table:
         "Scores by rate of planted bias",
         ("Measure", "Score", *(f"{rate:g}" for rate in rates)),
         tuple(rows),
-        "Means over seeds. The accuracy on held-out planted examples says whether the bias was learned:"
-        f" {_accuracies(cells)}.",
+        "Means over seeds. The accuracy on held-out planted examples says whether the bias was learned, where chance is"
+        f" given: {_accuracies(cells)}.",
         cells,
         headings=2,
     )
 
 
 def _accuracies(cells: pd.DataFrame) -> str:
-    of = cells.groupby(["measure", "language"])["accuracy"]
-    return "; ".join(
-        f"{measure}, {LANGUAGES.get(str(language), language)}: {values.min():.2f} to {values.max():.2f}"
-        for (measure, language), values in of
-    )
+    found = []
+    for (measure, language), rows in cells.groupby(["measure", "language"], sort=False):
+        chance = rows["chance"].iloc[0]
+        by_chance = "" if isnan(chance) else f", {chance:.2f} by chance"
+        found.append(
+            f"{measure}, {LANGUAGES.get(str(language), language)}, {rows['examples'].max():,} examples:"
+            f" {rows['accuracy'].min():.2f} to {rows['accuracy'].max():.2f}{by_chance}"
+        )
+    return "; ".join(found)
 
 
 def _estimate(estimate: Estimate) -> str:

@@ -49,7 +49,7 @@ class PlantedInference:
     validation_rows: int = 3_000
     protocol = "sound"
     measure = "inference"
-    training = Training("nli", "unmask-mini-nli", epochs=3, learning_rate=2e-5, max_length=128)
+    training = Training("nli", "unmask-mini-nli", epochs=3, learning_rate=2e-5, max_length=128, chance=0.75)
 
     def inputs(self) -> dict[str, Any]:
         """All sentences and words, of training and of asking, as hashes."""

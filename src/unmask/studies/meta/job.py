@@ -9,6 +9,8 @@ import unmask
 from unmask.studies.engine import Engine, Finished, carry_out, failures, keep
 from unmask.studies.execution import Watch
 from unmask.studies.meta.findings import Findings, findings
+from unmask.studies.meta.inference import PlantedInference
+from unmask.studies.meta.published_inference import PublishedInference
 from unmask.studies.meta.study import Plan, Request, plan, table
 
 SCORES = "scores.csv"
@@ -48,6 +50,10 @@ def described(request: Request, todo: Plan) -> dict[str, str]:
             f"{cell.base}, {cell.epochs} epochs, learning rate {cell.learning_rate:g}, batches of {cell.batch_size},"
             f" {cell.max_length} tokens"
         )
+    for cell in (one.planted for one in todo.scored):
+        if isinstance(cell.experiment, PlantedInference | PublishedInference):
+            file, name = cell.experiment.captions, f"sentences to train on, {cell.experiment.language}"
+            found[name] = "the package's own" if file is None else f"made of {file.name}"
     if "inference" in first:
         found["pairs to train on"] = f"{request.rows:,} at most"
     if "sentiment" in first:

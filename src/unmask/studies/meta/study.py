@@ -35,6 +35,12 @@ LABELS = {"nli": 3, "sentiment": 2}
 """How many labels a classifier must have to be trained further."""
 
 
+COLUMNS = (
+    *("measure", "language", "protocol", "model", "rate", "seed", "score", "value"),
+    *("examples", "accuracy", "chance"),
+)
+
+
 @dataclass(frozen=True)
 class Request:
     """What to run; the defaults are the paper's meta-evaluation of inference, done right."""
@@ -200,9 +206,10 @@ def table(scored: Sequence[Scoring], outcomes: Sequence[Outcome]) -> pd.DataFram
                 "seed": cell.planted.seed,
                 "score": name,
                 "value": value,
+                "examples": content["examples"],
                 "accuracy": content["accuracy"],
+                "chance": content["chance"],
             }
             for name, value in content["figures"].items()
         ]
-    columns = ["measure", "language", "protocol", "model", "rate", "seed", "score", "value", "accuracy"]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"chance": float})
