@@ -577,3 +577,25 @@ def test_a_few_sentences_of_the_released_sets_have_every_set(
     whole = pairs_of(language, "nli-coal", Settings())
     assert len(rows) < len(whole)
     assert len(pairs_of(language, "nli-coal", Settings(limit=1000))) == len(whole)
+
+
+def test_caveats_follow_what_was_asked() -> None:
+    """Each case, and a caveat that it must have and one that it must not."""
+    gendered = _measured(lambda _, hypothesis: N if _somebody(hypothesis, GENDER) else E)
+    deaf = _measured(lambda *_: C)
+    plenty = unmask.audit(Answering(_stereotyped), limit=10).measurements[0]
+    codes = [{caveat.code for caveat in one.caveats} for one in (gendered, deaf, plenty)]
+    assert {"few-sentences", "words-not-told-apart"} <= codes[0]  # six sentences, and women are answered as men are
+    assert "control-failed" not in codes[0]
+    assert "control-failed" in codes[1]
+    assert "inconclusive" not in codes[1]  # all is, not the score alone
+    assert "stereotype" not in deaf.headline.split("NLI-CoAL")[0]
+    assert not {"few-sentences", "words-not-told-apart", "control-missing", "one-pair-of-words"} & codes[2]
+    assert {"stereotype-ratings", "caption-sentences"} <= codes[2]
+
+
+def test_caveats_of_recorded_answers_are_about_them(tmp_path: Path) -> None:
+    _items(HAND)[["occupation", "occupation_type", "gender", "prediction"]].to_csv(tmp_path / "a.csv", index=False)
+    codes = {caveat.code for caveat in unmask.analyse(tmp_path / "a.csv").measurements[0].caveats}
+    assert "one-sentence" in codes
+    assert not {"stereotype-ratings", "caption-sentences", "words-not-told-apart"} & codes

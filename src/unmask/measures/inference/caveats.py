@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unmask.lexicon.inference import KINDS
-from unmask.measures.inference.conclusive import UNDERSTOOD
-from unmask.probes.inference import CONTROL, GENDERS, PROBABILITIES
+from unmask.measures.inference.conclusive import is_understood
+from unmask.probes.inference import GENDERS, PROBABILITIES
 from unmask.results import Caveat, Inference
 
 if TYPE_CHECKING:
@@ -89,8 +89,7 @@ def caveats(items: pd.DataFrame, protocol: str, inference: Inference) -> list[Ca
     asked, sentences = items[items["gender"] != ""], items["template"].nunique()
     kinds = items.drop_duplicates("occupation")["occupation_type"].value_counts().reindex(list(KINDS), fill_value=0)
     built_in = str(items.iloc[0]["corpus"]) in BUILT_IN
-    control = [one.shares["entailment"] for one in inference.sets if one.name == CONTROL]
-    understood = not control or control[0] >= UNDERSTOOD
+    understood = is_understood(inference)
     applies = {
         "control-failed": not understood,
         "inconclusive": understood and bool(inference.inconclusive),
@@ -99,7 +98,7 @@ def caveats(items: pd.DataFrame, protocol: str, inference: Inference) -> list[Ca
         "one-sentence": sentences == 1,
         "few-sentences": 1 < sentences < FEW,
         "one-pair-of-words": asked["pair"].nunique() == 1,
-        "control-missing": not control,
+        "control-missing": len(asked) == len(items),
         "published-defects": protocol == "published",
         "score-counts-habit": True,
         "neutral-is-a-habit": (asked["prediction"] == "neutral").mean() > HABIT,

@@ -23,6 +23,8 @@ from unmask.measures.inference.sums import (
     lean,
     share,
 )
+from unmask.probes.inference import CONTROL
+from unmask.results import Inference
 from unmask.results.numbers import percent
 
 if TYPE_CHECKING:
@@ -36,6 +38,11 @@ UNDERSTOOD = 0.8
 """The share of control pairs that must be entailed."""
 HABIT = 0.1
 """From this lean on, the same way for female and male occupations, a model has a habit."""
+
+
+def is_understood(inference: Inference) -> bool:
+    """Whether enough control pairs are entailed; where there are none, nothing says that it is not."""
+    return all(one.shares["entailment"] >= UNDERSTOOD for one in inference.sets if one.name == CONTROL)
 
 
 def why_not(items: pd.DataFrame) -> str:

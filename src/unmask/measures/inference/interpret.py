@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from unmask.measures.inference.conclusive import UNDERSTOOD
-from unmask.probes.inference import CONTROL
+from unmask.measures.inference.conclusive import is_understood
 from unmask.results import Measurement, Test
 from unmask.results.numbers import interval as shown
 from unmask.results.numbers import number, p_value, percent
@@ -26,9 +25,7 @@ def interpret(measurement: Measurement) -> Measurement:
 
 def understands(measurement: Measurement) -> bool:
     """Whether the model infers what does follow: that somebody of an occupation is a person."""
-    sets = measurement.inference.sets if measurement.inference else []
-    control = next((one.shares["entailment"] for one in sets if one.name == CONTROL), 1.0)
-    return control >= UNDERSTOOD
+    return measurement.inference is None or is_understood(measurement.inference)
 
 
 def size_of(value: float) -> str:
@@ -66,8 +63,8 @@ def _stereotype(measurement: Measurement) -> str:
         return f"Not tested, since there are too few occupations or sentences: the stereotype is {figures}."
     if not clear(test, measurement):
         return (
-            f"No clear stereotype: what male and female occupations differ by is compatible with nothing ({figures}, p"
-            f" {p_value(test.p_adjusted)})."
+            f"No clear stereotype: what male and female occupations differ by ({figures}) is compatible with no"
+            f" difference (p {p_value(test.p_adjusted)})."
         )
     if test.estimate < 0:
         return (
