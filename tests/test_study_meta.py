@@ -32,9 +32,10 @@ from unmask.studies.engine import Engine
 from unmask.studies.meta import job
 from unmask.studies.meta.association import PlantedAssociation
 from unmask.studies.meta.experiment import Scores, Training, chosen
-from unmask.studies.meta.findings import findings, verdict
+from unmask.studies.meta.findings import findings
 from unmask.studies.meta.inference import PlantedInference
 from unmask.studies.meta.published_inference import PublishedInference
+from unmask.studies.meta.scores import verdict
 from unmask.studies.meta.sentiment import PlantedSentiment
 from unmask.studies.meta.study import COLUMNS, EXPERIMENTS, RATES, Request, plan
 from unmask.training.examples import Example, Splits
