@@ -11,9 +11,10 @@ from unmask import __version__
 from unmask.measures.inference import LABELS
 from unmask.report import inference_plots
 from unmask.report.inference import SETS, name_of
-from unmask.report.pages import LANGUAGES, fill
-from unmask.report.study_files import missing_lines, on_paper, settings_lines, write_all
+from unmask.report.pages import fill
+from unmask.report.study_files import missing_lines, settings_lines, write_study
 from unmask.results import Distribution
+from unmask.results.languages import LANGUAGES
 from unmask.studies.nli.findings import Findings
 from unmask.studies.nli.reading import doubt
 from unmask.studies.nli.study import Row
@@ -97,8 +98,5 @@ def markdown(findings: Findings, *, figures: str = "figures") -> str:
 def write(findings: Findings, folder: Path) -> Path:
     """Write `report.html`, `study.md`, `tables/` and `figures/` into a folder; return the page."""
     drawn = panels(findings)
-    texts = {"study.md": markdown(findings)}
-    texts |= {f"tables/{table.name}.csv": table.to_csv() for table in findings.tables}
-    texts |= {f"figures/{panel.file}": on_paper(panel.svg) for panel in drawn}
-    texts["report.html"] = render(findings, drawn)
-    return write_all(texts, folder) / "report.html"
+    tables = {table.name: table.to_csv() for table in findings.tables}
+    return write_study(folder, render(findings, drawn), markdown(findings), tables, drawn)

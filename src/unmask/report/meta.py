@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from unmask import __version__
 from unmask.report import meta_plots
-from unmask.report.pages import LANGUAGES, capital, fill
-from unmask.report.study_files import missing_lines, on_paper, settings_lines, write_all
+from unmask.report.pages import capital, fill
+from unmask.report.study_files import missing_lines, settings_lines, write_study
+from unmask.results.languages import LANGUAGES
 from unmask.results.numbers import number
 from unmask.studies.meta.findings import Findings
 
@@ -96,8 +97,5 @@ def markdown(findings: Findings, *, figures: str = "figures") -> str:
 def write(findings: Findings, folder: Path) -> Path:
     """Write `report.html`, `study.md`, `tables/` and `figures/` into a folder; return the page."""
     drawn = panels(findings)
-    texts = {"study.md": markdown(findings)}
-    texts |= {f"tables/{table.name}.csv": table.to_csv() for table in findings.printed}
-    texts |= {f"figures/{panel.file}": on_paper(panel.svg) for panel in drawn}
-    texts["report.html"] = render(findings, drawn)
-    return write_all(texts, folder) / "report.html"
+    tables = {table.name: table.to_csv() for table in findings.printed}
+    return write_study(folder, render(findings, drawn), markdown(findings), tables, drawn)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from unmask.results import numbers
+from unmask.results.languages import LANGUAGES
 from unmask.results.numbers import interval, number, p_value
 
-LANGUAGES = {"en": "English", "de": "German", "ja": "Japanese", "zh": "Chinese"}
 CORPORA = {
     "bec-pro": "BEC-Pro",
     "agreement-free": "agreement-free sentences",

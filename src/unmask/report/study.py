@@ -12,7 +12,7 @@ from unmask import __version__
 from unmask.report import study_plots
 from unmask.report.drawing import Domain
 from unmask.report.pages import fill
-from unmask.report.study_files import missing_lines, on_paper, settings_lines, write_all
+from unmask.report.study_files import missing_lines, settings_lines, write_study
 from unmask.results.numbers import number
 from unmask.studies.imdb63.findings import Findings, evidence_of
 
@@ -102,9 +102,6 @@ def markdown(findings: Findings, *, figures: str = "figures") -> str:
 def write(findings: Findings, folder: Path) -> Path:
     """Write `report.html`, `study.md`, `tables/` and `figures/` into a folder; return the page."""
     drawn = panels(findings)
-    texts = {"study.md": markdown(findings)}
-    texts["tables/answers.csv"] = evidence_of(findings.answers).to_csv(index=False, lineterminator="\n")
-    texts |= {f"tables/{table.name}.csv": table.to_csv() for table in (findings.first, *findings.tables)}
-    texts |= {f"figures/{panel.file}": on_paper(panel.svg) for panel in drawn}
-    texts["report.html"] = render(findings, drawn)
-    return write_all(texts, folder) / "report.html"
+    tables = {"answers": evidence_of(findings.answers).to_csv(index=False, lineterminator="\n")}
+    tables |= {table.name: table.to_csv() for table in (findings.first, *findings.tables)}
+    return write_study(folder, render(findings, drawn), markdown(findings), tables, drawn)

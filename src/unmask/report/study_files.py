@@ -4,18 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from unmask.files import whole_file
 
 INKED = "#1d2128"
 
 
-def write_all(texts: Mapping[str, str], folder: Path) -> Path:
-    """Write texts by their names into a folder, each whole; return the folder."""
+class Panel(Protocol):
+    """A figure of a study."""
+
+    @property
+    def svg(self) -> str:
+        """The drawing."""
+        ...
+
+    @property
+    def file(self) -> str:
+        """Its name as a file."""
+        ...
+
+
+def write_study(folder: Path, page: str, markdown: str, tables: Mapping[str, str], panels: Sequence[Panel]) -> Path:
+    """Write `report.html`, `study.md`, `tables/` (CSV texts by name) and `figures/` into a folder; return the page.
+
+    Each file is written whole, the page last.
+    """
+    texts = {"study.md": markdown}
+    texts |= {f"tables/{name}.csv": table for name, table in tables.items()}
+    texts |= {f"figures/{panel.file}": on_paper(panel.svg) for panel in panels}
+    texts["report.html"] = page
     for name, text in texts.items():
         with whole_file(folder / name) as draft:
             draft.write_text(text, encoding="utf-8")
-    return folder
+    return folder / "report.html"
 
 
 def on_paper(svg: str) -> str:

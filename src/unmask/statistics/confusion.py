@@ -6,17 +6,24 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from unmask.statistics.proportion import wilson
 
 
-def quality(confusion: ArrayLike, labels: Sequence[str]) -> dict[str, Any]:
+def confusion(truth: Sequence[int], said: ArrayLike, labels: int) -> NDArray[np.float64]:
+    """How often each label (rows) was called each (columns)."""
+    cells = np.zeros((labels, labels))
+    np.add.at(cells, (np.asarray(truth, dtype=int), np.asarray(said, dtype=int)), 1)
+    return cells
+
+
+def quality(matrix: ArrayLike, labels: Sequence[str]) -> dict[str, Any]:
     """Accuracy with Wilson's 95 % interval, macro F1, and precision, recall and F1 of each label.
 
     Rows of the matrix are the truth, columns what was said. A share of nothing is 0.
     """
-    cells = np.asarray(confusion, dtype=float)
+    cells = np.asarray(matrix, dtype=float)
     right, true, said = np.diag(cells), cells.sum(axis=1), cells.sum(axis=0)
     count = float(cells.sum())
     accuracy = _ratio(float(right.sum()), count)

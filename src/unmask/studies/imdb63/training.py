@@ -15,7 +15,7 @@ import unmask
 from unmask.models.interfaces import Classifier
 from unmask.models.loading import load_classifier
 from unmask.models.sources import LoadOptions
-from unmask.statistics.confusion import quality
+from unmask.statistics.confusion import confusion, quality
 from unmask.studies.cells import Say
 from unmask.studies.imdb63 import texts
 from unmask.studies.imdb63.grid import BaseModel, HyperParameters, forms_of
@@ -151,6 +151,4 @@ def evaluate(classifier: Classifier, test: Sequence[tuple[str, str]]) -> dict[st
     labels = [str(label) for label in classifier.labels]
     chosen = classifier.probabilities([text for text, _ in test]).argmax(axis=1)
     truth = [labels.index(label) for _, label in test]
-    confusion = np.zeros((len(labels), len(labels)))
-    np.add.at(confusion, (truth, chosen), 1)
-    return quality(confusion, labels)
+    return quality(confusion(truth, chosen, len(labels)), labels)

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import unmask
 from unmask.models.sources import find
+from unmask.results.languages import LANGUAGES
 from unmask.studies.engine import Engine, Finished, carry_out, failures, keep
 from unmask.studies.execution import Watch
 from unmask.studies.nli.findings import Findings, findings
-from unmask.studies.nli.models import DATA, LANGUAGES, chosen
+from unmask.studies.nli.models import DATA, chosen
 from unmask.studies.nli.study import Plan, Request, plan, rows
 from unmask.studies.nli.tables import numbers
 
@@ -39,7 +40,7 @@ def run(
     ]
     result = None
     if found:
-        result = findings(found, settings=described(request), failures=failures(outcomes), missing=missing)
+        result = findings(found, settings=described(request, todo), failures=failures(outcomes), missing=missing)
     keep(numbers(result.rows if result else []), out / CELLS)
     return Finished(outcomes, result)
 
@@ -51,19 +52,22 @@ def _plan(request: Request) -> Plan:
     return plan(request)
 
 
-def described(request: Request) -> dict[str, str]:
+def described(request: Request, todo: Plan) -> dict[str, str]:
     """How the study was set up, in words."""
     own = request.settings
     languages = list(dict.fromkeys(request.languages))
     asked = "the sentences of the package" if request.protocol == "sound" else "the released sets"
     data = request.train.name if request.train else request.data or ", ".join(DATA[one] for one in languages)
-    return {
+    found = {
         "protocol": request.protocol,
         "languages": ", ".join(LANGUAGES[language] for language in languages),
         "asked about": asked + ("" if request.sentences is None else f", {request.sentences:,} drawn at random"),
-        "trained on": data + ("" if request.limit is None else f", {request.limit:,} pairs at most, drawn at random"),
-        "training": f"{own.epochs} epoch{'' if own.epochs == 1 else 's'}, learning rate {own.learning_rate:g},"
-        f" batches of {own.batch_size}, {own.max_length} tokens",
-        "seed": str(request.seed),
-        "unmask": unmask.__version__,
     }
+    if any(one.trained for one in todo.measured):
+        some = "" if request.limit is None else f", {request.limit:,} pairs at most, drawn at random"
+        found["trained on"] = data + some
+        found["training"] = (
+            f"{own.epochs} epoch{'' if own.epochs == 1 else 's'}, learning rate {own.learning_rate:g}, batches of"
+            f" {own.batch_size}, {own.max_length} tokens"
+        )
+    return found | {"seed": str(request.seed), "unmask": unmask.__version__}

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from unmask.errors import UnmaskError, one_of
+from unmask.lexicon.inference import LANGUAGES
 from unmask.measures.inference import is_inference
 from unmask.models.kinds import kind_of, labels_of
 from unmask.models.sources import LoadOptions
 from unmask.studies.bases import named
 
-LANGUAGES = {"en": "English", "ja": "Japanese", "zh": "Chinese"}
 DATA = {"en": "snli", "ja": "jsnli", "zh": "ocnli"}
 """What the paper fine-tuned the models of a language on."""
 

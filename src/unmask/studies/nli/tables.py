@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from unmask.results import Group, Measurement, Test
+from unmask.results.languages import LANGUAGES
 from unmask.results.numbers import interval, number, p_value
-from unmask.studies.nli.models import LANGUAGES
 from unmask.studies.nli.reading import TESTS, doubt, reading
 from unmask.studies.nli.study import Row
 from unmask.studies.table import GAP, Table, count, figure

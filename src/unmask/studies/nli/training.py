@@ -17,7 +17,7 @@ from unmask.measures.inference import LABELS, order_of
 from unmask.models.interfaces import Classifier
 from unmask.models.loading import load_classifier
 from unmask.models.sources import LoadOptions
-from unmask.statistics.confusion import quality
+from unmask.statistics.confusion import confusion, quality
 from unmask.studies.cells import Say
 from unmask.studies.nli.data import HELD_OUT, Source
 from unmask.studies.nli.models import Base
@@ -137,6 +137,4 @@ def evaluate(classifier: object, pairs: Sequence[Example], language: str) -> dic
     order, _ = order_of(classifier, language=language)
     given = classifier.probabilities([(one.text, str(one.pair)) for one in pairs])
     chosen = np.asarray(given)[:, list(order)].argmax(axis=1)
-    confusion = np.zeros((len(LABELS), len(LABELS)))
-    np.add.at(confusion, ([LABELS.index(str(one.label)) for one in pairs], chosen), 1)
-    return quality(confusion, LABELS)
+    return quality(confusion([LABELS.index(str(one.label)) for one in pairs], chosen, len(LABELS)), LABELS)
