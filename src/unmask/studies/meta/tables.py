@@ -120,8 +120,8 @@ def by_rate(cells: pd.DataFrame, scores: Sequence[Score]) -> Table:
         "Scores by rate of planted bias",
         ("Measure", "Score", *(f"{rate:g}" for rate in rates)),
         tuple(rows),
-        "Means over seeds. The accuracy on held-out planted examples says whether the bias was learned, where chance is"
-        f" given: {_accuracies(cells)}.",
+        "Means over seeds. The accuracy on held-out planted examples says whether the bias was learned:"
+        f" {_accuracies(cells)}.",
         cells,
         headings=2,
     )
@@ -131,7 +131,7 @@ def _accuracies(cells: pd.DataFrame) -> str:
     found = []
     for (measure, language), rows in cells.groupby(["measure", "language"], sort=False):
         chance = rows["chance"].iloc[0]
-        by_chance = "" if isnan(chance) else f", {chance:.2f} by chance"
+        by_chance = "" if isnan(chance) else f" ({chance:.2f} is had without its direction)"
         found.append(
             f"{measure}, {LANGUAGES.get(str(language), language)}, {rows['examples'].max():,} examples:"
             f" {rows['accuracy'].min():.2f} to {rows['accuracy'].max():.2f}{by_chance}"
