@@ -47,8 +47,8 @@ def described(request: Request, todo: Plan) -> dict[str, str]:
     }
     for measure, cell in first.items():
         found[measure] = (
-            f"{cell.base}, {cell.epochs} epoch{'' if cell.epochs == 1 else 's'}, learning rate {cell.learning_rate:g}, batches of {cell.batch_size},"
-            f" {cell.max_length} tokens"
+            f"{cell.base}, {cell.epochs} epoch{'' if cell.epochs == 1 else 's'}, learning rate {cell.learning_rate:g},"
+            f" batches of {cell.batch_size}, {cell.max_length} tokens"
         )
     for cell in (one.planted for one in todo.scored):
         if isinstance(cell.experiment, PlantedInference | PublishedInference):
