@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,6 +89,57 @@ class Chooses(Protocol):
 
     def answer(self, queries: Sequence[MaskQuery]) -> Answers:
         """How probable each query's target is, and whether it is the model's first choice."""
+        ...
+
+
+@dataclass(frozen=True)
+class WordInSentence:
+    """What is the vector of the word at `span` (start and end in characters) of a text?"""
+
+    text: str
+    span: Span
+
+    @property
+    def word(self) -> str:
+        """The word as it stands in the text."""
+        return self.text[slice(*self.span)]
+
+
+@dataclass(frozen=True)
+class TokensInSentence:
+    """The question as the code of Bhang et al. puts it: the vectors at two places of the tokens, added.
+
+    The tokens of `text`, without those that are `dropped`, stand between the special tokens of the model. The places are
+    `start` and `end` - 1, as Python counts: a negative one from the end.
+    """
+
+    text: str
+    start: int
+    end: int
+    dropped: tuple[str, ...] = ("_",)
+
+
+Pooling = Literal["first+last", "mean", "first"]
+"""How the pieces of a word become one vector: the sum of the first and the last, their mean, or the first alone."""
+
+
+@runtime_checkable
+class Encoder(Protocol):
+    """A model that has a vector for a word in a sentence."""
+
+    def embed(
+        self, words: Sequence[WordInSentence | TokensInSentence], *, layers: int, pooling: Pooling
+    ) -> NDArray[np.float32]:
+        """The vector of each word (rows): the last `layers` hidden states one after the other."""
+        ...
+
+
+@runtime_checkable
+class WordVectors(Protocol):
+    """Words that have a vector each, in any sentence."""
+
+    def vectors(self, words: Sequence[str]) -> NDArray[np.float32]:
+        """The vector of each word (rows)."""
         ...
 
 
