@@ -109,8 +109,8 @@ class WordInSentence:
 class TokensInSentence:
     """The question as the code of Bhang et al. puts it: the vectors at two places of the tokens, added.
 
-    The tokens of `text`, without those that are `dropped`, stand between the special tokens of the model. The places are
-    `start` and `end` - 1, as Python counts: a negative one from the end.
+    The tokens of `text`, without those that are `dropped`, stand between the special tokens of the model. The places
+    are `start` and `end` - 1, as Python counts: a negative one from the end.
     """
 
     text: str
