@@ -27,7 +27,8 @@ from unmask.results.comparison import (
     Usefulness,
 )
 from unmask.results.numbers import number
-from unmask.results.schema import Caveat, Interval, ModelInfo
+from unmask.results.record import Interval
+from unmask.results.schema import Caveat, ModelInfo
 
 GROUPS = ("male", "female", "balanced")
 BEFORE, AFTER, OTHER = "unmask-mini", "mini-cds", "mini-leace"

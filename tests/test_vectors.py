@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
+import mmap
+import pickle
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from unmask.errors import UnmaskError
-from unmask.mitigations.methods.hard_debias import equalised, gender_direction, hard_debias, unit
+from unmask.mitigations.methods.hard_debias import equalised, gender_direction, hard_debias
 from unmask.models import vectors
-from unmask.models.vectors import FORMATS, Vectors
+from unmask.models.kinds import is_vectors
+from unmask.models.vectors import FORMATS, Vectors, load_vectors
+from unmask.statistics.vectors import unit
+
+ALL_FORMATS = (*FORMATS, "npz", "npy")
 
 
 def some(words: list[str], size: int = 8, seed: int = 0) -> Vectors:
@@ -37,27 +46,241 @@ def test_words_are_found_and_missing_ones_named() -> None:
         ours.vectors(["c", "a", "d"])
 
 
+@pytest.mark.parametrize("form", ALL_FORMATS)
+def test_only_what_is_wanted_is_read(tmp_path: Path, form: str) -> None:
+    path = tmp_path / ("v.npy" if form == "npy" else "v.bin")
+    before = some([f"w{at}" for at in range(3_000)])
+    vectors.write(path, before, form)
+    assert vectors.read(path).weight_hash() == before.weight_hash()
+    first = vectors.read(path, most=5)
+    assert first.words == before.words[:5]
+    assert np.array_equal(first.matrix, before.matrix[:5])
+    asked: list[str] = []
+    few = vectors.read(path, most=2_500, keep=lambda word: asked.append(word) or word.endswith("9"))  # type: ignore[func-returns-value]
+    assert few.words == [word for word in before.words[:2_500] if word.endswith("9")]
+    assert np.array_equal(few.matrix, before.matrix[9:2_500:10])
+    assert asked == before.words[:2_500], "reading stops where it is told to"
+    assert vectors.read(path, most=9_999).words == before.words
+    with pytest.raises(UnmaskError, match=r"none of the 3,000 words of .* is wanted"):
+        vectors.read(path, keep=lambda _: False)
+    with pytest.raises(UnmaskError, match="first 0 words are asked for"):
+        vectors.read(path, most=0)
+
+
+def test_memory_is_handed_back_on_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unmask.models.vectors.binary._GIVE_BACK", mmap.PAGESIZE)
+    before = some([f"w{at}" for at in range(3_000)])
+    vectors.write(tmp_path / "v.bin", before)
+    assert (tmp_path / "v.bin").stat().st_size > 10 * mmap.PAGESIZE
+    assert np.array_equal(vectors.read(tmp_path / "v.bin").matrix, before.matrix)
+
+
+@pytest.mark.parametrize("form", ALL_FORMATS)
+def test_words_that_come_twice_and_zeros_are_reported(tmp_path: Path, form: str) -> None:
+    path = tmp_path / "v.npy"
+    given = some(["a", "b", "a", "c", "a", "b"])
+    given.matrix[[1, 3]] = 0
+    vectors.write(path, given, form)
+    found = vectors.read(path)
+    assert found.words == ["a", "b", "c"]
+    assert np.array_equal(found.matrix, given.matrix[[0, 1, 3]]), "the first counts"
+    assert (found.duplicates, found.zeros) == (3, ["b", "c"])
+    assert [note.split(" of ")[0] for note in found.notes()] == ["3 rows were left out", "2 words"]
+    assert "'b', 'c'" in found.notes()[1]
+    assert vectors.read(path, keep=lambda word: word == "a").duplicates == 2
+    assert some(["a", "b"]).notes() == []
+
+
+def test_known_and_missing() -> None:
+    assert some(["a", "b"]).known(["c", "b", "a", "d"]) == (["b", "a"], ["c", "d"])
+
+
+def test_what_they_are(tmp_path: Path) -> None:
+    ours = Vectors(["a", "é"], np.array([[1, 2, 3], [4, 5, 6]], np.float32))
+    vectors.write(tmp_path / "v.gz", ours, "glove")
+    info = load_vectors(str(tmp_path / "v.gz")).info()
+    expected = hashlib.sha256("a\né".encode() + np.array([1, 2, 3, 4, 5, 6], "<f4").tobytes()).hexdigest()
+    assert info.weight_hash == expected
+    assert (info.name, info.architecture) == (str(tmp_path / "v.gz"), "GloVe, text")
+    assert (info.parameters, info.vocabulary, info.dtype) == (6, 2, "float32")
+
+
+def test_numpy_files(tmp_path: Path) -> None:
+    ours = some(["a", "b", "c"])
+    path = tmp_path / "v.wv.npy"
+    np.save(path, ours.matrix)
+    with pytest.raises(UnmaskError, match=r"no words beside it.*v\.wv\.txt"):
+        vectors.read(path)
+    (tmp_path / "v.vocab").write_text("a\nb\nc\n")
+    found = vectors.read(path)
+    assert np.array_equal(found.matrix, ours.matrix)
+    base: Any = found.matrix
+    while not isinstance(base, mmap.mmap):  # the file itself: nothing was copied
+        base = base.base
+    np.save(path, ours.matrix.astype(np.float64))
+    assert np.array_equal(vectors.read(path, most=2).matrix, ours.matrix[:2])
+    (tmp_path / "v.vocab").write_text("a\nb\n")
+    with pytest.raises(UnmaskError, match="2 words and 3 vectors"):
+        vectors.read(path)
+    path.write_bytes(path.read_bytes()[:-8])
+    with pytest.raises(UnmaskError, match="damaged"):
+        vectors.read(path)
+    packed = tmp_path / "v.npz"
+    np.savez(packed, words=np.array(["a", "é"]), vectors=np.eye(2))
+    assert vectors.read(packed).words == ["a", "é"]
+    for parts, said in (
+        ({"words": np.array(["a"])}, "no 'vectors'"),
+        ({"words": np.array(["a"], object), "vectors": np.eye(2)}, "pickled objects, which are never loaded"),
+        ({"words": np.array([1, 2]), "vectors": np.eye(2)}, "words are an array of type int64"),
+        ({"words": np.array(["a", "b"]), "vectors": np.arange(2.0)}, r"shape \(2,\)"),
+        ({"words": np.array(["a", "b"]), "vectors": np.array([["x", "y"]] * 2)}, "type <U1"),
+    ):
+        np.savez(packed, **parts)  # type: ignore[arg-type]
+        with pytest.raises(UnmaskError, match=said):
+            vectors.read(packed)
+
+
+def test_gensim(tmp_path: Path) -> None:
+    gensim = pytest.importorskip("gensim.models")
+    ours = some(["she", "New_York", "größe"])
+    theirs = gensim.KeyedVectors(vector_size=8)
+    theirs.add_vectors(ours.words, ours.matrix)
+    found = load_vectors(theirs)
+    assert found.words == ours.words
+    assert np.array_equal(found.matrix, ours.matrix)
+    assert found.info().architecture == "gensim"
+    assert load_vectors(theirs, keep=lambda word: word == "she").words == ["she"]
+    trained = gensim.Word2Vec([["a", "b"] * 9], vector_size=4, min_count=1, workers=1)
+    assert np.array_equal(load_vectors(trained).vectors(["b"])[0], trained.wv["b"])
+    assert is_vectors(theirs)
+    assert is_vectors(trained)
+    for binary, form in ((True, "word2vec"), (False, "word2vec-text")):
+        theirs.save_word2vec_format(str(tmp_path / "v"), binary=binary)
+        again = vectors.read(tmp_path / "v")
+        assert (again.words, again.form) == (ours.words, form)
+        assert again.matrix == pytest.approx(ours.matrix, abs=1e-6)
+    theirs.save(str(tmp_path / "v.kv"))
+    with pytest.raises(UnmaskError, match=r"is a pickle.*save_word2vec_format$"):
+        load_vectors(tmp_path / "v.kv")
+
+
+class Own:
+    words = ("a", "b", "a")
+
+    def vectors(self, words: list[str]) -> list[list[float]]:
+        return [[float(ord(word)), 1.0] for word in words]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"a": [97, 1], "b": np.array([98.0, 1.0])},
+        (["a", "b"], [[97, 1], [98, 1]]),
+        (np.array(["a", "b"]), np.array([[97, 1], [98, 1]])),
+        Own(),
+        Vectors(["a", "b"], np.array([[97, 1], [98, 1]], np.float32)),
+    ],
+)
+def test_plain_python(given: Any) -> None:
+    assert is_vectors(given)
+    found = load_vectors(given)
+    assert found.words == ["a", "b"]
+    assert found.matrix.tolist() == [[97, 1], [98, 1]]
+    assert found.matrix.dtype == np.float32
+    assert found.duplicates == isinstance(given, Own)
+    one = load_vectors(given, most=2, keep=lambda word: word == "b")
+    assert (one.words, one.matrix.tolist()) == (["b"], [[98, 1]])
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"a": [1, 2], "b": [1]}, r"vector of 'b' has shape \(1,\), not \(2,\)"),
+        ({"a": [1, 2], 3: [1, 2]}, "has 3 among its words"),
+        ({"a": ["x", "y"]}, "give one row of numbers"),
+        ({"a": [1.0, float("nan")]}, "vector of 'a' is not finite"),
+        ({}, "a dict holds no word vectors"),
+        ((["a", "b"], [[1, 2], [3]]), "differ in length"),
+        ((["a"], np.eye(2)), "1 words and 2 vectors"),
+        ((["a", "b"], np.ones((2, 1))), "vectors of 1 value"),
+        (([], np.ones((0, 2))), "has no vectors"),
+        (7, "an? int holds no word vectors"),
+        (["a"], "a list holds no word vectors"),
+    ],
+)
+def test_objects_that_are_no_vectors(given: Any, said: str) -> None:
+    with pytest.raises(UnmaskError, match=said):
+        load_vectors(given)
+
+
+def test_what_counts_as_vectors(tmp_path: Path) -> None:
+    (tmp_path / "any").write_text("she 1 2\n")
+    assert is_vectors(tmp_path / "any")
+    assert is_vectors(str(tmp_path / "missing.vec")), "reading it will say that it is not there"
+    assert not is_vectors(tmp_path)
+    assert not is_vectors("bert-base-uncased")
+    assert not is_vectors("x" * 5_000)
+    assert not is_vectors({"weight": np.eye(2)})
+    assert not is_vectors(Vectors)
+    assert not is_vectors(("model", "tokenizer"))
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         (b"", "is empty"),
+        (b"\n\n", "has no vectors"),
         (b"3 2\na 1 2\nb 3 4\n", "promises 3 vectors and has 2"),
+        (b"1 2\na 1 2\nb 3 4\n", "promises 1 vectors and has 2"),
+        (b"2 3\na 1 2\nb 3 4\n", "line 2: 2 values, not 3"),
+        (b"2 0\na\nb\n", "says that its vectors have 0 values"),
         (b"a 1 2\nb 3 x\n", "line 2: a value is not a number"),
-        (b"a 1 2\nb 3\n", "line 2: "),
+        (b"a 1 2\nb 3\n", "line 2: 1 values, not 2"),
+        (b"a .1 .2\nb .3 .4 .5\n", "line 2: 3 values, not 2"),
         (b"a 1 nan\nb 3 4\n", "vector of 'a' is not finite"),
+        (b"1 2\na inf 4\n", "vector of 'a' is not finite"),
+        (b"a 1 1e99\nb 3 4\n", "vector of 'a' is not finite"),
         (b"2 4\na \x00\x00\x80\x3f", "ends after 0 of 2 vectors"),
+        (b"1 2\na \x00\x00\x80\x3f\x00\x00\xc0\x7f", "vector of 'a' is not finite"),
+        (b"1 2\na " + b"\x01" * 8 + b"\nb " + b"\x01" * 8, "promises 1 vectors and goes on"),
+        (b"2 2\na " + b"\x01" * 12 + b"\0b " + b"\x01" * 12, "vector 2 is no word.* says 2 values"),
+        (b"9999999999 300\na " + b"\x01" * 2_000, "ends after 1 of 9,999,999,999"),
+        (b"%PDF-1.7\n%\xe2\xe3\n", "no file of word vectors .it begins with '%PDF-1.7"),
+        (b"word,bias\nnurse,1\n", "no file of word vectors .it begins with 'word,bias'"),
+        (b"This is a text.\n", "no file of word vectors"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "no file of word vectors"),
+        (b"\xba\x16\x4f\x2f\x0c\0\0\0", r"model of fastText's.*\.vec$"),
+        (pickle.dumps({"a": [1, 2]}), "is a pickle"),
     ],
 )
 def test_files_that_are_no_vectors(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "v.txt"
     path.write_bytes(content)
-    with pytest.raises(UnmaskError, match=message):
+    with pytest.raises(UnmaskError, match=message) as raised:
         vectors.read(path)
+    assert "\n" not in str(raised.value)
+    if content[:1].isalnum():
+        (tmp_path / "v.gz").write_bytes(gzip.compress(content))
+        with pytest.raises(UnmaskError, match=message):
+            vectors.read(tmp_path / "v.gz")
+
+
+def test_files_that_are_cut_off_or_not_there(tmp_path: Path) -> None:
     (tmp_path / "cut.gz").write_bytes(gzip.compress(b"the 1 2\n" * 1000)[:40])
     with pytest.raises(UnmaskError, match="ends too early"):
         vectors.read(tmp_path / "cut.gz")
-    with pytest.raises(UnmaskError, match="cannot be read"):
-        vectors.read(tmp_path / "missing")
+    with pytest.raises(UnmaskError, match=r"cannot be read .No such file"):
+        load_vectors(tmp_path / "missing")
+    with pytest.raises(UnmaskError, match=r"cannot be read .Is a directory"):
+        load_vectors(str(tmp_path))
+    before = some([f"w{at}" for at in range(40)])
+    vectors.write(tmp_path / "v.bin", before)
+    whole = (tmp_path / "v.bin").read_bytes()
+    for name, pack in (("v.bin", bytes), ("v.gz", gzip.compress)):
+        (tmp_path / name).write_bytes(pack(whole[:-30]))
+        with pytest.raises(UnmaskError, match=re.escape("ends after 39 of 40 vectors")):
+            vectors.read(tmp_path / name)
+        assert vectors.read(tmp_path / name, most=39).words == before.words[:39], "that far it is whole"
 
 
 def test_the_direction_is_found_where_it_was_planted() -> None:

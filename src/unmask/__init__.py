@@ -7,6 +7,7 @@
     unmask.mitigate("bert-base-uncased", "cds", "debiased")
     unmask.compare("bert-base-uncased", "debiased").verdict
     unmask.rewrite("She lost her keys.")    # 'He lost his keys.'
+    unmask.weat(x, y, a, b).effect_size     # four arrays of vectors
 
 Importing `unmask` is quick: torch and transformers are loaded when a model is.
 """
@@ -24,6 +25,7 @@ __all__ = [
     "MaskedLM",
     "Regressor",
     "UnmaskError",
+    "Weat",
     "__version__",
     "analyse",
     "audit",
@@ -31,6 +33,7 @@ __all__ = [
     "mitigate",
     "rewrite",
     "rewriter",
+    "weat",
 ]
 
 if TYPE_CHECKING:
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from unmask.counterfactual import rewrite, rewriter
     from unmask.errors import UnmaskError
     from unmask.models.interfaces import Classifier, MaskedLM, MaskQuery, Regressor
+    from unmask.statistics.weat import Weat, weat
 
 _HOMES = {
     "Audit": "unmask.api",
@@ -53,6 +57,8 @@ _HOMES = {
     "MaskQuery": "unmask.models.interfaces",
     "Regressor": "unmask.models.interfaces",
     "MaskedLM": "unmask.models.interfaces",
+    "Weat": "unmask.statistics.weat",
+    "weat": "unmask.statistics.weat",
 }
 
 

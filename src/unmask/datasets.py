@@ -88,6 +88,35 @@ def _coal() -> Dataset:
     )
 
 
+def _github(repository: str, folder: str, files: dict[str, str]) -> tuple[tuple[str, str], ...]:
+    """The addresses of files in a folder of a repository, each with its SHA-256."""
+    start = f"https://raw.githubusercontent.com/{repository}/{folder}/"
+    return tuple((start + file, sha256) for file, sha256 in files.items())
+
+
+_SEAT_HASHES = {
+    "sent-weat6.jsonl": "bcf1a6864e3da0e8982d70451721877f23e2efaf6aea33628df843d826b68ae2",
+    "sent-weat6b.jsonl": "8d1dd09833d1854784503c2eb9986d1951d684fb3289a18da85e72fa1e59e4ff",
+    "sent-weat7.jsonl": "86c151b640bc9ebf6f60cd94920ab1f5bff68ea1a993f322f729cf3620173e0f",
+    "sent-weat7b.jsonl": "16b7c23eb529421b411b508b2928b0d62e52cbb80cf40f8e9acbdfb52cd75350",
+    "sent-weat8.jsonl": "352fea8d5440800a219dd6141a6f5e414a708770bc2717bfc581bc249e108ded",
+    "sent-weat8b.jsonl": "c410535cac813f806d20a7f76f4bea62ee44f98d8828f8f0ac6a4b7694c414bc",
+    "weat6.jsonl": "21681d3f4d7fdf97cf4cd2c0f9160940cfbd797ec62c7621b5600dc9e6e5b248",
+    "weat6b.jsonl": "b6c85b5228a3786827b528af3d633fbbddc4fbf05d93e6ceb6f76a4881386c1d",
+    "weat7.jsonl": "c7e68ec95e30f42df3faa9e1ba933596c9e49651e0017bb90c19d0f58312f2b0",
+    "weat7b.jsonl": "714c42ccf6ec71113fcb2064daa7b4dfc80b0cd4bb191c8d0196053681a9792b",
+    "weat8.jsonl": "86e650b44e8fd539a9082564f5ede5dae2ed67d120938b9c92a7495f143801e9",
+    "weat8b.jsonl": "db822460372ae472b8cf8fd41a44ca13e4f166bb9ee05ea13a983fe0301016ef",
+}
+_PROFESSIONS_HASHES = {
+    "definitional_pairs.json": "f2387fdd4ae4d956083ee7594f1401b1ba112914d40a99bb61d481de73db9614",
+    "equalize_pairs.json": "b6e7dda64461e7828f8d184a51216a87aefcfc2b726d3691aa15b7acc2a1994c",
+    "gender_specific_full.json": "300068da1885e9dc8bf2235d987fd0cf5d0b08a6877a0a639ee0060a989bac1f",
+    "gender_specific_seed.json": "9802a524c932d9f0b9b4ecd7ffc429a42d7f8dbe9cbe2020741f984255138958",
+    "professions.json": "32cc82c7761e7cfb14e37e06dc1aa9f758bc8441f79ca7288996d3fc7c24639a",
+}
+
+
 DATASETS = {
     dataset.name: dataset
     for dataset in (
@@ -175,6 +204,53 @@ DATASETS = {
             ),
             licence="CC BY-SA 4.0",
             citation="Bowman et al. (2015), A large annotated corpus for learning natural language inference",
+        ),
+        Dataset(
+            name="crows-pairs",
+            about="1,508 pairs of sentences, one more stereotyping than the other; 262 of them about gender",
+            addresses=_github(
+                "nyu-mll/crows-pairs/master",
+                "data",
+                {"crows_pairs_anonymized.csv": "dfb36986ce0502abbaf7055b9176da3d08d48e07df1251991b5dfbcbceab9d0c"},
+            ),
+            licence="CC BY-SA 4.0",
+            citation="Nangia et al. (2020), CrowS-Pairs: A Challenge Dataset for Measuring Social Biases in Masked"
+            " Language Models",
+        ),
+        Dataset(
+            name="lipstick",
+            about="gendered words, 223 of each gender, and 80 sentences with a gendered word of each",
+            addresses=(),
+            licence="Apache-2.0",
+            citation="Gonen and Goldberg (2019), Lipstick on a Pig; Bhang, Kang and Nam, Lipstick on a Pig “Again”",
+            by_hand="https://github.com/colorsquare/lipstick-on-a-pig at 3cc9fcd (female_word_file.txt,"
+            " male_word_file.txt, female_sentence_file.txt, male_sentence_file.txt)",
+        ),
+        Dataset(
+            name="professions",
+            about="320 professions with how gendered they are by definition and by stereotype, and gendered words",
+            addresses=_github("tolga-b/debiaswe/master", "data", _PROFESSIONS_HASHES),
+            licence="MIT",
+            citation="Bolukbasi et al. (2016), Man is to Computer Programmer as Woman is to Homemaker? Debiasing Word"
+            " Embeddings",
+        ),
+        Dataset(
+            name="seat",
+            about="the tests of association about gender: words (WEAT 6, 7, 8) and sentences (SEAT)",
+            addresses=_github("W4ngatang/sent-bias/master", "tests", _SEAT_HASHES),
+            licence="CC BY-NC 4.0",
+            citation="May et al. (2019), On Measuring Social Biases in Sentence Encoders; Caliskan et al. (2017),"
+            " Semantics derived automatically from language corpora contain human-like biases",
+        ),
+        Dataset(
+            name="vectors",
+            about="static word vectors: word2vec of Google News, and GloVe",
+            addresses=(),
+            licence="word2vec Apache-2.0; GloVe PDDL 1.0",
+            citation="Mikolov et al. (2013), Distributed Representations of Words and Phrases and their"
+            " Compositionality; Pennington, Socher and Manning (2014), GloVe: Global Vectors for Word Representation",
+            by_hand="https://code.google.com/archive/p/word2vec/ (GoogleNews-vectors-negative300.bin.gz) and"
+            " https://nlp.stanford.edu/data/glove.6B.zip (glove.6B.50d.txt or longer)",
         ),
     )
 }

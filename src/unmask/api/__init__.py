@@ -4,6 +4,7 @@ from unmask.api.audits import Audit, analyse, audit
 from unmask.api.comparisons import Compared, compare
 from unmask.api.mitigations import mitigate
 from unmask.api.studies import run_inference_study, run_meta_study, run_study
+from unmask.statistics.weat import weat
 
 __all__ = [
     "Audit",
@@ -15,4 +16,5 @@ __all__ = [
     "run_inference_study",
     "run_meta_study",
     "run_study",
+    "weat",
 ]

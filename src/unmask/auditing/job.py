@@ -14,13 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 import unmask
 from unmask.auditing.association import measure as run_association
+from unmask.auditing.crows_pairs import measure as run_crows_pairs
+from unmask.auditing.geometry import measure as run_geometry
 from unmask.auditing.inference import measure as run_inference
+from unmask.auditing.measured import Measured
 from unmask.auditing.sentiment import measure as run_sentiment
-from unmask.auditing.settings import LANGUAGES, MEASURES, SEED, Settings, Value
+from unmask.auditing.settings import CORPORA, LANGUAGES, MEASURES, OF, SEED, Settings, Value
 from unmask.errors import UnmaskError, one_of
-from unmask.measures import association, inference, sentiment
-from unmask.models.kinds import kind_of, labels_of
-from unmask.probes import recorded, recorded_inference, recorded_ratings
+from unmask.measures import association, crows_pairs, geometry, inference, sentiment
+from unmask.models.kinds import encodes, kind_of, labels_of
+from unmask.probes import recorded, recorded_inference, recorded_ratings, recorded_words
 from unmask.results import AuditResult, Measurement, ModelInfo
 from unmask.statistics.corrections import holm
 
@@ -30,21 +33,33 @@ if TYPE_CHECKING:
     from unmask.models.interfaces import Progress
 
 LIBRARIES = ("torch", "transformers", "tokenizers", "numpy", "scipy", "pandas")
-RUN = {"association": run_association, "sentiment": run_sentiment, "inference": run_inference}
+RUN = {
+    "association": run_association,
+    "sentiment": run_sentiment,
+    "inference": run_inference,
+    "geometry": run_geometry,
+    "crows-pairs": run_crows_pairs,
+}
 INTERPRET = {
     "association": association.interpret,
     "sentiment": sentiment.interpret,
     "inference": inference.interpret,
+    "geometry": geometry.interpret,
+    "crows-pairs": crows_pairs.interpret,
 }
 ANALYSES = {
     "association": {name: one.analyse for name, one in association.PROTOCOLS.items()},
     "sentiment": {name: one.analyse for name, one in sentiment.PROTOCOLS.items()},
     "inference": {name: one.analyse for name, one in inference.PROTOCOLS.items()},
+    "geometry": {name: one.analyse for name, one in geometry.PROTOCOLS.items()},
+    "crows-pairs": {name: one.analyse for name, one in crows_pairs.PROTOCOLS.items()},
 }
 APART = {
     "association": ["language", "corpus"],
     "sentiment": ["language", "corpus", "terms"],
     "inference": ["language", "corpus"],
+    "geometry": ["language", "corpus"],
+    "crows-pairs": ["language", "corpus"],
 }
 """What items are told apart by; each kind is analysed by itself."""
 
@@ -62,39 +77,76 @@ def run(model: Any, settings: Settings, *, progress: Progress | None = None) -> 
     import pandas as pd
 
     settings.check()
-    fits = fitting(model, settings)
-    if wrong := [measure for measure in settings.measures if measure != fits]:
-        raise UnmaskError(_misfit(wrong[0], model, fits))
-    settings.refuse_foreign(fits)
-    found = RUN[fits](model, settings, progress=progress)
+    measures = chosen(model, settings)
+    settings.refuse_foreign(measures)
+    found = [RUN[measure](model, settings, progress=progress) for measure in measures]
+    configuration = _merged(found)
     if not isinstance(model, str | PathLike):
-        found.configuration["device"] = "as loaded"
+        configuration["device"] = "as loaded"
     return Findings(
-        _result(found.info, found.configuration, settings.seed, found.measurements),
-        {fits: pd.concat(found.items, ignore_index=True)},
+        _result(found[0].info, configuration, settings.seed, [one for each in found for one in each.measurements]),
+        {measure: pd.concat(each.items, ignore_index=True) for measure, each in zip(measures, found, strict=True)},
     )
 
 
-def fitting(model: Any, settings: Settings) -> str:
-    """Which measure fits a model: by its kind, and by what its labels say or the user says of them."""
-    if kind_of(model, settings.loading) == "masked-lm":
-        return "association"
+def chosen(model: Any, settings: Settings) -> list[str]:
+    """Which measures to run: those asked for, all of which must fit the model, else those that fit by themselves."""
+    fits = fitting(model, settings)
+    if settings.measures:
+        for measure in settings.measures:
+            if measure not in fits:
+                raise UnmaskError(_misfit(measure, model, fits))
+        return list(dict.fromkeys(settings.measures))
+    usual = [measure for measure in fits if measure in _usual(settings)] or fits[:1]
+    named = [measure for measure in usual if set(settings.corpora) & set(CORPORA.get(measure, settings.corpora))]
+    return (named or usual[:1]) if settings.corpora else usual
+
+
+def _usual(settings: Settings) -> set[str]:
+    """What is run where nobody says what: geometry as well, if it can be and nothing is said of the main measure's."""
+    about_words = any(getattr(settings, name) for name in OF["association"])
+    alone = "en" not in settings.languages or settings.protocol != "sound" or about_words
+    return {"association", "sentiment", "inference"} | (set() if alone else {"geometry"})
+
+
+def fitting(model: Any, settings: Settings) -> list[str]:
+    """Which measures fit a model: by its kind, and by what its labels say or the user says of them; the main first."""
+    kind = kind_of(model, settings.loading)
+    if kind in ("encoder", "vectors"):
+        return ["geometry"]
+    geometric = ["geometry"] if encodes(model, settings.loading) else []
+    if kind == "masked-lm":
+        return ["association", *geometric, "crows-pairs"]
     if settings.labels or inference.is_inference(labels_of(model, settings.loading)):
-        return "inference"
-    return "inference" if list(settings.measures) == ["inference"] else "sentiment"
+        return ["inference", *(geometric if "geometry" in settings.measures else [])]
+    main = "inference" if "inference" in settings.measures else "sentiment"
+    return [main, *(geometric if "geometry" in settings.measures else [])]
 
 
-def _misfit(measure: str, model: Any, fits: str) -> str:
+def _merged(found: list[Measured]) -> dict[str, Value]:
+    """The settings of all measures; each says which it is."""
+    merged = {name: value for each in reversed(found) for name, value in each.configuration.items()}
+    first = list(found[0].configuration)
+    ordered = {name: merged[name] for name in (*first, *(name for name in merged if name not in first))}
+    measures = [name for each in found if isinstance(names := each.configuration["measures"], list) for name in names]
+    return ordered | {"measures": measures}
+
+
+def _misfit(measure: str, model: Any, fits: list[str]) -> str:
     name = str(model) if isinstance(model, str | PathLike) else f"the {type(model).__name__}"
-    if measure == "association":
-        return f"{name} is a classifier; association needs a masked language model such as BERT"
-    if fits == "inference":
+    if fits == ["geometry"]:
+        return f"{name} has vectors of words and nothing else; {measure} needs a model with a head, and geometry fits"
+    if measure in ("association", "crows-pairs"):
+        return f"{name} is a classifier; {measure} needs a masked language model such as BERT"
+    if measure == "geometry":
+        return f"{name} has no vectors of words in sentences; geometry needs an encoder such as BERT"
+    if fits[0] == "inference":
         return (
             f"{name} tells entailment from contradiction and rates nothing; sentiment needs a classifier of texts, and"
             " inference fits this one"
         )
     task, needs = ("nli", "a classifier of pairs") if measure == "inference" else ("sentiment", "a classifier of texts")
-    if fits == "sentiment":
+    if fits[0] == "sentiment":
         return f"{name} has labels that are not of inference; inference needs entailment, neutral and contradiction"
     return f"{name} has no classification head; {measure} needs {needs}: fine-tune one with unmask finetune {task}"
 
@@ -135,13 +187,24 @@ def analyse(
     return Findings(_result(info, configuration, seed, measurements), {measure: items})
 
 
-NEEDED = {"sentiment": "p_female and p_male", "inference": "p_entailment, p_neutral and p_contradiction"}
+NEEDED = {
+    "sentiment": "p_female and p_male",
+    "inference": "p_entailment, p_neutral and p_contradiction",
+    "geometry": "word and bias",
+    "crows-pairs": "pll_more and pll_less",
+}
+READ = {
+    "sentiment": recorded_ratings.read,
+    "inference": recorded_inference.read,
+    "geometry": recorded_words.read_words,
+    "crows-pairs": recorded_words.read_pairs,
+}
 
 
 def _items(path: Path, measure: str, language: str | None, score_column: str | None) -> pd.DataFrame:
     if measure == "association":
         return recorded.read(path, language, score_column)
-    return recorded_ratings.read(path, language) if measure == "sentiment" else recorded_inference.read(path, language)
+    return READ[measure](path, language)
 
 
 def _result(

@@ -5,25 +5,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import get_args
 
 from unmask.counterfactual.settings import TERM_SETS
 from unmask.errors import UnmaskError, one_of
 from unmask.lexicon import inference as words
 from unmask.measures import association
+from unmask.models.interfaces import Pooling
 from unmask.models.reading import LONG_TEXTS
 from unmask.models.sources import LoadOptions
+from unmask.probes import asked, reviews
 from unmask.probes import association as probe
-from unmask.probes import reviews
 
-MEASURES = ("association", "sentiment", "inference")
+MEASURES = ("association", "sentiment", "inference", "geometry", "crows-pairs")
 LANGUAGES = tuple(dict.fromkeys((*probe.CORPORA, *words.LANGUAGES)))
 SEED = 42
 OF = {
     "association": ("templates", "persons", "professions"),
     "sentiment": ("terms", "names", "texts", "limit", "positive", "long_texts", "most_tokens", "lists"),
     "inference": ("templates", "people", "occupations", "captions", "labels", "limit", "most_tokens"),
+    "geometry": ("layers", "pooling", "words", "word_list", "full", "contrasts"),
+    "crows-pairs": (),
 }
 """The settings that belong to each measure."""
+USUAL = {"layers": 4, "pooling": "first+last", "contrasts": 99}
+"""What settings are that nobody has changed, where that is not nothing."""
+CORPORA = {
+    "association": tuple(dict.fromkeys(name for names in probe.CORPORA.values() for name in names)),
+    "geometry": asked.CORPORA,
+}
+"""Corpora of measures that may run together; of the others, whatever is named is theirs."""
 
 Value = str | int | float | bool | list[str] | None
 
@@ -69,6 +80,18 @@ class Settings:
     """Inference: a file of image captions to make sentences of, in place of templates."""
     labels: Sequence[str] = ()
     """Inference: what the model's outputs are, in their order, where its labels do not say it."""
+    layers: int = 4
+    """Geometry: how many of the last layers make up a word's vector."""
+    pooling: Pooling = "first+last"
+    """Geometry: how the pieces of a word become one vector: first+last, mean or first."""
+    words: int | None = None
+    """Geometry: how many words are asked about, the most frequent first; None: 3,000 nouns, or all of a file."""
+    word_list: Path | None = None
+    """Geometry: a file of words of the user's own, one a line."""
+    full: bool = False
+    """Geometry: ask about the words of the papers, which takes its time."""
+    contrasts: int = 99
+    """Geometry: with how many other contrasts gender is compared."""
     seed: int = SEED
     loading: LoadOptions = field(default_factory=LoadOptions)
 
@@ -86,7 +109,7 @@ class Settings:
         if len(self.languages) > 1 and (self._custom or self.texts):
             raise UnmaskError("files of your own are for one language; give one --language with them")
         if self.protocol == "published" and (
-            self._custom or set(self.corpora) - {"bec-pro", "nli-coal", *reviews.CORPORA}
+            self._custom or set(self.corpora) - {"bec-pro", "nli-coal", *reviews.CORPORA, *asked.CORPORA}
         ):
             raise UnmaskError(
                 "the published protocol repeats the paper's corpus and no other; use --protocol sound for other corpora"
@@ -99,17 +122,23 @@ class Settings:
         for terms in self.terms:
             if isinstance(terms, str):
                 one_of(terms, TERM_SETS, "term set")
+        one_of(self.pooling, get_args(Pooling), "pooling")
+        for name, least in (("layers", 1), ("contrasts", 19), ("words", 1)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise UnmaskError(f"--{name} is {value}; give {least} or more")
         if self.long_texts:
             one_of(self.long_texts, LONG_TEXTS, "way to read long texts")
 
-    def refuse_foreign(self, measure: str) -> None:
-        """Refuse settings that belong to another measure than the one that fits: they would be ignored."""
+    def refuse_foreign(self, measures: Sequence[str]) -> None:
+        """Refuse settings that belong to none of the measures that are run: they would be ignored."""
+        known = {name for measure in measures for name in OF[measure]}
         for other, names in OF.items():
             for name in names:
-                if name not in OF[measure] and getattr(self, name) not in ((), "", None, False):
+                if name not in known and getattr(self, name) not in ((), "", None, False, USUAL.get(name)):
                     raise UnmaskError(
-                        f"--{name.replace('_', '-')} is for {other}, and this model is measured for {measure}; leave it"
-                        " out, or give another model"
+                        f"--{name.replace('_', '-')} is for {other}, and this model is measured for"
+                        f" {' and '.join(measures)}; leave it out, or give another model"
                     )
 
     @property
@@ -118,8 +147,9 @@ class Settings:
 
     def corpora_of(self, language: str) -> Sequence[str]:
         """Which corpora of association to run in a language."""
-        if self.corpora:
-            return self.corpora
+        named = [corpus for corpus in self.corpora if corpus not in CORPORA["geometry"]]
+        if named:
+            return named
         plain = language != "de" or self._custom or self.protocol != "sound"
         return ("bec-pro",) if plain else ("bec-pro", "agreement-free")
 
@@ -131,7 +161,8 @@ class Settings:
             "protocol": self.protocol,
         }
         own: dict[str, Value] = {name: _value(getattr(self, name)) for name in OF[measure]}
-        own["corpora"] = list(self.corpora)
+        if measure not in ("geometry", "crows-pairs"):
+            own["corpora"] = list(self.corpora)
         if measure == "sentiment" and self.texts is not None and not isinstance(self.texts, Path):
             own["texts"] = f"{len(self.texts):,} given texts"
         if measure == "association":

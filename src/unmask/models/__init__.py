@@ -5,6 +5,14 @@ measure does. Anybody can pass an object with those few methods; a folder or hub
 commonest case (`loading`).
 """
 
-from unmask.models.interfaces import Classifier, LiteralQuery, MaskedLM, MaskQuery, Regressor, View
+from unmask.models.interfaces import (
+    Classifier,
+    LiteralQuery,
+    MaskedLM,
+    MaskQuery,
+    Regressor,
+    SharedTokensQuery,
+    View,
+)
 
-__all__ = ["Classifier", "LiteralQuery", "MaskQuery", "MaskedLM", "Regressor", "View"]
+__all__ = ["Classifier", "LiteralQuery", "MaskQuery", "MaskedLM", "Regressor", "SharedTokensQuery", "View"]

@@ -48,6 +48,23 @@ class LiteralQuery:
 
 
 @dataclass(frozen=True)
+class SharedTokensQuery:
+    """The question as the CrowS-Pairs code puts it: how probable are the tokens that two sentences share?
+
+    The tokens of the `pair` are matched in its order. Every token that is matched in the sentence at `side` is masked
+    alone, but for the first and the last, which are taken to be special; the answer is the sum over them.
+    """
+
+    pair: tuple[str, str]
+    side: Literal[0, 1]
+
+    @property
+    def text(self) -> str:
+        """The sentence that is asked about."""
+        return self.pair[self.side]
+
+
+@dataclass(frozen=True)
 class Description:
     """What it takes to answer queries: how many distinct inputs, and the word pieces of each query's target."""
 
@@ -78,7 +95,7 @@ class MaskedLM(Protocol):
 class Describes(Protocol):
     """A model that can say how it would answer (optional)."""
 
-    def describe(self, queries: Sequence[MaskQuery | LiteralQuery]) -> Description:
+    def describe(self, queries: Sequence[MaskQuery | LiteralQuery | SharedTokensQuery]) -> Description:
         """What it takes to answer these queries."""
         ...
 

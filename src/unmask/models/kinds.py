@@ -1,33 +1,49 @@
-"""What kind of model something is: a masked language model, or a classifier or regressor."""
+"""What kind of model something is: a masked language model, a classifier or regressor, an encoder."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeGuard
 
 from unmask.errors import UnmaskError
-from unmask.models.interfaces import Classifier, MaskedLM, Regressor
+from unmask.models.interfaces import Classifier, Encoder, MaskedLM, Regressor
 from unmask.models.sources import LoadOptions, Source, find
+from unmask.models.vectors import are_vectors
 
 CLASSIFIES = "ForSequenceClassification"
-Kind = Literal["masked-lm", "classifier"]
+Kind = Literal["masked-lm", "classifier", "encoder", "vectors"]
 
 
 def kind_of(model: Any, options: LoadOptions | None = None) -> Kind:
-    """Whether a model is to be loaded as a classifier (or regressor); if not, loading it says what is wrong with it."""
+    """What a model is to be loaded as; if it is none of that, loading it says what is wrong with it."""
+    if is_vectors(model):
+        return "vectors"
     if isinstance(model, str | os.PathLike):
-        return "classifier" if _made_to_classify(find(str(model), options or LoadOptions())) else "masked-lm"
+        source = find(str(model), options or LoadOptions())
+        if made_to_classify(source):
+            return "classifier"
+        return "encoder" if _is_headless(source.config.get("architectures") or ()) else "masked-lm"
     if rates(model):
         return "masked-lm" if isinstance(model, MaskedLM) else "classifier"
     parts = parts_of(model)
+    if parts is None and not isinstance(model, type | Mapping | MaskedLM) and isinstance(model, Encoder):
+        return "encoder"
     if parts is None and (isinstance(model, type | Mapping) or not isinstance(model, MaskedLM)):
         lacks = " (it has probabilities, but no labels)" if callable(getattr(model, "probabilities", None)) else ""
         raise UnmaskError(
-            f"cannot audit a {type(model).__name__}{lacks}; give a hub id, a folder, (model, tokenizer), or an object"
-            " with a log_probability method, with labels and a probabilities method, or with a values method"
+            f"cannot audit a {type(model).__name__}{lacks}; give a hub id, a folder, (model, tokenizer), word vectors,"
+            " or an object with a log_probability or an embed method, with labels and a probabilities method, or with a"
+            " values method"
         )
-    return "classifier" if parts and type(parts[0]).__name__.endswith(CLASSIFIES) else "masked-lm"
+    if parts and type(parts[0]).__name__.endswith(CLASSIFIES):
+        return "classifier"
+    return "encoder" if parts and _is_headless([type(parts[0]).__name__]) else "masked-lm"
+
+
+def _is_headless(architectures: Sequence[str]) -> bool:
+    """Whether a model was saved without a head."""
+    return bool(architectures) and all(str(name).endswith("Model") for name in architectures)
 
 
 def labels_of(model: Any, options: LoadOptions | None = None) -> list[str]:
@@ -64,14 +80,47 @@ def refuse_other_kinds(source: Source) -> None:
         raise UnmaskError(
             f"{source.name} is of type {kind or 'unknown'!r}; association needs a masked language model such as BERT"
         )
-    made_for = _made_to_classify(source)
+    made_for = made_to_classify(source)
     if made_for:
         raise UnmaskError(
             f"{source.name} is a classifier ({made_for}); association needs a masked language model such as BERT"
         )
 
 
-def _made_to_classify(source: Source) -> str:
+def is_vectors(model: Any) -> bool:
+    """Whether something is static word vectors: a file of them (no folder), or an object that holds them."""
+    return are_vectors(model)
+
+
+def encodes(model: Any, options: LoadOptions | None = None) -> bool:
+    """Whether a model has vectors of words in sentences, as far as can be seen before its weights are read."""
+    if isinstance(model, str | os.PathLike):
+        return not _no_encoder(find(str(model), options or LoadOptions()).config)
+    if isinstance(model, Encoder):
+        return not isinstance(model, type)
+    parts = parts_of(model)
+    return parts is not None and hasattr(parts[0], "config") and not _no_encoder(parts[0].config.to_dict())
+
+
+def refuse_no_encoder(name: str, config: Mapping[str, Any]) -> None:
+    """Refuse a model that does not read a sentence in both directions: a decoder, or an encoder with a decoder."""
+    why = _no_encoder(config)
+    if why:
+        raise UnmaskError(f"{name} {why}; geometry needs an encoder such as BERT")
+
+
+def _no_encoder(config: Mapping[str, Any]) -> str:
+    """Why a model is no encoder; empty if nothing says so."""
+    from transformers.models.auto import modeling_auto as known
+
+    kind = config.get("model_type", "")
+    if config.get("is_encoder_decoder"):
+        return f"is of type {kind!r}, an encoder with a decoder"
+    reads_on = kind in known.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and kind not in known.MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    return f"is of type {kind!r}, a decoder" if reads_on or config.get("is_decoder") else ""
+
+
+def made_to_classify(source: Source) -> str:
     """What says that a checkpoint is a classifier; empty if nothing does."""
     made_for = [str(name) for name in source.config.get("architectures") or () if str(name).endswith(CLASSIFIES)]
     made_for += [source.task_type] if source.task_type == "SEQ_CLS" else []

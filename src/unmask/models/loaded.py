@@ -11,6 +11,7 @@ import torch
 from unmask.errors import UnmaskError
 from unmask.models import engine
 from unmask.models.interfaces import Progress
+from unmask.models.positions import most_tokens
 from unmask.results import ModelInfo
 
 
@@ -65,6 +66,14 @@ class LoadedModel:
             mitigation=made.get("method"),
             parent_weight_hash=(made.get("parent") or {}).get("weight_hash"),
         )
+
+    def _refuse_too_long(self, longest: int) -> None:
+        """Refuse an input of more tokens than the model has positions for."""
+        limit = most_tokens(self.model)
+        if limit and longest > limit:
+            raise UnmaskError(
+                f"a sentence has {longest} tokens, but {self.name} takes {limit}, and nothing is cut off; shorten it"
+            )
 
     def _refuse_strange_ids(self, highest: int) -> None:
         """Refuse token ids that the model has no embeddings for."""

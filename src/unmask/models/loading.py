@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from unmask.errors import UnmaskError, listed
-from unmask.models.interfaces import Classifier, MaskedLM, Progress, Regressor
-from unmask.models.kinds import parts_of, rates, refuse_other_kinds
+from unmask.models.interfaces import Classifier, Encoder, MaskedLM, Progress, Regressor
+from unmask.models.kinds import made_to_classify, parts_of, rates, refuse_no_encoder, refuse_other_kinds
 from unmask.models.sources import LoadOptions, Source, device, find
 
-MASKED_LM, CLASSIFIER = "AutoModelForMaskedLM", "AutoModelForSequenceClassification"
+MASKED_LM, CLASSIFIER, HEADLESS = "AutoModelForMaskedLM", "AutoModelForSequenceClassification", "AutoModel"
 HEADS = ("classifier.weight", "classifier.out_proj.weight", "score.weight")
 
 
@@ -95,6 +95,41 @@ def load_classifier(
     )
 
 
+def load_encoder(model: Any, options: LoadOptions | None = None, *, progress: Progress | None = None) -> Encoder:
+    """An encoder from a name, a folder, `(model, tokenizer)`, a pipeline, or an object that is one.
+
+    Masked language models, classifiers and headless encoders will do; what is loaded already is shared, not copied.
+    """
+    from unmask.models.encoder import TransformersEncoder
+    from unmask.models.loaded import LoadedModel
+
+    options = options or LoadOptions()
+    if isinstance(model, str | os.PathLike):
+        source = find(str(model), options)
+        refuse_no_encoder(source.name, source.config)
+        return TransformersEncoder(
+            _backbone(source).to(device(options.device)),
+            _tokenizer(source),
+            name=source.name,
+            progress=progress,
+            mitigation=source.mitigation(),
+        )
+    if isinstance(model, Encoder) and not isinstance(model, type):
+        return model
+    parts = parts_of(model)
+    if parts and hasattr(parts[0], "base_model") and hasattr(parts[0], "config"):
+        known = model if isinstance(model, LoadedModel) else None
+        encoder = TransformersEncoder(
+            *parts, name=known.name if known else "", progress=progress, mitigation=known.mitigation if known else None
+        )
+        refuse_no_encoder(encoder.name, parts[0].config.to_dict())
+        return encoder
+    raise UnmaskError(
+        f"a {type(model).__name__} has no vectors of words; give a hub id, a folder, (model, tokenizer), or an object"
+        " with an embed method"
+    )
+
+
 def load_trainable(
     name: str,
     options: LoadOptions,
@@ -141,16 +176,38 @@ def _tokenizer(source: Source) -> Any:
     return source.attempt(lambda: transformers.AutoTokenizer.from_pretrained(source.place, **source.arguments))
 
 
+def _backbone(source: Source) -> Any:
+    """A model as it was saved, its head and all, so that it is the same model for every measure; without one as well.
+
+    A pooler whose weights were not saved is taken off: no word's vector depends on it.
+    """
+    if made_to_classify(source):
+        return _whole(source, CLASSIFIER, "a text classifier")
+    saved = [str(name) for name in source.config.get("architectures") or ()]
+    if source.task_type != "FEATURE_EXTRACTION" and any(name.endswith("ForMaskedLM") for name in saved):
+        return _whole(source, MASKED_LM, "a masked language model")
+    model, missing = _model(source, HEADLESS)
+    lacking = [key for key in missing if not key.startswith("pooler.")]
+    _refuse_missing(source, lacking, "an encoder")
+    if missing:
+        model.pooler = None
+    return model
+
+
 def _whole(source: Source, kind: str, what: str, **architecture: Any) -> Any:
     """A model all of whose weights were in the checkpoint."""
     sizes = _labels_of(source) if kind == CLASSIFIER else {}
     model, missing = _model(source, kind, **sizes, **architecture)
+    _refuse_missing(source, missing, what)
+    return model
+
+
+def _refuse_missing(source: Source, missing: Sequence[str], what: str) -> None:
     if missing:
         raise UnmaskError(
             f"{source.name} has no weights for {listed(sorted(missing), 2)}: it was not saved as {what},"
             " and its answers would be random"
         )
-    return model
 
 
 def _model(source: Source, kind: str, **settings: Any) -> tuple[Any, list[str]]:

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.models import engine
-from unmask.models.encoding import Input, Read, Tokenizer, encode
-from unmask.models.interfaces import Answers, Description, LiteralQuery, MaskQuery
+from unmask.models.encoding import Input, Read, encode
+from unmask.models.interfaces import Answers, Description, LiteralQuery, MaskQuery, SharedTokensQuery
 from unmask.models.loaded import LoadedModel
-from unmask.models.positions import most_tokens
+from unmask.models.places import Tokenizer
 
-Query = MaskQuery | LiteralQuery
+Query = MaskQuery | LiteralQuery | SharedTokensQuery
 
 
 class TransformersMaskedLM(LoadedModel):
@@ -139,18 +139,11 @@ class TransformersMaskedLM(LoadedModel):
             return False
         return cut.shape == whole.shape and bool(torch.allclose(cut, whole, atol=1e-4, rtol=1e-4, equal_nan=True))
 
-    def _refuse_too_long(self, longest: int) -> None:
-        limit = most_tokens(self.model)
-        if limit and longest > limit:
-            raise UnmaskError(
-                f"a sentence has {longest} tokens, but {self.name} takes {limit}, and nothing is cut off; shorten it"
-            )
-
     def _refuse_not_finite(self, scores: NDArray[np.float64], queries: Sequence[Query]) -> None:
         bad = np.flatnonzero(~np.isfinite(scores))
         if bad.size:
             query = queries[int(bad[0])]
-            text = query.text if isinstance(query, MaskQuery) else query.masked
+            text = query.masked if isinstance(query, LiteralQuery) else query.text
             raise UnmaskError(
                 f"{self.name} gives {scores[bad[0]]} for {text!r} ({bad.size} of {len(scores)} scores are not finite);"
                 " check the weights, or use a wider dtype"

@@ -10,7 +10,7 @@ from unmask.measures.association.verdict import is_agreement
 from unmask.report.pages import capital, p, signed
 from unmask.results.comparison import Change, Comparison, ComparisonResult, Figure, Usefulness
 from unmask.results.numbers import interval, number, odds
-from unmask.results.schema import Interval
+from unmask.results.record import Interval
 
 BETTER = {"accuracy": 1, "log_odds": 1, "loss": -1, "perplexity": -1}
 """Whether more (1) or less (−1) of a figure is better."""

@@ -6,7 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from unmask.results.schema import SCHEMA_VERSION, Caveat, Interval, ModelInfo, Protocol, Record
+from unmask.results.record import Interval, Protocol, Record
+from unmask.results.schema import SCHEMA_VERSION, Caveat, ModelInfo
 
 Verdict = Literal["improved", "no reliable change", "overshot", "worse"]
 """Overshot: the bias was reversed."""

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from unmask.results.geometry import Geometry
+from unmask.results.record import Interval, Protocol, Record
 
 SCHEMA_VERSION = 1
-
-Interval = tuple[float, float]
-Protocol = Literal["sound", "published"]
-
-
-class Record(BaseModel):
-    """A part of a result: plain data, nothing unknown in it, no NaN."""
-
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 class Group(Record):
@@ -53,7 +47,7 @@ class Test(Record):
     """How many items or pairs of items it rests on."""
     estimate: float | None
     """In the unit of the measure: nats (differences of natural logarithms) for association, ratings for sentiment,
-    shares of answers for inference."""
+    shares of answers for inference, shares of words or correlations for geometry."""
     interval: Interval | None
     """95 % interval of the estimate."""
     statistic: float | None
@@ -234,6 +228,8 @@ class Measurement(Record):
     """For the sentiment measure."""
     inference: Inference | None = None
     """For the inference measure."""
+    geometry: Geometry | None = None
+    """For the geometry measure."""
     caveats: list[Caveat] = Field(default_factory=list)
     noise_floor: float | None = None
     """The largest change of a score when inputs are scored again in another batch; null if nothing was scored."""

@@ -54,6 +54,12 @@ def tags(words: Sequence[str]) -> list[str]:
         return list(_tagger().tag_sent(short, taglevel=0))
 
 
+def readings(word: str) -> dict[str, float]:
+    """What a word can be by itself, likeliest first: its tags, with the logarithm of how probable word and tag are."""
+    with _TAGGING:
+        return {tag: float(score) for tag, score in _tagger().tag_word(word[:LONGEST])}
+
+
 @cache
 def _tagger() -> Any:
     from HanTa import HanoverTagger

@@ -21,7 +21,7 @@ from unmask.measures.inference.parts import by_pair, by_type, occupations, of_se
 from unmask.measures.inference.sums import Sums
 from unmask.probes.inference import LABELS, PROBABILITIES
 from unmask.results import Group, Inference, Measurement, Test
-from unmask.results.schema import Protocol
+from unmask.results.record import Protocol
 from unmask.statistics.crossed import Estimate
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from unmask.measures.sentiment import parts
 from unmask.measures.sentiment.caveats import caveats
 from unmask.measures.sentiment.words import by_pair, over_pairs
 from unmask.results import Effect, Group, Measurement, Ratings, Test
-from unmask.results.schema import Protocol
+from unmask.results.record import Protocol
 from unmask.statistics.paired import signed_ranks
 from unmask.statistics.ratings import detectable, mean_bias, rank_biserial
 

@@ -26,6 +26,7 @@ from unmask.mitigations.definitional import PAIRS
 from unmask.mitigations.method import Job, Method, setting
 from unmask.mitigations.subjects import VectorSubject
 from unmask.models.vectors import FORMATS, Vectors
+from unmask.statistics.vectors import unit
 
 Pairs = Sequence[tuple[str, str]]
 
@@ -87,13 +88,6 @@ def equalised(pair: NDArray[np.float64], direction: NDArray[np.float64]) -> NDAr
     along = np.sqrt(max(0.0, 1.0 - shared @ shared))
     side = 1.0 if (pair[0] - pair[1]) @ direction >= 0 else -1.0
     return np.stack([shared + side * along * direction, shared - side * along * direction])
-
-
-def unit(matrix: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Rows of length 1; a row of zeros stays."""
-    rows = np.asarray(matrix, np.float64)
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return rows / np.where(lengths > 0, lengths, 1.0)
 
 
 def spelling(word: str) -> str:

@@ -1,0 +1,133 @@
+"""Speed of the geometry measure, as ratios measured in one run.
+
+    python benchmarks/geometry.py [--words 300] [--rounds 5]
+
+Words of the package's list are put into eleven sentences each, and the embedded model is asked for their vectors: the
+last four layers, first and last piece added. Ours, from words to vectors, is compared with
+
+- a plain loop: one sentence after the other through the tokenizer and the plain transformers model, the word's pieces
+  found by its offsets. It is timed on every 8th word;
+- the bare forward pass over the same sentences, tokenised and put into the same batches before.
+
+The ways take turns, and the medians of the ratios of each turn are given, so that other work on the machine hurts all
+alike. CPU time is that of all threads. Nothing is remembered from one turn to the next: the forms of words are found
+anew. With two threads on two cores, other work slows small inputs far more than large ones, and so flatters us: where
+the seconds of a way (in the JSON) differ much from turn to turn, measure again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from statistics import median
+from typing import Any
+
+import numpy as np
+import psutil
+import torch
+from numpy.typing import NDArray
+
+from timing import Cost, timed
+from unmask.lexicon.geometry import nouns
+from unmask.models import engine
+from unmask.models.encoder import TransformersEncoder
+from unmask.models.interfaces import WordInSentence
+from unmask.models.loading import load_encoder
+from unmask.models.sources import LoadOptions
+from unmask.probes import inflection
+from unmask.probes.words import in_sentences
+
+MODEL = "unmask-mini"
+LAYERS = 4
+LOOP_SAMPLE = 8
+OURS, LOOP, BARE = "ours", "one sentence at a time", "bare forward pass"
+
+Batch = dict[str, torch.Tensor]
+
+
+def ours(encoder: TransformersEncoder, words: Sequence[str]) -> NDArray[np.float32]:
+    """From words to vectors."""
+    for remembered in (inflection._singular, inflection._plural, inflection._nounness):
+        remembered.cache_clear()
+    return encoder.embed([one for word in words for one in in_sentences(word)], layers=LAYERS)
+
+
+@torch.inference_mode()
+def loop(model: Any, tokenizer: Any, asked: Sequence[WordInSentence]) -> NDArray[np.float32]:
+    """What one writes without further thought."""
+    found = []
+    for one in asked:
+        encoded = tokenizer(one.text, return_tensors="pt", return_offsets_mapping=True)
+        offsets = encoded.pop("offset_mapping")[0].tolist()
+        pieces = [at for at, (start, end) in enumerate(offsets) if one.span[0] <= start < end <= one.span[1]]
+        hidden = torch.cat(model(**encoded, output_hidden_states=True).hidden_states[-LAYERS:], dim=-1)[0]
+        found.append((hidden[pieces[0]] + hidden[pieces[-1]]).numpy())
+    return np.array(found)
+
+
+def batches(tokenizer: Any, asked: Sequence[WordInSentence]) -> list[Batch]:
+    """The distinct sentences in batches by length, ready to be run."""
+    ids = tokenizer(list(dict.fromkeys(one.text for one in asked)))["input_ids"]
+    planned = engine.plan([len(one) for one in ids], engine.TOKEN_BUDGET)
+    return [dict(tokenizer.pad({"input_ids": [ids[at] for at in batch]}, return_tensors="pt")) for batch in planned]
+
+
+@torch.inference_mode()
+def bare(model: Any, prepared: Sequence[Batch]) -> None:
+    """The forward passes, and nothing else."""
+    for batch in prepared:
+        model(**batch)
+
+
+def main() -> None:
+    """Print the ratios, and the numbers behind them as JSON."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--words", type=int, default=300)
+    parser.add_argument("--rounds", type=int, default=5)
+    arguments = parser.parse_args()
+    encoder = load_encoder(MODEL, LoadOptions(device="cpu"))
+    assert isinstance(encoder, TransformersEncoder)
+    model, tokenizer = encoder.model.base_model, encoder.tokenizer
+    every = max(1, len(nouns()) // arguments.words)
+    words = nouns()[::every][: arguments.words]
+    asked = [one for word in words for one in in_sentences(word)]
+    sample = [one for word in words[::LOOP_SAMPLE] for one in in_sentences(word)]
+    times = len(words) / len(words[::LOOP_SAMPLE])
+    ours_of_sample, loops = ours(encoder, words[::LOOP_SAMPLE]), loop(model, tokenizer, sample)
+    apart = np.linalg.norm(ours_of_sample - loops, axis=1) / np.linalg.norm(loops, axis=1)
+    print(f"largest distance from the loop's vectors, as a part of their length: {apart.max():.1g}")
+    prepared = batches(tokenizer, asked)
+    bare(model, prepared[:3])  # warm up
+    rounds = [
+        {
+            OURS: timed(lambda: ours(encoder, words)),
+            LOOP: timed(lambda: loop(model, tokenizer, sample), times),
+            BARE: timed(lambda: bare(model, prepared)),
+        }
+        for _ in range(arguments.rounds)
+    ]
+    report(len(words), prepared, rounds)
+
+
+def report(count: int, prepared: Sequence[Batch], rounds: Sequence[dict[str, Cost]]) -> None:
+    """Print what was run, and each way beside ours."""
+    distinct = sum(len(batch["input_ids"]) for batch in prepared)
+    tokens = sum(int(batch["attention_mask"].sum()) for batch in prepared)
+    print(f"{count} words, {distinct} distinct sentences, {tokens:,} tokens in {len(prepared)} batches")
+    print(f"{torch.get_num_threads()} thread(s), {psutil.cpu_count()} cores; torch {torch.__version__}")
+    for name in rounds[0]:
+        wall = median(one[name].wall for one in rounds)
+        ratios = [
+            median(getattr(one[name], clock) / getattr(one[OURS], clock) for one in rounds) for clock in Cost._fields
+        ]
+        print(
+            f"{name:24} {count / wall:8.1f} words/s   {ratios[0]:5.2f} × the time of ours   {ratios[1]:5.2f} × CPU time"
+        )
+    over = median(one[OURS].wall / one[BARE].wall for one in rounds)
+    print(f"ours / bare forward pass: {over:.2f}")
+    print(json.dumps([{name: cost._asdict() for name, cost in one.items()} for one in rounds]))
+
+
+if __name__ == "__main__":
+    main()

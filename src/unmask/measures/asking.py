@@ -1,0 +1,47 @@
+"""What measures of masked language models ask alike: which queries can be asked, and answers that are numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+from unmask.models import LiteralQuery, MaskedLM, MaskQuery, SharedTokensQuery
+from unmask.models.interfaces import Describes
+
+Query = MaskQuery | LiteralQuery | SharedTokensQuery
+
+
+def ask(model: MaskedLM, queries: Sequence[Query]) -> NDArray[np.float64]:
+    """The log-probability of each query's target; answers that are no finite numbers are refused."""
+    answer = np.asarray(model.log_probability(queries), dtype=np.float64)  # type: ignore[arg-type]
+    if answer.shape != (len(queries),):
+        raise UnmaskError(
+            f"log_probability gave shape {answer.shape} for {len(queries)} queries; one number each is needed"
+        )
+    if not np.isfinite(answer).all():
+        raise UnmaskError(f"log_probability gave {answer[~np.isfinite(answer)][0]}; every query needs a finite number")
+    return answer
+
+
+def pieces(model: MaskedLM, queries: Sequence[Query]) -> list[int | None]:
+    """How many tokens each query asks for; None where the model cannot be asked, 1 where it cannot say.
+
+    A model cannot be asked for a word that its tokenizer joins with its neighbours, or does not know.
+    """
+    return list(_pieces(model, queries)) if isinstance(model, Describes) else [1] * len(queries)
+
+
+def _pieces(model: Describes, queries: Sequence[Query]) -> Iterator[int | None]:
+    """One query that cannot be asked spoils a batch, so that is halved."""
+    try:
+        yield from model.describe(queries).pieces
+    except UnmaskError:
+        if len(queries) == 1:
+            yield None
+            return
+        half = len(queries) // 2
+        yield from _pieces(model, queries[:half])
+        yield from _pieces(model, queries[half:])

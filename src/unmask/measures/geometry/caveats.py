@@ -1,0 +1,54 @@
+"""What a reader must know before trusting the numbers of a space."""
+
+from __future__ import annotations
+
+from unmask.results import Caveat, Geometry
+
+FEW_WORDS = 3000
+LOPSIDED = 0.9
+
+
+def caveats(geometry: Geometry, protocol: str) -> list[Caveat]:
+    """Those that apply."""
+    found = [_chosen(protocol)]
+    if geometry.missing:
+        some = ", ".join(geometry.missing[:5]) + ("…" if len(geometry.missing) > 5 else "")
+        found.append(
+            Caveat(
+                code="words-missing",
+                text=f"{len(geometry.missing):,} words that were asked for have no vector ({some}) and are left out.",
+            )
+        )
+    if geometry.words < FEW_WORDS:
+        found.append(
+            Caveat(
+                code="few-words",
+                text=f"{geometry.words:,} words are few: the most biased of them are less extreme than those of a large"
+                " vocabulary, and the papers' sizes are not reached. --full asks about all.",
+            )
+        )
+    if max(geometry.male_share, 1 - geometry.male_share) > LOPSIDED:
+        side = "male" if geometry.male_share > 0.5 else "female"
+        share = max(geometry.male_share, 1 - geometry.male_share)
+        found.append(
+            Caveat(
+                code="lopsided",
+                text=f"{share:.0%} of all words lie on the {side} side: zero is no neutral point in this space, and"
+                " only differences between words can be read.",
+            )
+        )
+    return found
+
+
+def _chosen(protocol: str) -> Caveat:
+    if protocol == "published":
+        text = (
+            "These are the papers' numbers, defects included. Words were chosen by their bias in the space that is then"
+            " tested, so high values are no finding: any direction gives them. The sound protocol compares."
+        )
+    else:
+        text = (
+            "Words are chosen by the direction that is tested, so they lie apart whatever the direction. Read each"
+            " value beside that of contrasts that have nothing to do with gender."
+        )
+    return Caveat(code="chosen-by-the-direction", text=text)

@@ -1,0 +1,120 @@
+"""From numbers to words, for somebody who has not read the paper."""
+
+from __future__ import annotations
+
+from unmask.measures.geometry.caveats import caveats
+from unmask.results import Measurement, Test, WordTest
+from unmask.results.numbers import interval as shown
+from unmask.results.numbers import number, p_value, percent
+
+LEVEL = 0.05
+NOTHING = "No finding: there are too few words with vectors."
+STRENGTHS = ((0.1, "hardly any"), (0.3, "a weak"), (0.5, "a moderate"), (1.01, "a strong"))
+"""Up to which correlation a relation is called what (Cohen 1988)."""
+
+
+def interpret(measurement: Measurement) -> Measurement:
+    """Add the headline and the caveats to a measurement whose p-values have been adjusted."""
+    geometry = measurement.geometry
+    assert geometry is not None
+    said = _published(measurement) if measurement.protocol == "published" else _sound(measurement)
+    return measurement.model_copy(
+        update={
+            "headline": " ".join(filter(None, said)) or NOTHING,
+            "caveats": [*measurement.caveats, *caveats(geometry, measurement.protocol)],
+        }
+    )
+
+
+def clear(test: Test | None) -> bool:
+    """Whether a test found something beyond chance."""
+    return test is not None and test.p_adjusted is not None and test.p_adjusted < LEVEL
+
+
+def strength(r: float) -> str:
+    """The words for the size of a correlation."""
+    return next(words for limit, words in STRENGTHS if abs(r) < limit)
+
+
+def _sound(measurement: Measurement) -> list[str]:
+    return [_stereotype(measurement), _hidden(measurement), _associations(measurement)]
+
+
+def _stereotype(measurement: Measurement) -> str:
+    test = measurement.tests.get("stereotype")
+    if test is None or test.estimate is None:
+        return ""
+    between = f", 95 % interval {shown(test.interval)}" if test.interval else ""
+    figures = f"r = {number(test.estimate)}{between}, p {p_value(test.p_adjusted)}"
+    if not clear(test):
+        return f"No clear stereotype in where {test.n:,} professions lie between men and women ({figures})."
+    if test.estimate < 0:
+        return (
+            f"Professions lie against the stereotype: {strength(test.estimate)} relation to what people say"
+            f" ({figures})."
+        )
+    return (
+        f"Professions lie on the side of the gender that people think of: {strength(test.estimate)} relation over"
+        f" {test.n:,} of them ({figures})."
+    )
+
+
+def _hidden(measurement: Measurement) -> str:
+    """What is left of gender once its direction is gone."""
+    geometry = measurement.geometry
+    assert geometry is not None
+    one = geometry.test("clustering", removed=True)
+    if one is None or one.value is None:
+        return ""
+    names = {
+        "clustering": "clusters",
+        "probe": "a linear probe",
+        "classification": "a classifier",
+        "neighbours": "neighbours",
+    }
+    beyond = [name for key, name in names.items() if clear(measurement.tests.get(key))]
+    before = geometry.test("clustering")
+    was = f" (with it: {percent(before.value)})" if before and before.value is not None else ""
+    said = (
+        f"With the gender direction taken out, two clusters still sort {percent(one.value)} of the {one.n:,} most"
+        f" biased words by gender{was}{_beside(one)}."
+    )
+    if beyond:
+        return f"{said} Gender leaves more behind than other contrasts do: {', '.join(beyond)}."
+    return f"{said} By none of the four tests does gender leave more behind than other contrasts do."
+
+
+def _beside(one: WordTest) -> str:
+    found = one.reference
+    if found is None:
+        return ""
+    return (
+        f"; for {found.contrasts} contrasts that have nothing to do with gender it is {percent(found.mean)}"
+        f" ({percent(found.low)} to {percent(found.high)})"
+    )
+
+
+def _associations(measurement: Measurement) -> str:
+    tests = {name: one for name, one in measurement.tests.items() if one.labels.get("contrast") == "association"}
+    found = [name for name, one in tests.items() if clear(one)]
+    if not tests:
+        return ""
+    if not found:
+        return f"None of {len(tests)} association tests (WEAT) is clear."
+    return f"Of {len(tests)} association tests, {len(found)} are clear: {', '.join(found)}."
+
+
+def _published(measurement: Measurement) -> list[str]:
+    geometry = measurement.geometry
+    assert geometry is not None
+    clustering, neighbours, classification = (
+        geometry.test(name) for name in ("clustering", "neighbours", "classification")
+    )
+    said = []
+    if clustering and clustering.value is not None:
+        said.append(f"K-means accuracy {percent(clustering.value)}")
+    if neighbours and neighbours.value is not None:
+        said.append(f"correlation of professions {number(neighbours.value)}")
+    if classification and classification.value is not None:
+        said.append(f"classification accuracy {percent(classification.value)}")
+    return [f"{', '.join(said)}."] if said else []

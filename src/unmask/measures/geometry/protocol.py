@@ -1,0 +1,75 @@
+"""The choices that make up a protocol: how words become vectors, and what the tests do with them.
+
+`sound` takes a word where it stands, in grammatical sentences, and sets every value beside that of other contrasts.
+`published` repeats the papers' code: tokens at fixed places, clusters by number, and the slips named in `published`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from threadpoolctl import threadpool_limits
+
+from unmask.measures.geometry import analyse_published, analyse_sound, published
+from unmask.measures.geometry.embedding import contextual, published_contextual
+from unmask.measures.geometry.score import Stereotypes, score
+from unmask.measures.geometry.space import Space
+from unmask.models.interfaces import Progress
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from unmask.results import Measurement, Test
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How geometry is measured."""
+
+    name: str
+    embed: Callable[..., Space]
+    """Words and an encoder become a space."""
+    analyse: Callable[[pd.DataFrame, int], Measurement]
+    """The second half alone, for recorded items."""
+    measure: Callable[[Space, Stereotypes, Run], tuple[pd.DataFrame, Measurement]]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a measurement needs beside the space."""
+
+    language: str
+    corpus: str
+    seed: int
+    static: bool = False
+    contrasts: int = 99
+    associations: Mapping[str, Test] | None = None
+    progress: Progress | None = None
+
+
+def _sound(space: Space, professions: Stereotypes, run: Run) -> tuple[pd.DataFrame, Measurement]:
+    with threadpool_limits(1):  # a second thread costs more than it gives for rows as few as these
+        scored = score(space, professions, seed=run.seed, contrasts=run.contrasts, progress=run.progress)
+    items = _of(scored.items, run)
+    return items, analyse_sound.analyse(items, run.seed, scored.details, run.associations)
+
+
+def _published(space: Space, professions: Stereotypes, run: Run) -> tuple[pd.DataFrame, Measurement]:
+    code = published.STATIC if run.static else published.CONTEXTUAL
+    with threadpool_limits(1):
+        items = _of(published.place(space, professions, code), run)
+    return items, analyse_published.analyse(items, run.seed, published.described(space))
+
+
+def _of(items: pd.DataFrame, run: Run) -> pd.DataFrame:
+    items.insert(0, "language", run.language)
+    items.insert(1, "corpus", run.corpus)
+    return items
+
+
+PROTOCOLS = {
+    "sound": Protocol("sound", contextual, analyse_sound.analyse, _sound),
+    "published": Protocol("published", published_contextual, analyse_published.analyse, _published),
+}

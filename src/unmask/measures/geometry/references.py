@@ -1,0 +1,92 @@
+"""What other contrasts give in the tests, with and without their own direction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.measures.geometry import tests
+from unmask.measures.geometry.contrast import CONTRASTS, Contrast, others
+from unmask.measures.geometry.space import Space
+from unmask.measures.geometry.tests import Nearby, Sizes
+from unmask.models.interfaces import Progress
+from unmask.results import Reference
+from unmask.statistics import separation
+
+NAMES = ("clustering", "probe", "classification", "neighbours")
+
+
+@dataclass(frozen=True)
+class References:
+    """The value of each test (by its name, and whether the direction was taken out) for every contrast."""
+
+    values: dict[tuple[str, bool], NDArray[np.float64]]
+
+    def beside(self, name: str, value: float | None, *, removed: bool) -> Reference | None:
+        """A value of gender's beside those of other contrasts; None where there is nothing to compare."""
+        found = self.values.get((name, removed))
+        if found is None or value is None:
+            return None
+        found = found[np.isfinite(found)]
+        if not found.size:
+            return None
+        low, high = np.quantile(found, [0.025, 0.975])
+        above = int((found >= value - 1e-12).sum())
+        return Reference(
+            contrasts=int(found.size),
+            mean=float(found.mean()),
+            low=float(low),
+            high=float(high),
+            p_value=(1 + above) / (1 + found.size),
+            values=[round(float(value), 6) for value in found],
+        )
+
+
+def run(
+    space: Space,
+    nearby: Nearby | None,
+    sizes: Sizes,
+    *,
+    seed: int,
+    count: int = CONTRASTS,
+    progress: Progress | None = None,
+) -> References:
+    """Put other contrasts of the same space to the tests."""
+    found: dict[tuple[str, bool], list[float]] = {}
+    contrasts = others(space.matrix, group=space.group, likeness=space.likeness, seed=seed, count=count)
+    for done, contrast in enumerate(contrasts, 1):
+        for removed in (False, True):
+            for name, value in values(space.matrix, contrast, nearby, sizes, seed=seed, removed=removed).items():
+                found.setdefault((name, removed), []).append(value)
+        if progress:
+            progress(done, count)
+    return References({key: np.array(numbers) for key, numbers in found.items()})
+
+
+def values(
+    matrix: NDArray[np.floating],
+    contrast: Contrast,
+    nearby: Nearby | None,
+    sizes: Sizes,
+    *,
+    seed: int,
+    removed: bool,
+    names: Sequence[str] = NAMES,
+) -> dict[str, float]:
+    """What each test gives for a contrast."""
+    direction = contrast.direction if removed else None
+    found = {}
+    if "clustering" in names:
+        said = tests.clusters(matrix, contrast, sizes.clustered, seed=seed, removed=direction)
+        found["clustering"] = separation.two_clusters(said.first, said.said).accuracy
+    if "probe" in names:
+        found["probe"] = tests.probed(matrix, contrast, sizes.clustered, seed=seed, removed=direction).accuracy
+    if "classification" in names:
+        said = tests.classified(matrix, contrast, sizes.separated, seed=seed, removed=direction)
+        found["classification"] = separation.agreement(said.first, said.said)
+    if "neighbours" in names and nearby is not None:
+        found["neighbours"] = tests.neighbours(nearby, contrast, removed=direction)
+    return found

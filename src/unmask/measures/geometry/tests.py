@@ -1,0 +1,186 @@
+"""The tests of Gonen and Goldberg (2019): do words that were biased alike still lie together?
+
+Each takes a space and a contrast, and gives one number between words of its two sides:
+
+- *clustering*: two clusters (k-means) of the most biased words of each side; the share in the cluster of their side;
+- *probe*: the same words, told apart by a straight cut that is tested on words that it has not seen;
+- *classification*: more words, told apart by a support-vector machine that was trained on a fifth of them;
+- *neighbours*: over professions, the correlation of their own bias with the share of first-side words among the words
+  nearest to them.
+
+`removed` takes a direction out of the space first, so that what is found is not the direction that chose the words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.measures.geometry.contrast import Contrast
+from unmask.statistics.correlation import pearson
+from unmask.statistics.probe import Probe, probe
+from unmask.statistics.vectors import products_without, without
+
+NEIGHBOURS = 100
+TRAINED = 0.2
+"""The share of words that the support-vector machine learns from."""
+STARTS = 5
+"""So many times k-means begins anew; the tightest clusters count."""
+MOST_CLUSTERED, MOST_SEPARATED = 500, 2500
+CLUSTERED_SHARE, SEPARATED_SHARE = 12, 6
+"""Of a small vocabulary, one in so many words of each side is clustered, and separated."""
+
+Direction = NDArray[np.float64] | None
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How many words of each side the tests take."""
+
+    clustered: int
+    separated: int
+    neighbours: int = NEIGHBOURS
+
+
+def sizes_for(words: int) -> Sizes:
+    """The paper's sizes where there are words enough, and fewer of a smaller vocabulary."""
+    return Sizes(
+        min(MOST_CLUSTERED, words // CLUSTERED_SHARE), min(MOST_SEPARATED, words // SEPARATED_SHARE), NEIGHBOURS
+    )
+
+
+@dataclass(frozen=True)
+class Sorted:
+    """Words of two sides, and what a test made of each."""
+
+    places: NDArray[np.intp]
+    first: NDArray[np.bool_]
+    """Whether a word is of the first side."""
+    said: NDArray[np.bool_]
+    """The cluster it is in, or the side that was predicted."""
+
+
+def clusters(
+    matrix: NDArray[np.floating], contrast: Contrast, count: int, *, seed: int, removed: Direction = None
+) -> Sorted:
+    """The two clusters of the most biased words."""
+    places, first = sides(contrast, count)
+    return Sorted(places, first, k_means(rows(matrix, places, removed), 2, seed=seed, starts=STARTS) == 1)
+
+
+def k_means(rows: NDArray[np.floating], count: int, *, seed: int, starts: int) -> NDArray[np.intp]:
+    """The cluster of each row."""
+    from sklearn.cluster import KMeans
+
+    found: NDArray[np.intp] = KMeans(count, n_init=starts, random_state=seed).fit_predict(rows)
+    return found
+
+
+def probed(
+    matrix: NDArray[np.floating],
+    contrast: Contrast,
+    count: int,
+    *,
+    seed: int,
+    removed: Direction = None,
+    shuffles: int = 0,
+) -> Probe:
+    """A straight cut between the most biased words of each side."""
+    places, first = sides(contrast, count)
+    return probe(products(matrix, places, removed), first, seed=seed, shuffles=shuffles)
+
+
+def products(matrix: NDArray[np.floating], places: NDArray[np.intp], removed: Direction = None) -> NDArray[np.floating]:
+    """The cosines of words with each other."""
+    chosen = matrix[places]
+    whole = chosen @ chosen.T
+    if removed is None:
+        return whole
+    part = chosen @ removed
+    return products_without(whole, part, part)
+
+
+def classified(
+    matrix: NDArray[np.floating], contrast: Contrast, count: int, *, seed: int, removed: Direction = None
+) -> Sorted:
+    """What a support-vector machine says of the words that it was not trained on.
+
+    It has the radial kernel of scikit-learn's `SVC()`, exp(−γ|x − y|²) with γ = 1 / (dimensions · variance of the
+    training rows), and works from cosines: of rows of length 1, |x − y|² = 2 − 2 x·y.
+    """
+    places, first = sides(contrast, count)
+    train = np.zeros(places.size, dtype=bool)
+    rng = np.random.default_rng(seed)
+    for side in (first, ~first):
+        members = rng.permutation(np.flatnonzero(side))
+        train[members[: max(1, round(TRAINED * members.size))]] = True
+    said = support_vectors(rows(matrix, places[train], removed), products(matrix, places, removed), first, train)
+    return Sorted(places[~train], first[~train], said)
+
+
+def support_vectors(
+    rows: NDArray[np.floating], cosines: NDArray[np.floating], first: NDArray[np.bool_], train: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Train on some rows of length 1 and say the side of the others, from the cosines of all."""
+    from sklearn.svm import SVC
+
+    variance = float(rows.var())
+    gamma = 1 / (rows.shape[1] * variance) if variance > 0 else 1.0
+    kernel = np.exp(-gamma * (2 - 2 * np.asarray(cosines, dtype=np.float64)))
+    machine = SVC(kernel="precomputed").fit(kernel[np.ix_(train, train)], first[train])
+    said: NDArray[np.bool_] = machine.predict(kernel[np.ix_(~train, train)])
+    return said
+
+
+@dataclass(frozen=True)
+class Nearby:
+    """Professions, and the words nearest to them."""
+
+    professions: NDArray[np.intp]
+    cosines: NDArray[np.floating]
+    """Of each profession (rows) with every word."""
+    nearest: NDArray[np.intp]
+    """The places of the words nearest to each profession, without itself."""
+
+
+def nearby(matrix: NDArray[np.floating], professions: NDArray[np.intp], count: int = NEIGHBOURS) -> Nearby:
+    """The words nearest to each profession."""
+    cosines = matrix[professions] @ matrix.T
+    return Nearby(professions, cosines, nearest(cosines, professions, count))
+
+
+def nearest(cosines: NDArray[np.floating], itself: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+    """The places of the largest cosines of each row, without itself; in no order."""
+    near = np.array(cosines)
+    near[np.arange(itself.size), itself] = -np.inf
+    return np.argpartition(-near, count - 1, axis=1)[:, :count]
+
+
+def sides_nearby(found: Nearby, contrast: Contrast, *, removed: Direction = None) -> NDArray[np.float64]:
+    """The share of first-side words among the neighbours of each profession."""
+    near = found.nearest
+    if removed is not None:
+        part = contrast.bias
+        near = nearest(products_without(found.cosines, part[found.professions], part), found.professions, near.shape[1])
+    shares: NDArray[np.float64] = (contrast.bias > 0)[near].mean(axis=1)
+    return shares
+
+
+def neighbours(found: Nearby, contrast: Contrast, *, removed: Direction = None) -> float:
+    """The correlation of the professions' bias with the side of their neighbours."""
+    asked = ~np.isin(found.professions, contrast.apart)
+    shares = sides_nearby(found, contrast, removed=removed)
+    return pearson(contrast.bias[found.professions][asked], shares[asked])
+
+
+def sides(contrast: Contrast, count: int) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """The places of the most biased words, and whether each is of the first side."""
+    first, second = contrast.extremes(count)
+    return np.concatenate([first, second]), np.arange(first.size + second.size) < first.size
+
+
+def rows(matrix: NDArray[np.floating], places: NDArray[np.intp], removed: Direction) -> NDArray[np.floating]:
+    """The vectors of words, without a direction if one is given."""
+    return matrix[places] if removed is None else without(matrix[places], removed)

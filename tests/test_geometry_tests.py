@@ -1,0 +1,284 @@
+"""The tests of geometry: known answers, naive references, and what comes out where there is nothing to find."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.linear_model import Ridge
+from sklearn.svm import SVC
+
+from unmask.errors import UnmaskError
+from unmask.measures.geometry import contrast, published, references, tests
+from unmask.measures.geometry.contrast import Contrast, between, others
+from unmask.measures.geometry.space import make
+from unmask.statistics.probe import FOLDS, PENALTY, probe
+from unmask.statistics.separation import agreement, many_clusters, predictions, two_clusters, v_measure
+from unmask.statistics.vectors import products_without, unit, without
+
+Matrix = NDArray[np.float64]
+
+
+def gaussian(words: int = 600, size: int = 20, seed: int = 0) -> Matrix:
+    return unit(np.random.default_rng(seed).normal(size=(words, size)))
+
+
+class TestSeparation:
+    def test_two_clusters_are_called_by_what_most_of_them_is(self) -> None:
+        found = two_clusters([1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 0])
+        assert found.accuracy == pytest.approx(5 / 6)
+        assert agreement([1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 0]) == pytest.approx(1 / 6)
+
+    def test_their_chance_is_that_of_all_deals(self) -> None:
+        labels, clusters = np.array([1, 1, 1, 0, 0, 0, 0]), np.array([1, 1, 0, 0, 0, 0, 1])
+        deals = []
+        for ones in combinations(range(7), 3):
+            dealt = np.isin(np.arange(7), ones)
+            deals.append(max(np.mean(dealt == clusters), np.mean(dealt != clusters)))
+        found = two_clusters(labels, clusters)
+        assert found.chance == pytest.approx(np.mean(deals))
+        assert found.p_value == pytest.approx(np.mean(np.array(deals) >= found.accuracy - 1e-9))
+        assert found.chance_high == pytest.approx(np.quantile(deals, 0.975, method="inverted_cdf"))
+
+    def test_predictions_can_be_worse_than_half(self) -> None:
+        found = predictions([1, 1, 0, 0], [0, 0, 1, 0])
+        assert found.accuracy == pytest.approx(0.25)
+        assert found.p_value == pytest.approx(1.0)
+
+    def test_purity_of_many_clusters(self) -> None:
+        found = many_clusters([1, 1, 1, 0, 0, 0], [5, 5, 7, 7, 7, 9], seed=0)
+        assert found.accuracy == pytest.approx(5 / 6)
+        assert found.chance > 0.5
+
+    def test_a_cluster_for_each_thing_is_pure_by_chance_as_well(self) -> None:
+        found = many_clusters([1, 0, 1, 0], [0, 1, 2, 3], seed=0)
+        assert (found.accuracy, found.chance, found.p_value) == (1.0, 1.0, 1.0)
+
+    def test_v_measure(self) -> None:
+        assert v_measure([1, 1, 0, 0], [3, 3, 4, 4]) == pytest.approx(1.0)
+        assert v_measure([1, 0, 1, 0], [3, 3, 4, 4]) == pytest.approx(0.0, abs=1e-12)
+
+    def test_one_cluster_says_nothing(self) -> None:
+        found = two_clusters([1, 1, 0, 0], [0, 0, 0, 0])
+        assert (found.accuracy, found.p_value, found.v_measure) == (0.5, 1.0, 0.0)
+
+
+class TestProbe:
+    def test_it_is_ridge_regression(self) -> None:
+        rows = gaussian(60, 5)
+        labels = rows[:, 0] + 0.5 * rows[:, 1] > 0
+        found = probe(rows @ rows.T, labels, seed=3, shuffles=0)
+        kind = np.where(labels, 1.0, -1.0)
+        rng = np.random.default_rng(3)
+        folds = np.empty(60, dtype=int)
+        for side in (-1.0, 1.0):
+            members = rng.permutation(np.flatnonzero(kind == side))
+            folds[members] = np.arange(members.size) % FOLDS
+        right = np.empty(60, dtype=bool)
+        for fold in range(FOLDS):
+            train, test = folds != fold, folds == fold
+            centred = rows[train] - rows[train].mean(axis=0)
+            penalty = PENALTY * float((centred**2).sum(axis=1).mean())
+            ridge = Ridge(alpha=penalty).fit(rows[train], kind[train])
+            right[test] = (ridge.predict(rows[test]) > 0) == labels[test]
+        np.testing.assert_array_equal(found.right, right)
+        assert found.accuracy == pytest.approx(right.mean())
+
+    def test_chance_is_what_shuffled_labels_give(self) -> None:
+        rows = gaussian(80, 5)
+        found = probe(rows @ rows.T, np.arange(80) % 2 == 0, seed=1)
+        assert found.chance == pytest.approx(0.5, abs=0.05)
+        assert found.p_value > 0.01
+        planted = probe(rows @ rows.T, rows[:, 0] > 0, seed=1)
+        assert planted.p_value == pytest.approx(1 / 200)
+        assert planted.accuracy > planted.chance_high
+
+    def test_rows_that_are_all_the_same(self) -> None:
+        rows = np.ones((20, 3)) / np.sqrt(3)
+        assert probe(rows @ rows.T, np.arange(20) < 10, seed=0, shuffles=9).accuracy <= 0.5
+
+
+class TestVectors:
+    def test_products_without_a_direction(self) -> None:
+        rows = gaussian(30, 6)
+        direction = unit(np.ones((1, 6)))[0]
+        plain = without(rows, direction)
+        part = rows @ direction
+        np.testing.assert_allclose(products_without(rows @ rows.T, part, part), plain @ plain.T, atol=1e-12)
+        np.testing.assert_allclose(plain @ direction, 0, atol=1e-12)
+
+
+class TestContrasts:
+    def test_extremes_are_the_outermost_first(self) -> None:
+        first, second = contrast.extremes(np.array([0.1, -0.5, 0.7, 0.2, -0.9]), 2)
+        assert (first.tolist(), second.tolist()) == ([2, 3], [4, 1])
+
+    def test_words_that_make_a_contrast_are_not_asked(self) -> None:
+        one = Contrast(np.ones(1), np.array([0.9, 0.1, -0.2, -0.8]), np.array([0]))
+        assert [side.tolist() for side in one.extremes(1)] == [[1], [3]]
+
+    @pytest.mark.parametrize("group", [1, 4])
+    def test_groups_are_as_alike_as_asked(self, group: int) -> None:
+        matrix = gaussian(500, 8)
+        found = others(matrix, group=group, likeness=0.4, seed=0, count=20)
+        for one in found:
+            assert len(set(one.apart.tolist())) == 2 * group
+            first, second = (unit(matrix[part].mean(axis=0)[None])[0] for part in np.split(one.apart, 2))
+            assert first @ second == pytest.approx(0.4, abs=0.15)
+            np.testing.assert_allclose(one.bias, matrix @ one.direction)
+            assert np.linalg.norm(one.direction) == pytest.approx(1.0)
+
+    def test_the_same_seed_gives_the_same(self) -> None:
+        matrix = gaussian(300, 8)
+        one, two = (others(matrix, group=3, likeness=0.5, seed=4, count=3) for _ in range(2))
+        for left, right in zip(one, two, strict=True):
+            np.testing.assert_array_equal(left.bias, right.bias)
+
+
+class TestTests:
+    def test_support_vectors_are_those_of_scikit_learn(self) -> None:
+        rows = gaussian(200, 10)
+        first = rows[:, 0] + 0.3 * rows[:, 1] ** 2 > 0
+        train = np.arange(200) < 50
+        said = tests.support_vectors(rows[train], rows @ rows.T, first, train)
+        plain = SVC().fit(rows[train], first[train]).predict(rows[~train])
+        np.testing.assert_array_equal(said, plain)
+
+    def test_no_word_is_in_training_and_test(self) -> None:
+        matrix = gaussian()
+        one = between(matrix[0], matrix[1], matrix)
+        found = tests.classified(matrix, one, 50, seed=0)
+        assert found.places.size == 80
+        assert len(set(found.places.tolist())) == 80
+        assert found.first.sum() == 40
+
+    @pytest.mark.parametrize("removed", [False, True])
+    def test_neighbours_one_by_one(self, removed: bool) -> None:
+        matrix = gaussian(300, 6)
+        one = between(matrix[0], matrix[1], matrix)
+        professions = np.arange(10, 40)
+        direction = one.direction if removed else None
+        found = tests.sides_nearby(tests.nearby(matrix, professions, 7), one, removed=direction)
+        rows = without(matrix, one.direction) if removed else matrix
+        for profession, share in zip(professions, found, strict=True):
+            near = sorted(
+                (other for other in range(300) if other != profession), key=lambda o: -rows[o] @ rows[profession]
+            )
+            assert share == pytest.approx(np.mean([one.bias[other] > 0 for other in near[:7]]))
+
+    def test_any_direction_separates_the_words_it_chose(self) -> None:
+        """Why a value means nothing by itself: in pure noise, a fifth of it is told apart almost perfectly."""
+        matrix = gaussian(1200, 20)
+        one = between(matrix[0], matrix[1], matrix)
+        found = references.values(matrix, one, None, tests.Sizes(100, 200), seed=0, removed=False)
+        assert found["probe"] > 0.95
+        gone = references.values(matrix, one, None, tests.Sizes(100, 200), seed=0, removed=True)
+        assert gone["probe"] < 0.65
+
+
+class TestReferences:
+    def test_noise_is_not_called_gender(self) -> None:
+        """With noise for vectors, gender is a contrast like any other: few of the p-values are small."""
+        small = []
+        for seed in range(8):
+            matrix = gaussian(400, 12, seed=seed)
+            rng = np.random.default_rng(100 + seed)
+            ends = unit(rng.normal(size=(2, 12)))
+            space = make([f"w{at}" for at in range(400)], matrix, *ends, group=1, vectors="", direction="")
+            sizes = tests.Sizes(30, 60, 20)
+            nearby = tests.nearby(space.matrix, np.arange(40), 20)
+            found = references.run(space, nearby, sizes, seed=seed, count=19)
+            for removed in (False, True):
+                values = references.values(space.matrix, space.gender, nearby, sizes, seed=seed, removed=removed)
+                for name, value in values.items():
+                    reference = found.beside(name, value, removed=removed)
+                    assert reference is not None
+                    small.append(reference.p_value <= 0.1)
+        assert np.mean(small) < 0.25  # 10 % are expected of 64, and they are not independent
+
+    def test_gender_that_is_all_over_is_found(self) -> None:
+        """Words of two kinds that differ in many dimensions, of which the direction is but one."""
+        rng = np.random.default_rng(0)
+        kind = np.repeat([1.0, -1.0], 750)
+        matrix = rng.normal(size=(1500, 150))
+        matrix[:, :4] += 1.5 * kind[:, None]
+        shared = rng.normal(size=150)
+        ends = (shared + 3 * np.eye(150)[0], shared - 3 * np.eye(150)[0])
+        space = make([f"w{at}" for at in range(1500)], matrix, *ends, group=1, vectors="", direction="")
+        sizes = tests.Sizes(60, 120)
+        found = references.run(space, None, sizes, seed=0, count=39)
+        values = references.values(space.matrix, space.gender, None, sizes, seed=0, removed=True)
+        reference = found.beside("classification", values["classification"], removed=True)
+        assert reference is not None
+        assert reference.p_value <= 0.05
+
+    def test_nothing_to_compare_with(self) -> None:
+        empty = references.References({("neighbours", True): np.array([np.nan])})
+        assert empty.beside("neighbours", 0.3, removed=True) is None
+        assert empty.beside("clustering", 0.3, removed=True) is None
+
+
+class TestPublished:
+    def test_rows_of_a_tensor_are_shuffled_into_copies(self) -> None:
+        rows = np.arange(50)[:, None] * np.ones((1, 3))
+        random.Random(10).shuffle(rows)  # type: ignore[arg-type]
+        assert published.exchanged(list(range(50)), random.Random(10)) == rows[:, 0].astype(int).tolist()
+        assert len(set(rows[:, 0])) < 40
+
+    def test_some_words_are_then_in_both(self) -> None:
+        matrix = gaussian(1500, 10)
+        one = between(matrix[0], matrix[1], matrix)
+        sizes = tests.Sizes(100, 250)
+        asked, right = published.classified(matrix, one, sizes, duplicates=True)
+        assert asked.size == right.size == 400
+        assert len(set(asked.tolist())) < 300
+        asked, _ = published.classified(matrix, one, sizes, duplicates=False)
+        assert len(set(asked.tolist())) == 400
+
+    def test_a_profession_is_put_down_with_its_last_neighbour(self) -> None:
+        matrix = gaussian(400, 5)
+        words = [f"w{at}" for at in range(400)]
+        space = make(words, matrix, np.eye(5)[0], np.eye(5)[1], group=1, vectors="", direction="", scaled=True)
+        professions = dict.fromkeys(words[:20])
+        found = published.place(space, professions, published.CONTEXTUAL).set_index("word")
+        rows = space.matrix
+        for at in range(3):
+            near = sorted((other for other in range(400) if other != at), key=lambda o: -rows[o] @ rows[at])[:100]
+            assert found.loc[f"w{at}", "put_down"] == pytest.approx(space.gender.bias[near[-1]])
+            assert found.loc[f"w{at}", "male_neighbours"] == pytest.approx(np.mean(space.gender.bias[near] > 0))
+        plain = published.place(space, professions, published.STATIC).set_index("word")
+        np.testing.assert_allclose(plain["put_down"][:20], space.gender.bias[:20])
+
+
+class TestSpace:
+    def test_bias_is_a_cosine(self) -> None:
+        matrix = gaussian(300, 4) * 7
+        words = [f"w{at}" for at in range(300)]
+        space = make(words, matrix, np.array([2.0, 0, 0, 0]), np.zeros(4), group=1, vectors="", direction="")
+        np.testing.assert_allclose(space.gender.bias, unit(matrix)[:, 0], atol=1e-6)
+
+    @pytest.mark.parametrize(
+        ("spoil", "said"),
+        [
+            ("few", "geometry needs 240 words"),
+            ("twice", "w0.* given twice"),
+            ("zero", "1 words have a vector that is zero or not finite"),
+            ("same", "the same vector"),
+        ],
+    )
+    def test_what_cannot_be_measured_is_refused(self, spoil: str, said: str) -> None:
+        words, matrix = [f"w{at}" for at in range(300)], gaussian(300, 4)
+        ends = np.eye(4)[:2]
+        if spoil == "few":
+            words, matrix = words[:20], matrix[:20]
+        elif spoil == "twice":
+            words[1] = "w0"
+        elif spoil == "zero":
+            matrix[3] = 0
+        else:
+            ends[1] = ends[0]
+        with pytest.raises(UnmaskError, match=said):
+            make(words, matrix, *ends, group=1, vectors="", direction="he − she")
