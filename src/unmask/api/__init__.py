@@ -3,7 +3,7 @@
 from unmask.api.audits import Audit, analyse, audit
 from unmask.api.comparisons import Compared, compare
 from unmask.api.mitigations import mitigate
-from unmask.api.studies import run_inference_study, run_meta_study, run_study
+from unmask.api.studies import run_inference_study, run_lipstick_study, run_meta_study, run_study
 from unmask.statistics.weat import weat
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "compare",
     "mitigate",
     "run_inference_study",
+    "run_lipstick_study",
     "run_meta_study",
     "run_study",
     "weat",

@@ -15,7 +15,7 @@ from unmask.results import AuditResult, Measurement
 if TYPE_CHECKING:
     import pandas as pd
 
-    from unmask.models.interfaces import Progress
+    from unmask.models.interfaces import Pooling, Progress
 
 
 class Audit:
@@ -93,6 +93,12 @@ def audit(
     occupations: str | PathLike[str] | None = None,
     captions: str | PathLike[str] | None = None,
     labels: Sequence[str] | str = (),
+    layers: int = auditing.LAYERS,
+    pooling: Pooling = auditing.POOLING,
+    words: int | None = None,
+    word_list: str | PathLike[str] | None = None,
+    full: bool = False,
+    contrasts: int = auditing.CONTRASTS,
     workspace: str | PathLike[str] | None = None,
     seed: int = auditing.SEED,
     device: str = "auto",
@@ -101,11 +107,12 @@ def audit(
     allow_remote_code: bool = False,
     progress: Progress | None = None,
 ) -> Audit:
-    """Audit a model for gender bias: association for a masked language model, sentiment for a classifier of texts,
-    inference for one that tells entailment from contradiction.
+    """Audit a model for gender bias: association and geometry for a masked language model, geometry for an encoder or
+    word vectors, sentiment for a classifier of texts, inference for one that tells entailment from contradiction.
 
     `model` is a hub id, a folder, a tuple of a loaded `transformers` model and its tokenizer, a pipeline, or any object
-    with the method of a `MaskedLM`, a `Classifier` or a `Regressor`.
+    with the method of a `MaskedLM`, a `Classifier`, a `Regressor` or an `Encoder`. Word vectors are a file (word2vec,
+    GloVe, npz, npy), gensim's `KeyedVectors`, a dict of word and vector, or a tuple of words and a matrix.
 
     For association, `templates`, `persons` and `professions` are CSV files in place of the built-in words. For
     sentiment, `terms` are the sets of words that change (pronouns, family, all, or a CSV file), `names` changes first
@@ -114,7 +121,10 @@ def audit(
     `lists` the folder of the released term maps (published protocol), and `workspace` a folder for ratings as they are
     made, so that the same call goes on after it was stopped. For inference, `templates`, `people` and `occupations` are
     CSV files in place of the built-in words, `captions` a file of image captions to make sentences of, `labels` what
-    the model's outputs are in their order, and `limit` draws some of the sentences.
+    the model's outputs are in their order, and `limit` draws some of the sentences. For geometry, a word's vector is
+    made of the last `layers` layers, with the pieces of the word put together by `pooling` (first+last, mean or first);
+    `words` is how many are asked about, `word_list` a file of words of your own, `full` asks about the papers' words,
+    and gender is compared with so many other `contrasts`.
     """
     settings = auditing.Settings(
         measures=names_of(measures),
@@ -136,6 +146,12 @@ def audit(
         occupations=path_of(occupations),
         captions=path_of(captions),
         labels=tuple(labels.replace(",", " ").split()) if isinstance(labels, str) else tuple(labels),
+        layers=layers,
+        pooling=pooling,
+        words=words,
+        word_list=path_of(word_list),
+        full=full,
+        contrasts=contrasts,
         workspace=path_of(workspace),
         seed=seed,
         loading=LoadOptions(device, offline, allow_pickle, allow_remote_code),

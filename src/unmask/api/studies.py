@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from unmask.studies.execution import Watch as StudyWatch
     from unmask.studies.imdb63.findings import Findings
     from unmask.studies.imdb63.study import Request
+    from unmask.studies.lipstick.findings import Findings as LipstickFindings
+    from unmask.studies.lipstick.study import Request as LipstickRequest
     from unmask.studies.meta.findings import Findings as MetaFindings
     from unmask.studies.meta.study import Request as MetaRequest
     from unmask.studies.nli.findings import Findings as InferenceFindings
@@ -68,3 +70,19 @@ def run_meta_study(
 
     finished = job.run(request, Path(out), engine, planned=planned, watch=watch)
     return finished, None if finished.findings is None else meta.write(finished.findings, Path(out))
+
+
+def run_lipstick_study(
+    request: LipstickRequest,
+    out: str | PathLike[str],
+    engine: Engine | None = None,
+    *,
+    planned: Callable[[Plan], None] | None = None,
+    watch: StudyWatch | None = None,
+) -> tuple[Finished[LipstickFindings], Path | None]:
+    """Ask whether bias is gone after debiasing, or only hidden, and write a page; else as `run_study`."""
+    from unmask.report import lipstick
+    from unmask.studies.lipstick import job
+
+    finished = job.run(request, Path(out), engine, planned=planned, watch=watch)
+    return finished, None if finished.findings is None else lipstick.write(finished.findings, Path(out))

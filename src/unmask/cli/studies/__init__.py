@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import typer
 
-from unmask.cli.studies import imdb63, meta, nli_meta, nli_plms
+from unmask.cli.studies import imdb63, lipstick_contextual, lipstick_static, meta, nli_meta, nli_plms
 from unmask.cli.studies.group import Studies
 
-STUDIES = (imdb63, nli_plms, nli_meta, meta)
+STUDIES = (imdb63, nli_plms, nli_meta, meta, lipstick_static, lipstick_contextual)
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -13,8 +13,9 @@ Stereotyping Norwegian Salmon: An Inventory of Pitfalls in Fairness Benchmark Da
 """
 
 from unmask.measures.crows_pairs.caveats import precision_caveats
+from unmask.measures.crows_pairs.changes import compare
 from unmask.measures.crows_pairs.interpret import interpret
 from unmask.measures.crows_pairs.protocol import PROTOCOLS, Protocol
 from unmask.measures.crows_pairs.score import Scored, score
 
-__all__ = ["PROTOCOLS", "Protocol", "Scored", "interpret", "precision_caveats", "score"]
+__all__ = ["PROTOCOLS", "Protocol", "Scored", "compare", "interpret", "precision_caveats", "score"]

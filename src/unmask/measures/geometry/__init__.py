@@ -3,6 +3,8 @@
 Gonen and Goldberg (2019), Lipstick on a Pig; Bhang, Kang and Nam, Lipstick on a Pig "Again". See docs/geometry.md.
 """
 
+from unmask.measures.geometry.change_words import judge
+from unmask.measures.geometry.changes import compare
 from unmask.measures.geometry.contrast import CONTRASTS, Contrast
 from unmask.measures.geometry.interpret import interpret
 from unmask.measures.geometry.protocol import PROTOCOLS, Protocol
@@ -19,7 +21,9 @@ __all__ = [
     "Scored",
     "Space",
     "Stereotypes",
+    "compare",
     "interpret",
+    "judge",
     "score",
     "score_chosen",
 ]

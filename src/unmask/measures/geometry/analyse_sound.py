@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unmask.measures.geometry.details import Details
+from unmask.measures.geometry.references import References
 from unmask.measures.geometry.score import OWN
 from unmask.results import BiasedWord, Geometry, Measurement, Neighbourhood, Reference, Test, WordTest
 from unmask.results.record import Protocol
+from unmask.statistics.probe import Probe
 from unmask.statistics.proportion import wilson
 from unmask.statistics.relation import pearson_estimate
 from unmask.statistics.separation import Separation, predictions, two_clusters
@@ -45,7 +47,7 @@ def analyse(
     """The numbers of the sound protocol; without `details`, those that items alone tell."""
     del seed  # nothing is drawn
     own = items[items["words"] == OWN].reset_index(drop=True)
-    found = word_tests(own, details)
+    found = word_tests(own, details.references, details.probes) if details else word_tests(own)
     tests = {name: _test(name, found) for name in QUESTIONS}
     tests["stereotype"] = _stereotype(own)
     tests |= associations or {}
@@ -68,7 +70,9 @@ def measurement(items: pd.DataFrame, protocol: Protocol, tests: Mapping[str, Tes
     )
 
 
-def word_tests(items: pd.DataFrame, details: Details | None = None) -> list[WordTest]:
+def word_tests(
+    items: pd.DataFrame, references: References | None = None, probes: Mapping[bool, Probe] | None = None
+) -> list[WordTest]:
     """Every test of one choice of words, in the space as it is and, where that was asked, without the direction."""
     found = []
     for removed in (False, True):
@@ -76,10 +80,12 @@ def word_tests(items: pd.DataFrame, details: Details | None = None) -> list[Word
         for name, (side, said) in LABELS.items():
             rows = items[items[side].isin(["female", "male"]) & (items[said + end] != "")]
             if len(rows):
-                found.append(_sorted(name, rows[side], rows[said + end], str(items["words"].iloc[0]), removed, details))
+                probe = (probes or {}).get(removed) if name == "probe" else None
+                words = str(items["words"].iloc[0])
+                found.append(_sorted(name, rows[side], rows[said + end], words, removed, references, probe))
         rows = items[items[f"male_neighbours{end}"].notna()]
         if len(rows):
-            found.append(_neighbours(rows, rows[f"male_neighbours{end}"], removed, details))
+            found.append(_neighbours(rows, rows[f"male_neighbours{end}"], removed, references))
     return found
 
 
@@ -123,12 +129,17 @@ def neighbourhoods(items: pd.DataFrame) -> list[Neighbourhood]:
 
 
 def _sorted(
-    name: str, side: pd.Series, said: pd.Series, words: str, removed: bool, details: Details | None
+    name: str,
+    side: pd.Series,
+    said: pd.Series,
+    words: str,
+    removed: bool,
+    references: References | None,
+    probe: Probe | None,
 ) -> WordTest:
     labels, answers = (column.to_numpy() == "male" for column in (side, said))
     result: Separation = two_clusters(labels, answers) if name == "clustering" else predictions(labels, answers)
     chance = (result.chance, result.chance_high, result.p_value)
-    probe = details.probes.get(removed) if details and name == "probe" and words == OWN else None
     if probe is not None:
         chance = (probe.chance, probe.chance_high, probe.p_value)
     return WordTest(
@@ -142,11 +153,11 @@ def _sorted(
         chance=chance[0],
         chance_high=chance[1],
         p_chance=chance[2],
-        reference=_reference(name, result.accuracy, words, removed, details),
+        reference=_reference(name, result.accuracy, words, removed, references),
     )
 
 
-def _neighbours(rows: pd.DataFrame, shares: pd.Series, removed: bool, details: Details | None) -> WordTest:
+def _neighbours(rows: pd.DataFrame, shares: pd.Series, removed: bool, references: References | None) -> WordTest:
     words = str(rows["words"].iloc[0])
     estimate = pearson_estimate(rows["bias"].to_numpy(), shares.to_numpy())
     return WordTest(
@@ -158,15 +169,15 @@ def _neighbours(rows: pd.DataFrame, shares: pd.Series, removed: bool, details: D
         interval=estimate.interval,
         chance=0.0,
         p_chance=estimate.p_value,
-        reference=_reference("neighbours", estimate.value, words, removed, details),
+        reference=_reference("neighbours", estimate.value, words, removed, references),
     )
 
 
-def _reference(name: str, value: float | None, words: str, removed: bool, details: Details | None) -> Reference | None:
+def _reference(
+    name: str, value: float | None, words: str, removed: bool, references: References | None
+) -> Reference | None:
     """Of words that another model chose, what remains is set beside what remains of other contrasts in that model."""
-    if details is None:
-        return None
-    return details.references.beside(name, value, removed=removed or words != OWN)
+    return None if references is None else references.beside(name, value, removed=removed or words != OWN)
 
 
 def _test(name: str, found: list[WordTest]) -> Test:

@@ -16,7 +16,8 @@ from unmask.errors import UnmaskError
 from unmask.lexicon.associations import gendered_sentences
 from unmask.measures.geometry.space import Space, make
 from unmask.models.interfaces import Encoder, Pooling, TokensInSentence, WordInSentence
-from unmask.probes import words as probe
+from unmask.probes.words import in_sentences as sentences_of
+from unmask.probes.words import published_in_sentences as published_sentences_of
 from unmask.statistics.vectors import unit
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def contextual(
         (WordInSentence(one.text, one.span), one.gender) for one in gendered_sentences()
     ]
     known, unknown = _known(encoder, words)
-    matrix = in_sentences(known, encoder, probe.in_sentences, layers=layers, pooling=pooling, progress=progress)
+    matrix = in_sentences(known, encoder, sentences_of, layers=layers, pooling=pooling, progress=progress)
     return make(
         known,
         matrix,
@@ -74,7 +75,7 @@ def published_contextual(
         place = 1 + len(text[: one.span[0]].split())
         questions.append((TokensInSentence(text, place, place + 1), one.gender))
     matrix = in_sentences(
-        words, encoder, probe.published_in_sentences, layers=layers, pooling=pooling, progress=progress
+        words, encoder, published_sentences_of, layers=layers, pooling=pooling, progress=progress
     )
     return make(
         words,
@@ -142,7 +143,7 @@ def _known(encoder: Encoder, words: Sequence[str]) -> tuple[list[str], list[str]
     """The words that the encoder has pieces for, and those that it has not."""
     if not hasattr(encoder, "unknown"):
         return list(words), []
-    unknown = encoder.unknown([probe.in_sentences(word)[0] for word in words])
+    unknown = encoder.unknown([sentences_of(word)[0] for word in words])
     known = [word for word, is_unknown in zip(words, unknown, strict=True) if not is_unknown]
     return known, [word for word, is_unknown in zip(words, unknown, strict=True) if is_unknown]
 

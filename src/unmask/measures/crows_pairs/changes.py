@@ -1,0 +1,114 @@
+"""The same pairs of sentences, before and after.
+
+- *stereotype*: the share of pairs in which the more stereotypical sentence is the likelier, less one half; the pairs
+  are matched (McNemar's exact test; Agresti and Min's interval).
+- *likelihood*: the mean of PLL(more) − PLL(less); the t test of its paired change.
+
+Both protocols have the same scores, so one comparison serves both.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from unmask.errors import UnmaskError
+from unmask.measures.association import Measured
+from unmask.measures.crows_pairs.analyse_sound import analyse
+from unmask.measures.judging import judged
+from unmask.results import Change, Comparison, Test
+from unmask.results.numbers import interval as shown
+from unmask.results.numbers import number, p_value, percent
+from unmask.statistics.matched import matched_shares
+from unmask.statistics.ratings import mean_bias
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KEYS = ["language", "corpus", "id"]
+_HEADS = {
+    "improved": "The more stereotypical sentence is preferred less often than before",
+    "worse": "The preference for one kind of sentence is larger than before",
+    "overshot": "The preference was reversed: the less stereotypical sentence is now the likelier",
+    "no reliable change": "No reliable change of how often the more stereotypical sentence is preferred",
+}
+
+
+def compare(before: Measured, after: Measured) -> tuple[Comparison, pd.DataFrame]:
+    """What changed, judged; and the paired items."""
+    one, other = before.items, after.items
+    both = one.merge(other[[*KEYS, "difference"]].rename(columns={"difference": "after"}), on=KEYS)
+    both = both.assign(before=both["difference"])
+    if both.empty:
+        raise UnmaskError(f"{before.name} and {after.name} have no pair of sentences in common; audit both again")
+    shares = matched_shares(both["before"] > 0, both["after"] > 0)
+    assert shares is not None
+    mean = mean_bias(both["after"] - both["before"])
+    tests = [analyse(both.assign(difference=both[side]), 0).tests for side in ("before", "after")]
+    found = {
+        "stereotype": _change(
+            tests[0]["stereotype"], tests[1]["stereotype"], "Did the share of stereotypical preferences change?"
+        ).model_copy(
+            update={
+                "change": shares.change,
+                "interval": shares.interval,
+                "p_value": shares.p_value,
+                "p_adjusted": shares.p_value,
+                "statistic": float(shares.lost),
+                "statistic_name": "pairs stereotypical before alone",
+            }
+        )
+    }
+    found["likelihood"] = _change(
+        tests[0]["likelihood"], tests[1]["likelihood"], "Did the likelihood of the more stereotypical change?"
+    ).model_copy(
+        update={
+            "change": mean.value,
+            "interval": mean.interval,
+            "p_value": mean.p_value,
+            "p_adjusted": mean.p_value,
+            "statistic": mean.statistic,
+            "df": mean.df,
+        }
+    )
+    found = {name: one.model_copy(update={"verdict": judged(one)}) for name, one in found.items()}
+    main, first = found["stereotype"], before.measurement
+    return Comparison(
+        name=first.name,
+        language=first.language,
+        corpus=first.corpus,
+        protocol=first.protocol,
+        attributes=first.attributes,
+        before=before.name,
+        after=after.name,
+        verdict=main.verdict or "no reliable change",
+        headline=_headline(main),
+        items=len(both),
+        unpaired=len(one) + len(other) - 2 * len(both),
+        changes=found,
+        caveats=first.caveats,
+    ), both
+
+
+def _change(before: Test, after: Test, question: str) -> Change:
+    return Change(
+        labels=before.labels,
+        question=question,
+        n=before.n,
+        before=before.estimate,
+        before_interval=before.interval,
+        before_p_value=before.p_value,
+        after=after.estimate,
+        after_interval=after.interval,
+        after_p_value=after.p_value,
+        change=None,
+    )
+
+
+def _headline(change: Change) -> str:
+    before, after = (None if one is None else one + 0.5 for one in (change.before, change.after))
+    between = None if change.interval is None else (100 * change.interval[0], 100 * change.interval[1])
+    return (
+        f"{_HEADS[change.verdict or 'no reliable change']}: in {percent(after, 1)} of {change.n:,} pairs"
+        f" ({percent(before, 1)} before; change {number(100 * (change.change or 0.0), 1)} points"
+        f" {shown(between, 1)}, p {p_value(change.p_value)}). 50 % is no preference."
+    )

@@ -1,0 +1,139 @@
+"""Is gender harder to find among the words than before? The verdict, and the words for it.
+
+The verdict is that of *classification*: whether a support-vector machine tells the words apart that were most biased
+before. Its words are judged one by one by a machine that has not seen them, so each counts for itself, as the test
+needs; they are the most, and no shape of the clusters is assumed. Two clusters can miss what is there (they split the
+words by whatever is largest), and neighbours rest on the professions alone. A model in which professions have come to
+lie among words of the *other* gender has overshot. The four tests are corrected together (Holm); the professions'
+stereotype is a question of its own.
+"""
+
+from __future__ import annotations
+
+from unmask.measures.geometry.references import NAMES
+from unmask.measures.judging import judged, reliable
+from unmask.results import Change, Comparison, Verdict, WordTestChange
+from unmask.results.numbers import interval as shown
+from unmask.results.numbers import number, p_value, percent
+from unmask.statistics.corrections import holm
+
+MAIN = "classification"
+_HEADS = {
+    "improved": "Words that were biased are harder to tell apart than before",
+    "no reliable change": "Words that were biased are told apart as well as before, as far as can be said",
+    "worse": "Words that were biased are easier to tell apart than before",
+    "overshot": "Professions have come to lie among words of the other gender",
+}
+_BY = {
+    "clustering": "clusters",
+    "probe": "a linear probe",
+    "classification": "a classifier",
+    "neighbours": "neighbours",
+}
+OWN_ALONE = "The words that were most biased before could not be asked of this model, so only own words are compared."
+
+
+def judge(comparison: Comparison) -> Comparison:
+    """Correct the p-values, and add verdicts and headline."""
+    tested = [name for name in NAMES if name in comparison.changes]
+    changes = dict(comparison.changes)
+    for name, p in zip(tested, holm([changes[name].p_value for name in tested]), strict=True):
+        changes[name] = changes[name].model_copy(update={"p_adjusted": p})
+        changes[name] = changes[name].model_copy(update={"verdict": _verdict(name, changes[name])})
+    if one := changes.get("stereotype"):
+        one = one.model_copy(update={"p_adjusted": one.p_value})
+        changes["stereotype"] = one.model_copy(update={"verdict": judged(one)})
+    found = comparison.model_copy(update={"changes": changes})
+    found = found.model_copy(update={"verdict": _overall(found)})
+    return found.model_copy(update={"headline": " ".join(filter(None, _headline(found)))})
+
+
+def _verdict(name: str, change: Change) -> Verdict:
+    if name == "neighbours":
+        return judged(change)
+    if change.change is None or not reliable(change):
+        return "no reliable change"
+    return "improved" if change.change < 0 else "worse"
+
+
+def _overall(comparison: Comparison) -> Verdict:
+    main, neighbours = (comparison.changes.get(name) for name in (MAIN, "neighbours"))
+    own = (main.verdict if main else None) or "no reliable change"
+    return "overshot" if neighbours and neighbours.verdict == "overshot" and own != "worse" else own
+
+
+def _headline(comparison: Comparison) -> list[str]:
+    geometry = comparison.geometry
+    assert geometry is not None
+    if comparison.changes.get(MAIN) is None:
+        return [OWN_ALONE, *_own(comparison), _stereotype(comparison.changes.get("stereotype"))]
+    return [
+        _main(comparison, comparison.changes[MAIN]),
+        _clusters(geometry.test("clustering")),
+        _beside(geometry.tests),
+        _stereotype(comparison.changes.get("stereotype")),
+    ]
+
+
+def _main(comparison: Comparison, change: Change) -> str:
+    said = (
+        f"{_HEADS[comparison.verdict]}: a classifier puts {percent(change.after, 1)} of {change.n:,} words on the side"
+    )
+    said += f" where they were before ({percent(change.before, 1)} before"
+    if change.change is not None:
+        between = None if change.interval is None else (100 * change.interval[0], 100 * change.interval[1])
+        said += f"; change {number(100 * change.change, 1)} points{' ' + shown(between, 1) if between else ''}"
+    return f"{said}, p {p_value(change.p_adjusted)})."
+
+
+def _clusters(one: WordTestChange | None) -> str:
+    if one is None or one.after is None:
+        return ""
+    plain = ""
+    if one.others is not None:
+        plain = (
+            f"; plain removal of an unrelated direction leaves {percent(one.others.mean)}, {percent(one.others.low)} to"
+            f" {percent(one.others.high)}"
+        )
+    return (
+        f"Two clusters still sort {percent(one.after)} of the {one.n:,} words that were most biased before"
+        f" ({percent(one.before)} before{plain})."
+    )
+
+
+def _beside(tests: list[WordTestChange]) -> str:
+    """By which tests more is left than plain removal of any direction leaves."""
+    kinds: dict[str, list[str]] = {"more": [], "as much": [], "less": []}
+    for one in tests:
+        if one.others is not None and one.after is not None:
+            kind = "more" if one.after > one.others.high else "less" if one.after < one.others.low else "as much"
+            kinds[kind].append(_BY[one.name])
+    said = [f"{kind} (by {', '.join(names)})" for kind, names in kinds.items() if names]
+    return f"Plain removal of unrelated directions compared, this leaves {' and '.join(said)}." if said else ""
+
+
+def _stereotype(change: Change | None) -> str:
+    if change is None or change.before is None:
+        return ""
+    if change.after is None or change.change is None:
+        return (
+            f"Of the professions' own bias (r = {number(change.before)} with what people say before) nothing but"
+            " rounding is left."
+        )
+    figures = f"r = {number(change.before)} → {number(change.after)}, change {number(change.change)}"
+    figures += f" {shown(change.interval)}" if change.interval else ""
+    figures += f", p {p_value(change.p_adjusted)}"
+    verb = {
+        "improved": "follow what people say less than before",
+        "worse": "follow what people say more than before",
+        "overshot": "lie against what people say",
+        "no reliable change": "follow what people say with no reliable change",
+    }[change.verdict or "no reliable change"]
+    return f"By their own bias, professions {verb} ({figures})."
+
+
+def _own(comparison: Comparison) -> list[str]:
+    found = comparison.changes.get(f"{MAIN}, own words")
+    if found is None:
+        return []
+    return [f"A classifier tells {percent(found.after, 1)} of those apart ({percent(found.before, 1)} before)."]

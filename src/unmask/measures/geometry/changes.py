@@ -1,0 +1,231 @@
+"""Two models and the same words: do words that were biased alike *before* still lie together after?
+
+Every test takes the words that were most biased before, and their bias there (Gonen and Goldberg 2019): a mitigation
+that only turns the direction that bias is read from chooses other words, and looks better than it is. What the model
+after gives for its own words stands beside it, without a test, since those are other words.
+
+- *clustering, probe, classification*: the same words, right or wrong before and after, so the shares are matched
+  (McNemar's exact test; Agresti and Min's interval).
+- *neighbours*, and the professions' *stereotype*: r after − r before over the same professions, by a jackknife that
+  leaves out one profession at a time. The two correlations share the professions and, for neighbours, the bias; the
+  jackknife needs no formula for what they share, and no normal distribution of shares that lie between 0 and 1.
+
+Beside each value stands what other contrasts keep in the model *before* when their direction is simply taken out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unmask.measures.association import Measured
+from unmask.measures.geometry.analyse_sound import LABELS, neighbourhoods, word_tests
+from unmask.measures.geometry.references import NAMES
+from unmask.results import Change, Comparison, Geometry, GeometryChange, Reference, Test, WordTest, WordTestChange
+from unmask.statistics.correlation import pearson
+from unmask.statistics.crossed import Estimate, jackknife
+from unmask.statistics.matched import matched_shares
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+QUESTIONS = {
+    "clustering": "Do words that were biased before still form two clusters?",
+    "probe": "Can a straight cut still tell words that were biased before apart?",
+    "classification": "Can a support-vector machine still tell words that were biased before apart?",
+    "neighbours": "Are professions still surrounded by words of the bias that they had before?",
+    "stereotype": "Did professions move away from the side of the gender that people think of?",
+}
+OWN_WORDS = "{}, own words"
+ROUNDING = 1e-4
+"""A bias that varies less than this share of what it did before is what rounding left."""
+
+
+def compare(
+    before: Measured, after: Measured, again: pd.DataFrame | None, *, unknown: Sequence[str] = ()
+) -> tuple[Comparison, pd.DataFrame]:
+    """The numbers, and the items behind them; adjusted p-values, verdict and words come later (`judge`).
+
+    `again` are the items of the model after with the words that were most biased before, and their bias there; None
+    where it could not be asked again. The items of both are of the same words; `unknown` are those only one knows.
+    """
+    import pandas as pd
+
+    first, second = before.measurement.geometry, after.measurement.geometry
+    assert first is not None
+    assert second is not None
+    then = {one.name: one for one in (first.tests if again is None else word_tests(before.items)) if not one.removed}
+    now = {} if again is None else {one.name: one for one in word_tests(again)}
+    changes = {} if again is None else _paired(before.items, again, then, now, before.name)
+    if before.measurement.protocol == "sound":
+        changes["stereotype"] = _stereotype(before, after)
+    changes |= _own(first, second)
+    changes |= _associations(before.measurement.tests, after.measurement.tests)
+    found = GeometryChange(
+        words=len(before.items),
+        unknown=list(unknown),
+        tests=[_word_test(name, first, second, then[name], now.get(name)) for name in NAMES if name in then],
+        professions_before=neighbourhoods(before.items) if again is not None else first.professions,
+        professions_after=[] if again is None else neighbourhoods(again),
+    )
+    items = [before.items.assign(model=before.name)]
+    items += [] if again is None else [again.assign(model=after.name)]
+    measured = before.measurement
+    return Comparison(
+        name=measured.name,
+        language=measured.language,
+        corpus=measured.corpus,
+        protocol=measured.protocol,
+        attributes=measured.attributes,
+        before=before.name,
+        after=after.name,
+        verdict="no reliable change",
+        headline="",
+        items=len(before.items),
+        unpaired=len(unknown),
+        changes=changes,
+        geometry=found,
+    ), pd.concat(items, ignore_index=True)
+
+
+def _paired(
+    before: pd.DataFrame, after: pd.DataFrame, then: dict[str, WordTest], now: dict[str, WordTest], name: str
+) -> dict[str, Change]:
+    """The changes of the four tests over the same words."""
+    found = {}
+    for test, (side, said) in LABELS.items():
+        both = before[["word", side, said]].merge(after[["word", said]], on="word", suffixes=("", "_after"))
+        both = both[both[side].isin(["female", "male"]) & (both[said] != "") & (both[f"{said}_after"] != "")]
+        shares = matched_shares(both[side] == both[said], both[side] == both[f"{said}_after"])
+        if shares is not None and test in now:
+            estimate = Estimate(shares.change, None, None, shares.interval, float(shares.lost), shares.p_value)
+            found[test] = _change(test, name, shares.n, then[test], now[test], estimate, "words right before alone")
+    if "neighbours" in then and "neighbours" in now:
+        columns = ["word", "bias", "male_neighbours"]
+        both = before[columns].merge(after[columns], on="word", suffixes=("", "_after")).dropna()
+        estimate = correlation_change(
+            (both["bias"], both["male_neighbours"]), (both["bias_after"], both["male_neighbours_after"])
+        )
+        found["neighbours"] = _change("neighbours", name, len(both), then["neighbours"], now["neighbours"], estimate)
+    return found
+
+
+def correlation_change(before: tuple[ArrayLike, ArrayLike], after: tuple[ArrayLike, ArrayLike]) -> Estimate:
+    """r after minus r before over the same points, with a jackknife over them."""
+    (x, y), (u, v) = ([np.asarray(one, dtype=float) for one in side] for side in (before, after))
+    return jackknife((x.size, 1), lambda rows, _: pearson(u[rows], v[rows]) - pearson(x[rows], y[rows]))
+
+
+def _change(
+    test: str, words: str, n: int, before: WordTest, after: WordTest, estimate: Estimate, statistic: str = "t"
+) -> Change:
+    return Change(
+        labels={"contrast": test, "words": words},
+        question=QUESTIONS[test],
+        n=n,
+        before=before.value,
+        before_interval=before.interval,
+        after=after.value,
+        after_interval=after.interval,
+        change=estimate.value,
+        interval=estimate.interval,
+        statistic=estimate.statistic,
+        statistic_name=statistic,
+        df=estimate.df,
+        p_value=estimate.p_value,
+    )
+
+
+def _stereotype(before: Measured, after: Measured) -> Change:
+    """The correlation of bias with what people say, each model's own bias, over the professions of both."""
+    one, other = (
+        side.items[side.items["stereotype"].notna()][["word", "bias", "stereotype"]] for side in (before, after)
+    )
+    both = one.merge(other, on="word", suffixes=("", "_after"))
+    bias, now = both["bias"].to_numpy(dtype=float), both["bias_after"].to_numpy(dtype=float)
+    gone = now.size > 1 and now.std() < ROUNDING * bias.std()
+    known = both["stereotype"].to_numpy(dtype=float)
+    estimate = Estimate(None) if gone else correlation_change((bias, known), (now, known))
+    then, later = (side.measurement.tests.get("stereotype") for side in (before, after))
+    return Change(
+        labels={"contrast": "stereotype"},
+        question=QUESTIONS["stereotype"],
+        n=len(both),
+        before=then.estimate if then else None,
+        before_interval=then.interval if then else None,
+        before_p_value=then.p_value if then else None,
+        after=later.estimate if later and not gone else None,
+        after_interval=later.interval if later and not gone else None,
+        after_p_value=later.p_value if later and not gone else None,
+        change=estimate.value,
+        interval=estimate.interval,
+        statistic=estimate.statistic,
+        df=estimate.df,
+        p_value=estimate.p_value,
+    )
+
+
+def _own(before: Geometry, after: Geometry) -> dict[str, Change]:
+    """The tests of each model's own words, which are not the same words, so that no change is tested."""
+    found = {}
+    for name in NAMES:
+        one, other = before.test(name), after.test(name)
+        if one is not None and other is not None:
+            found[OWN_WORDS.format(name)] = _untested(
+                {"contrast": name, "words": "own"}, QUESTIONS[name].replace("were biased before", "are biased"), one.n,
+                (one.value, one.interval), (other.value, other.interval),
+            )  # fmt: skip
+    return found
+
+
+def _associations(before: dict[str, Test], after: dict[str, Test]) -> dict[str, Change]:
+    return {
+        name: _untested(
+            one.labels, one.question, one.n, (one.estimate, one.interval), (after[name].estimate, after[name].interval)
+        )
+        for name, one in before.items()
+        if one.labels.get("contrast") == "association" and name in after
+    }
+
+
+Valued = tuple[float | None, tuple[float, float] | None]
+
+
+def _untested(labels: dict[str, str], question: str, n: int, before: Valued, after: Valued) -> Change:
+    known = before[0] is not None and after[0] is not None
+    return Change(
+        labels=labels,
+        question=question,
+        n=n,
+        before=before[0],
+        before_interval=before[1],
+        after=after[0],
+        after_interval=after[1],
+        change=after[0] - before[0] if known else None,  # type: ignore[operator]
+        statistic_name="",
+    )
+
+
+def _word_test(name: str, before: Geometry, after: Geometry, then: WordTest, now: WordTest | None) -> WordTestChange:
+    own, removed = after.test(name), before.test(name, removed=True)
+    value = now.value if now else None
+    return WordTestChange(
+        name=name,
+        n=then.n,
+        before=then.value,
+        after=value,
+        own=own.value if own else None,
+        removed=removed.value if removed else None,
+        others=_beside(removed.reference if removed else None, value),
+    )
+
+
+def _beside(others: Reference | None, value: float | None) -> Reference | None:
+    """What other contrasts keep, beside what the model after keeps."""
+    if others is None or value is None or not others.values:
+        return None
+    above = sum(one >= value - 1e-12 for one in others.values)
+    return others.model_copy(update={"p_value": (1 + above) / (1 + len(others.values))})

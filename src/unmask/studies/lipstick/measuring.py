@@ -1,0 +1,159 @@
+"""A measured cell: one model and one vocabulary put to the tests, with its own words and with those of the origin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import unmask
+from unmask.measures import geometry
+from unmask.measures.geometry import associations, chosen
+from unmask.measures.geometry.embedding import static
+from unmask.measures.geometry.protocol import Run
+from unmask.measures.geometry.space import Space
+from unmask.models.interfaces import Pooling
+from unmask.models.loading import load_encoder
+from unmask.models.sources import LoadOptions
+from unmask.models.vectors import read as read_vectors
+from unmask.probes import asked
+from unmask.results import Measurement, Test
+from unmask.studies.cells import Say
+from unmask.studies.lipstick.debiasing import MADE
+from unmask.studies.lipstick.subjects import Subject, content_of, vectors_in
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ITEMS, RESULT = "items.parquet", "measurement.json"
+VECTORS = "vectors"
+"""The vocabulary of word vectors: all that they have."""
+
+
+@dataclass(frozen=True)
+class Words:
+    """What is asked, and how."""
+
+    vocabulary: str
+    protocol: str = "sound"
+    most: int | None = None
+    contrasts: int = geometry.CONTRASTS
+    layers: int = 4
+    pooling: Pooling = "first+last"
+    seed: int = 42
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """A cell: a model, and the words that it is asked about."""
+
+    subject: Subject
+    words: Words
+    loading: LoadOptions = field(default_factory=LoadOptions)
+    kind = "geometry"
+
+    @property
+    def name(self) -> str:
+        """Which model, which words."""
+        return name_of(self.subject, self.words)
+
+    @property
+    def needs_gpu(self) -> bool:
+        """Whether there are sentences to embed."""
+        return self.words.vocabulary != VECTORS
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The debiasing, and the origin, by whose bias words are chosen."""
+        first = () if self.subject.is_base else (self.origin,)
+        return (*first, self.subject.made) if self.subject.made else first
+
+    @property
+    def origin(self) -> str:
+        """The cell of the model that is not debiased."""
+        return name_of(Subject(self.subject.family, "origin"), self.words)
+
+    def inputs(self) -> dict[str, Any]:
+        """The model, the words, and how they are asked."""
+        return {
+            "model": content_of(self.subject.model, self.loading) if self.subject.model else "",
+            "vocabulary": self.words.vocabulary,
+            "protocol": self.words.protocol,
+            "most": self.words.most,
+            "contrasts": self.words.contrasts,
+            "layers": self.words.layers,
+            "pooling": self.words.pooling,
+            "seed": self.words.seed,
+            "unmask": unmask.__version__,
+        }
+
+    def run(self, draft: Path, before: Mapping[str, Path], workspace: Path, say: Say) -> None:
+        """Embed the words, and put them to the tests."""
+        import pandas as pd
+
+        del workspace
+        origin = None if self.subject.is_base else read(before[self.origin])
+        made = before[self.subject.made] / MADE if self.subject.made else None
+        space, tests = self._space(made, None if origin is None else chosen.words_of(origin[0]), say)
+        published = self.words.protocol == "published"
+        stereotypes = asked.stereotypes(published=published)
+        is_static = self.words.vocabulary == VECTORS
+
+        def compared(done: int, of: int) -> None:
+            say(f"compared with {done} of {of} other contrasts")
+
+        run = Run("en", self.words.vocabulary, self.words.seed, is_static, self.words.contrasts, tests, compared)
+        items, measurement = geometry.PROTOCOLS[self.words.protocol].measure(space, stereotypes, run)
+        if origin is not None:
+            say("tested with the words of the origin")
+            more, found = chosen.measure(space, *origin, stereotypes, run, published=published)
+            items = pd.concat([items, more], ignore_index=True)
+            measurement = chosen.added(measurement, found)
+        items.to_parquet(draft / ITEMS, index=False)
+        (draft / RESULT).write_text(measurement.model_dump_json(indent=2), encoding="utf-8")
+
+    def _space(self, made: Path | None, words: list[str] | None, say: Say) -> tuple[Space, Mapping[str, Test] | None]:
+        """The words and their vectors; a debiased model is asked about those of the origin."""
+        published, offline = self.words.protocol == "published", self.loading.offline
+        if self.words.vocabulary == VECTORS:
+            path = Path(self.subject.model) if made is None else vectors_in(made)
+            vectors = read_vectors(vectors_in(path) if path.is_dir() else path, most=self.words.most)
+            known = asked.asked_of(vectors, published=published, offline=offline)
+            space = static(words or known.words, vectors, left_out={} if words else known.left_out)
+            return space, None if published else associations.of_vectors(vectors, seed=self.words.seed)
+        encoder = load_encoder(self.subject.model if made is None else str(made), self.loading)
+        layers = min(self.words.layers, getattr(encoder, "depth", self.words.layers))
+        found = self._asked() if words is None else asked.Asked(words)
+        space = geometry.PROTOCOLS[self.words.protocol].embed(
+            found.words,
+            encoder,
+            layers=layers,
+            pooling=self.words.pooling,
+            left_out=found.left_out,
+            progress=lambda done, of: say(f"{done:,} of {of:,} words"),
+        )
+        if published:
+            return space, None
+        return space, associations.of_encoder(encoder, layers=layers, pooling=self.words.pooling, seed=self.words.seed)
+
+    def _asked(self) -> asked.Asked:
+        if self.words.vocabulary == asked.NOUNS:
+            return asked.asked_nouns(self.words.most or asked.DEFAULT_WORDS)
+        found = asked.asked_vocabulary(
+            self.words.vocabulary, published=self.words.protocol == "published", offline=self.loading.offline
+        )
+        return found if self.words.most is None else asked.Asked(found.words[: self.words.most], found.left_out)
+
+
+def name_of(subject: Subject, words: Words) -> str:
+    """The name of a cell."""
+    return f"geometry-{subject.family}-{subject.name}-{words.vocabulary}-{words.protocol}"
+
+
+def read(folder: Path) -> tuple[pd.DataFrame, Measurement]:
+    """What a finished cell holds."""
+    import pandas as pd
+
+    measurement = Measurement.model_validate_json((folder / RESULT).read_text(encoding="utf-8"))
+    return pd.read_parquet(folder / ITEMS), measurement

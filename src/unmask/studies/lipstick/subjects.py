@@ -1,0 +1,61 @@
+"""What the studies measure: a model or a file of vectors, as it is and debiased."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from unmask.errors import UnmaskError
+from unmask.models.sources import LoadOptions
+from unmask.studies.bases import weights_of
+
+BASE = "origin"
+"""What is not debiased is called."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Something to measure."""
+
+    family: str
+    """What belongs together: a file of vectors with its debiased version, a model with its own."""
+    name: str
+    """`origin`, or how it was debiased."""
+    model: str = ""
+    """A folder, a file or an embedded name; empty where a cell of the study makes it."""
+    method: str = ""
+    """How a cell makes it."""
+
+    @property
+    def is_base(self) -> bool:
+        """Whether it is the one that is not debiased."""
+        return self.name == BASE
+
+    @property
+    def made(self) -> str:
+        """The cell that makes it; empty if it is there."""
+        return f"debiasing-{self.family}-{self.name}" if self.method else ""
+
+
+def content_of(model: str, loading: LoadOptions) -> str:
+    """A hash of a model or of a file of vectors."""
+    path = Path(model)
+    if not path.is_file():
+        return weights_of(model, loading)
+    total = hashlib.sha256()
+    with path.open("rb") as file:
+        while part := file.read(1 << 20):
+            total.update(part)
+    return total.hexdigest()
+
+
+def vectors_in(folder: Path) -> Path:
+    """The file of vectors in a folder that a mitigation has written."""
+    import json
+
+    record = folder / "mitigation.json"
+    try:
+        return folder / str(json.loads(record.read_text(encoding="utf-8"))["made"]["file"])
+    except (OSError, KeyError, ValueError, TypeError):
+        raise UnmaskError(f"{folder} holds no debiased vectors; give a file, or what unmask mitigate wrote") from None

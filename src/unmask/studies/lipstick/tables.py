@@ -1,0 +1,190 @@
+"""The papers' tables, and what they leave out: what other contrasts give, and what the other tests say.
+
+Gonen and Goldberg (2019), Table 1 of Bhang et al.: word vectors. Table 2: a model and its debiased versions. Values are
+with the words that were most biased in the origin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from unmask.results import WordTest
+from unmask.results.numbers import interval, number, p_value
+from unmask.studies.lipstick.study import Row
+from unmask.studies.lipstick.subjects import BASE
+from unmask.studies.table import GAP, Table, figure, percent
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PAPER = {"clustering": "Clustering", "neighbours": "Professions", "classification": "SVM"}
+"""The tests of the papers' tables, in their order."""
+TESTS = ("clustering", "probe", "classification", "neighbours")
+LEVEL = 0.05
+PRINTED = {
+    "static": "The paper (all of word2vec and the GloVe of Zhao et al.; debiased: Bolukbasi et al.'s vectors and"
+    " GN-GloVe): word2vec 99.9 %, .747, 99.97 % → 92.5 %, .606, 100 %; GloVe 100 %, .820, 94.17 % →"
+    " 85.6 %, .792, 99.98 %.",
+    "contextual": "The paper (bert-base-uncased): origin 94 %, .294, 99.4 % (word2vec) and 100 %, .299, 99.9 % (GloVe);"
+    " Sent-Debias 79.1 %, .214, 98.7 % and 99.7 %, .338, 100 %; Context-Debias 51.5 %, .162, 94.2 % and 51.2 %, .460,"
+    " 98.5 %; CDS 54.3 %, .128, 96.8 % and 53.3 %, .252, 98.8 %.",
+}
+"""What stands in the papers' tables."""
+
+
+def label(row: Row) -> str:
+    """What a column is of: the vectors, or the vocabulary."""
+    return row.subject.family if row.words.vocabulary == "vectors" else row.words.vocabulary
+
+
+def result_of(row: Row, name: str, *, removed: bool = False, own: bool = False) -> WordTest | None:
+    """A test of a row, with the words of the origin unless its own are asked for."""
+    geometry = row.measurement.geometry
+    assert geometry is not None
+    words = "own" if own or row.subject.is_base else BASE
+    return geometry.test(name, words=words, removed=removed)
+
+
+def paper_table(rows: Sequence[Row], *, static: bool) -> Table:
+    """Table 1 or 2."""
+    labels = list(dict.fromkeys(map(label, rows)))
+    names = list(dict.fromkeys(row.subject.name for row in rows))
+    columns = [f"{PAPER[test]}, {one}" for test in PAPER for one in labels]
+    body = []
+    for name in names:
+        values = []
+        for test in PAPER:
+            for one in labels:
+                row = next((row for row in rows if row.subject.name == name and label(row) == one), None)
+                values.append(_value(result_of(row, test) if row else None, test))
+        body.append((name, *values))
+    kind = "static" if static else "contextual"
+    by_number = "Clusters are counted by number: 1 % says the same as 99 %. " if _is_published(rows) else ""
+    return Table(
+        "table-1" if static else "table-2",
+        "Word vectors before and after debiasing" if static else "A model before and after debiasing",
+        ("Model", *columns),
+        tuple(body),
+        "Clustering: the share of the most biased words of the origin that two clusters sort by gender. Professions:"
+        " the correlation of bias with the share of male words among 100 neighbours. SVM: the share of more words that"
+        f" are classified right. {by_number}{PRINTED[kind]}",
+        numbers(rows),
+    )
+
+
+def left_table(rows: Sequence[Row]) -> Table:
+    """What remains, beside what remains of contrasts that have nothing to do with gender."""
+    body = []
+    for row in rows:
+        for name in TESTS:
+            one = result_of(row, name, removed=row.subject.is_base)
+            if one is None:
+                continue
+            reference = one.reference
+            body.append(
+                (
+                    f"{label(row)}: {_called(row)}",
+                    name,
+                    _value(one, name),
+                    interval(one.interval, 3),
+                    GAP if reference is None else f"{_number(reference.mean, name)}",
+                    GAP if reference is None else f"{_number(reference.low, name)} to {_number(reference.high, name)}",
+                    GAP if reference is None else p_value(reference.p_value).removeprefix("= "),
+                )
+            )
+    return Table(
+        "left",
+        "What is left once the direction is gone",
+        ("Model", "Test", "Gender", "95 % interval", "Other contrasts", "95 % of them", "p"),
+        tuple(body),
+        "Of the origin, its gender direction is taken out by plain projection; of a debiased model, nothing is, and the"
+        " words are those of the origin. Other contrasts: between groups of words of the origin that have nothing to do"
+        " with gender, their own direction taken out. p: the share of contrasts, gender included, that leave as much.",
+        numbers(rows),
+        headings=2,
+    )
+
+
+def more_table(rows: Sequence[Row]) -> Table:
+    """Own words, more clusters, stereotypes, associations."""
+    body = []
+    for row in rows:
+        geometry = row.measurement.geometry
+        assert geometry is not None
+        own = [result_of(row, name, own=True) for name in PAPER]
+        most = max((one for one in geometry.scan if one.removed), key=lambda one: one.v_measure, default=None)
+        stereotype = row.measurement.tests.get("stereotype")
+        found = [test for test in row.measurement.tests.values() if test.labels.get("contrast") == "association"]
+        clear = [
+            test for test in found if test.p_value is not None and test.p_value < 0.05 and (test.estimate or 0) > 0
+        ]
+        body.append(
+            (
+                f"{label(row)}: {row.subject.name}",
+                *(_value(one, name) for one, name in zip(own, PAPER, strict=True)),
+                GAP if most is None else f"{most.clusters} ({percent(most.accuracy)})",
+                GAP if stereotype is None else f"{figure(stereotype.estimate, 2)} {interval(stereotype.interval)}",
+                f"{len(clear)} of {len(found)}" if found else GAP,
+            )
+        )
+    return Table(
+        "more",
+        "With its own most biased words, and what the other tests say",
+        (
+            "Model",
+            "Clustering",
+            "Professions",
+            "SVM",
+            "Clusters that tell most",
+            "Professions and stereotypes, r",
+            "WEAT/SEAT, p < .05",
+        ),
+        tuple(body),
+        "Clusters that tell most: the number of clusters with the highest V-measure once the direction is out, and the"
+        " share of words in a cluster of their gender. Associations: uncorrected, in the direction of the stereotype.",
+        numbers(rows),
+    )
+
+
+def numbers(rows: Sequence[Row]) -> pd.DataFrame:
+    """Every test, unrounded, one row each."""
+    import pandas as pd
+
+    found = []
+    for row in rows:
+        geometry = row.measurement.geometry
+        assert geometry is not None
+        found += [
+            {
+                "vectors": label(row),
+                "model": row.subject.name,
+                "protocol": row.words.protocol,
+                "words_asked": geometry.words,
+                **{name: value for name, value in test.model_dump().items() if name not in ("interval", "reference")},
+                "low": test.interval[0] if test.interval else None,
+                "high": test.interval[1] if test.interval else None,
+                "other_mean": test.reference.mean if test.reference else None,
+                "other_low": test.reference.low if test.reference else None,
+                "other_high": test.reference.high if test.reference else None,
+                "other_p": test.reference.p_value if test.reference else None,
+            }
+            for test in geometry.tests
+        ]
+    return pd.DataFrame(found)
+
+
+def _called(row: Row) -> str:
+    return "origin, direction taken out" if row.subject.is_base else row.subject.name
+
+
+def _value(test: WordTest | None, name: str) -> str:
+    return GAP if test is None or test.value is None else _number(test.value, name)
+
+
+def _number(value: float, name: str) -> str:
+    return number(value, 3) if name == "neighbours" else percent(value)
+
+
+def _is_published(rows: Sequence[Row]) -> bool:
+    return rows[0].words.protocol == "published"
