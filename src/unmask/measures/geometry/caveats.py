@@ -27,6 +27,14 @@ def caveats(geometry: Geometry, protocol: str) -> list[Caveat]:
                 " vocabulary, and the papers' sizes are not reached. --full asks about all.",
             )
         )
+    if geometry.test("neighbours") is None:
+        found.append(
+            Caveat(
+                code="neighbours-not-tested",
+                text="Neighbours of professions were not tested: that needs 10 professions among the words, and more"
+                " than 200 words.",
+            )
+        )
     if max(geometry.male_share, 1 - geometry.male_share) > LOPSIDED:
         side = "male" if geometry.male_share > 0.5 else "female"
         share = max(geometry.male_share, 1 - geometry.male_share)

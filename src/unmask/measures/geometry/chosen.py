@@ -90,4 +90,5 @@ def added(measurement: Measurement, tests: Sequence[WordTest]) -> Measurement:
 
 def _published(space: Space, by: Chosen, professions: Stereotypes, run: Run) -> pd.DataFrame:
     code = as_published.STATIC if run.static else as_published.CONTEXTUAL
-    return as_published.place(space, professions, code, gender=by.gender, words=by.name)
+    placed = as_published.place(space, professions, code, gender=by.gender, words=by.name)
+    return as_published.on_a_map(placed, space, by.gender)

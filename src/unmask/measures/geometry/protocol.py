@@ -59,7 +59,8 @@ def _sound(space: Space, professions: Stereotypes, run: Run) -> tuple[pd.DataFra
 def _published(space: Space, professions: Stereotypes, run: Run) -> tuple[pd.DataFrame, Measurement]:
     code = published.STATIC if run.static else published.CONTEXTUAL
     with threadpool_limits(1):
-        items = _of(published.place(space, professions, code), run)
+        items = published.on_a_map(published.place(space, professions, code), space, space.gender)
+    items = _of(items, run)
     return items, analyse_published.analyse(items, run.seed, published.described(space))
 
 

@@ -79,8 +79,13 @@ def place(
     np.add.at(columns["right"], test, right.astype(int))
     frame = pd.DataFrame(columns)
     frame["stereotype"] = stereotypes(space, professions)
-    frame[["x", "y"]] = drawn(space.matrix, gender, sizes, seed=CLUSTER_SEED)
     return frame
+
+
+def on_a_map(items: pd.DataFrame, space: Space, gender: Contrast) -> pd.DataFrame:
+    """Items with the places of the most biased words on a map."""
+    items[["x", "y"]] = drawn(space.matrix, gender, sizes_for(len(space.words)), seed=CLUSTER_SEED)
+    return items
 
 
 def described(space: Space) -> Details:

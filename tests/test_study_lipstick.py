@@ -1,0 +1,199 @@
+"""The lipstick studies: cells, the papers' tables, what is left beside other contrasts, the page and the commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from commands import unmask
+from pages import assert_loads_nothing, assert_plots_are_described
+from unmask import api
+from unmask.errors import UnmaskError
+from unmask.lexicon.geometry import nouns
+from unmask.measures.geometry import published
+from unmask.measures.geometry.chosen import chosen_by
+from unmask.measures.geometry.embedding import static
+from unmask.mitigations.methods.hard_debias import hard_debias
+from unmask.models.vectors import Vectors, read, write
+from unmask.probes import asked
+from unmask.report.lipstick import markdown, render
+from unmask.statistics.correlation import pearson
+from unmask.studies import keys
+from unmask.studies.lipstick.findings import Findings
+from unmask.studies.lipstick.study import Request, plan
+from unmask.studies.lipstick.tables import result_of
+
+PAIRS = ("he she", "man woman", "his her", "himself herself", "boy girl", "father mother", "son daughter")
+
+
+def planted(words: int = 700, size: int = 24) -> Vectors:
+    """Word vectors in which gender is in three dimensions, of which he − she is but one."""
+    rng = np.random.default_rng(0)
+    names = list(dict.fromkeys([*asked.stereotypes(), *nouns()]))[:words]
+    gender = rng.normal(size=(words, 1))
+    matrix = rng.normal(size=(words, size))
+    matrix[:, :3] += 2 * gender
+    ends, spelled = [], []
+    for pair in PAIRS:
+        shared = rng.normal(size=size)
+        for side, word in zip((1, -1), pair.split(), strict=True):
+            ends.append(shared + side * 4 * np.eye(size)[0])
+            spelled.append(word)
+    return Vectors([*spelled, *names], np.concatenate([ends, matrix]).astype(np.float32))
+
+
+@pytest.fixture(scope="module")
+def vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("vectors") / "planted.bin"
+    write(path, planted())
+    return path
+
+
+@pytest.fixture(scope="module")
+def sound(vectors: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Findings, Path]:
+    out = tmp_path_factory.mktemp("lipstick") / "sound"
+    finished, page = api.run_lipstick_study(Request(static=True, vectors=(f"toy={vectors}",), contrasts=19), out)
+    assert finished.failures == []
+    assert finished.findings is not None
+    assert page is not None
+    return finished.findings, out
+
+
+class TestStatic:
+    def test_the_origin_chooses_the_words(self, sound: tuple[Findings, Path]) -> None:
+        origin, debiased = sound[0].rows
+        before = origin.items[origin.items["side"] != ""].set_index("word")["side"]
+        after = debiased.items[(debiased.items["words"] == "origin") & (debiased.items["side"] != "")]
+        assert after.set_index("word")["side"].to_dict() == before.to_dict()
+
+    def test_what_is_left_stands_beside_other_contrasts_of_the_origin(self, sound: tuple[Findings, Path]) -> None:
+        origin, debiased = sound[0].rows
+        one, left = (result_of(row, "probe", removed=row.subject.is_base) for row in (origin, debiased))
+        assert one is not None
+        assert left is not None
+        assert one.reference is not None
+        assert left.reference is not None
+        assert left.reference.values == one.reference.values
+        assert (left.value or 0) > 0.8, "gender is in two more dimensions, which hard debiasing leaves"
+
+    def test_the_bias_itself_is_gone(self, sound: tuple[Findings, Path]) -> None:
+        """Hard debiasing takes its own direction, which is nearly he − she, out of every word."""
+        origin, debiased = sound[0].rows
+        before, after = (row.items[row.items["words"] == "own"]["bias"].abs().mean() for row in (origin, debiased))
+        assert after < 0.35 * before
+
+    def test_the_tables(self, sound: tuple[Findings, Path]) -> None:
+        table, left, more = sound[0].tables
+        assert (table.name, left.name, more.name) == ("table-1", "left", "more")
+        assert [row[0] for row in table.rows] == ["origin", "hard-debias"]
+        assert len(left.rows) == 8
+        assert set(table.numbers["words"]) == {"own", "origin"}
+
+    def test_what_is_done_is_kept(self, sound: tuple[Findings, Path], vectors: Path) -> None:
+        request = Request(static=True, vectors=(f"toy={vectors}",), contrasts=19)
+        finished, _ = api.run_lipstick_study(request, sound[1])
+        assert {one.status for one in finished.outcomes} == {"kept"}
+
+    def test_another_seed_is_another_cell(self, vectors: Path) -> None:
+        one, other = (keys(plan(Request(static=True, vectors=(f"toy={vectors}",), seed=seed)).cells) for seed in (1, 2))
+        assert set(one) == set(other)
+        assert not set(one.values()) & set(other.values())
+
+    def test_the_page(self, sound: tuple[Findings, Path]) -> None:
+        page = render(sound[0])
+        assert_loads_nothing(page)
+        assert_plots_are_described(page, 4)
+        assert (sound[1] / "report.html").read_text(encoding="utf-8") == page
+        assert "![Map of the most biased words: toy, origin](figures/map-toy_origin.svg)" in markdown(sound[0])
+        assert (sound[1] / "figures" / "map-toy_origin.svg").is_file()
+
+    def test_published(self, vectors: Path, tmp_path: Path, data: Path) -> None:
+        assert (data / "professions").is_dir()
+        request = Request(static=True, vectors=(f"toy={vectors}",), debiased=(f"toy={vectors}",), protocol="published")
+        finished, _ = api.run_lipstick_study(request, tmp_path / "out")
+        assert finished.findings is not None
+        table = finished.findings.tables[0]
+        assert table.rows[0][1:] == table.rows[1][1:], "the same vectors have changed nothing"
+
+
+class TestContextual:
+    def test_a_debiased_model_beside_its_origin(self, tmp_path: Path, model_folder: Callable[[str], Path]) -> None:
+        model = str(model_folder("bert-uncased"))
+        request = Request(
+            static=False, model=model, debiased=(f"same={model}",), vocabularies=("nouns",), words=240, contrasts=19
+        )
+        finished, _ = api.run_lipstick_study(request, tmp_path / "out")
+        assert finished.failures == []
+        assert finished.findings is not None
+        origin, same = finished.findings.rows
+        for name in ("clustering", "probe", "classification", "neighbours"):
+            one, other = result_of(origin, name), result_of(same, name)
+            assert one is not None
+            assert other is not None
+            assert one.value == pytest.approx(other.value), "the same model has changed nothing"
+        assert finished.findings.tables[0].name == "table-2"
+
+    def test_cells(self) -> None:
+        todo = plan(Request(static=False, vocabularies=("nouns",)))
+        names = [cell.name for cell in todo.cells]
+        assert len(names) == 4 + 5
+        assert "debiasing-model-leace" in names
+        assert todo.measured[1].needs == ("geometry-model-origin-nouns-sound", "debiasing-model-sent-debias")
+
+
+@pytest.mark.parametrize(
+    ("request_", "said"),
+    [
+        (Request(static=False, methods=("hard-debias",)), "changes word vectors"),
+        (Request(static=False, vocabularies=("verbs",)), "verbs"),
+        (Request(static=False, settings=(("cda", "epochs", "1"),)), "cda.epochs is a setting of a method"),
+        (Request(static=False, debiased=("origin=unmask-mini",)), "two models are called 'origin'"),
+        (Request(static=True, vectors=("a=nowhere.bin",)), "nowhere.bin"),
+        (Request(static=True, contrasts=5), "--contrasts is 5"),
+        (Request(static=True, words=0), "--words is 0"),
+    ],
+)
+def test_what_cannot_be_run_is_refused(request_: Request, said: str) -> None:
+    with pytest.raises(UnmaskError, match=said):
+        plan(request_)
+
+
+def test_debiased_vectors_belong_to_vectors(vectors: Path) -> None:
+    request = Request(static=True, vectors=(f"toy={vectors}",), debiased=(f"other={vectors}",))
+    with pytest.raises(UnmaskError, match="belongs to no vectors"):
+        plan(request)
+
+
+def test_the_command(vectors: Path, sound: tuple[Findings, Path], tmp_path: Path) -> None:
+    ask = ("study", "run", "lipstick-static", "--contrasts", "19", "--out", sound[1])
+    done = unmask(*ask, "--vectors", f"toy={vectors}", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "3 kept" in done.stdout
+    assert "Word vectors before and after debiasing" in done.stdout
+    bad = unmask("study", "run", "lipstick-contextual", "--set", "epochs=1", "--out", "other", cwd=tmp_path)
+    assert bad.returncode == 2
+    assert "METHOD.NAME=VALUE" in bad.stderr
+
+
+def test_gonen_and_goldberg_on_word2vec(data: Path) -> None:
+    """The correlation over professions: .747 before and .606 after in the paper, on all of word2vec."""
+    before = read(next(iter((data / "vectors").glob("word2vec*"))))
+    after = hard_debias(before).vectors
+    words = asked.asked_of(before, published=True).words
+    professions = asked.stereotypes(published=True)
+    spaces = [static(words, one) for one in (before, after)]
+    origin = published.place(spaces[0], professions, published.STATIC)
+    debiased = published.place(
+        spaces[1], professions, published.STATIC, gender=chosen_by(origin).gender, words="origin"
+    )
+    for found, paper in ((origin, 0.747), (debiased, 0.606)):
+        rows = found[found["male_neighbours"].notna()]
+        assert pearson(rows["put_down"], rows["male_neighbours"]) == pytest.approx(paper, abs=0.01)
+    sides, clusters = origin["side"], origin["cluster"]
+    share = (sides == clusters)[sides != ""].mean()
+    assert max(share, 1 - share) == pytest.approx(0.999, abs=0.002)
+    share = (debiased["side"] == debiased["cluster"])[debiased["side"] != ""].mean()
+    assert max(share, 1 - share) == pytest.approx(0.925, abs=0.03)
