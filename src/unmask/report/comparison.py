@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from unmask.measures.association.verdict import is_agreement
+from unmask.report import comparison_agreement, comparison_geometry
 from unmask.report.figures import (
     UNREADABLE,
+    Line,
     change_line,
     figure_line,
     key_figures,
@@ -15,8 +18,13 @@ from unmask.report.figures import (
     stated_line,
 )
 from unmask.report.pages import capital, fill, title
-from unmask.results.comparison import Change, Comparison, ComparisonResult, Side, Usefulness
+from unmask.results.comparison import Change, Comparison, ComparisonResult, Figure, Side, Usefulness
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+PARTS = {"association": "association", "geometry": "geometry", "crows-pairs": "pairs"}
+"""Which template shows the changes of a measure."""
 RULES = {
     "no reliable change": "The change may be chance (p ≥ .05 after correction), or is within the noise of the"
     " computation.",
@@ -36,24 +44,42 @@ MEANINGS = {
 }
 PUBLISHED = " So says the paper's own test, which takes pairs for independent that are not, and finds too much."
 SIGNS = {"improved": "✓", "no reliable change": "○", "overshot": "⇄", "worse": "✕", UNREADABLE: "?"}
+SCORED = "sentences scored by both models"
+P_HEAD = "p, corrected but for the stereotype"
+UNITS = {
+    "association": "In nats, but for correlations. Means get no verdict, nor do correlations that were not clear"
+    " before: a change in them is neither good nor bad by itself.",
+    "geometry": "Shares of words, but for correlations (neighbours, stereotype) and effect sizes d (WEAT, SEAT). The"
+    " models' own words are not the same ones, so their changes are not tested, nor are those of d.",
+    "crows-pairs": "Stereotype: the share of pairs less one half. Likelihood: nats.",
+}
 HASH = 12
 """So many letters of a hash are shown; the whole of it is in the provenance."""
 MOST_NAMES = 2
 
 
-def render(result: ComparisonResult) -> str:
-    """The report of a comparison as the text of an HTML page."""
+def render(result: ComparisonResult, items: Mapping[str, pd.DataFrame] | None = None) -> str:
+    """The report of a comparison as the text of an HTML page; with its items, words are drawn on a map."""
     order = [side.name for side in result.after]
     ordered = sorted(result.comparisons, key=lambda one: (order.index(one.after), is_agreement(one)))
     views: list[dict[str, Any]] = []
     for comparison in ordered:
         first = all(view["comparison"].after != comparison.after for view in views)
-        views.append(_view(result, comparison, measured(result, comparison.after) if first else []))
+        view = _view(result, comparison, measured(result, comparison.after) if first else [])
+        if comparison.geometry is not None:
+            view |= comparison_geometry.view(comparison, (items or {}).get("geometry"))
+        views.append(view)
     after = ", ".join(order) if len(order) <= MOST_NAMES else f"{len(order)} models"
     heading = f"{result.before.name} → {after}"
     data_sets = dict.fromkeys((one.what, one.data, one.data_hash) for one in result.usefulness)
     return fill(
-        "comparison.html.j2", result=result, views=views, heading=heading, rules=RULES, data_sets=list(data_sets)
+        "comparison.html.j2",
+        result=result,
+        views=views,
+        heading=heading,
+        rules=RULES,
+        data_sets=list(data_sets),
+        across=comparison_agreement.view(result.agreement) if result.agreement else None,
     )
 
 
@@ -63,8 +89,9 @@ def _view(result: ComparisonResult, comparison: Comparison, usefulness: list[Use
 
     verdict = UNREADABLE if is_agreement(comparison) else comparison.verdict
     side = next(side for side in result.after if side.name == comparison.after)
-    stereotype = comparison.of("stereotype")
-    contrasts, relations = _drawn(comparison, ("stereotype", "difference")), _drawn(comparison, ("workforce",))
+    drawn = comparison.name == "association"
+    contrasts = _drawn(comparison, ("stereotype", "difference")) if drawn else []
+    relations = _drawn(comparison, ("workforce",)) if drawn else []
     scale, panels = plots.domain(comparison.professions), []
     for kind in dict.fromkeys([*comparison.kinds(), *(one.group for one in comparison.professions)]):
         members = [one for one in comparison.professions if one.group == kind]
@@ -72,6 +99,10 @@ def _view(result: ComparisonResult, comparison: Comparison, usefulness: list[Use
             panels.append({"name": kind, "svg": svg, "shown": len(plots.largest(members)), "of": len(members)})
     return {
         "comparison": comparison,
+        "part": PARTS.get(comparison.name, "pairs"),
+        "scored": "pairs of sentences of both models" if comparison.name == "crows-pairs" else SCORED,
+        "unit": UNITS.get(comparison.name, ""),
+        "p_head": "p" if comparison.protocol == "published" or comparison.name == "crows-pairs" else P_HEAD,
         "title": title(comparison.name, comparison.corpus, comparison.language),
         "noun": comparison.attributes.removesuffix("s"),
         "verdict": verdict,
@@ -80,10 +111,10 @@ def _view(result: ComparisonResult, comparison: Comparison, usefulness: list[Use
         "meaning": MEANINGS[verdict] + (PUBLISHED if comparison.protocol == "published" else ""),
         "mitigation": side.model.mitigation,
         "proof": _proof(result.before, side),
-        "stereotype": change_line("", stereotype, as_odds=True) if stereotype else None,
+        "main": main_line(comparison),
         "loss": loss_line(result, comparison.after),
         "stated": stated_line(result, comparison.after),
-        "cards": list(key_figures(comparison, usefulness)),
+        "cards": list(key_figures(comparison, usefulness)) if comparison.name == "association" else [],
         "ranges": plots.ranges(contrasts, "nats"),
         "relations": plots.ranges(relations, "correlation"),
         "changes": [(change, change_line(name, change)) for name, change in comparison.changes.items()],
@@ -93,6 +124,22 @@ def _view(result: ComparisonResult, comparison: Comparison, usefulness: list[Use
             for one in usefulness
         ],
     }
+
+
+def main_line(comparison: Comparison) -> Line | None:
+    """The figure that speaks for a measure: odds, words told apart, or the share of pairs."""
+    if comparison.geometry is not None:
+        one = comparison.geometry.test("classification")
+        return comparison_geometry.line(one.name, comparison.changes.get(one.name), one) if one else None
+    change = comparison.of("stereotype")
+    if change is None or comparison.name == "association":
+        return change_line("", change, as_odds=True) if change else None
+    if change.before is None or change.after is None or change.change is None:
+        return None
+    shares = Figure(
+        before=change.before + 0.5, after=change.after + 0.5, change=change.change, interval=change.interval
+    )
+    return figure_line("", "accuracy", shares)
 
 
 def _drawn(comparison: Comparison, contrasts: tuple[str, ...]) -> list[tuple[str, Change]]:

@@ -31,4 +31,12 @@ def _view(measurement: Measurement, items: pd.DataFrame | None) -> dict[str, Any
         from unmask.report import inference
 
         return {"measure": "inference"} | inference.view(measurement, items)
+    if measurement.name == "geometry":
+        from unmask.report import geometry
+
+        return {"measure": "geometry"} | geometry.view(measurement, items)
+    if measurement.name == "crows-pairs":
+        from unmask.report import crows_pairs
+
+        return {"measure": "crows_pairs"} | crows_pairs.view(measurement, items)
     return {"measure": "association"} | association.view(measurement, items)

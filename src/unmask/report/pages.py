@@ -20,7 +20,14 @@ CORPORA = {
     "sentences": "the built-in sentences",
     "nli-coal": "NLI-CoAL’s released sets",
     "captions": "sentences of captions",
+    "nouns": "frequent nouns",
+    "vectors": "the words of the file",
+    "word2vec": "nouns of word2vec’s vocabulary",
+    "glove": "nouns of GloVe’s vocabulary",
+    "crows-pairs": "gender",
 }
+MEASURES = {"crows-pairs": "CrowS-Pairs", "crows_pairs": "CrowS-Pairs"}
+"""What measures are called, where it is not their name."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,7 @@ def fill(template: str, **values: Any) -> str:
         "p": p,
         "count": count,
         "capital": capital,
+        "measure_name": measure_name,
         "percent": percent,
     }
     return page.get_template(template).render(**values)
@@ -56,7 +64,12 @@ def fill(template: str, **values: Any) -> str:
 
 def title(measure: str, corpus: str, language: str) -> str:
     """What was measured, on which sentences, in which language."""
-    return f"{capital(measure)}: {CORPORA.get(corpus, corpus)}, {LANGUAGES.get(language, language)}"
+    return f"{measure_name(measure)}: {CORPORA.get(corpus, corpus)}, {LANGUAGES.get(language, language)}"
+
+
+def measure_name(measure: str) -> str:
+    """What a measure is called at the head of a section."""
+    return MEASURES.get(measure, capital(measure))
 
 
 def capital(text: str) -> str:

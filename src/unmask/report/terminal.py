@@ -11,6 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from unmask.measures.association.verdict import is_agreement
+from unmask.report.comparison import main_line
+from unmask.report.comparison_terminal import geometry_changes, show_agreement
 from unmask.report.figures import UNREADABLE, change_line, figure_line, loss_line, measured, stated_line
 from unmask.report.pages import p
 from unmask.report.tables import table
@@ -36,6 +38,14 @@ def show(result: AuditResult, console: Console) -> None:
             from unmask.report import inference_terminal
 
             inference_terminal.show(measurement, console)
+        elif measurement.name == "geometry":
+            from unmask.report import geometry_terminal
+
+            geometry_terminal.show(measurement, console)
+        elif measurement.name == "crows-pairs":
+            from unmask.report import crows_pairs_terminal
+
+            crows_pairs_terminal.show(measurement, console)
         else:
             _show_association(measurement, console)
         console.print(Text(f"Caveats: {', '.join(caveat.code for caveat in measurement.caveats)}", style="dim"))
@@ -61,12 +71,14 @@ def show_comparison(result: ComparisonResult, console: Console) -> None:
     """Print the verdict, what changed and at what cost; of several models, first an overview."""
     if len(result.comparisons) > 1:
         console.print(_overview(result))
+    if result.agreement:
+        show_agreement(result.agreement, console)
     for at, comparison in enumerate(result.comparisons):
         title = f"{comparison.name}, {comparison.language}, {comparison.corpus} ({comparison.protocol})"
         console.print(Text(f"\n{comparison.before} → {comparison.after}: {title}", style="bold"))
         console.print(_verdict(comparison))
         console.print(Text(" ".join(filter(None, [comparison.headline, comparison.cost])) or "No finding."))
-        console.print(_changes(comparison))
+        console.print(geometry_changes(comparison) if comparison.geometry else _changes(comparison))
         if all(one.after != comparison.after for one in result.comparisons[:at]):
             for line in _usefulness(result, comparison.after):
                 console.print(Text(line))
@@ -90,16 +102,16 @@ def _verdict(comparison: Comparison) -> Text:
 
 
 def _overview(result: ComparisonResult) -> Table:
-    rows = table("after", "verdict", "stereotype, odds", "loss", "stated gender")
+    alike = {one.name for one in result.comparisons} == {"association"}
+    rows = table("after", "verdict", "stereotype, odds" if alike else "main figure", "loss", "stated gender")
     rows.columns[0].min_width = 14
-    single = len({(one.corpus, one.language) for one in result.comparisons}) == 1
+    single = len({(one.name, one.corpus, one.language) for one in result.comparisons}) == 1
     for comparison in result.comparisons:
-        stereotype = comparison.of("stereotype")
-        line = change_line("", stereotype, as_odds=True) if stereotype else None
+        line = main_line(comparison)
         loss, stated = loss_line(result, comparison.after), stated_line(result, comparison.after)
-        name = comparison.after if single else f"{comparison.after} ({comparison.corpus}, {comparison.language})"
+        of = f"{comparison.corpus}, {comparison.language}" if alike else comparison.name
         rows.add_row(
-            escape(name),
+            escape(comparison.after if single else f"{comparison.after} ({of})"),
             _verdict(comparison),
             f"{line.before} → {line.after}" if line else "–",
             loss.change if loss else "–",

@@ -12,6 +12,7 @@ from unmask.measures.geometry.references import References
 from unmask.measures.geometry.score import OWN
 from unmask.results import BiasedWord, Geometry, Measurement, Neighbourhood, Reference, Test, WordTest
 from unmask.results.record import Protocol
+from unmask.statistics.corrections import holm
 from unmask.statistics.probe import Probe
 from unmask.statistics.proportion import wilson
 from unmask.statistics.relation import pearson_estimate
@@ -48,7 +49,7 @@ def analyse(
     del seed  # nothing is drawn
     own = items[items["words"] == OWN].reset_index(drop=True)
     found = word_tests(own, details.references, details.probes) if details else word_tests(own)
-    tests = {name: _test(name, found) for name in QUESTIONS}
+    tests = _adjusted({name: _test(name, found) for name in QUESTIONS})
     tests["stereotype"] = _stereotype(own)
     tests |= associations or {}
     return measurement(items, "sound", tests, geometry(own, found, details))
@@ -194,6 +195,15 @@ def _test(name: str, found: list[WordTest]) -> Test:
         statistic_name="difference from other contrasts",
         p_value=reference.p_value if reference else None,
     )
+
+
+def _adjusted(tests: dict[str, Test]) -> dict[str, Test]:
+    """Holm's correction over the four tests alone: their p cannot be small enough for all tests of an audit."""
+    corrected = holm([test.p_value for test in tests.values()])
+    return {
+        name: test.model_copy(update={"p_adjusted": p})
+        for (name, test), p in zip(tests.items(), corrected, strict=True)
+    }
 
 
 def _stereotype(items: pd.DataFrame) -> Test:

@@ -25,10 +25,10 @@ _HEADS = {
     "overshot": "Professions have come to lie among words of the other gender",
 }
 _BY = {
-    "clustering": "clusters",
-    "probe": "a linear probe",
-    "classification": "a classifier",
-    "neighbours": "neighbours",
+    "clustering": "by clusters",
+    "probe": "by a linear probe",
+    "classification": "by a classifier",
+    "neighbours": "by neighbours",
 }
 OWN_ALONE = "The words that were most biased before could not be asked of this model, so only own words are compared."
 
@@ -108,8 +108,8 @@ def _beside(tests: list[WordTestChange]) -> str:
         if one.others is not None and one.after is not None:
             kind = "more" if one.after > one.others.high else "less" if one.after < one.others.low else "as much"
             kinds[kind].append(_BY[one.name])
-    said = [f"{kind} (by {', '.join(names)})" for kind, names in kinds.items() if names]
-    return f"Plain removal of unrelated directions compared, this leaves {' and '.join(said)}." if said else ""
+    said = [f"{kind} ({', '.join(names)})" for kind, names in kinds.items() if names]
+    return f"Beside plain removal of unrelated directions, it leaves {' and '.join(said)}." if said else ""
 
 
 def _stereotype(change: Change | None) -> str:

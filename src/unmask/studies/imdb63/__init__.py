@@ -1,0 +1,1 @@
+"""The 63 film review classifiers of Jentzsch and Turan (2022)."""
