@@ -15,6 +15,7 @@ import transformers
 import unmask
 from planted import PlantedModel
 from unmask.models import MaskQuery
+from unmask.models.masked_lm import TransformersMaskedLM
 from unmask.probes.association import build
 from unmask.results import AuditResult
 from unmask.results.storage import load
@@ -169,18 +170,21 @@ def test_parts_that_do_not_belong_together_are_refused(model_folder: Callable[[s
     folder = model_folder("bert-uncased")
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     bare = transformers.AutoModel.from_pretrained(folder)
+    with pytest.raises(unmask.UnmaskError, match="association needs a model with a head, and geometry fits"):
+        unmask.audit((bare, tokenizer), measures="association")
     with pytest.raises(unmask.UnmaskError, match="no language-model head"):
-        unmask.audit((bare, tokenizer))
+        TransformersMaskedLM(bare, tokenizer).log_probability([MaskQuery("He is a mason.", (0, 2))])
     model = transformers.AutoModelForMaskedLM.from_pretrained(folder)
     model.resize_token_embeddings(50)
-    with pytest.raises(unmask.UnmaskError, match="50 embeddings"):
-        unmask.audit((model, tokenizer))
+    for measure in ("association", "geometry"):
+        with pytest.raises(unmask.UnmaskError, match="50 embeddings"):
+            unmask.audit((model, tokenizer), measures=measure)
 
 
 def test_half_precision_is_said(model_folder: Callable[[str], Path]) -> None:
     folder = model_folder("bert-uncased")
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.AutoModelForMaskedLM.from_pretrained(folder, dtype="bfloat16")
-    found = unmask.audit((model, tokenizer))
+    found = unmask.audit((model, tokenizer), measures="association")
     assert "half-precision" in {caveat.code for caveat in found.measurements[0].caveats}
     assert found.result.configuration["device"] == "as loaded"

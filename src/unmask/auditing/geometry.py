@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from unmask.auditing.measured import Measured, info_of
-from unmask.auditing.settings import Settings
+from unmask.auditing.settings import LAYERS, USUAL, Settings
 from unmask.errors import UnmaskError
 from unmask.measures import geometry
 from unmask.measures.geometry import associations
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 VECTORS = "vectors"
 WORDS = "own words"
+OF_ENCODERS = ("layers", "pooling", "full")
+"""Settings that say nothing of word vectors."""
 
 
 def measure(model: Any, settings: Settings, *, progress: Progress | None = None) -> Measured:
@@ -34,14 +36,30 @@ def measure(model: Any, settings: Settings, *, progress: Progress | None = None)
 
 def of_vectors(model: Any, settings: Settings, progress: Progress | None) -> Measured:
     """Measure word vectors, of which only those that are asked about are kept in memory."""
+    _refuse_encoders_settings(settings)
     vectors = load_vectors(model, most=settings.words)
     published = settings.protocol == "published"
-    words = probe.asked_of(vectors, published=published, offline=settings.loading.offline)
+    if settings.word_list is not None:
+        corpus, words = WORDS, probe.own_words(settings.word_list)
+    else:
+        corpus, words = VECTORS, probe.asked_of(vectors, published=published, offline=settings.loading.offline)
     space = static(words.words, vectors, left_out=words.left_out)
-    found = Measured(vectors.info(), settings.resolved("geometry") | {"geometry_words": [VECTORS]})
+    chosen = {name: value for name, value in settings.resolved("geometry").items() if name not in OF_ENCODERS}
+    found = Measured(vectors.info(), chosen | {"geometry_words": [corpus]})
     tests = None if published else associations.of_vectors(vectors, seed=settings.seed)
-    _add(found, space, Run("en", VECTORS, settings.seed, True, settings.contrasts, tests, progress), settings)
+    _add(found, space, Run("en", corpus, settings.seed, True, settings.contrasts, tests, progress), settings)
     return found
+
+
+def _refuse_encoders_settings(settings: Settings) -> None:
+    """Refuse what word vectors do not have: layers, pieces, another vocabulary."""
+    given = [f"--{name}" for name in OF_ENCODERS if getattr(settings, name) != USUAL.get(name, False)]
+    given += [f"--corpus {corpus}" for corpus in settings.corpora]
+    if given:
+        raise UnmaskError(
+            f"{given[0]} is for encoders; word vectors have one vector a word, and are asked about all their words;"
+            " leave it out"
+        )
 
 
 def of_encoder(model: Any, settings: Settings, progress: Progress | None) -> Measured:
@@ -50,7 +68,8 @@ def of_encoder(model: Any, settings: Settings, progress: Progress | None) -> Mea
     words = {corpus: _asked(corpus, settings) for corpus in corpora}
     encoder = load_encoder(model, settings.loading)
     protocol = geometry.PROTOCOLS[settings.protocol]
-    layers = min(settings.layers, getattr(encoder, "depth", settings.layers))
+    usual = min(LAYERS, getattr(encoder, "depth", LAYERS))
+    layers = usual if settings.layers == LAYERS else settings.layers
     found = Measured(
         info_of(encoder),
         settings.resolved("geometry") | {"layers": layers, "geometry_words": list(corpora)},
@@ -78,10 +97,6 @@ def corpora_of(settings: Settings) -> Sequence[str]:
     if settings.word_list is not None:
         return (WORDS,)
     named = tuple(corpus for corpus in settings.corpora if corpus in probe.CORPORA)
-    if settings.full and named:
-        raise UnmaskError(
-            f"--full asks about the papers' words, and --corpus {named[0]} about others; give one of them"
-        )
     return tuple(probe.PUBLISHED) if settings.full else named or (probe.NOUNS,)
 
 

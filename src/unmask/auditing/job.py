@@ -79,7 +79,7 @@ def run(model: Any, settings: Settings, *, progress: Progress | None = None) -> 
     settings.check()
     measures = chosen(model, settings)
     settings.refuse_foreign(measures)
-    found = [RUN[measure](model, settings, progress=progress) for measure in measures]
+    found = [_measured(measure, measures[0], model, settings, progress) for measure in measures]
     configuration = _merged(found)
     if not isinstance(model, str | PathLike):
         configuration["device"] = "as loaded"
@@ -87,6 +87,16 @@ def run(model: Any, settings: Settings, *, progress: Progress | None = None) -> 
         _result(found[0].info, configuration, settings.seed, [one for each in found for one in each.measurements]),
         {measure: pd.concat(each.items, ignore_index=True) for measure, each in zip(measures, found, strict=True)},
     )
+
+
+def _measured(measure: str, main: str, model: Any, settings: Settings, progress: Progress | None) -> Measured:
+    """Run one measure; if it was run by default and cannot be, the line says how to do without it."""
+    try:
+        return RUN[measure](model, settings, progress=progress)
+    except UnmaskError as error:
+        if measure == main or measure in settings.measures:
+            raise
+        raise UnmaskError(f"{error} (or leave out {measure}: --measure {main})") from None
 
 
 def chosen(model: Any, settings: Settings) -> list[str]:

@@ -28,7 +28,9 @@ OF = {
     "crows-pairs": (),
 }
 """The settings that belong to each measure."""
-USUAL = {"layers": 4, "pooling": "first+last", "contrasts": 99}
+LAYERS, CONTRASTS = 4, 99
+POOLING: Pooling = "first+last"
+USUAL = {"layers": LAYERS, "pooling": POOLING, "contrasts": CONTRASTS}
 """What settings are that nobody has changed, where that is not nothing."""
 CORPORA = {
     "association": tuple(dict.fromkeys(name for names in probe.CORPORA.values() for name in names)),
@@ -80,9 +82,9 @@ class Settings:
     """Inference: a file of image captions to make sentences of, in place of templates."""
     labels: Sequence[str] = ()
     """Inference: what the model's outputs are, in their order, where its labels do not say it."""
-    layers: int = 4
+    layers: int = LAYERS
     """Geometry: how many of the last layers make up a word's vector."""
-    pooling: Pooling = "first+last"
+    pooling: Pooling = POOLING
     """Geometry: how the pieces of a word become one vector: first+last, mean or first."""
     words: int | None = None
     """Geometry: how many words are asked about, the most frequent first; None: 3,000 nouns, or all of a file."""
@@ -90,7 +92,7 @@ class Settings:
     """Geometry: a file of words of the user's own, one a line."""
     full: bool = False
     """Geometry: ask about the words of the papers, which takes its time."""
-    contrasts: int = 99
+    contrasts: int = CONTRASTS
     """Geometry: with how many other contrasts gender is compared."""
     seed: int = SEED
     loading: LoadOptions = field(default_factory=LoadOptions)
@@ -129,6 +131,18 @@ class Settings:
                 raise UnmaskError(f"--{name} is {value}; give {least} or more")
         if self.long_texts:
             one_of(self.long_texts, LONG_TEXTS, "way to read long texts")
+        self._refuse_two_choices_of_words()
+
+    def _refuse_two_choices_of_words(self) -> None:
+        """Geometry asks about one choice of words; a second would be ignored."""
+        said = {"words": self.words is not None, "word-list": self.word_list is not None, "full": self.full}
+        given = [f"--{name}" for name, is_given in said.items() if is_given]
+        named = [f"--corpus {corpus}" for corpus in self.corpora if corpus in asked.CORPORA]
+        if "--words" in given and named == [f"--corpus {asked.NOUNS}"]:
+            named = []  # so many of the nouns
+        if len(given) > 1 or (given and named):
+            first, second, *_ = [*given, *named]
+            raise UnmaskError(f"{first} and {second} both say which words geometry asks about; give one of them")
 
     def refuse_foreign(self, measures: Sequence[str]) -> None:
         """Refuse settings that belong to none of the measures that are run: they would be ignored."""
@@ -140,6 +154,21 @@ class Settings:
                         f"--{name.replace('_', '-')} is for {other}, and this model is measured for"
                         f" {' and '.join(measures)}; leave it out, or give another model"
                     )
+        self._refuse_foreign_corpora(measures)
+
+    def _refuse_foreign_corpora(self, measures: Sequence[str]) -> None:
+        """Refuse a corpus that none of the measures knows."""
+        for corpus in self.corpora:
+            of = next((name for name, names in CORPORA.items() if corpus in names), None)
+            if of in measures or not set(measures) <= {"association", "geometry", "crows-pairs"}:
+                continue  # what is no corpus of theirs, the other measures say themselves
+            if of is not None:
+                raise UnmaskError(
+                    f"--corpus {corpus} is for {of}, and this model is measured for {' and '.join(measures)};"
+                    " leave it out"
+                )
+            if "association" not in measures:
+                one_of(corpus, CORPORA["geometry"] if "geometry" in measures else (), "corpus")
 
     @property
     def _custom(self) -> bool:

@@ -15,19 +15,24 @@ def command(
     model: Annotated[
         str,
         typer.Argument(
-            help="A model or adapter folder, a hub id such as bert-base-uncased, or an embedded model (unmask models)."
+            help="A model or adapter folder, a hub id such as bert-base-uncased, an embedded model (unmask models), or"
+            " a file of word vectors (word2vec, GloVe, npz, npy)."
         ),
     ] = DEFAULT,
     measure: Annotated[
         list[str] | None,
         typer.Option(
-            help="association (masked language models), sentiment (classifiers of texts) or inference (classifiers of"
-            " pairs: entailment, neutral, contradiction). Default: what fits."
+            help="association (masked language models), sentiment (classifiers of texts), inference (classifiers of"
+            " pairs: entailment, neutral, contradiction), geometry (encoders and word vectors) or crows-pairs (masked"
+            " language models; never by itself); can be given several times. Default: what fits."
         ),
     ] = None,
     language: Annotated[
         list[str] | None,
-        typer.Option(help="en or de (association), en, ja or zh (inference); can be given several times. Default: en."),
+        typer.Option(
+            help="en or de (association), en, ja or zh (inference), en (geometry, crows-pairs); can be given several"
+            " times. Default: en."
+        ),
     ] = None,
     protocol: ProtocolName = "sound",
     corpus: Annotated[
@@ -37,7 +42,8 @@ def command(
             " agreement-free (German: professions in sentences without gender agreement); default: bec-pro, and"
             " agreement-free for German. Sentiment: imdb (25,000 film reviews), reviews (240 short ones, in the"
             " package); default: imdb if it is on this machine, else reviews. Inference: sentences (in the package; the"
-            " default), nli-coal (the released sets)."
+            " default), nli-coal (the released sets). Geometry, for encoders: nouns (in the package; the default),"
+            " word2vec or glove (the papers' vocabularies)."
         ),
     ] = None,
     templates: Annotated[
@@ -111,6 +117,36 @@ def command(
             " entailment,neutral,contradiction."
         ),
     ] = None,
+    layers: Annotated[
+        int, typer.Option(min=1, help="Geometry: of how many of the last layers a word's vector is made.")
+    ] = 4,
+    pooling: Annotated[
+        str,
+        typer.Option(help="Geometry: how the pieces of a word become one vector: first+last, mean or first."),
+    ] = "first+last",
+    words: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Geometry: how many words are asked about, the most frequent first. Default: 3,000 nouns of an"
+            " encoder, all of a file of word vectors.",
+        ),
+    ] = None,
+    word_list: Annotated[
+        Path | None, typer.Option(help="Geometry: a file of your own words, one a line; professions are added.")
+    ] = None,
+    full: Annotated[
+        bool,
+        typer.Option("--full", help="Geometry, for encoders: the words of the papers, which takes its time."),
+    ] = False,
+    contrasts: Annotated[
+        int,
+        typer.Option(
+            min=19,
+            help="Geometry: with how many contrasts between other words gender is compared; p-values are no finer than"
+            " 1 in so many and one.",
+        ),
+    ] = 99,
     out: Out = None,
     seed: Seed = 42,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, mps …")] = "auto",
@@ -123,13 +159,17 @@ def command(
 
     A masked language model is asked how likely it finds women and men (she, my brother, …) beside 60 professions. A
     classifier of texts rates reviews in a female and a male version. A classifier of pairs is asked whether a nurse is
-    a woman, and so of 106 more occupations. Leaves a folder with result.json, the items behind every number, and
-    report.html.
+    a woman, and so of 106 more occupations. Geometry looks at the vectors of words, an encoder's in sentences or those
+    of a file: where do professions lie between he and she, and with that direction taken out, do words of men and of
+    women still lie apart, more than words of other contrasts? Leaves a folder with result.json, the items behind every
+    number, and report.html.
 
     Examples:
 
     - `unmask audit` (the small model in the package)
     - `unmask audit bert-base-uncased --out audits/bert`
+    - `unmask audit bert-base-uncased --full` (geometry of the papers' vocabularies)
+    - `unmask audit vectors.bin` (a file of word vectors)
     - `unmask audit ./my-german-bert --language de`
     - `unmask audit unmask-mini-sentiment`
     - `unmask audit unmask-mini-nli`
@@ -170,6 +210,12 @@ def command(
                 occupations=occupations,
                 captions=captions,
                 labels=labels or (),
+                layers=layers,
+                pooling=pooling,  # type: ignore[arg-type]  # an unknown one is refused there
+                words=words,
+                word_list=word_list,
+                full=full,
+                contrasts=contrasts,
                 workspace=workspace,
                 seed=seed,
                 device=device,

@@ -18,7 +18,8 @@ from unmask.files import refuse_existing, whole_folder
 from unmask.mitigations import card, corpus
 from unmask.mitigations.method import Job, Method, Say, chosen
 from unmask.mitigations.registry import method_named
-from unmask.models.sources import MITIGATION, LoadOptions
+from unmask.models.records import MITIGATION
+from unmask.models.sources import LoadOptions
 
 if TYPE_CHECKING:
     from unmask.mitigations.subjects import Subject

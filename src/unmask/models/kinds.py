@@ -88,7 +88,7 @@ def refuse_other_kinds(source: Source) -> None:
 
 
 def is_vectors(model: Any) -> bool:
-    """Whether something is static word vectors: a file of them (no folder), or an object that holds them."""
+    """Whether something is static word vectors: a file, a folder of debiased ones, or an object that has them."""
     return are_vectors(model)
 
 

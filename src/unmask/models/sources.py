@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,11 +15,10 @@ from typing import Any
 
 from unmask import embedded
 from unmask.errors import UnmaskError
+from unmask.models.records import ADAPTER, CONFIG, MITIGATION, trusted
 
-CONFIG, ADAPTER, ADAPTER_WEIGHTS = "config.json", "adapter_config.json", "adapter_model.safetensors"
+ADAPTER_WEIGHTS = "adapter_model.safetensors"
 TOKENIZER_FILES = ("tokenizer*", "vocab*", "*.model", "*.vocab")
-MITIGATION = "mitigation.json"
-"""What `unmask mitigate` leaves beside a model: how it was made, and from what."""
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 
 
@@ -69,15 +67,7 @@ class Source:
             found = _json(self.place, MITIGATION, self.options) or {}
         except (ValueError, OSError):  # it tells where a model comes from, and is not needed to load it
             return None
-        parent = found.get("parent")
-        parts = (
-            found.get("method"),
-            found.get("weight_hash"),
-            parent.get("weight_hash") if isinstance(parent, dict) else 0,
-        )
-        return (
-            found if all(isinstance(part, str) and re.fullmatch(r"[a-z0-9-]{1,64}", part) for part in parts) else None
-        )
+        return trusted(found)
 
     def attempt(self, load: Callable[[], Any]) -> Any:
         """Loading fails in a hundred ways, most with a traceback; give the first line of the reason."""
@@ -204,7 +194,7 @@ def _check_folder(folder: Path, options: LoadOptions) -> None:
     adapter = (folder / ADAPTER).is_file()
     if not adapter and not (folder / CONFIG).is_file():
         if (folder / MITIGATION).is_file():
-            raise UnmaskError(f"{folder} holds debiased word vectors, which cannot be audited yet; give a model folder")
+            raise UnmaskError(f"{folder} holds debiased word vectors, and no model; give a model folder")
         raise UnmaskError(f"{folder} has no config.json; give a folder saved with save_pretrained")
     if not adapter and not any(path for pattern in TOKENIZER_FILES for path in folder.glob(pattern)):
         raise UnmaskError(f"{folder} has no tokenizer (tokenizer.json, vocab.txt …); save the tokenizer there as well")

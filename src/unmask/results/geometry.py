@@ -57,7 +57,7 @@ class ClusterCount(Record):
 
 
 class Neighbourhood(Record):
-    """A profession, its bias, and the share of male words among those nearest to it."""
+    """A profession, its bias, and the share of male words among those nearest to it: beyond the median of all words."""
 
     profession: str
     bias: float

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.lexicon.associations import Association, associations, sentences
+from unmask.lexicon.associations import Association, WordSentence, associations, sentences
 from unmask.models.interfaces import Encoder, Pooling, WordInSentence
 from unmask.models.vectors import Vectors
 from unmask.results import Test
@@ -38,16 +38,22 @@ def of_encoder(encoder: Encoder, *, layers: int, pooling: Pooling, seed: int) ->
     """The gender tests of an encoder."""
 
     def sets(one: Association) -> Sets:
-        found = []
-        for asked in sentences(one):
-            vectors = encoder.embed(
-                [WordInSentence(each.text, each.span) for each in asked], layers=layers, pooling=pooling
-            )
-            words = np.array([each.word for each in asked])
-            found.append(np.stack([vectors[words == word].mean(axis=0) for word in dict.fromkeys(words)]))
-        return found
+        return [_means(encoder, asked, layers, pooling) for asked in sentences(one)]
 
     return _tests(sets, "SEAT", seed)
+
+
+def _means(encoder: Encoder, asked: Sequence[WordSentence], layers: int, pooling: Pooling) -> NDArray[np.floating]:
+    """The mean vector of each word over its sentences; words that the model has no pieces for are left out."""
+    questions = [WordInSentence(each.text, each.span) for each in asked]
+    unknown = encoder.unknown(questions) if hasattr(encoder, "unknown") else [False] * len(questions)
+    lost = {each.word for each, is_unknown in zip(asked, unknown, strict=True) if is_unknown}
+    kept = [at for at, each in enumerate(asked) if each.word not in lost]
+    if not kept:
+        return np.zeros((0, 1))
+    vectors = encoder.embed([questions[at] for at in kept], layers=layers, pooling=pooling)
+    words = np.array([asked[at].word for at in kept])
+    return np.stack([vectors[words == word].mean(axis=0) for word in dict.fromkeys(words)])
 
 
 def _tests(sets: Callable[[Association], Sets], kind: str, seed: int) -> dict[str, Test]:

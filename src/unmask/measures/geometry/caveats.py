@@ -24,7 +24,7 @@ def caveats(geometry: Geometry, protocol: str) -> list[Caveat]:
             Caveat(
                 code="few-words",
                 text=f"{geometry.words:,} words are few: the most biased of them are less extreme than those of a large"
-                " vocabulary, and the papers' sizes are not reached. --full asks about all.",
+                " vocabulary, and the papers' sizes are not reached.",
             )
         )
     if geometry.test("neighbours") is None:
@@ -42,7 +42,7 @@ def caveats(geometry: Geometry, protocol: str) -> list[Caveat]:
             Caveat(
                 code="lopsided",
                 text=f"{share:.0%} of all words lie on the {side} side: zero is no neutral point in this space, and"
-                " only differences between words can be read.",
+                " only differences between words can be read. Neighbours count as male beyond the median word.",
             )
         )
     return found

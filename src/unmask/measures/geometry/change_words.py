@@ -4,8 +4,9 @@ The verdict is that of *classification*: whether a support-vector machine tells 
 before. Its words are judged one by one by a machine that has not seen them, so each counts for itself, as the test
 needs; they are the most, and no shape of the clusters is assumed. Two clusters can miss what is there (they split the
 words by whatever is largest), and neighbours rest on the professions alone. A model in which professions have come to
-lie among words of the *other* gender has overshot. The four tests are corrected together (Holm); the professions'
-stereotype is a question of its own.
+lie among words of the *other* gender has overshot; since a word is no neighbour of its own, chance lies a little below
+zero, and so the correlation must also lie below what plain removal of other directions leaves. The four tests are
+corrected together (Holm); the professions' stereotype is a question of its own.
 """
 
 from __future__ import annotations
@@ -35,25 +36,36 @@ OWN_ALONE = "The words that were most biased before could not be asked of this m
 
 def judge(comparison: Comparison) -> Comparison:
     """Correct the p-values, and add verdicts and headline."""
+    assert comparison.geometry is not None
     tested = [name for name in NAMES if name in comparison.changes]
     changes = dict(comparison.changes)
     for name, p in zip(tested, holm([changes[name].p_value for name in tested]), strict=True):
         changes[name] = changes[name].model_copy(update={"p_adjusted": p})
-        changes[name] = changes[name].model_copy(update={"verdict": _verdict(name, changes[name])})
+        changes[name] = changes[name].model_copy(
+            update={"verdict": _verdict(changes[name], comparison.geometry.test(name))}
+        )
     if one := changes.get("stereotype"):
         one = one.model_copy(update={"p_adjusted": one.p_value})
-        changes["stereotype"] = one.model_copy(update={"verdict": judged(one)})
+        changes["stereotype"] = one.model_copy(update={"verdict": None if one.change is None else judged(one)})
     found = comparison.model_copy(update={"changes": changes})
     found = found.model_copy(update={"verdict": _overall(found)})
     return found.model_copy(update={"headline": " ".join(filter(None, _headline(found)))})
 
 
-def _verdict(name: str, change: Change) -> Verdict:
-    if name == "neighbours":
-        return judged(change)
+def _verdict(change: Change, test: WordTestChange | None) -> Verdict:
     if change.change is None or not reliable(change):
         return "no reliable change"
-    return "improved" if change.change < 0 else "worse"
+    own = judged(change)
+    if change.labels["contrast"] != "neighbours" or (own == "overshot" and not _reversed(test)):
+        return "improved" if change.change < 0 else "worse"
+    return own
+
+
+def _reversed(test: WordTestChange | None) -> bool:
+    """Whether professions lie among words of the other gender more than chance has it."""
+    if test is None or test.others is None or test.after is None:
+        return True
+    return test.after < test.others.low
 
 
 def _overall(comparison: Comparison) -> Verdict:

@@ -9,6 +9,7 @@ the female ones.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,10 +54,11 @@ def between(first: NDArray[np.floating], second: NDArray[np.floating], matrix: N
 
 def others(
     matrix: NDArray[np.floating], *, group: int, likeness: float, seed: int, count: int = CONTRASTS
-) -> list[Contrast]:
+) -> Iterator[Contrast]:
     """Contrasts of groups of words that are about as like each other as `likeness` (a cosine of their means)."""
     rng = np.random.default_rng(seed)
-    return [_other(matrix, group, likeness, rng) for _ in range(count)]
+    for _ in range(count):
+        yield _other(matrix, group, likeness, rng)
 
 
 def _other(matrix: NDArray[np.floating], group: int, likeness: float, rng: np.random.Generator) -> Contrast:

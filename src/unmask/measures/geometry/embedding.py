@@ -74,9 +74,7 @@ def published_contextual(
         text = one.text.removesuffix(".")
         place = 1 + len(text[: one.span[0]].split())
         questions.append((TokensInSentence(text, place, place + 1), one.gender))
-    matrix = in_sentences(
-        words, encoder, published_sentences_of, layers=layers, pooling=pooling, progress=progress
-    )
+    matrix = in_sentences(words, encoder, published_sentences_of, layers=layers, pooling=pooling, progress=progress)
     return make(
         words,
         matrix,

@@ -159,12 +159,15 @@ def nearest(cosines: NDArray[np.floating], itself: NDArray[np.intp], count: int)
 
 
 def sides_nearby(found: Nearby, contrast: Contrast, *, removed: Direction = None) -> NDArray[np.float64]:
-    """The share of first-side words among the neighbours of each profession."""
+    """The share of first-side words among the neighbours of each profession: those beyond the median word.
+
+    Not those beyond zero: in an encoder nearly all words may lie on one side of it.
+    """
     near = found.nearest
     if removed is not None:
         part = contrast.bias
         near = nearest(products_without(found.cosines, part[found.professions], part), found.professions, near.shape[1])
-    shares: NDArray[np.float64] = (contrast.bias > 0)[near].mean(axis=1)
+    shares: NDArray[np.float64] = (contrast.bias > np.median(contrast.bias))[near].mean(axis=1)
     return shares
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from unmask.errors import UnmaskError
 from unmask.models.vectors.files import PICKLES, read
+from unmask.models.vectors.folders import file_in, is_folder
 from unmask.models.vectors.rows import Chosen, Keep, choose, table
 from unmask.models.vectors.table import Vectors
 
@@ -22,17 +23,26 @@ ENDINGS = (".bin", ".txt", ".vec", ".gz", ".npz", ".npy", *PICKLES)
 def load_vectors(given: Any, *, most: int | None = None, keep: Keep | None = None) -> Vectors:
     """Word vectors from whatever holds them.
 
-    That is a file (see `read`), gensim's `KeyedVectors` or a model that has them as `wv`, a dict of word and vector,
-    `(words, matrix)`, or an object with `words` and a method `vectors(words)`. With `most`, only the first so many
-    words are looked at; with `keep`, only those for which it is true are held.
+    That is a file (see `read`), a folder of debiased vectors, gensim's `KeyedVectors` or a model that has them as `wv`,
+    a dict of word and vector, `(words, matrix)`, or an object with `words` and a method `vectors(words)`. With `most`,
+    only the first so many words are looked at; with `keep`, only those for which it is true are held.
     """
     if isinstance(given, str | os.PathLike):
-        return read(Path(given), most=most, keep=keep)
+        path = Path(given)
+        if not is_folder(path):
+            return read(path, most=most, keep=keep)
+        file, record = file_in(path)
+        return replace(read(file, most=most, keep=keep), name=str(given), mitigation=record)
     if isinstance(given, Vectors):
         if most is None and keep is None:
             return given
         found = table(given.words, given.matrix, name=given.name, form=given.form, most=most, keep=keep)
-        return replace(found, source=given.source, duplicates=given.duplicates + found.duplicates)
+        return replace(
+            found,
+            source=given.source,
+            duplicates=given.duplicates + found.duplicates,
+            mitigation=given.mitigation,
+        )
     keyed = _keyed(given)
     if keyed is not None:
         words = getattr(keyed, "index_to_key", None) or sorted(keyed.key_to_index, key=keyed.key_to_index.get)
@@ -54,14 +64,15 @@ def load_vectors(given: Any, *, most: int | None = None, keep: Keep | None = Non
 
 
 def are_vectors(given: Any) -> bool:
-    """Whether something is word vectors rather than a model: a file (no folder), or an object with words and vectors.
+    """Whether something is word vectors rather than a model: a file, or an object with words and vectors.
 
-    The name of a file that is not there counts if it ends like one of vectors, so that reading it says what is wrong.
+    A folder counts if `unmask mitigate` has left vectors in it. The name of a file that is not there counts if it ends
+    like one of vectors, so that reading it says what is wrong.
     """
     if isinstance(given, str | os.PathLike):
         path = Path(given)
         try:
-            return path.is_file() or (path.suffix in ENDINGS and not path.exists())
+            return path.is_file() or is_folder(path) or (path.suffix in ENDINGS and not path.exists())
         except (OSError, ValueError):  # too long for a name, or with a NUL in it
             return False
     if isinstance(given, type):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,8 @@ class Vectors:
     """How many rows were left out because their word had come before."""
     zeros: list[str] = field(default_factory=list)
     """The words whose vectors are all zeros, so that they point nowhere."""
+    mitigation: Mapping[str, Any] = field(default_factory=dict)
+    """What a mitigation has written beside the file, if it made it."""
 
     def __post_init__(self) -> None:
         """Keep where each word stands; of a word that comes twice, the first counts."""
@@ -95,13 +98,18 @@ class Vectors:
 
     def info(self) -> ModelInfo:
         """Which vectors these are, exactly: of the rows that were read."""
+        weights = self.weight_hash()
+        is_made = self.mitigation.get("weight_hash") == weights  # not if some are left out, or were changed since
+        made = self.mitigation if is_made else {}
         return ModelInfo(
             name=self.name,
             architecture=self.source or ARCHITECTURES.get(self.form, self.form),
             parameters=int(self.matrix.size),
-            weight_hash=self.weight_hash(),
+            weight_hash=weights,
             vocabulary=len(self.words),
             dtype=str(self.matrix.dtype),
+            mitigation=made.get("method"),
+            parent_weight_hash=(made.get("parent") or {}).get("weight_hash"),
         )
 
 
