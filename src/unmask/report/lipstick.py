@@ -23,7 +23,8 @@ from unmask.studies.lipstick.tables import label
 
 TITLES = {True: "Lipstick on a pig: word vectors", False: "Lipstick on a pig again: words in sentences"}
 MAPS = (
-    "The words that were most biased in the origin, on a map of each space (t-SNE). Colours are by bias in the origin."
+    "The words that were most biased in the origin, on a map of each space (t-SNE): orange on the side of women there,"
+    " violet on that of men, the fainter the less biased. An outline marks words in the cluster of the other side."
 )
 SCATTERS = (
     "Each dot is a profession: its bias in the origin, and the share of male words among the 100 words that are nearest"

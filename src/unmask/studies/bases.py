@@ -12,17 +12,19 @@ from unmask.errors import UnmaskError, listed
 from unmask.models.sources import LoadOptions, find
 
 SHORT = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+]{0,30}")
+HYPHENATED = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]{0,30}")
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
 PARTS = (".json", ".safetensors", ".txt", ".model", ".vocab", ".bin", ".py")
 """The files of a model folder that decide what is loaded: weights, tokenizer, settings, and code if it is allowed."""
 
 
-def named(given: Sequence[str]) -> list[tuple[str, str]]:
+def named(given: Sequence[str], *, hyphens: bool = False) -> list[tuple[str, str]]:
     """Names and models from `NAME=MODEL`; a bare `NAME` has no model (empty)."""
+    short = HYPHENATED if hyphens else SHORT
     found = []
     for one in given:
         name, is_pair, model = one.partition("=")
-        if is_pair and (not SHORT.fullmatch(name) or not model):
+        if is_pair and (not short.fullmatch(name) or not model):
             raise UnmaskError(f"{one!r} names no base model; give NAME=MODEL, with a short name of letters and digits")
         found.append((name, model))
     names = [name for name, _ in found]

@@ -59,12 +59,12 @@ def headline(rows: Sequence[Row]) -> str:
         if now.reference is not None:
             reference = now.reference
             more = (
-                f"; of a contrast that has nothing to do with gender, plain removal leaves {percent(reference.mean)}"
-                f" ({percent(reference.low)} to {percent(reference.high)})"
+                f"; of a contrast that has nothing to do with gender, plain removal leaves {percent(reference.mean)},"
+                f" from {percent(reference.low)} to {percent(reference.high)}"
             )
         said.append(
-            f"{label(row)}, {row.subject.name}: two clusters sort {percent(after)} of the {now.n:,} words that were"
-            f" most biased before ({percent(was)} before{more})."
+            f"{label(row)}, {row.subject.name}: two clusters sort {percent(after, 1)} of the {now.n:,} words that were"
+            f" most biased before ({percent(was, 1)} before{more})."
         )
     if not said:
         for row in rows:
@@ -72,7 +72,7 @@ def headline(rows: Sequence[Row]) -> str:
             near = result_of(row, "neighbours")
             if one and one.value is not None:
                 also = f", and professions correlate {number(near.value)}" if near and near.value is not None else ""
-                share = percent(_aligned(one.value, row))
+                share = percent(_aligned(one.value, row), 1)
                 said.append(f"{label(row)}: two clusters sort {share} of the most biased words{also}.")
     return " ".join(said) or "Nothing could be measured."
 

@@ -140,11 +140,11 @@ def vocabularies_of(request: Request) -> tuple[str, ...]:
 
 
 def _static(request: Request) -> list[Subject]:
-    given = dict(named(request.vectors)) or _known(request)
+    given = dict(named(request.vectors, hyphens=True)) or _known(request)
     for name, path in given.items():
         if not Path(path).is_file():
             raise UnmaskError(f"there is no file {path or name!r}; give NAME=FILE with --vectors")
-    there = dict(named(request.debiased))
+    there = dict(named(request.debiased, hyphens=True))
     for name, path in there.items():
         if name not in given:
             raise UnmaskError(f"{name}={path} belongs to no vectors; give --vectors {name}=FILE as well")
@@ -172,7 +172,7 @@ def _known(request: Request) -> dict[str, str]:
 
 
 def _contextual(request: Request) -> list[Subject]:
-    debiased = named(request.debiased)
+    debiased = named(request.debiased, hyphens=True)
     methods = request.methods if request.methods is not None else (() if debiased else METHODS)
     family = "model"
     names = [BASE, *methods, *(name for name, _ in debiased)]

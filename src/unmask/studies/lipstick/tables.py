@@ -87,9 +87,9 @@ def left_table(rows: Sequence[Row]) -> Table:
                     f"{label(row)}: {_called(row)}",
                     name,
                     _value(one, name),
-                    interval(one.interval, 3),
+                    _between(one.interval, name),
                     GAP if reference is None else f"{_number(reference.mean, name)}",
-                    GAP if reference is None else f"{_number(reference.low, name)} to {_number(reference.high, name)}",
+                    GAP if reference is None else _between((reference.low, reference.high), name),
                     GAP if reference is None else p_value(reference.p_value).removeprefix("= "),
                 )
             )
@@ -184,6 +184,10 @@ def _value(test: WordTest | None, name: str) -> str:
 
 def _number(value: float, name: str) -> str:
     return number(value, 3) if name == "neighbours" else percent(value)
+
+
+def _between(ends: tuple[float, float] | None, name: str) -> str:
+    return GAP if ends is None else f"{_number(ends[0], name)} to {_number(ends[1], name)}"
 
 
 def _is_published(rows: Sequence[Row]) -> bool:
