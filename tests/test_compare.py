@@ -20,7 +20,7 @@ import unmask
 from planted import PlantedModel
 from unmask import auditing
 from unmask.cli import app
-from unmask.comparing import cost, job, sides
+from unmask.comparing import alike, cost, job
 from unmask.errors import UnmaskError
 from unmask.measures.association import Measured, compare, judge
 from unmask.measures.association.analyse_sound import mean_over
@@ -300,7 +300,9 @@ def test_what_does_not_match_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnmaskError, match="one was measured with the 'sound' protocol, published with 'published'"):
         _compare(one, published)
     german = _recorded(_items(_draw(2)).assign(language="de"), tmp_path, "german")
-    with pytest.raises(UnmaskError, match="'en recorded', german on 'de recorded': nothing in common"):
+    with pytest.raises(
+        UnmaskError, match="'association en recorded', german on 'association de recorded': nothing in common"
+    ):
         _compare(one, german)
     other = _recorded(_items(_draw(2)).assign(template="u"), tmp_path, "other")
     with pytest.raises(UnmaskError, match="no item in common"):
@@ -432,13 +434,13 @@ def test_german_agreement_cannot_be_read_as_bias(tmp_path: Path) -> None:
 def test_settings_are_those_of_the_audit(tmp_path: Path) -> None:
     model = PlantedModel([*build("en"), *build("en", "emotions")], bias=1.0)
     for settings in (auditing.Settings(), auditing.Settings(corpora=("emotions",), seed=7)):
-        again = sides.settings_of(auditing.run(model, settings).result)
+        again = alike.settings_of(auditing.run(model, settings).result)
         assert again.resolved("association") == settings.resolved("association")
         assert again.seed == settings.seed
     (tmp_path / "mine.csv").write_text("profession,group\nmason,male\nnurse,female\nplumber,male\nsecretary,female\n")
     own = auditing.Settings(professions=tmp_path / "mine.csv")
     model = PlantedModel(build("en", professions_file=own.professions), bias=1.0)
-    assert sides.settings_of(auditing.run(model, own).result).resolved("association") == own.resolved("association")
+    assert alike.settings_of(auditing.run(model, own).result).resolved("association") == own.resolved("association")
 
 
 def test_models_are_audited_as_the_audit_was() -> None:
@@ -540,7 +542,7 @@ def test_usefulness_is_measured_on_the_audited_weights(model_folder: Callable[[s
     changed = unmask.compare(*reversed(audits), text=text).result
     assert "no longer those that were audited" in changed.caveats[0].text
     with pytest.raises(UnmaskError, match="the same weights"):
-        unmask.compare(str(base), str(other), text=text)
+        unmask.compare(audits[0], str(other), text=text)
 
 
 # the command

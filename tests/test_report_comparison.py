@@ -226,8 +226,8 @@ def test_the_key_figures_are_those_of_the_result() -> None:
 def test_the_table_of_changes_has_every_change() -> None:
     comparison = _comparison()
     table = seen(_part(render(_result(comparison)), '<table class="changes">', "</table>"))
-    assert "Stereotype 1080 2.16 [1.81, 2.51] 0.65 [0.40, 0.90] −1.51 [−1.71, −1.31] < 0.001 improved" in table
-    assert "Workforce share, pearson 1080 0.67 [0.32, 1.02] 0.21 [−0.04, 0.46] −0.46 [−0.66, −0.26] 0.012" in table
+    assert "Stereotype 1,080 2.16 [1.81, 2.51] 0.65 [0.40, 0.90] −1.51 [−1.71, −1.31] < 0.001 improved" in table
+    assert "Workforce share, pearson 1,080 0.67 [0.32, 1.02] 0.21 [−0.04, 0.46] −0.46 [−0.66, −0.26] 0.012" in table
     for name in comparison.changes:
         assert name.capitalize() in table
 
@@ -295,7 +295,7 @@ def test_every_plot_has_a_description() -> None:
 def test_published_shows_what_there_is() -> None:
     page = render(_result(_published()))
     table = seen(_part(page, '<table class="changes">', "</table>"))
-    assert "Female minus male, male professions 1080 −1.51 −0.45 +1.06 < 0.001 improved" in table
+    assert "Female minus male, male professions 1,080 −1.51 −0.45 +1.06 < 0.001 improved" in table
     assert "adjusted" not in table
     cards = seen(_part(page, '<ul class="cards', "</ul>"))
     assert "Male professions, nats −1.51 → −0.45 Change +1.06 , p < 0.001" in cards
@@ -326,7 +326,7 @@ def test_figures_that_could_not_be_had_are_dashes() -> None:
     page = render(result)
     assert "<svg" not in page
     assert "None" not in seen(page) + comparison_text(result)
-    assert "Stereotype 1080 – – – – not tested" in seen(page)
+    assert "Stereotype 1,080 – – – – not tested" in seen(page)
     for left_out in ("Key figures", "Table 4", "hypotheses", "still useful", "rely on this"):
         assert left_out not in page
 

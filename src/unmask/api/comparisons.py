@@ -11,7 +11,7 @@ from unmask import auditing
 from unmask.api.arguments import names_of, path_of, written
 from unmask.api.audits import Audit
 from unmask.models.sources import LoadOptions
-from unmask.results import Comparison, ComparisonResult
+from unmask.results import Agreement, Comparison, ComparisonResult
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,8 +34,13 @@ class Compared:
 
     @property
     def comparisons(self) -> list[Comparison]:
-        """One for each model after and each corpus that was measured."""
+        """One for each model after and each corpus of each measure."""
         return self.result.comparisons
+
+    @property
+    def agreement(self) -> Agreement | None:
+        """Whether the measures agree over the models; None for fewer than four."""
+        return self.result.agreement
 
     @property
     def verdict(self) -> str:
@@ -72,7 +77,7 @@ class Compared:
         """Write the report, one self-contained HTML page."""
         from unmask.report import comparison
 
-        return written(path, comparison.render(self.result))
+        return written(path, comparison.render(self.result, self.items))
 
     def save(self, folder: str | PathLike[str]) -> Path:
         """Write the folder: `result.json`, `items/`, `report.html`, and the audits made for it under `audits/`."""
@@ -83,7 +88,7 @@ class Compared:
             name: storage.Folder(one.result, one.items, {"report.html": html.render(one.result, one.items)})
             for name, one in self.audits.items()
         }
-        pages = {"report.html": comparison.render(self.result)}
+        pages = {"report.html": comparison.render(self.result, self.items)}
         target = Path(folder)
         storage.save_folder(target, storage.Folder(self.result, self.items, pages, audits))
         return target
@@ -96,8 +101,8 @@ def compare(
     protocol: str | None = None,
     usefulness: bool = True,
     text: str | PathLike[str] | None = None,
-    task: str | None = None,
-    data: str | None = None,
+    task: Sequence[str] | str = (),
+    data: Sequence[str] | str = (),
     train: str | PathLike[str] | None = None,
     test: str | PathLike[str] | None = None,
     classifiers: str | PathLike[str] = "comparisons/classifiers",
@@ -114,16 +119,22 @@ def compare(
 
     Each of `before` and `after` is an audit folder, an `Audit`, or a model as `audit` takes it. Models are audited with
     the settings of the first audit among them; `languages` and `protocol` take their place. `text` is a file of neutral
-    sentences to measure usefulness on. With `task` (sentiment or nli) and `data`, or `train` and `test`, the models are
-    also fine-tuned and their accuracies compared.
+    sentences to measure usefulness on. With `task` (sentiment, nli or both) and `data` (one for each), or `train` and
+    `test`, the models are also fine-tuned and their accuracies compared. Of four models or more it is also said whether
+    the measures agree on which is the more biased; then the fine-tuned classifiers are audited, too.
     """
     from unmask.comparing import job
     from unmask.comparing.downstream import Downstream
     from unmask.errors import UnmaskError
     from unmask.training.loop import Settings as Training
 
-    if task is None and (data or train or test):
+    tasks, sets = names_of(task), names_of(data)
+    if not tasks and (sets or train or test):
         raise UnmaskError("data, train and test belong to a task; say which with --task sentiment or --task nli")
+    if len(tasks) > 1 and (train or test or len(sets) != len(tasks)):
+        raise UnmaskError(
+            f"{len(tasks)} tasks and {len(sets)} data sets were given; give --data for each --task, in the same order"
+        )
     own = names_of(languages) or protocol
     settings = job.Settings(
         audit=auditing.Settings(languages=names_of(languages) or ("en",), protocol=protocol or "sound", seed=seed)
@@ -131,9 +142,16 @@ def compare(
         else None,
         usefulness=usefulness,
         text=path_of(text),
-        task=None
-        if task is None
-        else Downstream(task, data, train=path_of(train), test=path_of(test), settings=Training(seed=seed)),
+        tasks=tuple(
+            Downstream(
+                one,
+                sets[at] if at < len(sets) else None,
+                train=path_of(train),
+                test=path_of(test),
+                settings=Training(seed=seed),
+            )
+            for at, one in enumerate(tasks)
+        ),
         classifiers=Path(classifiers),
         seed=seed,
         loading=LoadOptions(device, offline, allow_pickle, allow_remote_code),

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from unmask.cli.options import AllowPickle, AllowRemoteCode, Json, Offline
 from unmask.errors import UnmaskError
 
-if TYPE_CHECKING:
-    pass
-
 
 def command(
     before: Annotated[
         str,
-        typer.Argument(help="The audit folder to start from; or a model, which is then audited: a folder, a hub id."),
+        typer.Argument(
+            help="The audit folder to start from; or a model, which is then audited: a folder, a hub id, word vectors."
+        ),
     ],
     after: Annotated[list[str], typer.Argument(help="One or more audit folders or models to compare with it.")],
     language: Annotated[
@@ -38,10 +37,16 @@ def command(
         bool, typer.Option("--no-usefulness", help="Compare the bias alone; the models are not loaded.")
     ] = False,
     task: Annotated[
-        str | None,
-        typer.Option(help="sentiment or nli: also fine-tune every model alike and compare accuracies. Takes long."),
+        list[str] | None,
+        typer.Option(
+            help="sentiment or nli: also fine-tune every model alike and compare accuracies. Takes long. May be given"
+            " twice; of four models or more the classifiers are audited, too."
+        ),
     ] = None,
-    data: Annotated[str | None, typer.Option(help="A known data set for --task: imdb (sentiment), snli (nli).")] = None,
+    data: Annotated[
+        list[str] | None,
+        typer.Option(help="A known data set for each --task, in the same order: imdb (sentiment), snli (nli)."),
+    ] = None,
     train: Annotated[Path | None, typer.Option(help="Examples of your own for --task, as in unmask finetune.")] = None,
     test: Annotated[Path | None, typer.Option(help="What accuracies are measured on, with --train.")] = None,
     out: Annotated[
@@ -60,9 +65,10 @@ def command(
 ) -> None:
     """Say what changed between two models: the bias, how surely, and what it cost.
 
-    Pairs the items of two or more audits, sentence by sentence, and leaves a folder with result.json and report.html.
-    The verdict is improved, no reliable change, overshot (the bias was reversed) or worse. Where the audited models are
-    still there, it also measures whether they fill in neutral words as well as before.
+    Pairs the items of two or more audits, sentence by sentence and word by word, and leaves a folder with result.json
+    and report.html. The verdict is improved, no reliable change, overshot (the bias was reversed) or worse. Where the
+    audited models are still there, words that were most biased before are asked of them again, and it is measured
+    whether they fill in neutral words as well as before. Of four models or more it says whether the measures agree.
 
     Examples:
 
@@ -70,6 +76,7 @@ def command(
     - `unmask compare unmask-mini ./my-debiased --out comparisons/mine` (audits both first)
     - `unmask compare audits/bert ./bert-cds ./bert-sent-debias` (several at once, each judged on its own)
     - `unmask compare bert-base-uncased ./bert-cds --task sentiment --data imdb`
+    - `unmask compare vectors.bin ./hard-debiased` (word vectors, and what unmask mitigate has made of them)
     """
     from contextlib import ExitStack
 
@@ -86,7 +93,7 @@ def command(
         raise UnmaskError(f"--text {text} is for usefulness, and --no-usefulness leaves that out; give one of them")
     with ExitStack() as shown:
         say, watch = shown.enter_context(training()) if task else (None, None)
-        progress = None if task else shown.enter_context(bar("Scoring sentences"))
+        progress = None if task else shown.enter_context(bar("Scoring"))
         compared = api.compare(
             before,
             *after,
@@ -94,8 +101,8 @@ def command(
             protocol=protocol,
             usefulness=not no_usefulness,
             text=text,
-            task=task,
-            data=data,
+            task=task or (),
+            data=data or (),
             train=train,
             test=test,
             seed=seed,

@@ -85,18 +85,21 @@ def run(
     loading: LoadOptions | None = None,
     say: Say | None = None,
     watch: Watch | None = None,
+    made: dict[str, Path] | None = None,
 ) -> list[Usefulness]:
     """Fine-tune and test every model; what each of `afters` can do is compared with `before`.
 
     The classifiers go into `folder`, one a model. One that is finished there, of the same weights, examples and
-    settings, is used again, and one that was interrupted goes on.
+    settings, is used again, and one that was interrupted goes on. `made` receives where each is, by the model's name.
     """
     loading = loading or LoadOptions()
     examples = task.examples(offline=loading.offline)
-    right = [
-        _right(_classifier(task, subject, examples, folder, loading, say, watch), examples.test, loading)
-        for subject in (before, *afters)
-    ]
+    classifiers = {
+        subject.name: _classifier(task, subject, examples, folder, loading, say, watch) for subject in (before, *afters)
+    }
+    if made is not None:
+        made |= classifiers
+    right = [_right(classifier, examples.test, loading) for classifier in classifiers.values()]
     found = []
     for subject, now in zip(afters, right[1:], strict=True):
         shares = matched_shares(right[0], now)

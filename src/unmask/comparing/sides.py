@@ -14,18 +14,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unmask import auditing
+from unmask.comparing.alike import MEASURES, fitted, settings_of
 from unmask.errors import UnmaskError, listed
 from unmask.models.sources import LoadOptions
-from unmask.probes import association as probe
-from unmask.probes import recorded
+from unmask.probes import recorded, recorded_words
 from unmask.results import AuditResult, Measurement, storage
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from unmask.models.interfaces import Progress
 
-FILES = ("templates", "persons", "professions")
-MEASURES = ("association",)
-"""What can be compared so far."""
+SCORES = (".csv", ".tsv", ".parquet")
+READ = {
+    "association": recorded.read,
+    "geometry": recorded_words.read_words,
+    "crows-pairs": recorded_words.read_pairs,
+}
 
 
 @dataclass(frozen=True)
@@ -46,10 +51,20 @@ class Subject:
         """What its audit says."""
         return self.findings.result
 
-    def measurement(self, language: str, corpus: str) -> Measurement | None:
-        """What was measured of it in a corpus."""
-        found = (one for one in self.result.measurements if (one.language, one.corpus) == (language, corpus))
-        return next(found, None)
+    def measurement(self, name: str, language: str, corpus: str) -> Measurement | None:
+        """What a measure found in a corpus."""
+        wanted = (name, language, corpus)
+        return next((one for one in self.result.measurements if key(one) == wanted), None)
+
+    def items(self, one: Measurement) -> pd.DataFrame:
+        """The items behind a measurement."""
+        found = self.findings.items[one.name]
+        return found[(found["language"] == one.language) & (found["corpus"] == one.corpus)].reset_index(drop=True)
+
+
+def key(one: Measurement) -> tuple[str, str, str]:
+    """What two measurements must share to be compared."""
+    return one.name, one.language, one.corpus
 
 
 def gather(
@@ -60,11 +75,12 @@ def gather(
     audits = [_read(one) for one in given]
     if settings is None and None in audits:
         first = next((audit for audit in audits if audit is not None), None)
-        settings = auditing.Settings(measures=MEASURES) if first is None else settings_of(first.result)
-    settings = dataclasses.replace(settings or auditing.Settings(), measures=MEASURES, loading=loading)
+        settings = auditing.Settings() if first is None else settings_of(first.result)
+    settings = dataclasses.replace(settings or auditing.Settings(), loading=loading)
+    own = [None if audit else fitted(one, settings) for one, audit in zip(given, audits, strict=True)]
     subjects = []
-    for one, audit in zip(given, audits, strict=True):
-        findings = audit or auditing.run(one, settings, progress=progress)
+    for one, audit, to_run in zip(given, audits, own, strict=True):
+        findings = audit or auditing.run(one, to_run or settings, progress=progress)
         known = findings.result.model
         again = one if audit is None else known.name if known.weight_hash else None
         folder = Path(one) if audit is not None and isinstance(one, str | PathLike) else None
@@ -76,33 +92,6 @@ def gather(
     return subjects
 
 
-def settings_of(result: AuditResult) -> auditing.Settings:
-    """The settings with which a model can be audited as this one was."""
-    asked = [(one.language, one.corpus) for one in result.measurements]
-    files = {name: Path(str(path)) for name in FILES if (path := result.configuration.get(name)) is not None}
-    known = [(language, corpus) for language, corpora in probe.CORPORA.items() for corpus in corpora]
-    strange = [corpus for language, corpus in asked if (language, corpus) not in known]
-    if strange and not files:
-        raise UnmaskError(
-            f"the scores of {result.model.name} are of a corpus {strange[0]!r} that is not ours, so a model cannot be"
-            " asked the same; give two audit folders, of unmask audit or unmask analyse"
-        )
-    settings = auditing.Settings(
-        languages=tuple(dict.fromkeys(language for language, _ in asked)),
-        protocol=result.measurements[0].protocol,
-        templates=files.get("templates"),
-        persons=files.get("persons"),
-        professions=files.get("professions"),
-        seed=result.seed,
-    )
-    if files:  # of an audit with words of the user's own, the configuration alone says on which corpus they stand
-        corpora = result.configuration.get("corpora")
-        asked = [(one.partition("/")[0], one.partition("/")[2]) for one in corpora] if isinstance(corpora, list) else []
-    usual = [(language, corpus) for language in settings.languages for corpus in settings.corpora_of(language)]
-    named = () if asked == usual else tuple(dict.fromkeys(corpus for _, corpus in asked))
-    return dataclasses.replace(settings, corpora=named)
-
-
 def _read(one: Any) -> auditing.Findings | None:
     """The audit that is meant, or None where it is a model."""
     if isinstance(one, auditing.Findings):
@@ -110,17 +99,17 @@ def _read(one: Any) -> auditing.Findings | None:
     if not isinstance(one, str | PathLike):
         return None
     path = Path(one)
-    if path.is_file():
+    if path.is_file() and path.suffix in SCORES:
         raise UnmaskError(f"{path} is a file; make an audit of it first: unmask analyse {path} --out FOLDER")
     if not (path / storage.RESULT).is_file():
         return None
     result = storage.load(path)
     if not result.measurements:
         raise UnmaskError(f"{path} holds no measurement; audit the model again")
-    if {one.name for one in result.measurements} != {"association"}:
-        raise UnmaskError(f"{path} is an audit of {result.measurements[0].name}; so far, association can be compared")
-    items = recorded.read(recorded.locate(path, "association")[0], None)
-    return auditing.Findings(result, {"association": items})
+    names = list(dict.fromkeys(one.name for one in result.measurements))
+    if other := [name for name in names if name not in MEASURES]:
+        raise UnmaskError(f"{path} is an audit of {other[0]}; {listed(MEASURES)} can be compared")
+    return auditing.Findings(result, {name: READ[name](recorded.locate(path, name)[0], None) for name in names})
 
 
 def _refuse_twice(given: Sequence[Any]) -> None:
@@ -153,9 +142,9 @@ def _refuse_mismatch(before: Subject, after: Subject) -> None:
             f"{before.name} was measured with the {listed(sorted(one))} protocol, {after.name} with"
             f" {listed(sorted(other))}; measure both with one"
         )
-    ours, theirs = ([(m.language, m.corpus) for m in side.result.measurements] for side in (before, after))
+    ours, theirs = ([key(m) for m in side.result.measurements] for side in (before, after))
     if not set(ours) & set(theirs):
-        said = [listed(" ".join(each) for each in side) for side in (ours, theirs)]
+        said = [listed(dict.fromkeys(" ".join(each) for each in side)) for side in (ours, theirs)]
         raise UnmaskError(
             f"{before.name} was measured on {said[0]}, {after.name} on {said[1]}: nothing in common; measure both in"
             " the same language and on the same corpus"

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unmask.comparing import downstream
+from unmask.comparing.again import load_again
 from unmask.comparing.sides import Subject
 from unmask.errors import UnmaskError
 from unmask.measures import usefulness
-from unmask.models.interfaces import MaskedLM
-from unmask.models.loading import load_masked_lm
 from unmask.models.sources import LoadOptions
 from unmask.results import Caveat, Figure, Usefulness
 
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
 
 WORDS, STATED = "masked words", "stated gender"
 NOT_MEASURED = "usefulness-not-measured"
+ASKED = ("association", "crows-pairs")
+"""Measures of masked language models, which alone can be asked for words."""
 
 
 @dataclass
@@ -47,7 +48,9 @@ def measure(
 ) -> Measured:
     """Score the model before and those after on the same sentences; what cannot be measured is a caveat."""
     measured = Measured()
-    languages = [one.language for one in subjects[0].result.measurements]
+    languages = [one.language for one in subjects[0].result.measurements if one.name in ASKED]
+    if not languages:
+        return _without(measured, f"{subjects[0].name} fills in no masked words")
     english = "en" in languages
     if text is None and not english:
         return _without(
@@ -89,8 +92,12 @@ def on_task(
     loading: LoadOptions,
     say: Say | None = None,
     watch: Watch | None = None,
-) -> None:
-    """Fine-tune the models that can be loaded again on a task, and add how right they then are."""
+) -> dict[str, Path]:
+    """Fine-tune the models that can be loaded again on a task, and add how right they then are.
+
+    Returns where the classifiers are, by the names of the models.
+    """
+    made: dict[str, Path] = {}
     usable = []
     for subject in subjects:
         try:
@@ -100,31 +107,16 @@ def on_task(
         except UnmaskError as error:
             _without(measured, f"{error}, so it was not tried on {task.task}")
             if subject is subjects[0]:
-                return
+                return made
             continue
         weights = subject.result.model.weight_hash or ""
         usable.append(downstream.Subject(subject.name, str(subject.model), weights))
     if len(usable) > 1:
         first, *others = usable
-        measured.found += downstream.run(task, first, others, folder=folder, loading=loading, say=say, watch=watch)
-
-
-def load_again(subject: Subject, loading: LoadOptions, progress: Progress | None = None) -> MaskedLM:
-    """The model of a side; refused where it is gone, or is not the one that was audited."""
-    if subject.model is None:
-        raise UnmaskError(f"{subject.name} is known by its scores alone")
-    if not subject.audited:  # its name stands in a file that may be a stranger's: what you allow is not for that
-        loading = replace(loading, allow_pickle=False, allow_remote_code=False)
-    try:
-        model = load_masked_lm(subject.model, loading, progress=progress)
-    except UnmaskError as error:
-        raise UnmaskError(f"{subject.name} cannot be loaded again ({error})") from None
-    audited = subject.result.model.weight_hash
-    if not subject.audited and isinstance(subject.model, str | PathLike) and hasattr(model, "info"):
-        found = model.info().weight_hash
-        if found != audited:
-            raise UnmaskError(f"the weights at {subject.model} are no longer those that were audited")
-    return model
+        measured.found += downstream.run(
+            task, first, others, folder=folder, loading=loading, say=say, watch=watch, made=made
+        )
+    return made
 
 
 def _without(measured: Measured, why: str) -> Measured:

@@ -8,7 +8,8 @@ from unmask.report.figures import HARD, Line
 from unmask.report.geometry_map import word_map
 from unmask.report.geometry_professions import professions_plot
 from unmask.report.pages import p, percent, signed
-from unmask.results.comparison import Change, Comparison, WordTestChange
+from unmask.results import WordTestChange
+from unmask.results.comparison import Change, Comparison
 from unmask.results.numbers import interval, number
 from unmask.results.record import Interval
 
@@ -23,6 +24,12 @@ NAMES = {
 }
 SHARES = ("clustering", "probe", "classification")
 SCORED = "words of both models"
+MEANINGS = {
+    "improved": "Words that were biased are harder to tell apart, by more than chance explains. How much is left, and"
+    " whether plain removal of a direction would leave as much, stands below.",
+    "worse": "Words that were biased are easier to tell apart, by more than chance explains.",
+    "overshot": "Professions have come to lie among words of the other gender.",
+}
 
 
 def view(comparison: Comparison, items: pd.DataFrame | None) -> dict[str, Any]:
@@ -33,7 +40,8 @@ def view(comparison: Comparison, items: pd.DataFrame | None) -> dict[str, Any]:
     every = [*geometry.professions_before, *geometry.professions_after]
     sides = (("before", geometry.professions_before), ("after", geometry.professions_after))
     scatters = [(name, professions_plot(some, beside=every)) for name, some in sides if some]
-    return {
+    meaning = {"meaning": MEANINGS[comparison.verdict]} if comparison.verdict in MEANINGS else {}
+    return meaning | {
         "tests": tests,
         "scored": SCORED,
         "maps": _maps(comparison, items),

@@ -7,29 +7,35 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from unmask.report.comparison_geometry import NAMES, line, plain
-from unmask.report.figures import change_line
+from unmask.report.comparison_geometry import SHARES, line
+from unmask.report.figures import HARD, change_line
 from unmask.report.tables import table
-from unmask.results import Agreement
+from unmask.results import Agreement, WordTestChange
 from unmask.results.comparison import Comparison
 from unmask.results.numbers import number
 
+SHORT = {
+    "clustering": "clusters, %",
+    "probe": "probe, %",
+    "classification": "classifier, %",
+    "neighbours": "neighbours, r",
+}
+
 
 def geometry_changes(comparison: Comparison) -> Table:
-    """The tests with the words of before, and what plain removal leaves; then the professions and WEAT."""
+    """The tests with the words of before, and what plain removal leaves of others; then the professions and WEAT."""
     geometry = comparison.geometry
     assert geometry is not None
-    rows = table("words biased before", "before → after", "change, 95 % interval", "p", "plain removal")
-    rows.columns[0].min_width = 14
+    rows = table("words of before", "before → after", "change [95 %]", "p", "plain leaves")
+    rows.columns[0].min_width = 13
     for one in geometry.tests:
         found = line(one.name, comparison.changes.get(one.name), one)
-        by = f"{found.change} {found.interval}".rstrip()
         rows.add_row(
-            NAMES.get(one.name, (one.name,))[0].lower(),
-            f"{found.before} → {found.after}",
-            by,
+            SHORT.get(one.name, one.name),
+            _bare(f"{found.before} → {found.after}"),
+            _bare(f"{found.change} {found.interval}".rstrip()),
             found.p,
-            " ".join(filter(None, plain(one))),
+            _plain(one),
         )
     for name, change in comparison.changes.items():
         if change.labels["contrast"] in ("stereotype", "association"):
@@ -37,6 +43,19 @@ def geometry_changes(comparison: Comparison) -> Table:
             by = f"{found.change} {found.interval}".rstrip()
             rows.add_row(escape(name), f"{found.before} → {found.after}", by, found.p, "")
     return rows
+
+
+def _bare(text: str) -> str:
+    """Numbers without their unit, which the name has: a terminal is narrow."""
+    return text.replace(f"{HARD}%", "").replace(f"{HARD}points", "")
+
+
+def _plain(one: WordTestChange) -> str:
+    if one.others is None:
+        return "–"
+    scale, digits = (100, 0) if one.name in SHARES else (1, 2)
+    low, high = (number(scale * end, digits) for end in (one.others.low, one.others.high))
+    return f"{low} to {high}"
 
 
 def show_agreement(agreement: Agreement, console: Console) -> None:

@@ -1,5 +1,6 @@
 """What an audit or a comparison says, as data: the schema of `result.json`, where it came from, how it is stored."""
 
+from unmask.results.agreement import Agreement, Correlation, MeasureFigure, ModelFigures
 from unmask.results.comparison import (
     Change,
     Comparison,
@@ -13,6 +14,7 @@ from unmask.results.comparison import (
     Verdict,
 )
 from unmask.results.geometry import BiasedWord, ClusterCount, Geometry, Neighbourhood, Reference, WordTest
+from unmask.results.geometry_change import GeometryChange, WordTestChange
 from unmask.results.schema import (
     SCHEMA_VERSION,
     AuditResult,
@@ -34,6 +36,7 @@ from unmask.results.schema import (
 
 __all__ = [
     "SCHEMA_VERSION",
+    "Agreement",
     "AuditResult",
     "BiasedWord",
     "Caveat",
@@ -41,16 +44,20 @@ __all__ = [
     "ClusterCount",
     "Comparison",
     "ComparisonResult",
+    "Correlation",
     "Distribution",
     "Effect",
     "Figure",
     "GenderWords",
     "Geometry",
+    "GeometryChange",
     "Group",
     "Hypothesis",
     "HypothesisChange",
     "Inference",
+    "MeasureFigure",
     "Measurement",
+    "ModelFigures",
     "ModelInfo",
     "Neighbourhood",
     "OccupationValue",
@@ -65,4 +72,5 @@ __all__ = [
     "Usefulness",
     "Verdict",
     "WordTest",
+    "WordTestChange",
 ]

@@ -6,6 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from unmask.results.agreement import Agreement
+from unmask.results.geometry_change import GeometryChange
 from unmask.results.record import Interval, Protocol, Record
 from unmask.results.schema import SCHEMA_VERSION, Caveat, ModelInfo
 
@@ -31,7 +33,7 @@ class Change(Record):
     change: float | None
     """After minus before."""
     interval: Interval | None = None
-    """95 % interval of the change: paired, over professions and person words."""
+    """95 % interval of the change: paired, over professions and person words, words, or pairs of sentences."""
     statistic: float | None = None
     statistic_name: str = "t"
     df: float | None = None
@@ -120,6 +122,8 @@ class Comparison(Record):
     table: list[TableRow] = Field(default_factory=list)
     professions: list[ProfessionChange] = Field(default_factory=list)
     hypotheses: list[HypothesisChange] = Field(default_factory=list)
+    geometry: GeometryChange | None = None
+    """For the geometry measure."""
     caveats: list[Caveat] = Field(default_factory=list)
     noise_floor: float | None = None
     """The noise floors of both measurements together: a smaller change is noise. Null if neither scored anything."""
@@ -187,5 +191,7 @@ class ComparisonResult(Record):
     after: list[Side]
     comparisons: list[Comparison]
     usefulness: list[Usefulness] = Field(default_factory=list)
+    agreement: Agreement | None = None
+    """Whether the measures agree, where four models or more were compared."""
     caveats: list[Caveat] = Field(default_factory=list)
     """Such as: the models were not the ones audited, usefulness could not be measured."""

@@ -31,6 +31,8 @@ _BY = {
     "classification": "by a classifier",
     "neighbours": "by neighbours",
 }
+SLIGHT = 0.05
+"""A smaller change of the share of words is called little, however sure it is."""
 OWN_ALONE = "The words that were most biased before could not be asked of this model, so only own words are compared."
 
 
@@ -88,9 +90,10 @@ def _headline(comparison: Comparison) -> list[str]:
 
 
 def _main(comparison: Comparison, change: Change) -> str:
-    said = (
-        f"{_HEADS[comparison.verdict]}: a classifier puts {percent(change.after, 1)} of {change.n:,} words on the side"
-    )
+    head = _HEADS[comparison.verdict]
+    if comparison.verdict in ("improved", "worse") and abs(change.change or 0.0) < SLIGHT:
+        head = head.replace("biased are", "biased are a little")
+    said = f"{head}: a classifier puts {percent(change.after, 1)} of {change.n:,} words on the side"
     said += f" where they were before ({percent(change.before, 1)} before"
     if change.change is not None:
         between = None if change.interval is None else (100 * change.interval[0], 100 * change.interval[1])

@@ -24,7 +24,8 @@ from numpy.typing import ArrayLike
 from unmask.measures.association import Measured
 from unmask.measures.geometry.analyse_sound import LABELS, neighbourhoods, word_tests
 from unmask.measures.geometry.references import NAMES
-from unmask.results import Change, Comparison, Geometry, GeometryChange, Reference, Test, WordTest, WordTestChange
+from unmask.measures.geometry.untested import QUESTIONS, associations, own_words
+from unmask.results import Change, Comparison, Geometry, GeometryChange, Reference, WordTest, WordTestChange
 from unmask.statistics.correlation import pearson
 from unmask.statistics.crossed import Estimate, jackknife
 from unmask.statistics.matched import matched_shares
@@ -32,14 +33,6 @@ from unmask.statistics.matched import matched_shares
 if TYPE_CHECKING:
     import pandas as pd
 
-QUESTIONS = {
-    "clustering": "Do words that were biased before still form two clusters?",
-    "probe": "Can a straight cut still tell words that were biased before apart?",
-    "classification": "Can a support-vector machine still tell words that were biased before apart?",
-    "neighbours": "Are professions still surrounded by words of the bias that they had before?",
-    "stereotype": "Did professions move away from the side of the gender that people think of?",
-}
-OWN_WORDS = "{}, own words"
 ROUNDING = 1e-4
 """A bias that varies less than this share of what it did before is what rounding left."""
 
@@ -62,8 +55,8 @@ def compare(
     changes = {} if again is None else _paired(before.items, again, then, now, before.name)
     if before.measurement.protocol == "sound":
         changes["stereotype"] = _stereotype(before, after)
-    changes |= _own(first, second)
-    changes |= _associations(before.measurement.tests, after.measurement.tests)
+    changes |= own_words(first, second)
+    changes |= associations(before.measurement.tests, after.measurement.tests)
     found = GeometryChange(
         words=len(before.items),
         unknown=list(unknown),
@@ -165,47 +158,6 @@ def _stereotype(before: Measured, after: Measured) -> Change:
         statistic=estimate.statistic,
         df=estimate.df,
         p_value=estimate.p_value,
-    )
-
-
-def _own(before: Geometry, after: Geometry) -> dict[str, Change]:
-    """The tests of each model's own words, which are not the same words, so that no change is tested."""
-    found = {}
-    for name in NAMES:
-        one, other = before.test(name), after.test(name)
-        if one is not None and other is not None:
-            found[OWN_WORDS.format(name)] = _untested(
-                {"contrast": name, "words": "own"}, QUESTIONS[name].replace("were biased before", "are biased"), one.n,
-                (one.value, one.interval), (other.value, other.interval),
-            )  # fmt: skip
-    return found
-
-
-def _associations(before: dict[str, Test], after: dict[str, Test]) -> dict[str, Change]:
-    return {
-        name: _untested(
-            one.labels, one.question, one.n, (one.estimate, one.interval), (after[name].estimate, after[name].interval)
-        )
-        for name, one in before.items()
-        if one.labels.get("contrast") == "association" and name in after
-    }
-
-
-Valued = tuple[float | None, tuple[float, float] | None]
-
-
-def _untested(labels: dict[str, str], question: str, n: int, before: Valued, after: Valued) -> Change:
-    known = before[0] is not None and after[0] is not None
-    return Change(
-        labels=labels,
-        question=question,
-        n=n,
-        before=before[0],
-        before_interval=before[1],
-        after=after[0],
-        after_interval=after[1],
-        change=after[0] - before[0] if known else None,  # type: ignore[operator]
-        statistic_name="",
     )
 
 

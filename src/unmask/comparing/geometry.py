@@ -1,0 +1,113 @@
+"""Geometry before and after: the model after is asked once more, about the words that were most biased before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from unmask.comparing.again import load_words_again
+from unmask.comparing.sides import Subject
+from unmask.errors import UnmaskError
+from unmask.measures import geometry
+from unmask.measures.association import Measured
+from unmask.measures.geometry.embedding import contextual, static
+from unmask.measures.geometry.score import OWN, Chosen, nearby_of, place, score_chosen
+from unmask.measures.geometry.space import Space
+from unmask.measures.geometry.tests import sizes_for
+from unmask.models.sources import LoadOptions
+from unmask.models.vectors import Vectors
+from unmask.probes import asked
+from unmask.results import Caveat, Comparison, Measurement
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from unmask.models.interfaces import Progress
+
+OWN_WORDS_ALONE = "own-words-alone"
+
+
+def compare(
+    before: Subject,
+    after: Subject,
+    one: Measurement,
+    other: Measurement,
+    *,
+    loading: LoadOptions,
+    progress: Progress | None = None,
+) -> tuple[Comparison, pd.DataFrame]:
+    """One vocabulary, judged; where the model after cannot be asked again, a caveat says why."""
+    items, caveats = before.items(one), list(one.caveats)
+    again, unknown = None, []
+    try:
+        if one.protocol != "sound":
+            raise UnmaskError("the published protocol is compared as its papers have it")
+        space = _space(after, before, list(items["word"]), loading, progress)
+        unknown = sorted(set(items["word"]) - set(space.words))
+        if unknown:
+            items = _rescored(before, space.words, items, loading, progress)
+        again = _asked(space, before, items)
+    except UnmaskError as error:
+        again, unknown, items = None, [], before.items(one)
+        caveats.append(
+            Caveat(code=OWN_WORDS_ALONE, text=f"Only the models' own words are compared: {str(error).rstrip('.')}.")
+        )
+    if unknown:
+        caveats.append(_unknown(after, unknown))
+    sides = (Measured(before.name, one, items), Measured(after.name, other, after.items(other)))
+    comparison, paired = geometry.compare(*sides, again, unknown=unknown)
+    caveats += [caveat for caveat in other.caveats if caveat.code not in {known.code for known in caveats}]
+    return geometry.judge(comparison).model_copy(update={"caveats": caveats}), paired.assign(compared=after.name)
+
+
+def _space(
+    subject: Subject, settings: Subject, words: Sequence[str], loading: LoadOptions, progress: Progress | None
+) -> Space:
+    """The words as a model has them, embedded as the audit before says."""
+    said = settings.result.configuration
+    most = said.get("words")
+    source = load_words_again(subject, loading, most=most if isinstance(most, int) else None)
+    if isinstance(source, Vectors):
+        return static(words, source)
+    layers: Any = said.get("layers")
+    how = {} if layers is None else {"layers": layers, "pooling": said["pooling"]}
+    return contextual(words, source, **how, progress=progress)
+
+
+def _asked(space: Space, before: Subject, items: pd.DataFrame) -> pd.DataFrame:
+    """What the tests make of the model after, with the bias that words had before."""
+    bias = items["bias"].to_numpy(dtype=np.float64)
+    nowhere = np.zeros(space.matrix.shape[1])  # the direction of another model is no direction of this space
+    gender = geometry.Contrast(nowhere, bias, np.empty(0, dtype=np.intp))
+    chosen = Chosen(before.name, list(items["word"]), gender)
+    with threadpool_limits(1):
+        found = score_chosen(space, chosen, asked.stereotypes(), sizes_for(len(space.words)), seed=before.result.seed)
+    for at, column in enumerate(("language", "corpus")):
+        found.insert(at, column, items[column].iloc[0])
+    return found
+
+
+def _rescored(
+    before: Subject, words: Sequence[str], items: pd.DataFrame, loading: LoadOptions, progress: Progress | None
+) -> pd.DataFrame:
+    """The model before with the words that both know: with fewer words, others are the most biased."""
+    space = _space(before, before, words, loading, progress)
+    if space.words != list(words):
+        raise UnmaskError(f"{before.name} no longer knows all words that it was audited with")
+    sizes = sizes_for(len(space.words))
+    with threadpool_limits(1):
+        nearby = nearby_of(space, asked.stereotypes(), sizes)
+        found = place(space, space.gender, OWN, nearby, sizes, seed=before.result.seed)
+    kept = items.set_index("word").loc[found["word"]]
+    return found.assign(**{name: kept[name].to_numpy() for name in ("language", "corpus", "stereotype", "x", "y")})
+
+
+def _unknown(after: Subject, words: Sequence[str]) -> Caveat:
+    some = ", ".join(words[:5]) + ("…" if len(words) > 5 else "")
+    return Caveat(
+        code="words-unknown-after",
+        text=f"{len(words):,} words have no vector in {after.name} ({some}); both models are compared without them.",
+    )

@@ -1,0 +1,400 @@
+"""Geometry before and after: the words of before asked again, how surely they lie apart, the verdict, and the page."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+import transformers
+from numpy.typing import NDArray
+from scipy import stats
+
+import unmask
+from pages import assert_loads_nothing, assert_plots_are_described, seen
+from unmask import auditing
+from unmask.comparing import job
+from unmask.errors import UnmaskError
+from unmask.lexicon.geometry import nouns
+from unmask.measures import crows_pairs, geometry
+from unmask.measures.association import Measured
+from unmask.measures.crows_pairs.analyse_sound import analyse as analyse_pairs
+from unmask.measures.geometry.changes import correlation_change
+from unmask.measures.judging import judged
+from unmask.models.vectors import Vectors, write
+from unmask.probes.asked import stereotypes
+from unmask.report.comparison import render
+from unmask.report.terminal import comparison_text
+from unmask.results import Change, Comparison, ModelInfo
+from unmask.results.storage import load_comparison
+from unmask.statistics.correlation import pearson
+
+SIZE = 16
+Table = tuple[list[str], NDArray[np.float32]]
+FEW = auditing.Settings(contrasts=19)
+
+
+@cache
+def planted() -> Table:
+    """Vectors in which professions lie where people think, along the first axis; the rest is noise."""
+    rng, people = np.random.default_rng(0), stereotypes()
+    words = list(dict.fromkeys(["he", "she", *people, *nouns()[:60]]))
+    matrix = rng.normal(size=(len(words), SIZE))
+    matrix[:, 0] = [2 * (people.get(word) or 0.0) for word in words] + rng.normal(scale=0.3, size=len(words))
+    matrix[:2, 0] = 4, -4
+    return words, matrix.astype(np.float32)
+
+
+def forgotten() -> Table:
+    """The same words with nothing of what they were."""
+    words, matrix = planted()
+    noise = np.random.default_rng(9).normal(size=matrix.shape)
+    return words, np.concatenate([matrix[:2], noise[2:]]).astype(np.float32)
+
+
+@cache
+def findings() -> job.Findings:
+    return job.run(planted(), [forgotten()], job.Settings(audit=FEW))
+
+
+@cache
+def before() -> auditing.Findings:
+    return findings().audits["(words, matrix)"]
+
+
+def _against(after: Any) -> tuple[job.Findings, Comparison]:
+    found = job.run(before(), [after], job.Settings(usefulness=False))
+    return found, found.result.comparisons[0]
+
+
+def _only(found: job.Findings) -> Comparison:
+    (one,) = found.result.comparisons
+    return one
+
+
+# the numbers
+
+
+def test_the_words_are_those_of_before() -> None:
+    items = findings().items["geometry"]
+    one, other = (rows.reset_index(drop=True) for _, rows in items.groupby("model", sort=False))
+    assert (set(one["words"]), set(other["words"])) == ({"own"}, {"(words, matrix)"})
+    for column in ("word", "bias", "side", "part"):
+        assert list(one[column]) == list(other[column])
+    assert list(one["predicted"]) != list(other["predicted"])
+
+
+@pytest.mark.parametrize("name", ["clustering", "probe", "classification"])
+def test_shares_are_matched_word_by_word(name: str) -> None:
+    items, change = findings().items["geometry"], _only(findings()).changes[name]
+    side, said = {"clustering": ("side", "cluster"), "probe": ("side", "probed")}.get(name, ("part", "predicted"))
+    one, other = (rows.set_index("word") for _, rows in items.groupby("model", sort=False))
+    words = one.index[one[side].isin(["female", "male"])]
+    right, now = (frame.loc[words, said] == one.loc[words, side] for frame in (one, other))
+    assert (change.n, change.before, change.after) == (len(words), right.mean(), now.mean())
+    assert change.change == pytest.approx(now.mean() - right.mean())
+    lost, gained = int((right & ~now).sum()), int((now & ~right).sum())
+    assert change.p_value == pytest.approx(stats.binomtest(gained, lost + gained).pvalue)
+
+
+def test_neighbours_are_correlated_with_the_bias_of_before() -> None:
+    items, change = findings().items["geometry"], _only(findings()).changes["neighbours"]
+    one, other = (rows.set_index("word") for _, rows in items.groupby("model", sort=False))
+    around = one.index[one["male_neighbours"].notna()]
+    r = [pearson(one.loc[around, "bias"], frame.loc[around, "male_neighbours"]) for frame in (one, other)]
+    assert [change.before, change.after] == pytest.approx(r)
+    assert change.change == pytest.approx(r[1] - r[0])
+    assert change.interval is not None
+    assert change.interval[0] < r[1] - r[0] < change.interval[1]
+
+
+def test_the_jackknife_of_a_change_is_worked_by_hand() -> None:
+    rng = np.random.default_rng(3)
+    x, y, v = rng.normal(size=(3, 7))
+    found = correlation_change((x, y), (x, v))
+    left = [
+        np.corrcoef(np.delete(x, at), np.delete(v, at))[0, 1] - np.corrcoef(np.delete(x, at), np.delete(y, at))[0, 1]
+        for at in range(7)
+    ]
+    error = np.sqrt(6 / 7 * ((left - np.mean(left)) ** 2).sum())
+    assert found.value == pytest.approx(np.corrcoef(x, v)[0, 1] - np.corrcoef(x, y)[0, 1])
+    assert found.standard_error == pytest.approx(error)
+    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(found.value or 0) / error, 6))
+    assert correlation_change((x, np.ones(7)), (x, v)).value is None
+
+
+def test_without_a_change_5_percent_of_correlations_are_found_changed() -> None:
+    """Two noisy looks at the same relation, 200 times: no more rejections than 5 % allow, and not none."""
+    rng, draws = np.random.default_rng(4), 200
+    rejected = 0
+    for _ in range(draws):
+        x = rng.normal(size=60)
+        y, v = (0.8 * x + rng.normal(size=60) for _ in range(2))
+        p = correlation_change((x, y), (x, v)).p_value
+        assert p is not None
+        rejected += p < 0.05
+    assert 0 < rejected <= stats.binom.isf(0.001, draws, 0.05)
+
+
+def test_what_plain_removal_leaves_is_that_of_the_model_before() -> None:
+    change, audited = _only(findings()).geometry, before().result.measurements[0].geometry
+    assert change is not None
+    assert audited is not None
+    for one in change.tests:
+        removed, own = audited.test(one.name, removed=True), audited.test(one.name)
+        assert removed is not None
+        assert own is not None
+        assert (one.before, one.removed) == (own.value, removed.value)
+        assert one.others is not None
+        assert removed.reference is not None
+        assert one.others.values == removed.reference.values
+        reach = sum(value >= (one.after or 0) - 1e-12 for value in one.others.values)
+        assert one.others.p_value == pytest.approx((1 + reach) / (1 + len(one.others.values)))
+
+
+def test_a_model_that_has_forgotten_is_improved_though_its_own_words_lie_apart() -> None:
+    found = _only(findings())
+    assert found.verdict == "improved"
+    assert found.changes["classification"].after == pytest.approx(0.5, abs=0.15)
+    assert found.changes["classification, own words"].after == pytest.approx(1.0, abs=0.1)
+    assert found.changes["classification, own words"].p_value is None
+    assert found.changes["stereotype"].verdict == "improved"
+    assert "harder to tell apart than before" in found.headline
+    assert "plain removal of an unrelated direction leaves" in found.headline
+    tested = [found.changes[name] for name in ("clustering", "probe", "classification", "neighbours")]
+    smallest = min(change.p_value or 0.0 for change in tested)
+    assert min(change.p_adjusted or 0.0 for change in tested) == pytest.approx(4 * smallest)
+    assert "fills in no masked words" in findings().result.caveats[0].text
+
+
+# degenerate input
+
+
+def test_longer_vectors_are_the_same_model() -> None:
+    words, matrix = planted()
+    _, found = _against((words, 2 * matrix))
+    assert found.verdict == "no reliable change"
+    for name in ("clustering", "probe", "classification", "neighbours", "stereotype"):
+        assert found.changes[name].change == pytest.approx(0, abs=1e-6)
+        assert found.changes[name].verdict == "no reliable change"
+
+
+def test_words_that_only_one_knows_are_left_out_of_both() -> None:
+    words, matrix = forgotten()
+    lost = words[5:15]
+    kept = [at for at, word in enumerate(words) if word not in lost]
+    table = [words[at] for at in kept], matrix[kept]
+    found = job.run(planted(), [table], job.Settings(audit=FEW, usefulness=False))
+    one = _only(found)
+    assert one.geometry is not None
+    assert one.geometry.unknown == sorted(lost)
+    assert (one.unpaired, one.items) == (10, len(before().items["geometry"]) - 10)
+    assert "10 words have no vector in (words, matrix)-2" in " ".join(caveat.text for caveat in one.caveats)
+    assert not set(found.items["geometry"]["word"]) & set(lost)
+
+
+def test_a_model_known_by_its_scores_has_only_its_own_words() -> None:
+    audited = findings().audits["(words, matrix)-2"]
+    nameless = audited.result.model_copy(update={"model": ModelInfo(name="scores", architecture="recorded scores")})
+    _, found = _against(auditing.Findings(nameless, audited.items))
+    assert "own-words-alone" in {caveat.code for caveat in found.caveats}
+    assert set(found.changes) >= {"stereotype", "classification, own words"}
+    assert "classification" not in found.changes
+    assert found.verdict == "no reliable change"
+    assert "could not be asked" in found.headline
+
+
+def test_a_bias_of_which_rounding_is_left_has_no_correlation() -> None:
+    audited = findings().audits["(words, matrix)-2"]
+    items = audited.items["geometry"]
+    gone = auditing.Findings(audited.result, {"geometry": items.assign(bias=items["bias"] * 1e-9)})
+    change = _against(gone)[1].changes["stereotype"]
+    assert (change.after, change.change, change.verdict) == (None, None, None)
+
+
+def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "scores.csv").write_text("word,bias\n")
+    with pytest.raises(UnmaskError, match="unmask analyse"):
+        job.run(before(), [tmp_path / "scores.csv"])
+    with pytest.raises(UnmaskError, match=r"'inference'.* can be compared"):
+        job.run("unmask-mini", ["unmask-mini-nli"], job.Settings(audit=auditing.Settings(measures=("association",))))
+
+
+# the verdict
+
+
+def _change(was: float, now: float, p: float | None = 0.001, contrast: str = "neighbours") -> Change:
+    return Change(
+        labels={"contrast": contrast},
+        question="",
+        n=9,
+        before=was,
+        before_interval=(was - 0.1, was + 0.1),
+        after=now,
+        after_interval=(now - 0.1, now + 0.1),
+        change=now - was,
+        p_value=p,
+        p_adjusted=p,
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "verdict"),
+    [
+        (_change(0.8, 0.3), "improved"),
+        (_change(0.3, 0.8), "worse"),
+        (_change(0.8, -0.3), "overshot"),
+        (_change(0.8, -0.05), "improved"),
+        (_change(0.05, -0.9), "worse"),
+        (_change(0.8, 0.3, p=0.05), "no reliable change"),
+        (_change(0.8, 0.3, p=None), "no reliable change"),
+    ],
+)
+def test_one_rule_for_figures_around_zero(change: Change, verdict: str) -> None:
+    assert judged(change) == verdict
+
+
+@pytest.mark.parametrize(
+    ("classification", "neighbours", "verdict"),
+    [
+        ((0.99, 0.9), (0.8, 0.5), "improved"),
+        ((0.99, 0.9), (0.8, -0.5), "overshot"),
+        ((0.9, 0.99), (0.8, -0.5), "worse"),
+        ((0.9, 0.9), (0.8, 0.5), "no reliable change"),
+    ],
+)
+def test_classification_speaks_for_the_whole(
+    classification: tuple[float, float], neighbours: tuple[float, float], verdict: str
+) -> None:
+    p = 1.0 if classification[0] == classification[1] else 0.001
+    changes = {
+        "classification": _change(*classification, p=p, contrast="classification"),
+        "neighbours": _change(*neighbours),
+    }
+    assert _judged(changes).verdict == verdict
+
+
+def _judged(changes: dict[str, Change]) -> Comparison:
+    """What is said of these changes, where nothing stands beside them."""
+    found = _only(findings())
+    assert found.geometry is not None
+    bare = found.geometry.model_copy(update={"tests": []})
+    return geometry.judge(found.model_copy(update={"changes": changes, "geometry": bare}))
+
+
+@pytest.mark.parametrize(
+    ("after", "said"), [(0.97, "are a little harder"), (0.8, "are harder"), (1.0, "a little easier")]
+)
+def test_a_sure_change_is_not_called_large(after: float, said: str) -> None:
+    assert said in _judged({"classification": _change(0.99, after, contrast="classification")}).headline
+
+
+def test_professions_are_reversed_only_below_what_plain_removal_leaves() -> None:
+    """A profession is no neighbour of its own, so that chance lies a little below zero."""
+    found = _only(findings())
+    assert found.geometry is not None
+    around = found.geometry.test("neighbours")
+    assert around is not None
+    assert around.others is not None
+    for after, verdict in ((around.others.low - 0.2, "overshot"), (around.others.mean, "improved")):
+        change = _change(0.8, after).model_copy(update={"after_interval": (after - 0.1, -0.001)})
+        tests = [around.model_copy(update={"after": after})]
+        moved = found.model_copy(
+            update={"changes": {"neighbours": change}, "geometry": found.geometry.model_copy(update={"tests": tests})}
+        )
+        assert geometry.judge(moved).changes["neighbours"].verdict == verdict
+
+
+# pairs of sentences
+
+
+def test_pairs_of_sentences_are_matched() -> None:
+    rng = np.random.default_rng(1)
+    items = pd.DataFrame({"language": "en", "corpus": "crows-pairs", "id": range(40), "direction": "stereo"})
+    sides = []
+    for name, mean in (("one", 1.0), ("two", 0.0)):
+        own = items.assign(difference=rng.normal(mean, size=40), pll_more=0.0, pll_less=0.0, female="")
+        sides.append(Measured(name, analyse_pairs(own, 0), own))
+    found, paired = crows_pairs.compare(*sides)
+    was, now = (side.items["difference"] > 0 for side in sides)
+    lost, gained = int((was & ~now).sum()), int((now & ~was).sum())
+    change = found.changes["stereotype"]
+    assert (change.before, change.after) == (was.mean() - 0.5, now.mean() - 0.5)
+    assert change.p_value == pytest.approx(stats.binomtest(gained, lost + gained).pvalue)
+    difference = sides[1].items["difference"] - sides[0].items["difference"]
+    assert found.changes["likelihood"].p_value == pytest.approx(stats.ttest_1samp(difference, 0).pvalue)
+    assert len(paired) == found.items == 40
+    with pytest.raises(UnmaskError, match="no pair of sentences in common"):
+        crows_pairs.compare(sides[0], Measured("three", sides[1].measurement, items.assign(id=99, difference=0.0)))
+
+
+# the sides, the page
+
+
+def test_debiased_vectors_are_compared_with_those_they_were_made_from(tmp_path: Path) -> None:
+    words, matrix = planted()
+    more = [*words, "man", "woman", "father", "mother"]
+    ends = np.random.default_rng(2).normal(size=(4, SIZE))
+    ends[:, 0] = 4, -4, 4, -4
+    write(tmp_path / "v.bin", Vectors(more, np.concatenate([matrix, ends]).astype(np.float32)), form="word2vec")
+    unmask.mitigate(tmp_path / "v.bin", "hard-debias", tmp_path / "hard")
+    unmask.audit(tmp_path / "v.bin", contrasts=19).save(tmp_path / "audit")
+    compared = unmask.compare(tmp_path / "audit", tmp_path / "hard", usefulness=False)
+    assert compared.result.after[0].lineage.startswith("Made from v.bin by hard-debias")
+    assert compared.audits["hard"].result.configuration["contrasts"] == 19
+    assert compared.comparisons[0].name == "geometry"
+    assert compared.comparisons[0].changes["classification"].p_adjusted is not None
+    compared.save(tmp_path / "kept")
+    assert load_comparison(tmp_path / "kept") == compared.result
+    kept = pd.read_parquet(tmp_path / "kept" / "items" / "geometry.parquet")
+    assert set(kept["model"]) == {"v.bin", "hard"}
+
+
+def test_an_encoder_is_asked_again_as_it_was_audited(model_folder: Callable[[str], Path], tmp_path: Path) -> None:
+    """Two small models; the one after is loaded again if its weights are those that were audited."""
+    base, other = model_folder("bert-uncased"), tmp_path / "other"
+    shutil.copytree(base, other)
+    model = transformers.AutoModelForMaskedLM.from_pretrained(base)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter += 0.02 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(1))
+    model.save_pretrained(other)
+    how: dict[str, Any] = {"measures": "geometry", "words": 1, "contrasts": 19, "layers": 1, "pooling": "mean"}
+    audited = unmask.audit(str(base), **how)
+    compared = unmask.compare(audited, str(other), usefulness=False)
+    configuration = compared.audits["other"].result.configuration
+    assert (configuration["layers"], configuration["pooling"], configuration["words"]) == (1, "mean", 1)
+    change = compared.comparisons[0].changes["classification"]
+    assert change.p_adjusted is not None
+    after = compared.audits["other"]
+    shutil.copyfile(base / "model.safetensors", other / "model.safetensors")
+    changed = unmask.compare(audited, after, usefulness=False).comparisons[0]
+    assert "no longer those that were audited" in next(
+        caveat.text for caveat in changed.caveats if caveat.code == "own-words-alone"
+    )
+    assert "classification" not in changed.changes
+
+
+def test_the_page_has_maps_and_professions_side_by_side() -> None:
+    found = findings()
+    page = render(found.result, found.items)
+    assert_loads_nothing(page)
+    assert_plots_are_described(page, 4)
+    for part in ("Do words that were biased before still lie together?", "Plain removal leaves", "After, own words"):
+        assert part in seen(page)
+    change = _only(found).changes["classification"]
+    assert f"{100 * (change.before or 0):.1f} %" in seen(page)
+    assert f"{100 * (change.after or 0):.1f} %" in seen(page)
+    assert "None" not in seen(page)
+    assert_plots_are_described(render(found.result), 2)  # without items there is no map
+    lines = comparison_text(found.result, 80).splitlines()  # a narrow terminal cuts no number
+    assert f"{100 * (change.before or 0):.1f} → {100 * (change.after or 0):.1f}" in next(
+        line for line in lines if "classifier, %" in line
+    )
+    assert any("plain leaves" in line for line in lines)
