@@ -12,8 +12,9 @@ from sklearn.linear_model import Ridge
 from sklearn.svm import SVC
 
 from unmask.errors import UnmaskError
-from unmask.measures.geometry import contrast, published, references, tests
+from unmask.measures.geometry import analyse_sound, contrast, interpret, published, references, tests
 from unmask.measures.geometry.contrast import Contrast, between, others
+from unmask.measures.geometry.score import OWN, place
 from unmask.measures.geometry.space import make
 from unmask.statistics.probe import FOLDS, PENALTY, probe
 from unmask.statistics.separation import agreement, many_clusters, predictions, two_clusters, v_measure
@@ -251,6 +252,24 @@ class TestPublished:
             assert found.loc[f"w{at}", "male_neighbours"] == pytest.approx(np.mean(space.gender.bias[near] > 0))
         plain = published.place(space, professions, published.STATIC).set_index("word")
         np.testing.assert_allclose(plain["put_down"][:20], space.gender.bias[:20])
+
+
+class TestAnalysis:
+    def test_words_cannot_be_chosen_by_what_rounding_left(self) -> None:
+        matrix = gaussian(400, 6)
+        words = [f"w{at}" for at in range(400)]
+        space = make(words, matrix, np.eye(6)[0], np.eye(6)[1], group=1, vectors="", direction="")
+        nearby = tests.nearby(space.matrix, np.arange(20), 50)
+        items = place(space, space.gender, OWN, nearby, tests.Sizes(30, 60, 50), seed=0)
+        items = items.assign(language="en", corpus="nouns", stereotype=np.where(np.arange(400) < 20, 0.3, np.nan))
+        found = analyse_sound.analyse(items, 0)
+        assert found.geometry is not None
+        assert found.geometry.test("clustering") is not None
+        gone = interpret(analyse_sound.analyse(items.assign(bias=items["bias"] * 1e-8), 0))
+        assert gone.geometry is not None
+        assert gone.geometry.tests == []
+        assert gone.tests["stereotype"].estimate is None
+        assert "nothing but rounding" in gone.headline
 
 
 class TestSpace:

@@ -48,7 +48,8 @@ def show(result: AuditResult, console: Console) -> None:
             crows_pairs_terminal.show(measurement, console)
         else:
             _show_association(measurement, console)
-        console.print(Text(f"Caveats: {', '.join(caveat.code for caveat in measurement.caveats)}", style="dim"))
+        codes = ", ".join(caveat.code for caveat in measurement.caveats)
+        console.print(Text(f"Caveats: {codes or 'none'}", style="dim"))
 
 
 def _show_association(measurement: Measurement, console: Console) -> None:

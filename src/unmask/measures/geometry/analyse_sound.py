@@ -21,6 +21,8 @@ from unmask.statistics.separation import Separation, predictions, two_clusters
 if TYPE_CHECKING:
     import pandas as pd
 
+ROUNDING = 1e-6
+"""A bias that scatters less than this is what float32 leaves of nothing."""
 SHOWN = 15
 """So many of the most biased words are named."""
 QUESTIONS = {
@@ -49,10 +51,17 @@ def analyse(
     del seed  # nothing is drawn
     own = items[items["words"] == OWN].reset_index(drop=True)
     found = word_tests(own, details.references, details.probes) if details else word_tests(own)
+    if is_rounding(own):
+        found, own = [], own.assign(stereotype=np.nan)
     tests = _adjusted({name: _test(name, found) for name in QUESTIONS})
     tests["stereotype"] = _stereotype(own)
     tests |= associations or {}
     return measurement(items, "sound", tests, geometry(own, found, details))
+
+
+def is_rounding(items: pd.DataFrame) -> bool:
+    """Whether nothing but rounding is left along the direction, as in vectors that it was taken out of."""
+    return bool(items["bias"].std() < ROUNDING)
 
 
 def measurement(items: pd.DataFrame, protocol: Protocol, tests: Mapping[str, Test], found: Geometry) -> Measurement:

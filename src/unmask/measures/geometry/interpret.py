@@ -9,6 +9,10 @@ from unmask.results.numbers import number, p_value, percent
 
 LEVEL = 0.05
 NOTHING = "No finding: there are too few words with vectors."
+GONE = (
+    "No word lies along the gender direction: nothing but rounding is left of it, so that words cannot be chosen by it."
+    " Whether gender is gone or only hidden can be seen with the words that were biased before: unmask compare."
+)
 STRENGTHS = ((0.1, "hardly any"), (0.3, "a weak"), (0.5, "a moderate"), (1.01, "a strong"))
 """Up to which correlation a relation is called what (Cohen 1988)."""
 
@@ -17,6 +21,8 @@ def interpret(measurement: Measurement) -> Measurement:
     """Add the headline and the caveats to a measurement whose p-values have been adjusted."""
     geometry = measurement.geometry
     assert geometry is not None
+    if measurement.protocol == "sound" and not geometry.tests and geometry.words:
+        return measurement.model_copy(update={"headline": GONE, "caveats": [*measurement.caveats]})
     said = _published(measurement) if measurement.protocol == "published" else _sound(measurement)
     return measurement.model_copy(
         update={
