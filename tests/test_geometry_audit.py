@@ -346,7 +346,7 @@ def test_models_that_have_read_nothing_are_unbiased() -> None:
         low["stereotype"] += p_value is not None and p_value <= 0.1
         for name, test in of_encoder(encoder, layers=1, pooling="first+last", seed=seed).items():
             low[name] += test.p_value is not None and test.p_value <= 0.1
-        by_itself = clusters(space.matrix, space.gender, sizes.clustered, seed=seed)
+        by_itself = clusters(space.matrix, space.gender, sizes.clustered)
         low["clusters by themselves"] += two_clusters(by_itself.first, by_itself.said).p_value <= 0.1
     assert low.pop("clusters by themselves") == SEEDS
     assert len(low) == 5 + len(associations())

@@ -35,6 +35,9 @@ class WordTest(Record):
     value: float | None
     """The share of words on the right side; for neighbours, a correlation."""
     interval: Interval | None = None
+    """Over other words; none for clusters, which all words make together."""
+    as_tight: Interval | None = None
+    """Of clusters: from the least to the most that others give which are as tight."""
     v_measure: float | None = None
     chance: float | None = None
     """What labels dealt out anew come to, on average."""

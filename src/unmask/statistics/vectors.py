@@ -13,9 +13,10 @@ def unit(matrix: NDArray[np.floating]) -> NDArray[np.float64]:
     return rows / np.where(lengths > 0, lengths, 1.0)
 
 
-def without(rows: NDArray[np.floating], direction: NDArray[np.floating]) -> NDArray[np.float64]:
+def without(rows: NDArray[np.floating], direction: NDArray[np.floating]) -> NDArray[np.floating]:
     """Rows without their part along a direction of length 1, brought back to length 1."""
-    return unit(rows - np.outer(rows @ direction, direction))
+    along = np.asarray(direction, rows.dtype)
+    return unit(rows - np.outer(rows @ along, along)).astype(rows.dtype)
 
 
 def products_without(

@@ -51,12 +51,18 @@ def analyse(
     del seed  # nothing is drawn
     own = items[items["words"] == OWN].reset_index(drop=True)
     found = word_tests(own, details.references, details.probes) if details else word_tests(own)
+    if details:
+        found = [_with_range(one, details.as_tight.get(one.removed)) for one in found]
     if is_rounding(own):
         found, own = [], own.assign(stereotype=np.nan)
     tests = _adjusted({name: _test(name, found) for name in QUESTIONS})
     tests["stereotype"] = _stereotype(own)
     tests |= associations or {}
     return measurement(items, "sound", tests, geometry(own, found, details))
+
+
+def _with_range(test: WordTest, ends: tuple[float, float] | None) -> WordTest:
+    return test.model_copy(update={"as_tight": ends}) if test.name == "clustering" else test
 
 
 def is_rounding(items: pd.DataFrame) -> bool:
@@ -158,7 +164,7 @@ def _sorted(
         removed=removed,
         n=result.n,
         value=result.accuracy,
-        interval=wilson(result.accuracy, result.n),
+        interval=None if name == "clustering" else wilson(result.accuracy, result.n),
         v_measure=result.v_measure if name == "clustering" else None,
         chance=chance[0],
         chance_high=chance[1],

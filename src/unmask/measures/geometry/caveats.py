@@ -6,6 +6,7 @@ from unmask.results import Caveat, Geometry
 
 FEW_WORDS = 3000
 LOPSIDED = 0.9
+UNSTABLE = 0.05
 
 
 def caveats(geometry: Geometry, protocol: str) -> list[Caveat]:
@@ -27,6 +28,17 @@ def caveats(geometry: Geometry, protocol: str) -> list[Caveat]:
                 " vocabulary, and the papers' sizes are not reached.",
             )
         )
+    for test in (geometry.test("clustering", removed=removed) for removed in (False, True)):
+        if test is not None and test.as_tight is not None and test.as_tight[1] - test.as_tight[0] > UNSTABLE:
+            low, high = (f"{100 * end:.0f}" for end in test.as_tight)
+            where = "without the direction" if test.removed else "as it is"
+            found.append(
+                Caveat(
+                    code="clusters-unstable",
+                    text=f"Two clusters that are as tight as each other sort from {low} to {high} % of the words right"
+                    f" (the space {where}): k-means finds more than one structure. Go by the probe and the classifier.",
+                )
+            )
     if geometry.test("neighbours") is None:
         found.append(
             Caveat(

@@ -12,7 +12,7 @@ from unmask.measures.geometry.space import Space
 from unmask.measures.geometry.tests import Sizes
 from unmask.results import ClusterCount
 from unmask.statistics.probe import SHUFFLES, Probe
-from unmask.statistics.separation import many_clusters
+from unmask.statistics.separation import many_clusters, two_clusters
 
 COUNTS = (2, 3, 4, 5, 6, 8, 10, 15, 20)
 STARTS = 10
@@ -33,6 +33,9 @@ class Details:
     probes: dict[bool, Probe] = field(default_factory=dict)
     """Without and with the direction taken out, against shuffled labels."""
     scan: list[ClusterCount] = field(default_factory=list)
+    as_tight: dict[bool, tuple[float, float]] = field(default_factory=dict)
+    """What two clusters give, without and with the direction taken out, from the least to the most of those that are as
+    tight as the tightest."""
 
 
 def details_of(space: Space, sizes: Sizes, references: References, *, seed: int) -> Details:
@@ -58,7 +61,14 @@ def details_of(space: Space, sizes: Sizes, references: References, *, seed: int)
             for removed, direction in directions.items()
             for scanned in _scan(space, sizes, removed, direction, seed)
         ],
+        {removed: _as_tight(space, sizes, direction) for removed, direction in directions.items()},
     )
+
+
+def _as_tight(space: Space, sizes: Sizes, direction: tests.Direction) -> tuple[float, float]:
+    places, male = tests.sides(space.gender, sizes.clustered)
+    found = [two_clusters(male, said).accuracy for said in tests.two_means(tests.rows(space.matrix, places, direction))]
+    return min(found), max(found)
 
 
 def _scan(space: Space, sizes: Sizes, removed: bool, direction: tests.Direction, seed: int) -> list[ClusterCount]:

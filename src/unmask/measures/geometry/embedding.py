@@ -51,7 +51,6 @@ def contextual(
         known,
         matrix,
         *_ends(encoder, asked, layers, pooling),
-        group=_group(),
         vectors=f"words in 11 sentences, last {layers} layers, {pooling} of the word's pieces, mean",
         direction="mean of male words minus mean of female words, in 80 sentences each",
         left_out=left_out,
@@ -79,10 +78,9 @@ def published_contextual(
         words,
         matrix,
         *_ends(encoder, questions, layers, pooling),
-        group=_group(),
         vectors=f"words in 11 sentences, last {layers} layers, tokens at fixed places, sum",
         direction="male minus female gender words, in 80 sentences each without a full stop",
-        scaled=True,
+        unit_ends=True,
         left_out=left_out,
     )
 
@@ -104,10 +102,9 @@ def static(words: Sequence[str], vectors: Vectors, *, left_out: dict[str, int] |
         matrix[there],
         male,
         female,
-        group=1,
         vectors=f"word vectors ({vectors.form})",
         direction="he − she",
-        scaled=True,
+        unit_ends=True,
         left_out=lost,
         missing=[word for word in words if word not in vectors],
     )
@@ -153,8 +150,3 @@ def _ends(
     vectors = encoder.embed([question for question, _ in questions], layers=layers, pooling=pooling)
     genders = np.array([gender for _, gender in questions])
     return [vectors[genders == side].astype(np.float64).mean(axis=0) for side in ("male", "female")]
-
-
-def _group() -> int:
-    """How many different words stand at an end of the direction."""
-    return len({one.word for one in gendered_sentences() if one.gender == "male"})

@@ -87,7 +87,11 @@ def _hidden(measurement: Measurement) -> str:
     )
     if beyond:
         return f"{said} Gender leaves more behind than other contrasts do: {', '.join(beyond)}."
-    return f"{said} By none of the four tests does gender leave more behind than other contrasts do."
+    if one.reference is None:
+        return f"{said} There is nothing to compare that with."
+    if 4 / (one.reference.contrasts + 1) > LEVEL:
+        return f"{said} {one.reference.contrasts} contrasts are too few for a test."
+    return f"{said} No test shows clearly that gender leaves more behind than other contrasts do."
 
 
 def _beside(one: WordTest) -> str:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.measures.geometry import tests
-from unmask.measures.geometry.contrast import CONTRASTS, Contrast, others
+from unmask.measures.geometry.contrast import CONTRASTS, Contrast
+from unmask.measures.geometry.others import others
 from unmask.measures.geometry.space import Space
 from unmask.measures.geometry.tests import Nearby, Sizes
 from unmask.models.interfaces import Progress
@@ -41,7 +42,7 @@ class References:
             low=float(low),
             high=float(high),
             p_value=(1 + above) / (1 + found.size),
-            values=[round(float(value), 6) for value in found],
+            values=[float(value) for value in found],
         )
 
 
@@ -56,7 +57,8 @@ def run(
 ) -> References:
     """Put other contrasts of the same space to the tests."""
     found: dict[tuple[str, bool], list[float]] = {}
-    contrasts = others(space.matrix, group=space.group, likeness=space.likeness, seed=seed, count=count)
+    spread = float(space.gender.bias.std())
+    contrasts = others(space.matrix, likeness=space.likeness, spread=spread, seed=seed, count=count)
     for done, contrast in enumerate(contrasts, 1):
         for removed in (False, True):
             for name, value in values(space.matrix, contrast, nearby, sizes, seed=seed, removed=removed).items():
@@ -80,7 +82,7 @@ def values(
     direction = contrast.direction if removed else None
     found = {}
     if "clustering" in names:
-        said = tests.clusters(matrix, contrast, sizes.clustered, seed=seed, removed=direction)
+        said = tests.clusters(matrix, contrast, sizes.clustered, removed=direction)
         found["clustering"] = separation.two_clusters(said.first, said.said).accuracy
     if "probe" in names:
         found["probe"] = tests.probed(matrix, contrast, sizes.clustered, seed=seed, removed=direction).accuracy

@@ -112,7 +112,7 @@ def place(
     for removed, end in ((None, ""), (gender.direction, "_removed")):
         if removed is not None and name != OWN:
             continue
-        clustered = tests.clusters(space.matrix, gender, sizes.clustered, seed=seed, removed=removed)
+        clustered = tests.clusters(space.matrix, gender, sizes.clustered, removed=removed)
         columns[f"cluster{end}"][clustered.places] = SIDES[aligned(clustered).astype(int)]
         right = tests.probed(space.matrix, gender, sizes.clustered, seed=seed, removed=removed).right
         columns[f"probed{end}"][places] = SIDES[np.where(right, male, ~male).astype(int)]

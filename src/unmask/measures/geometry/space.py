@@ -26,8 +26,6 @@ class Space:
     """The first side is that of men."""
     likeness: float
     """The cosine between the male and the female end of the direction."""
-    group: int
-    """How many words there are at each end."""
     vectors: str
     """What the vectors are, in words."""
     direction: str
@@ -46,24 +44,21 @@ def make(
     male: NDArray[np.floating],
     female: NDArray[np.floating],
     *,
-    group: int,
     vectors: str,
     direction: str,
-    scaled: bool = False,
+    unit_ends: bool = False,
     left_out: dict[str, int] | None = None,
     missing: Sequence[str] = (),
 ) -> Space:
     """A space from vectors of any length and the two ends of the gender direction.
 
-    The bias of a word is the cosine of its vector with the direction. With `scaled` it is w·m − w·f of vectors of
-    length 1, as the papers have it, which is the same up to a factor.
+    The bias of a word is the cosine of its vector with the direction: of the difference of the ends, or with
+    `unit_ends` of the ends brought to length 1. Then it is w·m − w·f of the papers, up to the length of m − f.
     """
     refuse_unusable(words, matrix)
     rows = unit(matrix).astype(np.float32)
     ends = unit(np.stack([male, female]))
-    contrast = between(ends[0], ends[1], rows) if scaled else between(male, female, rows)
-    if scaled:
-        contrast = Contrast(contrast.direction, rows @ (ends[0] - ends[1]), contrast.apart)
+    contrast = between(ends[0], ends[1], rows) if unit_ends else between(male, female, rows)
     if not np.abs(contrast.direction).any():
         raise UnmaskError(f"the male and the female end of {direction} are the same vector; there is no direction")
     return Space(
@@ -71,7 +66,6 @@ def make(
         rows,
         contrast,
         float(ends[0] @ ends[1]),
-        group,
         vectors,
         direction,
         dict(left_out or {}),

@@ -26,8 +26,10 @@ from unmask.statistics.vectors import products_without, without
 NEIGHBOURS = 100
 TRAINED = 0.2
 """The share of words that the support-vector machine learns from."""
-STARTS = 5
-"""So many times k-means begins anew; the tightest clusters count."""
+COMPONENTS = 10
+"""Two clusters are begun by a cut along each of so many principal components; the tightest count."""
+AS_TIGHT = 1.001
+"""Clusters whose spread is within this factor of the tightest are as good."""
 MOST_CLUSTERED, MOST_SEPARATED = 500, 2500
 CLUSTERED_SHARE, SEPARATED_SHARE = 12, 6
 """Of a small vocabulary, one in so many words of each side is clustered, and separated."""
@@ -62,12 +64,37 @@ class Sorted:
     """The cluster it is in, or the side that was predicted."""
 
 
-def clusters(
-    matrix: NDArray[np.floating], contrast: Contrast, count: int, *, seed: int, removed: Direction = None
-) -> Sorted:
-    """The two clusters of the most biased words."""
+def clusters(matrix: NDArray[np.floating], contrast: Contrast, count: int, *, removed: Direction = None) -> Sorted:
+    """The two clusters of the most biased words; nothing is drawn."""
     places, first = sides(contrast, count)
-    return Sorted(places, first, k_means(rows(matrix, places, removed), 2, seed=seed, starts=STARTS) == 1)
+    return Sorted(places, first, two_means(rows(matrix, places, removed))[0])
+
+
+def two_means(rows: NDArray[np.floating]) -> list[NDArray[np.bool_]]:
+    """The tightest two clusters, and others that are as good, from a cut along each of the principal components.
+
+    From random starts k-means ends in one or another of several optima that are nearly as tight, by luck.
+    """
+    from sklearn.cluster import KMeans
+
+    centred = rows - rows.mean(axis=0)
+    _, vectors = np.linalg.eigh(centred @ centred.T)
+    found = []
+    for component in vectors.T[::-1][:COMPONENTS]:
+        side = component > 0
+        if side.all() or not side.any():
+            continue
+        centres = np.stack([centred[~side].mean(axis=0), centred[side].mean(axis=0)])
+        fitted = KMeans(2, init=centres, n_init=1).fit(centred)
+        found.append((float(fitted.inertia_), fitted.labels_ == 1))
+    if not found:  # rows that are all the same
+        return [np.zeros(rows.shape[0], dtype=bool)]
+    found.sort(key=lambda one: one[0])
+    different: dict[bytes, NDArray[np.bool_]] = {}
+    for spread, said in found:
+        if spread <= AS_TIGHT * found[0][0]:
+            different.setdefault((said ^ said[0]).tobytes(), said)
+    return list(different.values())
 
 
 def k_means(rows: NDArray[np.floating], count: int, *, seed: int, starts: int) -> NDArray[np.intp]:
@@ -98,7 +125,7 @@ def products(matrix: NDArray[np.floating], places: NDArray[np.intp], removed: Di
     whole = chosen @ chosen.T
     if removed is None:
         return whole
-    part = chosen @ removed
+    part = chosen @ removed.astype(chosen.dtype)
     return products_without(whole, part, part)
 
 
