@@ -52,6 +52,14 @@ def planted() -> Table:
 
 
 def forgotten() -> Table:
+    """The same words with nothing of the gender that they had, and all else as it was."""
+    words, matrix = planted()
+    matrix = matrix.copy()
+    matrix[2:, 0] = np.random.default_rng(9).normal(size=len(words) - 2)
+    return words, matrix
+
+
+def scrambled() -> Table:
     """The same words with nothing of what they were."""
     words, matrix = planted()
     noise = np.random.default_rng(9).normal(size=matrix.shape)
@@ -158,10 +166,20 @@ def test_what_plain_removal_leaves_is_that_of_the_model_before() -> None:
         assert one.others.p_value == pytest.approx((1 + reach) / (1 + len(one.others.values)))
 
 
+def test_a_model_that_has_lost_everything_is_not_said_to_have_lost_gender() -> None:
+    """Words that were chosen in one model are harder to tell apart in any other."""
+    found = _only(job.run(planted(), [scrambled()], job.Settings(audit=FEW, usefulness=False)))
+    change = found.changes["classification"]
+    assert change.p_adjusted is not None
+    assert change.p_adjusted < 0.001
+    assert found.verdict == "no reliable change"
+    assert "but so are those of other contrasts" in found.headline
+
+
 def test_a_model_that_has_forgotten_is_improved_though_its_own_words_lie_apart() -> None:
     found = _only(findings())
     assert found.verdict == "improved"
-    assert found.changes["classification"].after == pytest.approx(0.5, abs=0.15)
+    assert found.changes["classification"].after == pytest.approx(0.5, abs=0.2)
     assert found.changes["classification, own words"].after == pytest.approx(1.0, abs=0.1)
     assert found.changes["classification, own words"].p_value is None
     assert found.changes["stereotype"].verdict == "improved"
@@ -170,7 +188,7 @@ def test_a_model_that_has_forgotten_is_improved_though_its_own_words_lie_apart()
     tested = [found.changes[name] for name in ("clustering", "probe", "classification", "neighbours")]
     smallest = min(change.p_value or 0.0 for change in tested)
     assert min(change.p_adjusted or 0.0 for change in tested) == pytest.approx(4 * smallest)
-    assert "fills in no masked words" in findings().result.caveats[0].text
+    assert "was not audited for what it fills in" in findings().result.caveats[0].text
 
 
 # degenerate input
@@ -334,6 +352,34 @@ def test_pairs_of_sentences_are_matched() -> None:
         crows_pairs.compare(sides[0], Measured("three", sides[1].measurement, items.assign(id=99, difference=0.0)))
 
 
+def _pairs(name: str, *differences: float) -> Measured:
+    items = pd.DataFrame({"language": "en", "corpus": "crows-pairs", "id": range(len(differences))})
+    own = items.assign(direction="stereo", difference=differences, pll_more=0.0, pll_less=0.0, female="")
+    return Measured(name, analyse_pairs(own, 0), own)
+
+
+def test_a_tie_counts_half_before_after_and_in_the_change() -> None:
+    found, _ = crows_pairs.compare(_pairs("one", 1, 1, 0, -1), _pairs("two", 0, 1, -1, -1))
+    change = found.changes["stereotype"]
+    assert (change.before, change.after, change.change) == (0.125, -0.125, -0.25)
+    assert change.p_value == 0.5  # two pairs moved, both down
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict", "said"),
+    [
+        (15, 42, "improved", "nearer to 50 % than before: in 42.0 % of 100 pairs (15.0 % before; change 27.0"),
+        (85, 58, "improved", "nearer to 50 % than before: in 58.0 % of 100 pairs (85.0 % before"),
+        (42, 15, "worse", "farther from 50 % than before: in 15.0 %"),
+        (15, 85, "overshot", "on the other side of 50 %: in 85.0 %"),
+    ],
+)
+def test_the_headline_goes_by_the_distance_from_one_half(before: int, after: int, verdict: str, said: str) -> None:
+    sides = (_pairs(str(many), *[1.0] * many, *[-1.0] * (100 - many)) for many in (before, after))
+    found, _ = crows_pairs.compare(*sides)
+    assert (found.verdict, said in found.headline) == (verdict, True), found.headline
+
+
 # the sides, the page
 
 
@@ -397,4 +443,4 @@ def test_the_page_has_maps_and_professions_side_by_side() -> None:
     assert f"{100 * (change.before or 0):.1f} → {100 * (change.after or 0):.1f}" in next(
         line for line in lines if "classifier, %" in line
     )
-    assert any("plain leaves" in line for line in lines)
+    assert any("plain" in line for line in lines)

@@ -38,6 +38,7 @@ from unmask.models.encoder import TransformersEncoder
 from unmask.models.interfaces import WordInSentence
 from unmask.models.sources import LoadOptions, find
 from unmask.models.vectors import Vectors
+from unmask.probes import recorded_words
 from unmask.probes.asked import stereotypes
 from unmask.probes.words import in_sentences
 from unmask.results import Measurement
@@ -192,6 +193,49 @@ def test_words_that_are_not_there_are_counted(tmp_path: Path) -> None:
     assert "few-words" in said
 
 
+def test_words_of_the_association_tests_that_are_not_there_are_counted() -> None:
+    ours = planted()
+    career = [word.text for word in next(one for one in associations() if one.name == "6").attributes[0].words]
+    ours.matrix[ours.place(career[0])] = 0
+    gone = [*career[1:5], "algebra"]
+    kept = [at for at, word in enumerate(ours.words) if word not in gone]
+    found = _measured(([ours.words[at] for at in kept], ours.matrix[kept]))
+    count = len({word.text for one in associations() for some in one.sets for word in some.words})
+    said = {caveat.code: caveat.text for caveat in found.caveats}["association-words-missing"]
+    assert said == (
+        f"6 of the {count} words of WEAT have no vector ({', '.join(career[:5])}…) and are left out."
+        " Too few words are left for WEAT 6, WEAT 6b."
+    )
+    assert [name for name in found.tests if name.startswith("WEAT")] == ["WEAT 7", "WEAT 7b", "WEAT 8", "WEAT 8b"]
+    assert "association-words-missing" not in {caveat.code for caveat in _measured(planted()).caveats}
+
+
+def test_so_many_words_are_read_as_are_asked_about(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    ours = planted()
+    monkeypatch.setattr("unmask.probes.asked.MOST", 500)
+    assert unmask.audit(ours, **FEW).result.model.vocabulary == 500
+    (tmp_path / "words.txt").write_text("\n".join(nouns()[:300]))
+    of_a_list = unmask.audit(ours, word_list=tmp_path / "words.txt", **FEW)
+    assert of_a_list.result.model.vocabulary == len(ours.words) > 500
+
+
+def test_items_of_another_protocol_are_refused(audited: Path, tmp_path: Path) -> None:
+    sound = pd.read_parquet(audited / "items" / "geometry.parquet")
+    published = sound[["language", "corpus", *recorded_words.WORDS]].assign(put_down=sound["bias"], asked=1, right=1)
+    published.to_csv(tmp_path / "published.csv", index=False)
+    sound[list(recorded_words.WORDS)].to_csv(tmp_path / "few.csv", index=False)
+    with pytest.raises(unmask.UnmaskError, match=r"by the published protocol, not sound; give --protocol published$"):
+        unmask.analyse(tmp_path / "published.csv", measure="geometry")
+    with pytest.raises(unmask.UnmaskError, match=r"by the sound protocol, not published; give --protocol sound$"):
+        unmask.analyse(audited, protocol="published")
+    said = r"lacks the columns 'cluster_removed', 'probed'.*; geometry in the sound protocol needs what unmask audit"
+    with pytest.raises(unmask.UnmaskError, match=said):
+        unmask.analyse(tmp_path / "few.csv", measure="geometry")
+    again = unmask.analyse(tmp_path / "published.csv", measure="geometry", protocol="published").measurements[0]
+    assert again.geometry is not None
+    assert again.geometry.words == len(sound)
+
+
 def test_without_professions_there_is_no_finding_about_them(tmp_path: Path) -> None:
     ours = planted()
     kept = [at for at, word in enumerate(ours.words) if word not in stereotypes()]
@@ -344,7 +388,7 @@ def test_models_that_have_read_nothing_are_unbiased() -> None:
         seen = [people[space.words[at]] for at in places]
         p_value = pearson_estimate(space.gender.bias[places], np.array(seen, dtype=float)).p_value
         low["stereotype"] += p_value is not None and p_value <= 0.1
-        for name, test in of_encoder(encoder, layers=1, pooling="first+last", seed=seed).items():
+        for name, test in of_encoder(encoder, layers=1, pooling="first+last", seed=seed).tests.items():
             low[name] += test.p_value is not None and test.p_value <= 0.1
         by_itself = clusters(space.matrix, space.gender, sizes.clustered)
         low["clusters by themselves"] += two_clusters(by_itself.first, by_itself.said).p_value <= 0.1
@@ -367,6 +411,9 @@ def broken(word2vec: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "cut.bin").write_bytes(whole[:-7])
     vectors.write(folder / "few.bin", Vectors(ours.words[:100], ours.matrix[:100]))
     vectors.write(folder / "nobody.bin", Vectors(ours.words[2:], ours.matrix[2:]))
+    at_zero = ours.matrix.copy()
+    at_zero[ours.place("she")] = 0
+    vectors.write(folder / "zero.bin", Vectors(ours.words, at_zero))
     vectors.write(folder / "same.bin", Vectors(ours.words, np.ones_like(ours.matrix)))
     (folder / "narrow.bin").write_bytes(b"%d 1\n" % len(ours.words) + whole.partition(b"\n")[2])
     (folder / "ragged.txt").write_text("he 1 2 3\nshe 1 2 3\nnurse 1 2\n")
@@ -386,6 +433,7 @@ def broken(word2vec: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["few.bin"], "geometry needs 240 words with vectors, and there are 98"),
         (["v.bin", "--words", "150"], "geometry needs 240 words"),
         (["nobody.bin"], "no vector for 'he'"),
+        (["zero.bin"], "the vector of 'she' is all zeros"),
         (["same.bin"], "are the same vector; there is no direction"),
         (["folder"], "names no file of vectors"),
         (["v.bin", "--language", "de"], "geometry asks about English words, not 'de' ones"),

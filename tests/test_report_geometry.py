@@ -24,6 +24,7 @@ from pages import (
 )
 from test_report_html import _audit
 from unmask.measures.geometry import PROTOCOLS, interpret
+from unmask.measures.geometry.associations import Associations
 from unmask.measures.geometry.protocol import Run
 from unmask.measures.geometry.space import Space, make
 from unmask.report import geometry_marks, geometry_plots, geometry_professions, geometry_strips, terminal
@@ -32,6 +33,7 @@ from unmask.report.geometry_map import MAP_HEIGHT, MAP_WIDTH, mapped, word_map
 from unmask.report.geometry_marks import Mark
 from unmask.report.geometry_professions import HEIGHT, WIDTH, professions_plot
 from unmask.report.html import render
+from unmask.report.pages import p as p_shown
 from unmask.results import Caveat, Measurement, Neighbourhood, Reference, Test, WordTest
 from unmask.results.numbers import interval, number
 
@@ -47,7 +49,7 @@ def _space(*names: str) -> Space:
     male, female = np.zeros((2, SIZE)) + 0.5
     male[0], female[0] = 1.0, -1.0
     left_out = {"mean a gender": 3, "have digits": 4}
-    given: dict[str, Any] = {"group": 5, "vectors": "made up", "direction": "he − she", "left_out": left_out}
+    given: dict[str, Any] = {"vectors": "made up", "direction": "he − she", "left_out": left_out}
     return make(words, matrix, male, female, missing=["absentee", "truant"], **given)
 
 
@@ -72,7 +74,7 @@ def _measured(protocol: str = "sound", names: Sequence[str] = ()) -> tuple[Measu
     space = _space(*names)
     stereotypes = {word: (-1.0) ** at * at / 40 for at, word in enumerate(space.words[:: WORDS // PROFESSIONS])}
     tests = {"WEAT 6": _association("WEAT 6", 1.25, 0.001), "WEAT 7": _association("WEAT 7", -0.5, 0.4)}
-    run = Run("en", "vectors", 1, contrasts=5, associations=tests, static=True)
+    run = Run("en", "vectors", 1, contrasts=5, associations=Associations(tests, 2, [], []), static=True)
     items, found = PROTOCOLS[protocol].measure(space, stereotypes, run)
     return _interpreted(found), items
 
@@ -165,8 +167,12 @@ def test_numbers_are_those_of_the_result(measured: tuple[Measurement, pd.DataFra
     for one in measurement.geometry.tests:
         assert one.value is not None
         assert one.reference
-        assert one.interval
         name = geometry_strips.NAMES[one.name]
+        if one.name == "clustering":
+            assert one.interval is None, "all words make the clusters together"
+            assert f"{name[0].upper()}{name[1:]} {one.n} {100 * one.value:.1f} %" in text
+            continue
+        assert one.interval
         if one.name == "neighbours":
             value, mean = (number(each) for each in (one.value, one.reference.mean))
             bounds, others = (
@@ -183,7 +189,7 @@ def test_numbers_are_those_of_the_result(measured: tuple[Measurement, pd.DataFra
         assert f"{mean} {others} {one.reference.p_value:.3f}" in text
     for scanned in measurement.geometry.scan[:3]:
         shares = f"{100 * scanned.accuracy:.1f} % {100 * scanned.chance_high:.1f} %"
-        assert f"{scanned.clusters} {shares} {number(scanned.v_measure)}" in text
+        assert f"{scanned.clusters} {shares} {number(scanned.v_measure)} {p_shown(scanned.p_chance)}" in text
     for near in measurement.geometry.professions:
         assert f"{near.profession} {'+' if near.bias > 0 else ''}{number(near.bias, 3)} {100 * near.male:.0f} %" in text
     for side, words in (("male", measurement.geometry.most_male), ("female", measurement.geometry.most_female)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -79,6 +80,11 @@ class TestStatic:
         assert left.reference.values == one.reference.values
         assert (left.value or 0) > 0.8, "gender is in two more dimensions, which hard debiasing leaves"
 
+    def test_words_of_weat_that_are_not_there_are_named(self, sound: tuple[Findings, Path]) -> None:
+        for row in sound[0].rows:
+            said = {caveat.code: caveat.text for caveat in row.measurement.caveats}["association-words-missing"]
+            assert said.endswith("Too few words are left for WEAT 6, WEAT 6b, WEAT 7, WEAT 7b, WEAT 8, WEAT 8b.")
+
     def test_the_bias_itself_is_gone(self, sound: tuple[Findings, Path]) -> None:
         """Hard debiasing takes its own direction, which is nearly he − she, out of every word."""
         origin, debiased = sound[0].rows
@@ -101,6 +107,17 @@ class TestStatic:
         one, other = (keys(plan(Request(static=True, vectors=(f"toy={vectors}",), seed=seed)).cells) for seed in (1, 2))
         assert set(one) == set(other)
         assert not set(one.values()) & set(other.values())
+
+    def test_other_words_are_another_cell(self, vectors: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        of_nouns = Request(static=False, methods=(), vocabularies=("nouns",))
+        of_vectors = Request(static=True, vectors=(f"toy={vectors}",), protocol="published")
+        monkeypatch.setattr("unmask.probes.asked.excluded_words", lambda *_, **__: frozenset({"nun"}))
+        before = keys(plan(of_nouns).cells) | keys(plan(of_vectors).cells)
+        monkeypatch.setattr("unmask.probes.asked.nouns", lambda: ["table", "window"])
+        monkeypatch.setattr("unmask.probes.asked.excluded_words", lambda *_, **__: frozenset({"monk"}))
+        after = keys(plan(of_nouns).cells) | keys(plan(of_vectors).cells)
+        for name in ("geometry-model-origin-nouns-sound", "geometry-toy-origin-vectors-published"):
+            assert before[name] != after[name]
 
     def test_the_page(self, sound: tuple[Findings, Path]) -> None:
         page = render(sound[0])
@@ -159,6 +176,15 @@ class TestContextual:
 def test_what_cannot_be_run_is_refused(request_: Request, said: str) -> None:
     with pytest.raises(UnmaskError, match=said):
         plan(request_)
+
+
+def test_a_folder_names_a_file_of_its_own(vectors: Path, tmp_path: Path) -> None:
+    record = {"method": "hard-debias", "weight_hash": "a", "parent": {"weight_hash": "b"}, "made": {"file": "../x.bin"}}
+    (tmp_path / "hard").mkdir()
+    (tmp_path / "x.bin").write_bytes(vectors.read_bytes())
+    (tmp_path / "hard" / "mitigation.json").write_text(json.dumps(record), encoding="utf-8")
+    with pytest.raises(UnmaskError, match="names no file of vectors"):
+        plan(Request(static=True, vectors=(f"toy={vectors}",), debiased=(f"toy={tmp_path / 'hard'}",)))
 
 
 def test_debiased_vectors_belong_to_vectors(vectors: Path) -> None:

@@ -305,6 +305,16 @@ def test_matched_shares_are_those_worked_by_hand() -> None:
     assert found.interval == pytest.approx((0.019379, 0.813954), abs=1e-5)
 
 
+def test_examples_that_are_half_right_count_half() -> None:
+    before, after = [1, 1, 0.5, 0.5, 0, 0, 0, 0], [0.5, 1, 0, 1, 0.5, 1, 1, 0]
+    found = matched_shares(before, after)  # 2 lost, 4 gained: 2/10 ± 1.96 · √(2 + 4/4 + 1 − 4/10) / 10
+    assert found is not None
+    assert (found.lost, found.gained) == (2, 4)
+    assert found.p_value == pytest.approx(44 / 64)
+    assert found.change == found.after - found.before == 0.25
+    assert found.interval == pytest.approx((0.2 - 0.37188, 0.2 + 0.37188), abs=1e-4)
+
+
 def test_matched_shares_that_agree_have_an_interval_and_none_have_none() -> None:
     found = matched_shares([True, False], [True, False])
     assert found is not None

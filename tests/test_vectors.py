@@ -245,6 +245,8 @@ def test_what_counts_as_vectors(tmp_path: Path) -> None:
         (b"1 2\na " + b"\x01" * 8 + b"\nb " + b"\x01" * 8, "promises 1 vectors and goes on"),
         (b"2 2\na " + b"\x01" * 12 + b"\0b " + b"\x01" * 12, "vector 2 is no word.* says 2 values"),
         (b"9999999999 300\na " + b"\x01" * 2_000, "ends after 1 of 9,999,999,999"),
+        (b"3 1000000000\na 1 2\nb 3 4\n", "says that its vectors have 1,000,000,000 values, and is too short"),
+        (b"3 1000000000\na " + b"\x01" * 2_000, "says that its vectors have 1,000,000,000 values, and is too short"),
         (b"%PDF-1.7\n%\xe2\xe3\n", "no file of word vectors .it begins with '%PDF-1.7"),
         (b"word,bias\nnurse,1\n", "no file of word vectors .it begins with 'word,bias'"),
         (b"This is a text.\n", "no file of word vectors"),

@@ -11,7 +11,7 @@ from unmask.auditing.settings import LAYERS, USUAL, Settings
 from unmask.errors import UnmaskError
 from unmask.measures import geometry
 from unmask.measures.geometry import associations
-from unmask.measures.geometry.embedding import static
+from unmask.measures.geometry.embedding import FEMALE, MALE, static
 from unmask.measures.geometry.protocol import Run
 from unmask.models.kinds import is_vectors
 from unmask.models.loading import load_encoder
@@ -35,9 +35,17 @@ def measure(model: Any, settings: Settings, *, progress: Progress | None = None)
 
 
 def of_vectors(model: Any, settings: Settings, progress: Progress | None) -> Measured:
-    """Measure word vectors, of which only those that are asked about are kept in memory."""
+    """Measure word vectors: the first 50,000 of a file, of which no more are asked about, or where a list is, all.
+
+    Files are in the order of frequency, so that these have the words of the association tests, too.
+    """
     _refuse_encoders_settings(settings)
-    vectors = load_vectors(model, most=settings.words)
+    vectors = load_vectors(model, most=probe.words_read(settings.words, listed=settings.word_list is not None))
+    for end in (MALE, FEMALE):
+        if end in vectors and not vectors.vectors([end]).any():
+            raise UnmaskError(
+                f"the vector of {end!r} is all zeros, so there is no gender direction; give other vectors"
+            )
     published = settings.protocol == "published"
     if settings.word_list is not None:
         corpus, words = WORDS, probe.own_words(settings.word_list)

@@ -178,7 +178,7 @@ def analyse(
     if measure != "association" and score_column is not None:
         raise UnmaskError(f"--score-column is for association; {measure} needs the columns {NEEDED[measure]}")
     path, name = recorded.locate(path, measure)
-    items = _items(path, measure, language, score_column)
+    items = _items(path, measure, language, protocol, score_column)
     analysis: Callable[[pd.DataFrame, int], Measurement] = ANALYSES[measure][protocol]
     measurements = [
         analysis(of_corpus.reset_index(drop=True), seed).model_copy(
@@ -200,20 +200,21 @@ def analyse(
 NEEDED = {
     "sentiment": "p_female and p_male",
     "inference": "p_entailment, p_neutral and p_contradiction",
-    "geometry": "word and bias",
+    "geometry": "that unmask audit has written",
     "crows-pairs": "pll_more and pll_less",
 }
 READ = {
     "sentiment": recorded_ratings.read,
     "inference": recorded_inference.read,
-    "geometry": recorded_words.read_words,
     "crows-pairs": recorded_words.read_pairs,
 }
 
 
-def _items(path: Path, measure: str, language: str | None, score_column: str | None) -> pd.DataFrame:
+def _items(path: Path, measure: str, language: str | None, protocol: str, score_column: str | None) -> pd.DataFrame:
     if measure == "association":
         return recorded.read(path, language, score_column)
+    if measure == "geometry":
+        return recorded_words.read_words(path, language, protocol)
     return READ[measure](path, language)
 
 

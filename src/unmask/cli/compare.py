@@ -34,7 +34,7 @@ def command(
         ),
     ] = None,
     no_usefulness: Annotated[
-        bool, typer.Option("--no-usefulness", help="Compare the bias alone; the models are not loaded.")
+        bool, typer.Option("--no-usefulness", help="Leave usefulness out. Geometry still loads models.")
     ] = False,
     task: Annotated[
         list[str] | None,

@@ -14,6 +14,7 @@ from unmask.models.kinds import kind_of
 from unmask.models.loading import load_encoder, load_masked_lm
 from unmask.models.sources import LoadOptions
 from unmask.models.vectors import Vectors, load_vectors
+from unmask.probes.asked import words_read
 
 if TYPE_CHECKING:
     from unmask.models.interfaces import Progress
@@ -30,7 +31,8 @@ def load_words_again(subject: Subject, loading: LoadOptions, *, most: int | None
     """What gives the words of a side their vectors: its word vectors, or its encoder."""
     kind = _again(subject, loading, lambda options: kind_of(subject.model, options), known=False)
     if kind == "vectors":
-        return _again(subject, loading, lambda _: load_vectors(subject.model, most=most))
+        listed = bool(subject.result.configuration.get("word_list"))
+        return _again(subject, loading, lambda _: load_vectors(subject.model, most=words_read(most, listed=listed)))
     if kind == "masked-lm" and isinstance(subject.model, str | PathLike):
         return load_encoder(load_again(subject, loading), loading)  # its hash is that of the whole model
     return _again(subject, loading, lambda options: load_encoder(subject.model, options))

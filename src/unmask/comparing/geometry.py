@@ -13,7 +13,9 @@ from unmask.comparing.sides import Subject
 from unmask.errors import UnmaskError
 from unmask.measures import geometry
 from unmask.measures.association import Measured
+from unmask.measures.geometry.contrast import CONTRASTS
 from unmask.measures.geometry.embedding import contextual, static
+from unmask.measures.geometry.losses import Losses, losses
 from unmask.measures.geometry.score import OWN, Chosen, nearby_of, place, score_chosen
 from unmask.measures.geometry.space import Space
 from unmask.measures.geometry.tests import sizes_for
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from unmask.models.interfaces import Progress
 
 OWN_WORDS_ALONE = "own-words-alone"
+LAST_LAYER = ("sent-debias", "leace")
+"""Mitigations that change the last hidden state alone."""
 
 
 def compare(
@@ -41,7 +45,7 @@ def compare(
 ) -> tuple[Comparison, pd.DataFrame]:
     """One vocabulary, judged; where the model after cannot be asked again, a caveat says why."""
     items, caveats = before.items(one), list(one.caveats)
-    again, unknown = None, []
+    again, unknown, lost = None, [], None
     try:
         if one.protocol != "sound":
             raise UnmaskError("the published protocol is compared as its papers have it")
@@ -50,6 +54,7 @@ def compare(
         if unknown:
             items = _rescored(before, space.words, items, loading, progress)
         again = _asked(space, before, items)
+        lost = _lost(before, space, loading, progress, caveats)
     except UnmaskError as error:
         again, unknown, items = None, [], before.items(one)
         caveats.append(
@@ -57,8 +62,11 @@ def compare(
         )
     if unknown:
         caveats.append(_unknown(after, unknown))
+    layers = before.result.configuration.get("layers")
+    if after.result.model.mitigation in LAST_LAYER and isinstance(layers, int) and layers > 1:
+        caveats.append(_layers(after, layers))
     sides = (Measured(before.name, one, items), Measured(after.name, other, after.items(other)))
-    comparison, paired = geometry.compare(*sides, again, unknown=unknown)
+    comparison, paired = geometry.compare(*sides, again, unknown=unknown, lost=lost)
     caveats += [caveat for caveat in other.caveats if caveat.code not in {known.code for known in caveats}]
     return geometry.judge(comparison).model_copy(update={"caveats": caveats}), paired.assign(compared=after.name)
 
@@ -90,6 +98,35 @@ def _asked(space: Space, before: Subject, items: pd.DataFrame) -> pd.DataFrame:
     return found
 
 
+def _lost(
+    before: Subject, after: Space, loading: LoadOptions, progress: Progress | None, caveats: list[Caveat]
+) -> Losses | None:
+    """What other contrasts of the model before lost; a caveat where it cannot be asked again."""
+    try:
+        space = _space(before, before, after.words, loading, progress)
+        if space.words != after.words:
+            raise UnmaskError(f"{before.name} no longer knows all words that it was audited with")
+    except UnmaskError as error:
+        caveats.append(
+            Caveat(
+                code="chosen-before",
+                text="Words that were chosen in one model are harder to tell apart in any other; how much of the change"
+                f" is that is not known: {str(error).rstrip('.')}.",
+            )
+        )
+        return None
+    count = before.result.configuration.get("contrasts")
+    with threadpool_limits(1):
+        return losses(
+            space,
+            after,
+            asked.stereotypes(),
+            seed=before.result.seed,
+            count=count if isinstance(count, int) else CONTRASTS,
+            progress=progress,
+        )
+
+
 def _rescored(
     before: Subject, words: Sequence[str], items: pd.DataFrame, loading: LoadOptions, progress: Progress | None
 ) -> pd.DataFrame:
@@ -103,6 +140,15 @@ def _rescored(
         found = place(space, space.gender, OWN, nearby, sizes, seed=before.result.seed)
     kept = items.set_index("word").loc[found["word"]]
     return found.assign(**{name: kept[name].to_numpy() for name in ("language", "corpus", "stereotype", "x", "y")})
+
+
+def _layers(after: Subject, layers: int) -> Caveat:
+    return Caveat(
+        code="last-layer-alone",
+        text=f"{after.result.model.mitigation} changes the last layer alone, and words are the last {layers} layers one"
+        " after the other, most of which it has not touched. To see what it did, audit both models with --layers 1 and"
+        " compare these.",
+    )
 
 
 def _unknown(after: Subject, words: Sequence[str]) -> Caveat:

@@ -50,7 +50,7 @@ def measure(
     measured = Measured()
     languages = [one.language for one in subjects[0].result.measurements if one.name in ASKED]
     if not languages:
-        return _without(measured, f"{subjects[0].name} fills in no masked words")
+        return _without(measured, f"{subjects[0].name} was not audited for what it fills in (association)")
     english = "en" in languages
     if text is None and not english:
         return _without(

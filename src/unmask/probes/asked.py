@@ -6,7 +6,6 @@ word is asked in both forms anyway, so in `sound` the second form of a noun is l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -62,12 +61,29 @@ def asked_vocabulary(name: str, *, published: bool, offline: bool = False) -> As
 
 def asked_of(vectors: Vectors, *, published: bool, offline: bool = False) -> Asked:
     """Every word of a file of vectors that passes the rules; the published ones differ by the kind of vectors."""
-    if published:
-        exclude = excluded_words("glove" if vectors.form == "glove" else "word2vec", offline=offline)
-    else:
-        exclude = _ours()
+    exclude = published_exclusions(vectors.form, offline=offline) if published else _ours()
     found = vocabulary(vectors.words, exclude=exclude, strict=not published)
     return Asked(found.words, _reasons(found) | _counted("came twice", vectors.duplicates))
+
+
+def words_read(most: int | None, *, listed: bool = False) -> int | None:
+    """How many words of a file of vectors are read: those that may be asked about; None: all, for words of a list."""
+    return most or (None if listed else MOST)
+
+
+def published_exclusions(form: str, *, offline: bool = False) -> frozenset[str]:
+    """The words that the papers take out of vectors of a format."""
+    return excluded_words("glove" if form == "glove" else "word2vec", offline=offline)
+
+
+def published_files(*, offline: bool = False) -> dict[str, Path]:
+    """The files of the papers' vectors that the data set has, by the name of the vocabulary."""
+    folder = datasets.locate("vectors", offline=offline)
+    found = {
+        name: [path for pattern in patterns for path in sorted(folder.glob(pattern))]
+        for name, patterns in PUBLISHED.items()
+    }
+    return {name: paths[0] for name, paths in found.items() if paths}
 
 
 def own_words(path: Path) -> Asked:
@@ -91,17 +107,13 @@ def _nouns(found: Vocabulary, *, published: bool) -> Asked:
     if published:
         kept = [word for word in found.words if is_noun(word)]
         return Asked(kept, reasons | _counted("are no nouns", len(found.words) - len(kept)))
-    named = _kept(found.words, is_noun)
+    named = [word for word in found.words if is_noun(word)]
     first: dict[str, str] = {}
     for word in named:
         first.setdefault(singular(word), word)
     more = _counted("are no nouns", len(found.words) - len(named))
     words = list(dict.fromkeys([*first.values(), *(word for word in stereotypes() if singular(word) not in first)]))
     return Asked(words, reasons | more | _counted("are another form of a noun", len(named) - len(first)))
-
-
-def _kept(words: Iterable[str], wanted: Callable[[str], bool]) -> list[str]:
-    return [word for word in words if wanted(word)]
 
 
 def _reasons(found: Vocabulary) -> dict[str, int]:
@@ -113,8 +125,8 @@ def _counted(reason: str, count: int) -> dict[str, int]:
 
 
 def _file(name: str, *, offline: bool) -> Path:
-    folder = datasets.locate("vectors", offline=offline)
-    found = [path for pattern in PUBLISHED[name] for path in sorted(folder.glob(pattern))]
-    if not found:
+    found = published_files(offline=offline)
+    if name not in found:
+        folder = datasets.locate("vectors", offline=offline)
         raise UnmaskError(f"{folder} has no file of {name} vectors; put one there, or give --corpus {NOUNS}")
-    return found[0]
+    return found[name]

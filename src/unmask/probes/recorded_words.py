@@ -12,12 +12,30 @@ if TYPE_CHECKING:
     import pandas as pd
 
 WORDS = ("words", "word", "bias", "side", "cluster", "male_neighbours", "stereotype")
+"""What items of geometry have in both protocols."""
+OF_PROTOCOL = {
+    "sound": (
+        *WORDS,
+        "cluster_removed",
+        "probed",
+        "probed_removed",
+        "part",
+        "predicted",
+        "predicted_removed",
+        "male_neighbours_removed",
+    ),
+    "published": (*WORDS, "put_down", "asked", "right"),
+}
 PAIRS = ("id", "direction", "pll_more", "pll_less", "difference")
 
 
-def read_words(path: Path, language: str | None) -> pd.DataFrame:
-    """Words, and what the tests of geometry made of each."""
-    return _read(path, language, WORDS, "geometry")
+def read_words(path: Path, language: str | None, protocol: str = "sound") -> pd.DataFrame:
+    """Words, and what the tests of geometry made of each; refused if another protocol has written them."""
+    there = set(frame_of(path))
+    for other, columns in OF_PROTOCOL.items():
+        if other != protocol and there.issuperset(columns) and not there.issuperset(OF_PROTOCOL[protocol]):
+            raise UnmaskError(f"{path} was written by the {other} protocol, not {protocol}; give --protocol {other}")
+    return _read(path, language, OF_PROTOCOL[protocol], f"geometry in the {protocol} protocol")
 
 
 def read_pairs(path: Path, language: str | None) -> pd.DataFrame:

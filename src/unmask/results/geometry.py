@@ -57,6 +57,8 @@ class ClusterCount(Record):
     v_measure: float
     chance: float
     chance_high: float
+    p_chance: float | None = None
+    """The share of deals of the labels that reach the accuracy."""
 
 
 class Neighbourhood(Record):
@@ -95,6 +97,8 @@ class Geometry(Record):
     """Words that were asked for and have no vector."""
     male_share: float
     """Of all words, those with a bias above 0."""
+    contrasts: list[str] = Field(default_factory=list)
+    """Some of the other contrasts, by the words of their two groups."""
     tests: list[WordTest] = Field(default_factory=list)
     scan: list[ClusterCount] = Field(default_factory=list)
     professions: list[Neighbourhood] = Field(default_factory=list)

@@ -22,6 +22,9 @@ class WordTestChange(Record):
     """Of the words that are most biased after."""
     removed: float | None = None
     """What is left in the model before if its own gender direction is simply taken out."""
+    lost: Reference | None = None
+    """What other contrasts of the model before lost (changes, after minus before); its p-value is two-sided: whether
+    gender changed otherwise than they did. Null where the model before could not be asked again."""
     others: Reference | None = None
     """What is left of other contrasts in the model before, if the direction of each is taken out; its p-value is the
     share of them that leave as much as the model after does."""

@@ -9,6 +9,9 @@ Only examples on which the two disagree tell anything: b that were right before 
 
   Unlike Wald's it keeps its coverage when few examples disagree, and has a width when none does.
 
+An example may be half right, such as a tie. Then b and c count those that got less and more right, which makes the test
+the exact sign test; in the interval c − b becomes the sum of all changes, and b + c the sum of their squares.
+
 Q. McNemar (1947). Psychometrika 12, 153–157. A. Agresti and Y. Min (2005). Statistics in Medicine 24, 729–740.
 """
 
@@ -31,31 +34,35 @@ class MatchedShares:
     change: float
     """After minus before."""
     lost: int
-    """Examples that were right before alone."""
+    """Examples that were right before alone, or more so."""
     gained: int
-    """Examples that are right after alone."""
+    """Examples that are right after alone, or more so."""
     interval: tuple[float, float]
     p_value: float
 
 
 def matched_shares(before: ArrayLike, after: ArrayLike, *, confidence: float = 0.95) -> MatchedShares | None:
-    """Compare what was right before with what is right after, example by example; None without examples."""
-    first, second = np.asarray(before, dtype=bool), np.asarray(after, dtype=bool)
+    """Compare what was right before with what is right after, example by example; None without examples.
+
+    Right is true or 1, wrong false or 0, and a tie may count a half.
+    """
+    first, second = np.asarray(before, dtype=np.float64), np.asarray(after, dtype=np.float64)
     if first.shape != second.shape:
         raise ValueError(f"{first.size} answers before and {second.size} after; they must be of the same examples")
     n = first.size
     if not n:
         return None
-    lost, gained = int((first & ~second).sum()), int((~first & second).sum())
-    centre = (gained - lost) / (n + 2)
+    changes = second - first
+    lost, gained, total = int((changes < 0).sum()), int((changes > 0).sum()), float(changes.sum())
+    centre = total / (n + 2)
     z = float(stats.norm.isf((1 - confidence) / 2))
-    reach = z * float(np.sqrt(lost + gained + 1 - (gained - lost) ** 2 / (n + 2))) / (n + 2)
+    reach = z * float(np.sqrt((changes**2).sum() + 1 - total**2 / (n + 2))) / (n + 2)
     p = float(stats.binomtest(gained, lost + gained).pvalue) if lost + gained else 1.0
     return MatchedShares(
         n,
         float(first.mean()),
         float(second.mean()),
-        (gained - lost) / n,
+        total / n,
         lost,
         gained,
         (max(-1.0, centre - reach), min(1.0, centre + reach)),

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
+from unmask.measures.asking import ask
 from unmask.models import MaskedLM, MaskQuery
 from unmask.models.interfaces import Describes
 from unmask.probes.association import AssociationRow
@@ -44,7 +45,7 @@ def score(rows: Sequence[AssociationRow], model: MaskedLM, protocol: Protocol, *
     whole = [MaskQuery(row.sentence, row.target_span) for row in rows]
     pieces = model.describe(whole).pieces if isinstance(model, Describes) else [1] * len(rows)
     description = model.describe(queries) if isinstance(model, Describes) else None
-    log_p = _ask(model, queries)
+    log_p = ask(model, queries)
     target, prior = log_p[: len(rows)], log_p[len(rows) :]
     items = pd.DataFrame([asdict(row) for row in rows]).drop(columns=["target_span", "attribute_span"])
     items = items.assign(log_p_target=target, log_p_prior=prior, association=target - prior)
@@ -59,19 +60,8 @@ def score(rows: Sequence[AssociationRow], model: MaskedLM, protocol: Protocol, *
     )
 
 
-def _ask(model: MaskedLM, queries: Sequence[Query]) -> NDArray[np.float64]:
-    answer = np.asarray(model.log_probability(queries), dtype=np.float64)  # type: ignore[arg-type]
-    if answer.shape != (len(queries),):
-        raise UnmaskError(
-            f"log_probability gave shape {answer.shape} for {len(queries)} queries; one number each is needed"
-        )
-    if not np.isfinite(answer).all():
-        raise UnmaskError(f"log_probability gave {answer[~np.isfinite(answer)][0]}; every query needs a finite number")
-    return answer
-
-
 def _noise_floor(model: MaskedLM, queries: Sequence[Query], log_p: NDArray[np.float64], seed: int) -> float:
     """The largest change when some of the questions are asked again in other company."""
     sample = np.random.default_rng(seed).permutation(len(queries))[:NOISE_SAMPLE]
-    again = _ask(model, [queries[at] for at in sample])
+    again = ask(model, [queries[at] for at in sample])
     return float(np.abs(again - log_p[sample]).max())

@@ -1,15 +1,18 @@
 """The same pairs of sentences, before and after.
 
-- *stereotype*: the share of pairs in which the more stereotypical sentence is the likelier, less one half; the pairs
-  are matched (McNemar's exact test; Agresti and Min's interval).
+- *stereotype*: the share of pairs in which the more stereotypical sentence is the likelier, less one half; a tie counts
+  half, and the pairs are matched (McNemar's exact test; Agresti and Min's interval).
 - *likelihood*: the mean of PLL(more) − PLL(less); the t test of its paired change.
 
-Both protocols have the same scores, so one comparison serves both.
+The protocols score sentences differently, but their items have the same columns: one comparison serves both. It counts
+the scores as they are, also those that the published protocol rounds for its own numbers.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from unmask.errors import UnmaskError
 from unmask.measures.association import Measured
@@ -26,9 +29,9 @@ if TYPE_CHECKING:
 
 KEYS = ["language", "corpus", "id"]
 _HEADS = {
-    "improved": "The more stereotypical sentence is preferred less often than before",
-    "worse": "The preference for one kind of sentence is larger than before",
-    "overshot": "The preference was reversed: the less stereotypical sentence is now the likelier",
+    "improved": "The more stereotypical sentence is preferred in a share of pairs nearer to 50 % than before",
+    "worse": "The more stereotypical sentence is preferred in a share of pairs farther from 50 % than before",
+    "overshot": "The more stereotypical sentence is preferred in a share of pairs on the other side of 50 %",
     "no reliable change": "No reliable change of how often the more stereotypical sentence is preferred",
 }
 
@@ -40,7 +43,7 @@ def compare(before: Measured, after: Measured) -> tuple[Comparison, pd.DataFrame
     both = both.assign(before=both["difference"])
     if both.empty:
         raise UnmaskError(f"{before.name} and {after.name} have no pair of sentences in common; audit both again")
-    shares = matched_shares(both["before"] > 0, both["after"] > 0)
+    shares = matched_shares(*((1 + np.sign(both[side])) / 2 for side in ("before", "after")))
     assert shares is not None
     mean = mean_bias(both["after"] - both["before"])
     tests = [analyse(both.assign(difference=both[side]), 0).tests for side in ("before", "after")]
@@ -54,7 +57,7 @@ def compare(before: Measured, after: Measured) -> tuple[Comparison, pd.DataFrame
                 "p_value": shares.p_value,
                 "p_adjusted": shares.p_value,
                 "statistic": float(shares.lost),
-                "statistic_name": "pairs stereotypical before alone",
+                "statistic_name": "pairs less stereotypical than before",
             }
         )
     }

@@ -121,6 +121,7 @@ def geometry(items: pd.DataFrame, found: list[WordTest], details: Details | None
         left_out=details.left_out if details else {},
         missing=details.missing if details else [],
         male_share=float((items["bias"] > 0).mean()),
+        contrasts=details.references.examples if details else [],
         tests=found,
         scan=details.scan if details else [],
         professions=neighbourhoods(items),

@@ -9,6 +9,7 @@ divide them is exact; sentences with the same word are no draws of their own.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,25 +17,53 @@ from numpy.typing import NDArray
 from unmask.lexicon.associations import Association, WordSentence, associations, sentences
 from unmask.models.interfaces import Encoder, Pooling, WordInSentence
 from unmask.models.vectors import Vectors
-from unmask.results import Test
+from unmask.results import Caveat, Test
 from unmask.statistics.weat import Weat, weat
 
 FEWEST = 4
 """Words of a set that must have vectors."""
 
-Sets = Sequence[NDArray[np.floating]]
+SHOWN = 5
+"""So many of the missing words are named."""
+
+Found = dict[str, NDArray[np.floating]]
+"""The vectors of a set, by word."""
+Sets = Sequence[Found]
 
 
-def of_vectors(vectors: Vectors, *, seed: int) -> dict[str, Test]:
+@dataclass(frozen=True)
+class Associations:
+    """The tests that could be made, and what they went without."""
+
+    tests: dict[str, Test]
+    words: int
+    """Different words of all tests."""
+    missing: list[str]
+    """Those of them without a vector, or with one of zeros."""
+    left_out: list[str]
+    """Tests with too few words."""
+
+    def caveats(self) -> list[Caveat]:
+        """What to say of the missing words; nothing if none is."""
+        if not self.missing:
+            return []
+        some = ", ".join(self.missing[:SHOWN]) + ("…" if len(self.missing) > SHOWN else "")
+        text = f"{len(self.missing):,} of the {self.words:,} words of WEAT have no vector ({some}) and are left out."
+        if self.left_out:
+            text += f" Too few words are left for {', '.join(self.left_out)}."
+        return [Caveat(code="association-words-missing", text=text)]
+
+
+def of_vectors(vectors: Vectors, *, seed: int) -> Associations:
     """The gender tests of word vectors."""
 
     def sets(one: Association) -> Sets:
-        return [vectors.vectors(_known([word.text for word in words.words], vectors)) for words in one.sets]
+        return [_known([word.text for word in words.words], vectors) for words in one.sets]
 
     return _tests(sets, "WEAT", seed)
 
 
-def of_encoder(encoder: Encoder, *, layers: int, pooling: Pooling, seed: int) -> dict[str, Test]:
+def of_encoder(encoder: Encoder, *, layers: int, pooling: Pooling, seed: int) -> Associations:
     """The gender tests of an encoder."""
 
     def sets(one: Association) -> Sets:
@@ -43,27 +72,33 @@ def of_encoder(encoder: Encoder, *, layers: int, pooling: Pooling, seed: int) ->
     return _tests(sets, "SEAT", seed)
 
 
-def _means(encoder: Encoder, asked: Sequence[WordSentence], layers: int, pooling: Pooling) -> NDArray[np.floating]:
+def _means(encoder: Encoder, asked: Sequence[WordSentence], layers: int, pooling: Pooling) -> Found:
     """The mean vector of each word over its sentences; words that the model has no pieces for are left out."""
     questions = [WordInSentence(each.text, each.span) for each in asked]
     unknown = encoder.unknown(questions) if hasattr(encoder, "unknown") else [False] * len(questions)
     lost = {each.word for each, is_unknown in zip(asked, unknown, strict=True) if is_unknown}
     kept = [at for at, each in enumerate(asked) if each.word not in lost]
     if not kept:
-        return np.zeros((0, 1))
+        return {}
     vectors = encoder.embed([questions[at] for at in kept], layers=layers, pooling=pooling)
     words = np.array([asked[at].word for at in kept])
-    return np.stack([vectors[words == word].mean(axis=0) for word in dict.fromkeys(words)])
+    return _somewhere({str(word): vectors[words == word].mean(axis=0) for word in dict.fromkeys(words)})
 
 
-def _tests(sets: Callable[[Association], Sets], kind: str, seed: int) -> dict[str, Test]:
-    found = {}
+def _tests(sets: Callable[[Association], Sets], kind: str, seed: int) -> Associations:
+    found: dict[str, Test] = {}
+    left_out: list[str] = []
+    is_there: dict[str, bool] = {}
     for one in associations():
-        vectors = sets(one)
-        if min(len(some) for some in vectors) >= FEWEST:
-            name = f"{kind} {one.name}"
-            found[name] = _test(name, one, weat(*vectors, alternative="two-sided", seed=seed))
-    return found
+        name, vectors = f"{kind} {one.name}", sets(one)
+        for words, some in zip(one.sets, vectors, strict=True):
+            is_there |= {word.text: word.text in some for word in words.words}
+        if min(len(some) for some in vectors) < FEWEST:
+            left_out.append(name)
+            continue
+        x, y, a, b = (np.stack(list(some.values())) for some in vectors)
+        found[name] = _test(name, one, weat(x, y, a, b, alternative="two-sided", seed=seed))
+    return Associations(found, len(is_there), [word for word, there in is_there.items() if not there], left_out)
 
 
 def _test(name: str, one: Association, result: Weat) -> Test:
@@ -82,7 +117,12 @@ def _test(name: str, one: Association, result: Weat) -> Test:
     )
 
 
-def _known(words: Sequence[str], vectors: Vectors) -> list[str]:
+def _known(words: Sequence[str], vectors: Vectors) -> Found:
     """Words that have a vector, as they are written or in lower case."""
-    spelled = [next((form for form in (word, word.lower()) if form in vectors), None) for word in words]
-    return [word for word in spelled if word is not None]
+    spelled = {word: next((form for form in (word, word.lower()) if form in vectors), None) for word in words}
+    return _somewhere({word: vectors.vectors([form])[0] for word, form in spelled.items() if form is not None})
+
+
+def _somewhere(found: Found) -> Found:
+    """Without vectors of zeros, which point nowhere."""
+    return {word: vector for word, vector in found.items() if vector.any()}

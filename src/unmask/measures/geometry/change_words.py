@@ -7,13 +7,16 @@ words by whatever is largest), and neighbours rest on the professions alone. A m
 lie among words of the *other* gender has overshot; since a word is no neighbour of its own, chance lies a little below
 zero, and so the correlation must also lie below what plain removal of other directions leaves. The four tests are
 corrected together (Holm); the professions' stereotype is a question of its own.
+
+Words that were chosen in one model are harder to tell apart in any other. So a change counts only where it is also
+another one than the words of *other* contrasts suffer (`losses`).
 """
 
 from __future__ import annotations
 
 from unmask.measures.geometry.references import NAMES
 from unmask.measures.judging import judged, reliable
-from unmask.results import Change, Comparison, Verdict, WordTestChange
+from unmask.results import Change, Comparison, Reference, Verdict, WordTestChange
 from unmask.results.numbers import interval as shown
 from unmask.results.numbers import number, p_value, percent
 from unmask.statistics.corrections import holm
@@ -57,10 +60,17 @@ def judge(comparison: Comparison) -> Comparison:
 def _verdict(change: Change, test: WordTestChange | None) -> Verdict:
     if change.change is None or not reliable(change):
         return "no reliable change"
+    if test is not None and not _beyond(test.lost, change.change):
+        return "no reliable change"
     own = judged(change)
     if change.labels["contrast"] != "neighbours" or (own == "overshot" and not _reversed(test)):
         return "improved" if change.change < 0 else "worse"
     return own
+
+
+def _beyond(lost: Reference | None, change: float) -> bool:
+    """Whether a change is outside of what 95 % of other contrasts suffer; true where that is not known."""
+    return lost is None or not lost.low <= change <= lost.high
 
 
 def _reversed(test: WordTestChange | None) -> bool:
@@ -83,6 +93,7 @@ def _headline(comparison: Comparison) -> list[str]:
         return [OWN_ALONE, *_own(comparison), _stereotype(comparison.changes.get("stereotype"))]
     return [
         _main(comparison, comparison.changes[MAIN]),
+        _lost(geometry.test(MAIN)),
         _clusters(geometry.test("clustering")),
         _beside(geometry.tests),
         _stereotype(comparison.changes.get("stereotype")),
@@ -91,6 +102,9 @@ def _headline(comparison: Comparison) -> list[str]:
 
 def _main(comparison: Comparison, change: Change) -> str:
     head = _HEADS[comparison.verdict]
+    if comparison.verdict == "no reliable change" and change.change is not None and reliable(change):
+        way = "harder" if change.change < 0 else "easier"
+        head = f"Words that were biased are {way} to tell apart than before, but so are those of other contrasts"
     if comparison.verdict in ("improved", "worse") and abs(change.change or 0.0) < SLIGHT:
         head = head.replace("biased are", "biased are a little")
     said = f"{head}: a classifier puts {percent(change.after, 1)} of {change.n:,} words on the side"
@@ -99,6 +113,18 @@ def _main(comparison: Comparison, change: Change) -> str:
         between = None if change.interval is None else (100 * change.interval[0], 100 * change.interval[1])
         said += f"; change {number(100 * change.change, 1)} points{' ' + shown(between, 1) if between else ''}"
     return f"{said}, p {p_value(change.p_adjusted)})."
+
+
+def _lost(one: WordTestChange | None) -> str:
+    if one is None or one.lost is None:
+        return ""
+    figures = (
+        f"contrasts that have nothing to do with gender changed by {number(100 * one.lost.mean, 1)} points,"
+        f" {number(100 * one.lost.low, 1)} to {number(100 * one.lost.high, 1)}"
+    )
+    if one.before is not None and one.after is not None and _beyond(one.lost, one.after - one.before):
+        return f"That is not what any change of a model does: {figures} (p {p_value(one.lost.p_value)})."
+    return f"That is no more than any change of a model does: {figures} (p {p_value(one.lost.p_value)})."
 
 
 def _clusters(one: WordTestChange | None) -> str:

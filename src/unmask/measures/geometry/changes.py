@@ -19,10 +19,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from unmask.measures.association import Measured
 from unmask.measures.geometry.analyse_sound import LABELS, neighbourhoods, word_tests
+from unmask.measures.geometry.losses import Losses, beside
 from unmask.measures.geometry.references import NAMES
 from unmask.measures.geometry.untested import QUESTIONS, associations, own_words
 from unmask.results import Change, Comparison, Geometry, GeometryChange, Reference, WordTest, WordTestChange
@@ -38,12 +39,18 @@ ROUNDING = 1e-4
 
 
 def compare(
-    before: Measured, after: Measured, again: pd.DataFrame | None, *, unknown: Sequence[str] = ()
+    before: Measured,
+    after: Measured,
+    again: pd.DataFrame | None,
+    *,
+    unknown: Sequence[str] = (),
+    lost: Losses | None = None,
 ) -> tuple[Comparison, pd.DataFrame]:
     """The numbers, and the items behind them; adjusted p-values, verdict and words come later (`judge`).
 
     `again` are the items of the model after with the words that were most biased before, and their bias there; None
     where it could not be asked again. The items of both are of the same words; `unknown` are those only one knows.
+    `lost` is what other contrasts lost.
     """
     import pandas as pd
 
@@ -60,7 +67,11 @@ def compare(
     found = GeometryChange(
         words=len(before.items),
         unknown=list(unknown),
-        tests=[_word_test(name, first, second, then[name], now.get(name)) for name in NAMES if name in then],
+        tests=[
+            _word_test(name, first, second, then[name], now.get(name), (lost or {}).get(name))
+            for name in NAMES
+            if name in then
+        ],
         professions_before=neighbourhoods(before.items) if again is not None else first.professions,
         professions_after=[] if again is None else neighbourhoods(again),
     )
@@ -161,7 +172,14 @@ def _stereotype(before: Measured, after: Measured) -> Change:
     )
 
 
-def _word_test(name: str, before: Geometry, after: Geometry, then: WordTest, now: WordTest | None) -> WordTestChange:
+def _word_test(
+    name: str,
+    before: Geometry,
+    after: Geometry,
+    then: WordTest,
+    now: WordTest | None,
+    lost: NDArray[np.float64] | None,
+) -> WordTestChange:
     own, removed = after.test(name), before.test(name, removed=True)
     value = now.value if now else None
     return WordTestChange(
@@ -171,6 +189,7 @@ def _word_test(name: str, before: Geometry, after: Geometry, then: WordTest, now
         after=value,
         own=own.value if own else None,
         removed=removed.value if removed else None,
+        lost=None if value is None or then.value is None else beside(lost, value - then.value),
         others=_beside(removed.reference if removed else None, value),
     )
 

@@ -87,6 +87,7 @@ def _scan(space: Space, sizes: Sizes, removed: bool, direction: tests.Direction,
                 v_measure=separation.v_measure,
                 chance=separation.chance,
                 chance_high=separation.chance_high,
+                p_chance=separation.p_value,
             )
         )
     return found

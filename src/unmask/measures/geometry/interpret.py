@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from unmask.measures.geometry.caveats import caveats
-from unmask.results import Measurement, Test, WordTest
+from unmask.results import Geometry, Measurement, Test, WordTest
 from unmask.results.numbers import interval as shown
 from unmask.results.numbers import number, p_value, percent
 
 LEVEL = 0.05
+ROUNDING = 1e-5
+"""Where no word has a larger bias, it is what float32 leaves of nothing."""
 NOTHING = "No finding: there are too few words with vectors."
 GONE = (
     "No word lies along the gender direction: nothing but rounding is left of it, so that words cannot be chosen by it."
@@ -21,7 +23,7 @@ def interpret(measurement: Measurement) -> Measurement:
     """Add the headline and the caveats to a measurement whose p-values have been adjusted."""
     geometry = measurement.geometry
     assert geometry is not None
-    if measurement.protocol == "sound" and not geometry.tests and geometry.words:
+    if measurement.protocol == "sound" and not geometry.tests and _is_rounding(geometry):
         return measurement.model_copy(update={"headline": GONE, "caveats": [*measurement.caveats]})
     said = _published(measurement) if measurement.protocol == "published" else _sound(measurement)
     return measurement.model_copy(
@@ -30,6 +32,11 @@ def interpret(measurement: Measurement) -> Measurement:
             "caveats": [*measurement.caveats, *caveats(geometry, measurement.protocol)],
         }
     )
+
+
+def _is_rounding(geometry: Geometry) -> bool:
+    outermost = [*geometry.most_male[:1], *geometry.most_female[:1]]
+    return bool(outermost) and max(abs(one.bias) for one in outermost) < ROUNDING
 
 
 def clear(test: Test | None) -> bool:
@@ -109,9 +116,10 @@ def _associations(measurement: Measurement) -> str:
     found = [name for name, one in tests.items() if clear(one)]
     if not tests:
         return ""
+    count = f"{len(tests)} association test{'' if len(tests) == 1 else 's'}"
     if not found:
-        return f"None of {len(tests)} association tests (WEAT) is clear."
-    return f"Of {len(tests)} association tests, {len(found)} are clear: {', '.join(found)}."
+        return f"None of {count} (WEAT) is clear."
+    return f"Clear of {count}: {', '.join(found)}."
 
 
 def _published(measurement: Measurement) -> list[str]:

@@ -6,13 +6,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from threadpoolctl import threadpool_limits
 
 from unmask.measures.geometry import analyse_published, analyse_sound, published
+from unmask.measures.geometry.associations import Associations
 from unmask.measures.geometry.embedding import contextual, published_contextual
 from unmask.measures.geometry.score import Stereotypes, score
 from unmask.measures.geometry.space import Space
@@ -21,7 +22,7 @@ from unmask.models.interfaces import Progress
 if TYPE_CHECKING:
     import pandas as pd
 
-    from unmask.results import Measurement, Test
+    from unmask.results import Measurement
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Run:
     seed: int
     static: bool = False
     contrasts: int = 99
-    associations: Mapping[str, Test] | None = None
+    associations: Associations | None = None
     progress: Progress | None = None
 
 
@@ -53,7 +54,10 @@ def _sound(space: Space, professions: Stereotypes, run: Run) -> tuple[pd.DataFra
     with threadpool_limits(1):  # a second thread costs more than it gives for rows as few as these
         scored = score(space, professions, seed=run.seed, contrasts=run.contrasts, progress=run.progress)
     items = _of(scored.items, run)
-    return items, analyse_sound.analyse(items, run.seed, scored.details, run.associations)
+    found = run.associations
+    measurement = analyse_sound.analyse(items, run.seed, scored.details, found.tests if found else None)
+    caveats = [*measurement.caveats, *(found.caveats() if found else [])]
+    return items, measurement.model_copy(update={"caveats": caveats})
 
 
 def _published(space: Space, professions: Stereotypes, run: Run) -> tuple[pd.DataFrame, Measurement]:

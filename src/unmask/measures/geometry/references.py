@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from unmask.models.interfaces import Progress
 from unmask.results import Reference
 from unmask.statistics import separation
 
+EXAMPLES = 5
 NAMES = ("clustering", "probe", "classification", "neighbours")
 
 
@@ -25,6 +26,8 @@ class References:
     """The value of each test (by its name, and whether the direction was taken out) for every contrast."""
 
     values: dict[tuple[str, bool], NDArray[np.float64]]
+    examples: list[str] = field(default_factory=list)
+    """Some of the contrasts, by the words that they are made of."""
 
     def beside(self, name: str, value: float | None, *, removed: bool) -> Reference | None:
         """A value of gender's beside those of other contrasts; None where there is nothing to compare."""
@@ -65,7 +68,15 @@ def run(
                 found.setdefault((name, removed), []).append(value)
         if progress:
             progress(done, count)
-    return References({key: np.array(numbers) for key, numbers in found.items()})
+    examples = [_named(space.words, one) for one in contrasts[:EXAMPLES]]
+    return References({key: np.array(numbers) for key, numbers in found.items()}, examples)
+
+
+def _named(words: Sequence[str], contrast: Contrast) -> str:
+    """A contrast by its words: those of the first group, and those of the second."""
+    first, second = (", ".join(words[at] for at in part[:3]) for part in np.split(contrast.apart, 2))
+    more = "…" if contrast.apart.size > 6 else ""
+    return f"{first}{more} / {second}{more}"
 
 
 def values(

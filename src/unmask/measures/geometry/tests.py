@@ -28,6 +28,8 @@ TRAINED = 0.2
 """The share of words that the support-vector machine learns from."""
 COMPONENTS = 10
 """Two clusters are begun by a cut along each of so many principal components; the tightest count."""
+ROUNDING = 1e-6
+"""Rows that differ by no more are the same."""
 AS_TIGHT = 1.001
 """Clusters whose spread is within this factor of the tightest are as good."""
 MOST_CLUSTERED, MOST_SEPARATED = 500, 2500
@@ -78,6 +80,8 @@ def two_means(rows: NDArray[np.floating]) -> list[NDArray[np.bool_]]:
     from sklearn.cluster import KMeans
 
     centred = rows - rows.mean(axis=0)
+    if np.abs(centred).max(initial=0.0) < ROUNDING:
+        return [np.zeros(rows.shape[0], dtype=bool)]
     _, vectors = np.linalg.eigh(centred @ centred.T)
     found = []
     for component in vectors.T[::-1][:COMPONENTS]:
@@ -87,8 +91,6 @@ def two_means(rows: NDArray[np.floating]) -> list[NDArray[np.bool_]]:
         centres = np.stack([centred[~side].mean(axis=0), centred[side].mean(axis=0)])
         fitted = KMeans(2, init=centres, n_init=1).fit(centred)
         found.append((float(fitted.inertia_), fitted.labels_ == 1))
-    if not found:  # rows that are all the same
-        return [np.zeros(rows.shape[0], dtype=bool)]
     found.sort(key=lambda one: one[0])
     different: dict[bytes, NDArray[np.bool_]] = {}
     for spread, said in found:

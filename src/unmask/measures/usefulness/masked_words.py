@@ -21,16 +21,17 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.errors import UnmaskError
+from unmask.measures.asking import pieces as pieces_of
 from unmask.measures.usefulness.texts import Sentences
 from unmask.models import MaskedLM, MaskQuery
-from unmask.models.interfaces import Chooses, Describes, Progress, Span
+from unmask.models.interfaces import Chooses, Progress, Span
 from unmask.results.comparison import Figure
 from unmask.statistics import clustered
 
@@ -98,7 +99,7 @@ def _score(model: MaskedLM, texts: Sequence[str], seed: int) -> pd.DataFrame:
 
     divided = [(text, group) for text in texts for group in groups(text, seed)]
     alone = [MaskQuery(text, span) for text, group in divided for span in group]
-    pieces = dict(zip(alone, _pieces(model, alone), strict=True))
+    pieces = dict(zip(alone, pieces_of(model, alone), strict=True))
     queries = []
     for text, group in divided:
         known = [span for span in group if pieces[MaskQuery(text, span)]]
@@ -122,22 +123,6 @@ def _score(model: MaskedLM, texts: Sequence[str], seed: int) -> pd.DataFrame:
     )
     order = {text: at for at, text in enumerate(texts)}
     return frame.sort_values(KEY, key=lambda column: column.map(order) if column.name == "sentence" else column)
-
-
-def _pieces(model: MaskedLM, queries: Sequence[MaskQuery]) -> Iterator[int]:
-    """How many pieces each target has; 0 where it cannot be asked. One bad word spoils a batch, so that is halved."""
-    if not isinstance(model, Describes):
-        yield from [1] * len(queries)
-        return
-    try:
-        yield from model.describe(queries).pieces
-    except UnmaskError:
-        if len(queries) == 1:
-            yield 0
-            return
-        half = len(queries) // 2
-        yield from _pieces(model, queries[:half])
-        yield from _pieces(model, queries[half:])
 
 
 def _figure(before: ArrayLike, after: ArrayLike, sentence: ArrayLike, weights: NDArray[np.float64]) -> Figure:

@@ -21,6 +21,8 @@ LONGEST = 1_000
 """Bytes of a word; what is longer is none."""
 _GIVE_BACK = 64 * 2**20
 """How much is passed before it is handed back; a multiple of every page size."""
+_AT_ONCE = 2**20
+"""How much of a compressed file is unpacked together."""
 _DENSEST = 1_032
 """How much longer than its file what is in a gzip file can be."""
 
@@ -30,9 +32,8 @@ def read(
 ) -> Vectors:
     """Read the rows of a file whose first line, which says how many and how long they are, has been read."""
     packed = isinstance(file, gzip.GzipFile)
-    bytes_at_most = path.stat().st_size * (_DENSEST if packed else 1)
     wanted = count if most is None else min(count, most)
-    rows = Rows(size, room=min(wanted, bytes_at_most // (4 * size + 1)), keep=keep)
+    rows = Rows(size, room=min(wanted, bytes_at_most(path, packed=packed) // (4 * size + 1)), keep=keep)
     content: _Content = _Streamed(file) if packed else _Mapped(file)
     try:
         while rows.read < wanted:
@@ -54,6 +55,11 @@ def read(
     finally:
         content.close()
     return rows.finish(str(path), "word2vec")
+
+
+def bytes_at_most(path: Path, *, packed: bool) -> int:
+    """What a file can hold, unpacked if it is compressed."""
+    return path.stat().st_size * (_DENSEST if packed else 1)
 
 
 class _Content(Protocol):
@@ -145,5 +151,5 @@ class _Streamed:
         """Whoever opened the file closes it."""
 
     def _fill(self, size: int) -> None:
-        while len(self._next) < size and (more := self._file.read(max(8_192, size))):
+        while len(self._next) < size and (more := self._file.read(min(max(8_192, size), _AT_ONCE))):
             self._next += more

@@ -13,6 +13,8 @@ from unmask.models.vectors.rows import Keep, check_most
 from unmask.models.vectors.table import Vectors
 
 HEAD = 4_096
+FEWEST_BYTES = 2
+"""A value takes a digit and a space, or four bytes."""
 PICKLES = (".kv", ".model", ".pkl", ".pickle")
 FASTTEXT = (793_712_314).to_bytes(4, "little")
 """What fastText's own models begin with."""
@@ -56,6 +58,11 @@ def _words_and_values(path: Path, most: int | None, keep: Keep | None) -> Vector
         count, size = map(int, header)
         if size < 2:
             raise UnmaskError(f"{path} says that its vectors have {size} values; give vectors of at least 2")
+        if FEWEST_BYTES * size > binary.bytes_at_most(path, packed=isinstance(file, gzip.GzipFile)):
+            raise UnmaskError(
+                f"{path} says that its vectors have {size:,} values, and is too short for one of them; is its first"
+                " line right?"
+            )
         if text.is_text(rest):
             return text.read(file, str(path), count=count, size=size, most=most, keep=keep)
         return binary.read(file, path, count=count, size=size, most=most, keep=keep)

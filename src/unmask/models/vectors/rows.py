@@ -38,7 +38,9 @@ class Rows:
         self.duplicates = 0
         self._keep = keep
         self._seen: set[str] = set()
-        self._matrix = np.empty((room if keep is None and room else 1_024, size), np.float32)
+        self._size = size
+        self._room = room if keep is None and room else 1_024
+        self._matrix = np.empty((0, size), np.float32)  # until a row shows that it is as long as the file says
 
     def wants(self, word: str) -> bool:
         """Count a word that was read, and say whether its vector is wanted."""
@@ -53,15 +55,17 @@ class Rows:
 
     def add(self, word: str, row: NDArray[np.float32]) -> None:
         """Hold the vector of a word."""
-        at, (held, size) = len(self.words), self._matrix.shape
-        if at == held:
-            self._matrix.resize((held + held // 2, size), refcheck=False)
+        at, held = len(self.words), len(self._matrix)
+        if not held:
+            self._matrix = np.empty((self._room, self._size), np.float32)
+        elif at == held:
+            self._matrix.resize((held + max(1, held // 2), self._size), refcheck=False)
         self._matrix[at] = row
         self.words.append(word)
 
     def finish(self, name: str, form: str) -> Vectors:
         """What was held."""
-        self._matrix.resize((len(self.words), self._matrix.shape[1]), refcheck=False)
+        self._matrix.resize((len(self.words), self._size), refcheck=False)
         return checked(self.words, self._matrix, name=name, form=form, duplicates=self.duplicates, read=self.read)
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import unmask
 from unmask.measures import geometry
 from unmask.measures.geometry import associations, chosen
+from unmask.measures.geometry.associations import Associations
 from unmask.measures.geometry.embedding import static
 from unmask.measures.geometry.protocol import Run
 from unmask.measures.geometry.space import Space
@@ -17,11 +20,12 @@ from unmask.models.interfaces import Pooling
 from unmask.models.loading import load_encoder
 from unmask.models.sources import LoadOptions
 from unmask.models.vectors import read as read_vectors
+from unmask.models.vectors.folders import file_in
 from unmask.probes import asked
-from unmask.results import Measurement, Test
+from unmask.results import Measurement
 from unmask.studies.cells import Say
 from unmask.studies.lipstick.debiasing import MADE
-from unmask.studies.lipstick.subjects import Subject, content_of, vectors_in
+from unmask.studies.lipstick.subjects import Subject, content_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,6 +83,7 @@ class Measuring:
         return {
             "model": content_of(self.subject.model, self.loading) if self.subject.model else "",
             "vocabulary": self.words.vocabulary,
+            "words": self._hash(),
             "protocol": self.words.protocol,
             "most": self.words.most,
             "contrasts": self.words.contrasts,
@@ -113,12 +118,11 @@ class Measuring:
         items.to_parquet(draft / ITEMS, index=False)
         (draft / RESULT).write_text(measurement.model_dump_json(indent=2), encoding="utf-8")
 
-    def _space(self, made: Path | None, words: list[str] | None, say: Say) -> tuple[Space, Mapping[str, Test] | None]:
+    def _space(self, made: Path | None, words: list[str] | None, say: Say) -> tuple[Space, Associations | None]:
         """The words and their vectors; a debiased model is asked about those of the origin."""
         published, offline = self.words.protocol == "published", self.loading.offline
         if self.words.vocabulary == VECTORS:
-            path = Path(self.subject.model) if made is None else vectors_in(made)
-            vectors = read_vectors(vectors_in(path) if path.is_dir() else path, most=self.words.most)
+            vectors = read_vectors(_file(made or Path(self.subject.model)), most=asked.words_read(self.words.most))
             known = asked.asked_of(vectors, published=published, offline=offline)
             space = static(words or known.words, vectors, left_out={} if words else known.left_out)
             return space, None if published else associations.of_vectors(vectors, seed=self.words.seed)
@@ -140,10 +144,30 @@ class Measuring:
     def _asked(self) -> asked.Asked:
         if self.words.vocabulary == asked.NOUNS:
             return asked.asked_nouns(self.words.most or asked.DEFAULT_WORDS)
-        found = asked.asked_vocabulary(
-            self.words.vocabulary, published=self.words.protocol == "published", offline=self.loading.offline
-        )
+        found = _vocabulary(self.words.vocabulary, self.words.protocol == "published", self.loading.offline)
         return found if self.words.most is None else asked.Asked(found.words[: self.words.most], found.left_out)
+
+    def _hash(self) -> str:
+        """Of the words asked; of word vectors, of those that are not asked, since the file has a hash of its own."""
+        if self.words.vocabulary != VECTORS:
+            words = self._asked().words
+        elif self.words.protocol == "published" and self.subject.model:
+            form = read_vectors(_file(Path(self.subject.model)), most=1).form
+            words = sorted(asked.published_exclusions(form, offline=self.loading.offline))
+        else:
+            words = []  # our own come with the package
+        return hashlib.sha256("\n".join(words).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+@cache
+def _vocabulary(name: str, published: bool, offline: bool) -> asked.Asked:
+    """Read once, though every model is asked about it."""
+    return asked.asked_vocabulary(name, published=published, offline=offline)
+
+
+def _file(path: Path) -> Path:
+    """A file of vectors, or the one in a folder that a mitigation has written."""
+    return file_in(path)[0] if path.is_dir() else path
 
 
 def name_of(subject: Subject, words: Words) -> str:

@@ -14,6 +14,7 @@ from unmask.measures import geometry
 from unmask.mitigations.method import chosen
 from unmask.mitigations.registry import method_named
 from unmask.models.sources import LoadOptions
+from unmask.models.vectors.folders import file_in
 from unmask.probes import asked
 from unmask.results import Measurement
 from unmask.studies.bases import named
@@ -22,7 +23,7 @@ from unmask.studies.execution import Outcome
 from unmask.studies.lipstick import measuring
 from unmask.studies.lipstick.debiasing import Debiasing
 from unmask.studies.lipstick.measuring import VECTORS, Measuring, Words
-from unmask.studies.lipstick.subjects import BASE, Subject, vectors_in
+from unmask.studies.lipstick.subjects import BASE, Subject
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,11 +133,9 @@ def vocabularies_of(request: Request) -> tuple[str, ...]:
     if request.vocabularies:
         return tuple(dict.fromkeys(request.vocabularies))
     try:
-        folder = datasets.locate("vectors", offline=request.loading.offline)
+        return tuple(asked.published_files(offline=request.loading.offline)) or (asked.NOUNS,)
     except NotHereError:
         return (asked.NOUNS,)
-    here = [name for name, patterns in asked.PUBLISHED.items() if any(any(folder.glob(one)) for one in patterns)]
-    return tuple(here) or (asked.NOUNS,)
 
 
 def _static(request: Request) -> list[Subject]:
@@ -149,7 +148,7 @@ def _static(request: Request) -> list[Subject]:
         if name not in given:
             raise UnmaskError(f"{name}={path} belongs to no vectors; give --vectors {name}=FILE as well")
         if Path(path).is_dir():
-            vectors_in(Path(path))
+            file_in(Path(path))
     found = []
     for name, path in given.items():
         found.append(Subject(name, BASE, path))
@@ -159,16 +158,11 @@ def _static(request: Request) -> list[Subject]:
 
 def _known(request: Request) -> dict[str, str]:
     """The vectors of the data set."""
-    folder = datasets.locate("vectors", offline=request.loading.offline)
-    found = {
-        name: str(path)
-        for name, patterns in asked.PUBLISHED.items()
-        for path in [next((path for one in patterns for path in sorted(folder.glob(one))), None)]
-        if path is not None
-    }
+    found = asked.published_files(offline=request.loading.offline)
     if not found:
+        folder = datasets.locate("vectors", offline=request.loading.offline)
         raise UnmaskError(f"{folder} has no word vectors; give NAME=FILE with --vectors")
-    return found
+    return {name: str(path) for name, path in found.items()}
 
 
 def _contextual(request: Request) -> list[Subject]:

@@ -6,7 +6,6 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from unmask.errors import UnmaskError
 from unmask.models.sources import LoadOptions
 from unmask.studies.bases import weights_of
 
@@ -48,14 +47,3 @@ def content_of(model: str, loading: LoadOptions) -> str:
         while part := file.read(1 << 20):
             total.update(part)
     return total.hexdigest()
-
-
-def vectors_in(folder: Path) -> Path:
-    """The file of vectors in a folder that a mitigation has written."""
-    import json
-
-    record = folder / "mitigation.json"
-    try:
-        return folder / str(json.loads(record.read_text(encoding="utf-8"))["made"]["file"])
-    except (OSError, KeyError, ValueError, TypeError):
-        raise UnmaskError(f"{folder} holds no debiased vectors; give a file, or what unmask mitigate wrote") from None
