@@ -29,3 +29,4 @@ bench: $(VENV)/.done  ## measure speed, as ratios in one run
 	$(BIN)/python benchmarks/association.py
 	$(BIN)/python benchmarks/sentiment.py
 	$(BIN)/python benchmarks/inference.py
+	$(BIN)/python benchmarks/geometry.py
