@@ -58,7 +58,10 @@ def analyse(
     tests = _adjusted({name: _test(name, found) for name in QUESTIONS})
     tests["stereotype"] = _stereotype(own)
     tests |= associations or {}
-    return measurement(items, "sound", tests, geometry(own, found, details))
+    about = geometry(own, found, details)
+    if not found:
+        about = about.model_copy(update={"scan": []})
+    return measurement(items, "sound", tests, about)
 
 
 def _with_range(test: WordTest, ends: tuple[float, float] | None) -> WordTest:
