@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from sklearn.cluster import KMeans
 from sklearn.linear_model import Ridge
 from sklearn.svm import SVC
 
@@ -159,6 +160,16 @@ class TestTests:
         assert found.places.size == 80
         assert len(set(found.places.tolist())) == 80
         assert found.first.sum() == 40
+
+    def test_two_clusters_are_those_of_scikit_learn(self) -> None:
+        """From the same cut; and no tighter ones come of fifty random starts."""
+        rows = gaussian(120, 6) * np.geomspace(1, 0.3, 6)
+        said = tests.two_means(rows)[0]
+        centres = np.stack([rows[~said].mean(axis=0), rows[said].mean(axis=0)])
+        spread = float(((rows - centres[said.astype(int)]) ** 2).sum())
+        assert KMeans(2, n_init=50, random_state=0).fit(rows).inertia_ == pytest.approx(spread, rel=1e-3)
+        again = KMeans(2, init=centres, n_init=1).fit(rows)
+        np.testing.assert_array_equal(again.labels_ == 1, said)
 
     def test_two_clusters_do_not_depend_on_luck(self) -> None:
         """Rows that fall apart in two ways: the wider one counts, and the other is no worse than it is."""

@@ -28,6 +28,7 @@ TRAINED = 0.2
 """The share of words that the support-vector machine learns from."""
 COMPONENTS = 10
 """Two clusters are begun by a cut along each of so many principal components; the tightest count."""
+MOST_STEPS = 300
 ROUNDING = 1e-6
 """Rows that differ by no more are the same."""
 AS_TIGHT = 1.001
@@ -77,26 +78,41 @@ def two_means(rows: NDArray[np.floating]) -> list[NDArray[np.bool_]]:
 
     From random starts k-means ends in one or another of several optima that are nearly as tight, by luck.
     """
-    from sklearn.cluster import KMeans
-
     centred = rows - rows.mean(axis=0)
     if np.abs(centred).max(initial=0.0) < ROUNDING:
         return [np.zeros(rows.shape[0], dtype=bool)]
-    _, vectors = np.linalg.eigh(centred @ centred.T)
-    found = []
-    for component in vectors.T[::-1][:COMPONENTS]:
-        side = component > 0
-        if side.all() or not side.any():
-            continue
-        centres = np.stack([centred[~side].mean(axis=0), centred[side].mean(axis=0)])
-        fitted = KMeans(2, init=centres, n_init=1).fit(centred)
-        found.append((float(fitted.inertia_), fitted.labels_ == 1))
+    found = [_lloyd(centred, component > 0) for component in _components(centred)]
     found.sort(key=lambda one: one[0])
     different: dict[bytes, NDArray[np.bool_]] = {}
     for spread, said in found:
         if spread <= AS_TIGHT * found[0][0]:
             different.setdefault((said ^ said[0]).tobytes(), said)
     return list(different.values())
+
+
+def _components(centred: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Where rows lie along the first principal components, one component a row."""
+    tall = centred.shape[0] > centred.shape[1]
+    _, vectors = np.linalg.eigh(centred.T @ centred if tall else centred @ centred.T)
+    first = vectors[:, ::-1][:, :COMPONENTS]
+    along: NDArray[np.floating] = (centred @ first if tall else first).T
+    return along
+
+
+def _lloyd(centred: NDArray[np.floating], side: NDArray[np.bool_]) -> tuple[float, NDArray[np.bool_]]:
+    """Lloyd's algorithm for two clusters of rows whose mean is zero, from a first guess: their spread, and which."""
+    whole = float((centred.astype(np.float64) ** 2).sum())
+    for _ in range(MOST_STEPS):
+        count = int(side.sum())
+        if count in (0, side.size):
+            return whole, side
+        total = side.astype(centred.dtype) @ centred
+        first, second = total / count, -total / (side.size - count)
+        now = centred @ (first - second) > (first @ first - second @ second) / 2
+        if (now == side).all():
+            break
+        side = now
+    return whole - float(count * (first @ first) + (side.size - count) * (second @ second)), side
 
 
 def k_means(rows: NDArray[np.floating], count: int, *, seed: int, starts: int) -> NDArray[np.intp]:
