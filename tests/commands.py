@@ -9,8 +9,10 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
@@ -41,6 +43,24 @@ def unmask(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
         code = int(server.stdout.readline())
         out, err = ((Path(folder) / name).read_text(encoding="utf-8") for name in ("out", "err"))
     return subprocess.CompletedProcess(order["words"], code, out, err)
+
+
+def interrupted(*words: str | Path, cwd: Path, once: str) -> tuple[int, str, str]:
+    """Exit code and both streams of a command that gets Ctrl-C once a library of that name is loaded: it is at work."""
+    running = subprocess.Popen(
+        [sys.executable, "-m", "unmask", *map(str, words)],
+        cwd=cwd,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while once not in Path(f"/proc/{running.pid}/maps").read_text():
+        assert running.poll() is None
+        time.sleep(0.05)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=120)
+    return running.returncode, out, err
 
 
 @cache

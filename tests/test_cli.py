@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import resource
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +15,7 @@ import torch
 import transformers
 from safetensors.torch import load_file, save_file
 
-from commands import environment
+from commands import environment, interrupted
 from commands import unmask as _run
 from unmask.results import AuditResult
 from unmask.results.storage import load
@@ -274,20 +272,8 @@ def test_a_disk_that_fills_up(model_folder: Folder, tmp_path: Path, small: list[
 
 
 def test_ctrl_c(model_folder: Folder, tmp_path: Path) -> None:
-    running = subprocess.Popen(
-        [*UNMASK, "audit", str(model_folder("bert-uncased")), "--out", "out"],
-        cwd=tmp_path,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    while "libtorch" not in Path(f"/proc/{running.pid}/maps").read_text():  # until it is at work
-        assert running.poll() is None
-        time.sleep(0.05)
-    running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=120)
-    assert running.returncode == 130
+    ask = ("audit", model_folder("bert-uncased"), "--out", "out")
+    code, out, err = interrupted(*ask, cwd=tmp_path, once="libtorch")
+    assert (code, out) == (130, "")
     assert err.strip() == "unmask: stopped; a folder is written whole or not at all"
-    assert out == ""
     assert list(tmp_path.iterdir()) == []
