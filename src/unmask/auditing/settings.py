@@ -11,6 +11,8 @@ from unmask.counterfactual.settings import TERM_SETS
 from unmask.errors import UnmaskError, one_of
 from unmask.lexicon import inference as words
 from unmask.measures import association
+from unmask.measures.geometry.contrast import CONTRASTS
+from unmask.measures.geometry.embedding import LAYERS, POOLING
 from unmask.models.interfaces import Pooling
 from unmask.models.reading import LONG_TEXTS
 from unmask.models.sources import LoadOptions
@@ -28,8 +30,6 @@ OF = {
     "crows-pairs": (),
 }
 """The settings that belong to each measure."""
-LAYERS, CONTRASTS = 4, 99
-POOLING: Pooling = "first+last"
 USUAL = {"layers": LAYERS, "pooling": POOLING, "contrasts": CONTRASTS}
 """What settings are that nobody has changed, where that is not nothing."""
 CORPORA = {

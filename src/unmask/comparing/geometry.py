@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from threadpoolctl import threadpool_limits
 
 from unmask.comparing.again import load_words_again
@@ -13,10 +12,12 @@ from unmask.comparing.sides import Subject
 from unmask.errors import UnmaskError
 from unmask.measures import geometry
 from unmask.measures.association import Measured
+from unmask.measures.geometry import chosen
 from unmask.measures.geometry.contrast import CONTRASTS
 from unmask.measures.geometry.embedding import contextual, static
 from unmask.measures.geometry.losses import Losses, losses
-from unmask.measures.geometry.score import OWN, Chosen, nearby_of, place, score_chosen
+from unmask.measures.geometry.protocol import Run
+from unmask.measures.geometry.score import OWN, nearby_of, place
 from unmask.measures.geometry.space import Space
 from unmask.measures.geometry.tests import sizes_for
 from unmask.models.sources import LoadOptions
@@ -48,12 +49,13 @@ def compare(
     again, unknown, lost = None, [], None
     try:
         if one.protocol != "sound":
-            raise UnmaskError("the published protocol is compared as its papers have it")
+            raise UnmaskError("only the sound protocol pairs words; audit both models with --protocol sound")
         space = _space(after, before, list(items["word"]), loading, progress)
         unknown = sorted(set(items["word"]) - set(space.words))
         if unknown:
             items = _rescored(before, space.words, items, loading, progress)
-        again = _asked(space, before, items)
+        run = Run(one.language, one.corpus, before.result.seed)
+        again, _ = chosen.measure(space, items, one, asked.stereotypes(), run, name=before.name)
         lost = _lost(before, space, loading, progress, caveats)
     except UnmaskError as error:
         again, unknown, items = None, [], before.items(one)
@@ -83,19 +85,6 @@ def _space(
     layers: Any = said.get("layers")
     how = {} if layers is None else {"layers": layers, "pooling": said["pooling"]}
     return contextual(words, source, **how, progress=progress)
-
-
-def _asked(space: Space, before: Subject, items: pd.DataFrame) -> pd.DataFrame:
-    """What the tests make of the model after, with the bias that words had before."""
-    bias = items["bias"].to_numpy(dtype=np.float64)
-    nowhere = np.zeros(space.matrix.shape[1])  # the direction of another model is no direction of this space
-    gender = geometry.Contrast(nowhere, bias, np.empty(0, dtype=np.intp))
-    chosen = Chosen(before.name, list(items["word"]), gender)
-    with threadpool_limits(1):
-        found = score_chosen(space, chosen, asked.stereotypes(), sizes_for(len(space.words)), seed=before.result.seed)
-    for at, column in enumerate(("language", "corpus")):
-        found.insert(at, column, items[column].iloc[0])
-    return found
 
 
 def _lost(

@@ -11,7 +11,7 @@ from typing import Literal
 import pandas as pd
 
 from unmask import __version__
-from unmask.measures.geometry.analyse_sound import neighbourhoods
+from unmask.measures.geometry.described import neighbourhoods
 from unmask.report.geometry_map import word_map
 from unmask.report.geometry_professions import professions_plot
 from unmask.report.pages import fill

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from unmask.measures.geometry.analyse_sound import geometry, measurement
+from unmask.measures.geometry.described import geometry, measurement
 from unmask.measures.geometry.details import Details
 from unmask.measures.geometry.score import OWN
 from unmask.results import Measurement, WordTest

@@ -7,6 +7,7 @@ from unmask.results import Caveat, Geometry
 FEW_WORDS = 3000
 LOPSIDED = 0.9
 UNSTABLE = 0.05
+NOTHING_LEFT = "nothing-along-the-direction"
 
 
 def caveats(geometry: Geometry, protocol: str) -> list[Caveat]:
@@ -58,6 +59,16 @@ def caveats(geometry: Geometry, protocol: str) -> list[Caveat]:
             )
         )
     return found
+
+
+def rounding() -> Caveat:
+    """That nothing is left along the direction."""
+    return Caveat(
+        code=NOTHING_LEFT,
+        text="No word lies along the gender direction: nothing but rounding is left of it, so that words cannot be"
+        " chosen by it. Whether gender is gone or only hidden can be seen with the words that were biased before:"
+        " unmask compare.",
+    )
 
 
 def _chosen(protocol: str) -> Caveat:

@@ -22,10 +22,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.measures.association import Measured
-from unmask.measures.geometry.analyse_sound import LABELS, neighbourhoods, word_tests
+from unmask.measures.geometry.described import neighbourhoods
 from unmask.measures.geometry.losses import Losses, beside
 from unmask.measures.geometry.references import NAMES
 from unmask.measures.geometry.untested import QUESTIONS, associations, own_words
+from unmask.measures.geometry.word_tests import LABELS, word_tests
 from unmask.results import Change, Comparison, Geometry, GeometryChange, Reference, WordTest, WordTestChange
 from unmask.statistics.correlation import pearson
 from unmask.statistics.crossed import Estimate, jackknife

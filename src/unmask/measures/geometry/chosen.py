@@ -10,21 +10,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
-from unmask.measures.geometry import analyse_published, analyse_sound
-from unmask.measures.geometry import published as as_published
 from unmask.measures.geometry.contrast import Contrast
+from unmask.measures.geometry.protocol import PROTOCOLS, Run
 from unmask.measures.geometry.references import NAMES, References
-from unmask.measures.geometry.score import OWN, Chosen, Stereotypes, score_chosen
+from unmask.measures.geometry.score import OWN, Chosen, Stereotypes
 from unmask.measures.geometry.space import Space
-from unmask.measures.geometry.tests import sizes_for
 from unmask.results import Measurement, WordTest
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from unmask.measures.geometry.protocol import Run
 
 ORIGIN = "origin"
 
@@ -37,7 +32,7 @@ def words_of(items: pd.DataFrame) -> list[str]:
 def chosen_by(items: pd.DataFrame, name: str = ORIGIN) -> Chosen:
     """What chooses words by the bias that they had in a model, from its items."""
     own = items[items["words"] == OWN]
-    nowhere = np.empty(0)
+    nowhere = np.empty(0)  # the direction of another model is no direction of this space
     contrast = Contrast(nowhere, own["bias"].to_numpy(dtype=float), np.empty(0, dtype=np.intp))
     return Chosen(name, words_of(items), contrast)
 
@@ -57,27 +52,10 @@ def references_of(measurement: Measurement) -> References:
 
 
 def measure(
-    space: Space,
-    items: pd.DataFrame,
-    before: Measurement,
-    professions: Stereotypes,
-    run: Run,
-    *,
-    published: bool = False,
-    name: str = ORIGIN,
+    space: Space, items: pd.DataFrame, before: Measurement, professions: Stereotypes, run: Run, *, name: str = ORIGIN
 ) -> tuple[pd.DataFrame, list[WordTest]]:
     """Put a space to the tests with the words of the model before, whose items and measurement these are."""
-    by = chosen_by(items, name)
-    with threadpool_limits(1):
-        if published:
-            placed = _published(space, by, professions, run)
-            found = analyse_published.word_tests(placed)
-        else:
-            placed = score_chosen(space, by, professions, sizes_for(len(space.words)), seed=run.seed)
-            found = analyse_sound.word_tests(placed, references_of(before))
-    placed.insert(0, "language", run.language)
-    placed.insert(1, "corpus", run.corpus)
-    return placed, found
+    return PROTOCOLS[before.protocol].chosen(space, chosen_by(items, name), professions, run, references_of(before))
 
 
 def added(measurement: Measurement, tests: Sequence[WordTest]) -> Measurement:
@@ -86,9 +64,3 @@ def added(measurement: Measurement, tests: Sequence[WordTest]) -> Measurement:
     assert geometry is not None
     more = geometry.model_copy(update={"tests": [*geometry.tests, *tests]})
     return measurement.model_copy(update={"geometry": more})
-
-
-def _published(space: Space, by: Chosen, professions: Stereotypes, run: Run) -> pd.DataFrame:
-    code = as_published.STATIC if run.static else as_published.CONTEXTUAL
-    placed = as_published.place(space, professions, code, gender=by.gender, words=by.name)
-    return as_published.on_a_map(placed, space, by.gender)

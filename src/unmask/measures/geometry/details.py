@@ -26,7 +26,6 @@ class Details:
     direction: str
     likeness: float
     dimensions: int
-    sizes: Sizes
     left_out: dict[str, int]
     missing: list[str]
     references: References
@@ -46,7 +45,6 @@ def details_of(space: Space, sizes: Sizes, references: References, *, seed: int)
         space.direction,
         space.likeness,
         space.matrix.shape[1],
-        sizes,
         space.left_out,
         space.missing,
         references,

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from unmask.measures.geometry.caveats import caveats
-from unmask.results import Geometry, Measurement, Test, WordTest
+from unmask.measures.geometry.caveats import NOTHING_LEFT, caveats
+from unmask.results import Measurement, Test, WordTest
 from unmask.results.numbers import interval as shown
 from unmask.results.numbers import number, p_value, percent
 
 LEVEL = 0.05
-ROUNDING = 1e-5
-"""Where no word has a larger bias, it is what float32 leaves of nothing."""
 NOTHING = "No finding: there are too few words with vectors."
-GONE = (
-    "No word lies along the gender direction: nothing but rounding is left of it, so that words cannot be chosen by it."
-    " Whether gender is gone or only hidden can be seen with the words that were biased before: unmask compare."
-)
 STRENGTHS = ((0.1, "hardly any"), (0.3, "a weak"), (0.5, "a moderate"), (1.01, "a strong"))
 """Up to which correlation a relation is called what (Cohen 1988)."""
 
@@ -23,8 +17,8 @@ def interpret(measurement: Measurement) -> Measurement:
     """Add the headline and the caveats to a measurement whose p-values have been adjusted."""
     geometry = measurement.geometry
     assert geometry is not None
-    if measurement.protocol == "sound" and not geometry.tests and _is_rounding(geometry):
-        return measurement.model_copy(update={"headline": GONE, "caveats": [*measurement.caveats]})
+    if gone := next((one for one in measurement.caveats if one.code == NOTHING_LEFT), None):
+        return measurement.model_copy(update={"headline": gone.text})
     said = _published(measurement) if measurement.protocol == "published" else _sound(measurement)
     return measurement.model_copy(
         update={
@@ -32,11 +26,6 @@ def interpret(measurement: Measurement) -> Measurement:
             "caveats": [*measurement.caveats, *caveats(geometry, measurement.protocol)],
         }
     )
-
-
-def _is_rounding(geometry: Geometry) -> bool:
-    outermost = [*geometry.most_male[:1], *geometry.most_female[:1]]
-    return bool(outermost) and max(abs(one.bias) for one in outermost) < ROUNDING
 
 
 def clear(test: Test | None) -> bool:

@@ -14,15 +14,19 @@ from threadpoolctl import threadpool_limits
 
 from unmask.measures.geometry import analyse_published, analyse_sound, published
 from unmask.measures.geometry.associations import Associations
+from unmask.measures.geometry.contrast import CONTRASTS
 from unmask.measures.geometry.embedding import contextual, published_contextual
-from unmask.measures.geometry.score import Stereotypes, score
+from unmask.measures.geometry.references import References
+from unmask.measures.geometry.score import Chosen, Stereotypes, score, score_chosen
 from unmask.measures.geometry.space import Space
+from unmask.measures.geometry.tests import sizes_for
+from unmask.measures.geometry.word_tests import word_tests
 from unmask.models.interfaces import Progress
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from unmask.results import Measurement
+    from unmask.results import Measurement, WordTest
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,9 @@ class Protocol:
     analyse: Callable[[pd.DataFrame, int], Measurement]
     """The second half alone, for recorded items."""
     measure: Callable[[Space, Stereotypes, Run], tuple[pd.DataFrame, Measurement]]
+    """Both halves, with the words that are most biased in the space itself."""
+    chosen: Callable[[Space, Chosen, Stereotypes, Run, References], tuple[pd.DataFrame, list[WordTest]]]
+    """Both halves, with the words that are most biased in another model, and what other contrasts left there."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +52,7 @@ class Run:
     corpus: str
     seed: int
     static: bool = False
-    contrasts: int = 99
+    contrasts: int = CONTRASTS
     associations: Associations | None = None
     progress: Progress | None = None
 
@@ -68,6 +75,25 @@ def _published(space: Space, professions: Stereotypes, run: Run) -> tuple[pd.Dat
     return items, analyse_published.analyse(items, run.seed, published.described(space))
 
 
+def _sound_chosen(
+    space: Space, by: Chosen, professions: Stereotypes, run: Run, left: References
+) -> tuple[pd.DataFrame, list[WordTest]]:
+    with threadpool_limits(1):
+        items = score_chosen(space, by, professions, sizes_for(len(space.words)), seed=run.seed)
+    return _of(items, run), word_tests(items, left)
+
+
+def _published_chosen(
+    space: Space, by: Chosen, professions: Stereotypes, run: Run, left: References
+) -> tuple[pd.DataFrame, list[WordTest]]:
+    del left  # the papers compare with nothing
+    code = published.STATIC if run.static else published.CONTEXTUAL
+    with threadpool_limits(1):
+        items = published.place(space, professions, code, gender=by.gender, words=by.name)
+        items = published.on_a_map(items, space, by.gender)
+    return _of(items, run), analyse_published.word_tests(items)
+
+
 def _of(items: pd.DataFrame, run: Run) -> pd.DataFrame:
     items.insert(0, "language", run.language)
     items.insert(1, "corpus", run.corpus)
@@ -75,6 +101,6 @@ def _of(items: pd.DataFrame, run: Run) -> pd.DataFrame:
 
 
 PROTOCOLS = {
-    "sound": Protocol("sound", contextual, analyse_sound.analyse, _sound),
-    "published": Protocol("published", published_contextual, analyse_published.analyse, _published),
+    "sound": Protocol("sound", contextual, analyse_sound.analyse, _sound, _sound_chosen),
+    "published": Protocol("published", published_contextual, analyse_published.analyse, _published, _published_chosen),
 }

@@ -95,7 +95,6 @@ def described(space: Space) -> Details:
         space.direction,
         space.likeness,
         space.matrix.shape[1],
-        sizes_for(len(space.words)),
         space.left_out,
         space.missing,
         References({}),

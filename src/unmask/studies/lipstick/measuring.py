@@ -112,7 +112,7 @@ class Measuring:
         items, measurement = geometry.PROTOCOLS[self.words.protocol].measure(space, stereotypes, run)
         if origin is not None:
             say("tested with the words of the origin")
-            more, found = chosen.measure(space, *origin, stereotypes, run, published=published)
+            more, found = chosen.measure(space, *origin, stereotypes, run)
             items = pd.concat([items, more], ignore_index=True)
             measurement = chosen.added(measurement, found)
         items.to_parquet(draft / ITEMS, index=False)
