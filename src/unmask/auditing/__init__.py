@@ -1,7 +1,9 @@
 """What a user asks for: pick the measures that fit a model and run them; or analyse recorded scores alone."""
 
 from unmask.auditing.job import LIBRARIES, Findings, analyse, run
-from unmask.auditing.settings import CONTRASTS, LANGUAGES, LAYERS, MEASURES, POOLING, SEED, Settings
+from unmask.auditing.settings import LANGUAGES, MEASURES, SEED, Settings
+from unmask.measures.geometry.contrast import CONTRASTS
+from unmask.measures.geometry.embedding import LAYERS, POOLING
 
 __all__ = [
     "CONTRASTS",

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from unmask.auditing.measured import Measured, info_of
-from unmask.auditing.settings import LAYERS, USUAL, Settings
+from unmask.auditing.settings import USUAL, Settings
 from unmask.errors import UnmaskError
 from unmask.measures import geometry
 from unmask.measures.geometry import associations
-from unmask.measures.geometry.embedding import FEMALE, MALE, static
+from unmask.measures.geometry.embedding import FEMALE, LAYERS, MALE, static
 from unmask.measures.geometry.protocol import Run
 from unmask.models.kinds import is_vectors
 from unmask.models.loading import load_encoder
