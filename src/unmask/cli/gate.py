@@ -46,15 +46,14 @@ def command(
         return
     from rich.console import Console
 
-    from unmask import api
-    from unmask.api.arguments import written
+    from unmask import gating
     from unmask.report import gate_terminal
     from unmask.report import junit as xml
 
     assert policy is not None
-    result = api.gate(audit, policy, baseline=baseline)
+    result = gating.run(audit, gating.read(policy), baseline)
     if junit is not None:
-        written(junit, xml.render(result))
+        _write(junit, xml.render(result))
     if as_json:
         typer.echo(result.model_dump_json(indent=2))
     else:
@@ -63,13 +62,19 @@ def command(
 
 
 def _start(audit: Path, policy: Path) -> None:
-    from unmask.api.arguments import written
     from unmask.gating import starting_policy
     from unmask.results import storage
 
     if policy.exists():
         raise UnmaskError(f"{policy} exists; give another name, or remove it first")
     text = starting_policy(storage.load(audit))
-    written(policy, text)
+    _write(policy, text)
     typer.echo(f"Wrote {policy}, {text.count('[[rule]]')} rules: read it, and lower the limits where you can.")
     typer.echo(f"Judge by it: unmask gate {audit} --policy {policy}")
+
+
+def _write(path: Path, text: str) -> None:
+    from unmask.files import whole_file
+
+    with whole_file(path) as draft:
+        draft.write_text(text, encoding="utf-8")

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from math import hypot
 
 from unmask.gating.policy import Rule
-from unmask.measures.association.caveats import AGREEMENT
-from unmask.measures.inference.conclusive import is_understood
 from unmask.results import Measurement
 from unmask.results.record import Interval
 
@@ -53,10 +51,16 @@ def figure_of(one: Measurement, rule: Rule) -> Figure | None:
 
 def unreadable(one: Measurement, rule: Rule) -> str:
     """Why a figure cannot be read as bias, whatever it is; empty if it can."""
-    if any(caveat.code == AGREEMENT for caveat in one.caveats):
-        return "grammatical agreement drowns the measure; judge the corpus without agreement"
-    if one.inference and one.inference.inconclusive and (rule.group or not is_understood(one.inference)):
-        return f"the score cannot be read as bias: {one.inference.inconclusive}"
+    if one.name == "association":
+        from unmask.measures.association.caveats import AGREEMENT  # a second, which other rules need not wait
+
+        if any(caveat.code == AGREEMENT for caveat in one.caveats):
+            return "grammatical agreement drowns the measure; judge the corpus without agreement"
+    if one.inference and one.inference.inconclusive:
+        from unmask.measures.inference.conclusive import is_understood
+
+        if rule.group or not is_understood(one.inference):
+            return f"the score cannot be read as bias: {one.inference.inconclusive}"
     return ""
 
 
