@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
-from math import hypot, inf, nan
+from math import hypot
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -16,9 +16,8 @@ import pytest
 
 import unmask
 from commands import environment
-from commands import unmask as _run
 from pages import EVIL
-from unmask import gating
+from unmask import cli, gating
 from unmask.errors import UnmaskError
 from unmask.gating.figures import Figure, growth
 from unmask.gating.limits import Allowed, judged_by
@@ -374,33 +373,55 @@ def test_a_terminal_of_80_columns_breaks_lines_and_a_log_does_not() -> None:
     assert " ".join(screen.getvalue().split()) == " ".join(log.getvalue().split())
 
 
+Typed = Callable[..., tuple[int, str, str]]
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     save(tmp_path / "audit", _audit(_measurement()), {}, {})
     return tmp_path
 
 
-def test_the_command_s_exit_codes_json_and_junit(folder: Path) -> None:
-    for limit, code, verdict in (("at_most = 1", 0, "kept"), ("at_most = 0", 1, "broken"), ("x = 0", 2, "")):
-        (folder / "p.toml").write_text(f'[[rule]]\nmeasure = "association"\ntest = "stereotype"\n{limit}\n')
-        done = _run("gate", "audit", "--policy", "p.toml", "--junit", "out/gate.xml", cwd=folder)
-        assert (done.returncode, done.stdout.startswith(verdict)) == (code, True), done.stderr
-        assert (folder / "out/gate.xml").exists() == bool(verdict)
-        (folder / "out/gate.xml").unlink(missing_ok=True)
-        if verdict:
-            done = _run("gate", "audit", "--policy", "p.toml", "--json", cwd=folder)
-            assert done.returncode == code
-            assert json.loads(done.stdout)["judgements"][0]["verdict"] == verdict
-        else:
-            assert done.stderr.startswith("unmask: p.toml, rule 1: unknown key 'x'")
+@pytest.fixture
+def typed(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Typed:
+    """What `unmask gate WORDS…` exits with and prints, typed in the folder."""
+    monkeypatch.chdir(folder)
+
+    def run(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["unmask", "gate", *words])
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        return int(end.value.code or 0), *capsys.readouterr()
+
+    return run
 
 
-def test_a_policy_is_written_once_and_kept(folder: Path) -> None:
-    done = _run("gate", "audit", "--write-policy", "p.toml", cwd=folder)
-    assert "unmask gate audit --policy p.toml" in done.stdout, done.stderr
-    assert _run("gate", "audit", "--policy", "p.toml", cwd=folder).returncode == 0
-    again = _run("gate", "audit", "--write-policy", "p.toml", cwd=folder)
-    assert (again.returncode, again.stderr) == (2, "unmask: p.toml exists; give another name, or remove it first\n")
+@pytest.mark.parametrize(("limit", "code", "verdict"), [(1, 0, "kept"), (0, 1, "broken")])
+def test_the_command_s_exit_codes_json_and_junit(
+    folder: Path, typed: Typed, limit: float, code: int, verdict: str
+) -> None:
+    (folder / "p.toml").write_text(f'[[rule]]\ntest = "stereotype"\nat_most = {limit}\n')
+    found, out, err = typed("audit", "--policy", "p.toml", "--junit", "out/gate.xml")
+    assert (found, err) == (code, "")
+    assert out.startswith(f"{verdict:<13}association, en, bec-pro: stereotype: 0.4 [0.1, 0.7]; allowed at most {limit}")
+    assert ElementTree.parse(folder / "out/gate.xml").getroot().get("failures") == str(code)
+    found, out, _ = typed("audit", "--policy", "p.toml", "--json")
+    assert (found, json.loads(out)["judgements"][0]["verdict"]) == (code, verdict)
+
+
+def test_a_policy_that_cannot_be_read_is_exit_2_and_leaves_no_file(folder: Path, typed: Typed) -> None:
+    (folder / "p.toml").write_text("[[rule]]\nx = 0\n")
+    found, out, err = typed("audit", "--policy", "p.toml", "--junit", "gate.xml")
+    assert (found, out) == (2, "")
+    assert err.startswith("unmask: p.toml, rule 1: unknown key 'x'")
+    assert not (folder / "gate.xml").exists()
+
+
+def test_a_policy_is_written_once_and_kept(typed: Typed) -> None:
+    assert "unmask gate audit --policy p.toml" in typed("audit", "--write-policy", "p.toml")[1]
+    assert typed("audit", "--policy", "p.toml")[0] == 0
+    again = typed("audit", "--write-policy", "p.toml")
+    assert again == (2, "", "unmask: p.toml exists; give another name, or remove it first\n")
 
 
 @pytest.mark.parametrize(
@@ -413,11 +434,11 @@ def test_a_policy_is_written_once_and_kept(folder: Path) -> None:
         (("audit", "--write-policy", "p.toml", "--json"), "judges nothing"),
     ],
 )
-def test_slips_on_the_command_line(folder: Path, words: tuple[str, ...], said: str) -> None:
-    done = _run("gate", *words, cwd=folder)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert done.stderr.count("\n") == 1
+def test_slips_on_the_command_line(typed: Typed, words: tuple[str, ...], said: str) -> None:
+    code, out, err = typed(*words)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
 
 
 def test_a_baseline_beside_the_policy_and_one_that_is_given(folder: Path) -> None:
@@ -462,9 +483,3 @@ def test_the_gate_needs_no_model_library(folder: Path) -> None:
         [sys.executable, "-c", code], cwd=folder, env=environment(), capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines()[-1] == "[]"
-
-
-def test_no_number_that_is_none_gets_in() -> None:
-    for value in (nan, inf):
-        with pytest.raises(UnmaskError, match="at_most"):
-            gating.parsed({"rule": [_rule(at_most=value)]})
