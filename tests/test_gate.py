@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -18,9 +19,11 @@ import unmask
 from commands import environment
 from pages import EVIL
 from unmask import cli, gating
+from unmask.auditing.settings import MEASURES
 from unmask.errors import UnmaskError
 from unmask.gating.figures import Figure, growth
 from unmask.gating.limits import Allowed, judged_by
+from unmask.gating.policy import Rule
 from unmask.report import gate_terminal, junit
 from unmask.results import AuditResult, Caveat, Distribution, Group, Inference, Measurement, ModelInfo, Test
 from unmask.results.schema import Ratings
@@ -483,3 +486,12 @@ def test_the_gate_needs_no_model_library(folder: Path) -> None:
         [sys.executable, "-c", code], cwd=folder, env=environment(), capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_policies_of_the_docs_are_policies() -> None:
+    page = (Path(__file__).parents[1] / "docs/gate.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```toml\n(.*?)```", page, flags=re.S)
+    policies = [gating.parsed(tomllib.loads(block)) for block in blocks]
+    assert {rule.measure for policy in policies for rule in policy.rules} >= set(MEASURES)
+    keys = re.findall(r"`(\w+)(?: = [^`]*)?`", page[page.index("| key |") : page.index("Above the rules")])
+    assert set(Rule.model_fields) <= set(keys)
