@@ -174,6 +174,10 @@ def test_every_measurement_that_fits_is_judged() -> None:
     assert [one.where for one in _gate(audit, _rule(at_most=1, language="de")).judgements] == [done.judgements[1].where]
     anywhere = _gate(audit, {"test": "bias", "at_most": 1})
     assert [one.where for one in anywhere.judgements] == ["sentiment, en, bec-pro"]
+    nowhere = _gate(audit, {"test": "bia", "at_most": 1})
+    assert [(one.where, one.why) for one in nowhere.judgements] == [
+        ("any measure", "there is no test 'bia'; did you mean 'bias'?")
+    ]
     named = _gate(audit, {"measure": "association", "test": "bias", "at_most": 1})
     assert [one.verdict for one in named.judgements] == ["cannot tell"] * 2
 
@@ -195,8 +199,8 @@ def test_term_sets_of_sentiment_are_told_apart() -> None:
     [
         (_measurement(), _rule(at_most=1, measure="asociation"), "no such measurement, only association, en, bec-pro"),
         (_measurement(), _rule(at_most=1, test="stereotypes"), "no test 'stereotypes'; did you mean 'stereotype'?"),
-        (_measurement(), {"group": "zzz", "at_most": 1}, "no group 'zzz'; it has 'a group'"),
-        (_measurement(tests={}), _rule(at_most=1), "it has none"),
+        (_measurement(), {"group": "zzz", "at_most": 1}, "no group 'zzz'; there is 'a group'"),
+        (_measurement(tests={}), _rule(at_most=1), "there is none"),
         (_measurement(tests={"stereotype": _test(0.1, None)}), _rule(at_most=1), "it has no interval"),
         (_measurement(tests={"stereotype": _test(None, None)}), _rule(at_most=1), "no such number"),
         (_measurement(tests={"stereotype": _test(None, None, n=0)}), _rule(at_most=1), "rests on 0 items"),
@@ -260,7 +264,7 @@ def test_worse_than_the_baseline(limit: float, verdict: str) -> None:
         ({"protocol": "published"}, "it has association, en, bec-pro, published"),
         ({"language": "de"}, "cannot be compared"),
         ({"corpus": "emotions"}, "cannot be compared"),
-        ({"tests": {}}, "the baseline: it has no test"),
+        ({"tests": {}}, "the baseline: there is no test"),
         ({"tests": {"stereotype": _test(0.1, (0, 1), n=3)}}, "the baseline rests on 3 items"),
         ({"tests": {"stereotype": _test(0.1, None)}}, "no interval"),
     ],
@@ -295,7 +299,10 @@ def test_words_of_one_s_own_must_be_the_same_words() -> None:
         ("[[rule]]\ngroup = 'b'\nvalue = 'estimate'\nat_most = 1", "value is for a test"),
         ("[[rule]]\ntest = 'a'\nat_most = 1\nmagnitude_at_most = 1", "do not go together"),
         ("[[rule]]\ntest = 'a'\nat_most = 0.1\nat_least = 0.2", "at_least = 0.2 is above at_most = 0.1"),
-        ("[[rule]]\ntest = 'a'\nmagnitude_at_most = -1", "magnitude_at_most = -1"),
+        (
+            "[[rule]]\ntest = 'a'\nmagnitude_at_most = -1",
+            "magnitude_at_most = -1; it should be greater than or equal to 0",
+        ),
         ("[[rule]]\ntest = 'a'\nat_most = nan", "at_most = nan"),
         ("[[rule]]\ntest = 'a'\nat_most = inf", "at_most = inf"),
         ("[[rule]]\ntest = 'a'\nat_most = '1'", "at_most = '1'"),

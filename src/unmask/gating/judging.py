@@ -33,14 +33,17 @@ def judged(result: AuditResult, policy: Policy, baseline: AuditResult | None = N
 
 def _of_rule(rule: Rule, result: AuditResult, baseline: AuditResult | None) -> Iterator[Judgement]:
     fitting = [one for one in result.measurements if _fits(rule, one)]
-    if rule.measure is None:
-        fitting = [one for one in fitting if _names(rule, one)] or fitting
     if not fitting:
         yield _untold(rule, _asked(rule), f"the audit has no such measurement, only {_all(result.measurements)}")
+    if rule.measure is None and fitting:
+        known = [name for one in fitting for name in _names(rule, one)]
+        fitting = [one for one in fitting if figure_of(one, rule)]
+        if not fitting:
+            yield _untold(rule, _asked(rule), _no_such(rule, known))
     for one in fitting:
         figure = figure_of(one, rule)
         if figure is None:
-            yield _untold(rule, where(one), _no_such(rule, one))
+            yield _untold(rule, where(one), _no_such(rule, _names(rule, one)))
         else:
             yield _judgement(rule, one, figure, baseline)
 
@@ -86,7 +89,7 @@ def _then(rule: Rule, one: Measurement, baseline: AuditResult) -> Figure | str:
         return f"the baseline: {why}"
     figure = figure_of(then, rule)
     if figure is None:
-        return f"the baseline: {_no_such(rule, then)}"
+        return f"the baseline: {_no_such(rule, _names(rule, then))}"
     if figure.n < rule.fewest_items:
         return f"the baseline rests on {figure.n:,} items, fewer than fewest_items = {rule.fewest_items:,}"
     return figure
@@ -108,8 +111,8 @@ def _fits(rule: Rule, one: Measurement) -> bool:
     return all(wanted is None or wanted == got for wanted, got in zip(asked, _key(one), strict=True))
 
 
-def _names(rule: Rule, one: Measurement) -> bool:
-    return (rule.group in one.groups) if rule.group is not None else (rule.test in one.tests)
+def _names(rule: Rule, one: Measurement) -> list[str]:
+    return list(one.tests if rule.group is None else one.groups)
 
 
 def _asked(rule: Rule) -> str:
@@ -121,11 +124,11 @@ def _all(measurements: Sequence[Measurement]) -> str:
     return "; ".join(where(one) for one in measurements) or "none at all"
 
 
-def _no_such(rule: Rule, one: Measurement) -> str:
-    kind, name, known = ("group", rule.group, one.groups) if rule.group is not None else ("test", rule.test, one.tests)
+def _no_such(rule: Rule, known: Sequence[str]) -> str:
+    kind, name = ("test", rule.test) if rule.group is None else ("group", rule.group)
     close = get_close_matches(str(name), known, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"it has {listed(known) or 'none'}"
-    return f"it has no {kind} {name!r}; {hint}"
+    hint = f"did you mean {close[0]!r}?" if close else f"there is {listed(dict.fromkeys(known)) or 'none'}"
+    return f"there is no {kind} {name!r}; {hint}"
 
 
 def _untold(rule: Rule, of: str, why: str, words: str | None = None) -> Judgement:

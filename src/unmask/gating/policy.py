@@ -122,4 +122,5 @@ def _rule(content: Mapping[str, Any], where: str) -> Rule:
         slip = error.errors(include_url=False)[0]
         if not slip["loc"]:
             raise UnmaskError(f"{where}: {slip['msg'].removeprefix('Value error, ')}") from None
-        raise UnmaskError(f"{where}: {slip['loc'][0]} = {slip['input']!r}: {slip['msg']}; mend it there") from None
+        told = slip["msg"].replace("Input", "it")
+        raise UnmaskError(f"{where}: {slip['loc'][0]} = {slip['input']!r}; {told}") from None
