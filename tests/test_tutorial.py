@@ -63,4 +63,4 @@ def _same(found: str, written: str) -> bool:
 
 def _units(number: str, like: str) -> float:
     """A number in units of the last place of another."""
-    return float(number.replace("−", "-").replace(",", "")) * 10 ** len(like.partition(".")[2])
+    return float(number.replace("−", "-").replace(",", "")) * 10.0 ** len(like.partition(".")[2])
