@@ -6,6 +6,7 @@
     audit.report("report.html")
     unmask.mitigate("bert-base-uncased", "cds", "debiased")
     unmask.compare("bert-base-uncased", "debiased").verdict
+    unmask.gate("audits/mine", "policy.toml").verdict
     unmask.rewrite("She lost her keys.")    # 'He lost his keys.'
     unmask.weat(x, y, a, b).effect_size     # four arrays of vectors
 
@@ -31,6 +32,7 @@ __all__ = [
     "analyse",
     "audit",
     "compare",
+    "gate",
     "mitigate",
     "rewrite",
     "rewriter",
@@ -38,7 +40,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from unmask.api import Audit, Compared, analyse, audit, compare, mitigate
+    from unmask.api import Audit, Compared, analyse, audit, compare, gate, mitigate
     from unmask.counterfactual import rewrite, rewriter
     from unmask.errors import UnmaskError
     from unmask.models.interfaces import Classifier, MaskedLM, MaskQuery, Regressor
@@ -50,6 +52,7 @@ _HOMES = {
     "Compared": "unmask.api",
     "audit": "unmask.api",
     "compare": "unmask.api",
+    "gate": "unmask.api",
     "mitigate": "unmask.api",
     "rewrite": "unmask.counterfactual",
     "rewriter": "unmask.counterfactual",

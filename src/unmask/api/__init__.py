@@ -2,6 +2,7 @@
 
 from unmask.api.audits import Audit, analyse, audit
 from unmask.api.comparisons import Compared, compare
+from unmask.api.gates import gate
 from unmask.api.mitigations import mitigate
 from unmask.api.studies import run_inference_study, run_lipstick_study, run_meta_study, run_study
 from unmask.statistics.weat import weat
@@ -12,6 +13,7 @@ __all__ = [
     "analyse",
     "audit",
     "compare",
+    "gate",
     "mitigate",
     "run_inference_study",
     "run_lipstick_study",

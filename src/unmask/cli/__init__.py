@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from unmask.cli import analyse, audit, compare, finetune, mitigate, models, rewrite, studies
+from unmask.cli import analyse, audit, compare, finetune, gate, mitigate, models, rewrite, studies
 from unmask.errors import Stopped, UnmaskError
 
 INTERRUPTED = 130
@@ -20,12 +20,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     help="Measure gender bias in language models: audit a model, analyse recorded scores, compare before and"
-    " after, train a model to audit, rewrite text into another gender, run a paper's study.",
+    " after, gate a build, train a model to audit, rewrite text into another gender, run a paper's study.",
     epilog="Start with: unmask audit",
 )
 app.command("audit")(audit.command)
 app.command("analyse")(analyse.command)
 app.command("compare")(compare.command)
+app.command("gate")(gate.command)
 app.command("mitigate")(mitigate.command)
 app.command("finetune")(finetune.command)
 app.command("rewrite")(rewrite.command)

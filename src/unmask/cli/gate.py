@@ -1,0 +1,80 @@
+"""`unmask gate DIR`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from unmask.cli.options import Json
+from unmask.errors import UnmaskError
+
+
+def command(
+    audit: Annotated[Path, typer.Argument(metavar="DIR", help="An audit folder.")],
+    policy: Annotated[Path | None, typer.Option(help="The rules: a TOML file.")] = None,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(help="The audit folder that rules with worse_by_at_most look back to. Default: the policy's."),
+    ] = None,
+    junit: Annotated[Path | None, typer.Option(help="Also write a JUnit XML file, for CI to show.")] = None,
+    write_policy: Annotated[
+        Path | None,
+        typer.Option(help="Write a policy to start from, which allows what this audit shows, and judge nothing."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Say whether an audit keeps to a policy; for CI.
+
+    A rule is broken only where the whole 95 % interval is beyond what is allowed, so that noise breaks no build. Exits
+    with 0 if all rules are kept, 1 if one is broken, 2 if it cannot be told: a measure is missing, a number has no
+    interval or rests on too few items, the policy cannot be read.
+
+    Examples:
+
+    - `unmask gate audits/mine --write-policy policy.toml` (rules from what was measured)
+    - `unmask gate audits/mine --policy policy.toml --junit gate.xml`
+    - `unmask gate audits/new --policy policy.toml --baseline audits/last` (no worse than before)
+    """
+    if (policy is None) == (write_policy is None):
+        raise UnmaskError("give the rules with --policy FILE, or have some written with --write-policy FILE")
+    if write_policy is not None:
+        if baseline or junit or as_json:
+            raise UnmaskError("--write-policy judges nothing; leave --baseline, --junit and --json for --policy")
+        _start(audit, write_policy)
+        return
+    from rich.console import Console
+
+    from unmask import gating
+    from unmask.report import gate_terminal
+    from unmask.report import junit as xml
+
+    assert policy is not None
+    result = gating.run(audit, gating.read(policy), baseline)
+    if junit is not None:
+        _write(junit, xml.render(result))
+    if as_json:
+        typer.echo(result.model_dump_json(indent=2))
+    else:
+        gate_terminal.show(result, Console())
+    raise typer.Exit(result.exit_code)
+
+
+def _start(audit: Path, policy: Path) -> None:
+    from unmask.gating import starting_policy
+    from unmask.results import storage
+
+    if policy.exists():
+        raise UnmaskError(f"{policy} exists; give another name, or remove it first")
+    text = starting_policy(storage.load(audit))
+    _write(policy, text)
+    typer.echo(f"Wrote {policy}, {text.count('[[rule]]')} rules: read it, and lower the limits where you can.")
+    typer.echo(f"Judge by it: unmask gate {audit} --policy {policy}")
+
+
+def _write(path: Path, text: str) -> None:
+    from unmask.files import whole_file
+
+    with whole_file(path) as draft:
+        draft.write_text(text, encoding="utf-8")

@@ -1,0 +1,80 @@
+"""The figure that a rule speaks of, in a measurement; and how much further from no bias it is than in another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import hypot
+
+from unmask.gating.policy import Rule
+from unmask.results import Measurement
+from unmask.results.record import Interval
+
+HALF = 0.5
+"""CrowS-Pairs: the share of pairs at which there is no preference."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number that was measured."""
+
+    n: int
+    value: float | None
+    interval: Interval | None
+    neutral: float = 0.0
+    """What it is where there is no bias."""
+
+    def distance(self) -> tuple[float | None, Interval | None]:
+        """How far from no bias on either side, with its interval."""
+        if self.value is None:
+            return None, None
+        value = abs(self.value - self.neutral)
+        if self.interval is None:
+            return value, None
+        low, high = (end - self.neutral for end in self.interval)
+        nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
+        return value, (nearest, max(abs(low), abs(high)))
+
+
+def figure_of(one: Measurement, rule: Rule) -> Figure | None:
+    """What the rule judges, or None where the measurement has no such test or group."""
+    share = HALF if one.name == "crows-pairs" else 0.0
+    if rule.group is not None:
+        group = one.groups.get(rule.group)
+        return None if group is None else Figure(group.n, group.mean, group.interval, share)
+    test = one.tests.get(rule.test or "")
+    if test is None:
+        return None
+    if rule.value == "effect_size":
+        return Figure(test.n, test.effect_size, test.effect_size_interval, share)
+    return Figure(test.n, test.estimate, test.interval)
+
+
+def unreadable(one: Measurement, rule: Rule) -> str:
+    """Why a figure cannot be read as bias, whatever it is; empty if it can."""
+    if one.name == "association":
+        from unmask.measures.association.caveats import AGREEMENT  # a second, which other rules need not wait
+
+        if any(caveat.code == AGREEMENT for caveat in one.caveats):
+            return "grammatical agreement drowns the measure; judge the corpus without agreement"
+    if one.inference and one.inference.inconclusive:
+        from unmask.measures.inference.conclusive import is_understood
+
+        if rule.group or not is_understood(one.inference):
+            return f"the score cannot be read as bias: {one.inference.inconclusive}"
+    return ""
+
+
+def growth(now: Figure, then: Figure) -> tuple[float | None, Interval | None]:
+    """How much further from no bias than then, with its interval.
+
+    The two intervals are taken as independent: each end of the difference is as far from it as the root of the summed
+    squares of what the two ends are from theirs (Zou and Donner 2008).
+    """
+    (value, bounds), (before, bounds_before) = now.distance(), then.distance()
+    if value is None or before is None:
+        return None, None
+    change = value - before
+    if bounds is None or bounds_before is None:
+        return change, None
+    low = change - hypot(value - bounds[0], bounds_before[1] - before)
+    return change, (low, change + hypot(bounds[1] - value, before - bounds_before[0]))
