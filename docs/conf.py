@@ -29,6 +29,7 @@ html_title = "Unmask"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sphinx = html_copy_source = False
+html_show_search_summary = False  # it would fetch pages, which a site on disk cannot
 
 
 def setup(app: Any) -> None:
