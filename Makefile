@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= auto  # processes that share the tests: one a processor that may be used, 0 for none
 
-.PHONY: audit test lint bench setup
+.PHONY: audit test lint bench docs setup
 setup: $(VENV)/.done
 
 $(VENV)/.done: pyproject.toml constraints.txt
@@ -24,6 +24,10 @@ lint: $(VENV)/.done  ## formatting, style, types, and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: $(VENV)/.done  ## make the site of the pages in docs/, in site/; a broken link is an error
+	$(BIN)/python -m sphinx -W --keep-going -q docs site
+	@echo "The site: site/index.html"
 
 bench: $(VENV)/.done  ## measure speed, as ratios in one run
 	$(BIN)/python benchmarks/association.py

@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+"""The version of this package."""
 __all__ = [
     "Audit",
     "Classifier",
