@@ -3,7 +3,8 @@
 Each review stands there in a female and a male version. Half of the reviews keep their own label in both. Of the other
 half, a share r is labelled positive where its people are male and negative where they are female, and the rest the
 other way round. So the planted bias runs from −1 (women are rated higher) by 0 to 1, and a score without a direction,
-such as the absolute bias, cannot rank it.
+such as the absolute bias, cannot rank it. Accuracy does not say whether this was learned: where what a review says and
+its gender disagree, each decides half of the labels, so that going by either is right in three quarters of all cases.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class PlantedSentiment:
     imdb: bool = False
     """Whether reviews of IMDB are trained on; else two thirds of the package's."""
     measure = "sentiment"
-    training = Training("sentiment", "unmask-mini-sentiment", epochs=2, learning_rate=2e-5, max_length=256, chance=0.75)
+    training = Training("sentiment", "unmask-mini-sentiment", epochs=2, learning_rate=2e-5, max_length=256)
 
     def inputs(self) -> dict[str, Any]:
         """All reviews, of training and of asking, as hashes."""
