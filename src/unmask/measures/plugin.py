@@ -1,0 +1,44 @@
+"""What a measure of another package is: in two halves as ours are, so that recorded scores can be analysed alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from unmask.models.interfaces import Progress
+    from unmask.models.kinds import Kind
+    from unmask.results import Measurement
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a measure is told."""
+
+    language: str
+    seed: int
+    offline: bool = False
+    progress: Progress | None = None
+    """To be called with how much is done, and of how much."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure that another package registers under a name, in the group `unmask.measures`."""
+
+    about: str
+    """What it asks, in a line."""
+    takes: tuple[Kind, ...]
+    """What it can be given: `masked-lm`, `classifier`, `encoder`, `vectors`. A model is loaded as the first that it can
+    be; a masked language model or a classifier can be an encoder, too."""
+    score: Callable[[Any, Context], pd.DataFrame]
+    """The first half: a `MaskedLM`, a `Classifier` or `Regressor`, an `Encoder` or `Vectors` → items, one a row."""
+    analyse: Callable[[pd.DataFrame, Context], Measurement]
+    """The second half: items → groups, tests and caveats. Leave `p_adjusted` and `headline` empty."""
+    headline: Callable[[Measurement], str]
+    """The finding in words, when `p_adjusted` has been filled in for all tests of the audit."""
+    citation: str = ""
+    languages: tuple[str, ...] = ("en",)
