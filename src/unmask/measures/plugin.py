@@ -6,12 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from unmask.results import Group, Test
+
 if TYPE_CHECKING:
     import pandas as pd
 
     from unmask.models.interfaces import Progress
     from unmask.models.kinds import Kind
     from unmask.results import Measurement
+    from unmask.statistics.crossed import Estimate
 
 
 @dataclass(frozen=True)
@@ -42,3 +45,23 @@ class Measure:
     """The finding in words, when `p_adjusted` has been filled in for all tests of the audit."""
     citation: str = ""
     languages: tuple[str, ...] = ("en",)
+
+
+def tested(question: str, found: Estimate, n: int, unit: str) -> Test:
+    """An estimate of our statistics as a test against zero; `n` is how many items it rests on."""
+    return Test(
+        question=question,
+        n=n,
+        estimate=found.value,
+        interval=found.interval,
+        unit=unit,
+        statistic=found.statistic,
+        statistic_name="t",
+        df=found.df,
+        p_value=found.p_value,
+    )
+
+
+def grouped(labels: dict[str, str], found: Estimate, n: int, unit: str) -> Group:
+    """An estimate of our statistics as the mean of a group of `n` items."""
+    return Group(labels=labels, n=n, mean=found.value, interval=found.interval, unit=unit)

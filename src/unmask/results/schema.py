@@ -227,11 +227,11 @@ class Measurement(Record):
     name: str
     language: str
     corpus: str
-    protocol: Protocol
+    protocol: Protocol = "sound"
     attributes: str = "professions"
     """What the words are called that persons are put beside: professions, emotion words."""
-    headline: str
-    """The finding in words, for somebody who has not read the paper."""
+    headline: str = ""
+    """The finding in words, for somebody who has not read the paper; empty until p-values are adjusted."""
     items: int
     groups: dict[str, Group]
     tests: dict[str, Test]
