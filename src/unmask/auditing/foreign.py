@@ -101,6 +101,7 @@ def analyse(plugin: Plugin, items: pd.DataFrame, context: Context) -> Measuremen
         update={
             "language": context.language,
             "protocol": "sound",
+            "attributes": "items",
             "items": len(items),
             "plugin": Origin(package=plugin.package, version=plugin.version, about=of.about, citation=of.citation),
             "data_hash": hashlib.sha256(said.encode()).hexdigest(),
