@@ -39,8 +39,9 @@ def command(
     corpus: Annotated[
         list[str] | None,
         typer.Option(
-            help="The text to learn from: gap, imdb, a plug-in's data set (unmask list datasets), or a file (.txt with a"
-            " document a line, .csv, .tsv, .jsonl or .parquet with a column 'text'; also .gz and .xz). Can be given several times. Default: gap."
+            help="The text to learn from: gap, imdb, a plug-in's data set (unmask list datasets), or a file (.txt with"
+            " a document a line, .csv, .tsv, .jsonl or .parquet with a column 'text'; also .gz and .xz). Can be given"
+            " several times. Default: gap."
         ),
     ] = None,
     set_: Annotated[
