@@ -921,7 +921,7 @@ def test_other_bad_input_is_one_line_too(typed: Typed, tmp_path: Path) -> None:
 def test_studies_are_listed_and_explained(typed: Typed) -> None:
     code, listed, _ = typed("study", "list")
     assert code == 0
-    assert re.match(r"imdb-63 +Gender bias of 63 film review classifiers", listed)
+    assert re.search(r"^imdb-63 +Gender bias of 63 film review classifiers", listed, re.M)
     code, helped, _ = typed("study", "run", "imdb-63", "--help")
     assert code == 0
     for option in ("--condition", "--hyper-parameters", "--batch-sizes", "--engine", "--address", "--limit"):

@@ -10,7 +10,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from unmask.errors import UnmaskError, one_of
+from unmask import plugins
+from unmask.errors import UnmaskError
 
 FOLDER_VARIABLE = "UNMASK_DATA"
 
@@ -256,13 +257,24 @@ DATASETS = {
 }
 
 
+def dataset_named(name: str) -> Dataset:
+    """The data set of this name, ours or a plug-in's."""
+    plugin = plugins.named("data set", name, DATASETS)
+    if plugin is None:
+        return DATASETS[name]
+    dataset = plugin.load(Dataset)
+    if dataset.name != name:
+        raise UnmaskError(f"the data set {name!r} of {plugin.source} calls itself {dataset.name!r}; it needs one name")
+    return dataset
+
+
 def locate(name: str, *, part: str = "", offline: bool = False) -> Path:
     """Where a data set is: its folder in `UNMASK_DATA`, or what is at its addresses, downloaded if need be.
 
     One file is given as itself, several as the folder that they are in. With `part`, only the files in that folder of
     it are seen to.
     """
-    dataset = DATASETS[one_of(name, DATASETS, "data set")]
+    dataset = dataset_named(name)
     own = _own_folder()
 
     import pooch

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import unmask
+from unmask.auditing import foreign
 from unmask.auditing.association import measure as run_association
 from unmask.auditing.crows_pairs import measure as run_crows_pairs
 from unmask.auditing.geometry import measure as run_geometry
 from unmask.auditing.inference import measure as run_inference
 from unmask.auditing.measured import Measured
 from unmask.auditing.sentiment import measure as run_sentiment
-from unmask.auditing.settings import CORPORA, LANGUAGES, MEASURES, OF, SEED, Settings, Value
+from unmask.auditing.settings import CORPORA, LANGUAGES, OF, SEED, Settings, Value
 from unmask.errors import UnmaskError, one_of
 from unmask.measures import association, crows_pairs, geometry, inference, sentiment
 from unmask.models.kinds import encodes, kind_of, labels_of
@@ -77,6 +78,8 @@ def run(model: Any, settings: Settings, *, progress: Progress | None = None) -> 
     import pandas as pd
 
     settings.check()
+    for measure in settings.measures:
+        foreign.check(measure, settings.languages, settings.protocol)
     measures = chosen(model, settings)
     settings.refuse_foreign(measures)
     found = [_measured(measure, measures[0], model, settings, progress) for measure in measures]
@@ -92,6 +95,8 @@ def run(model: Any, settings: Settings, *, progress: Progress | None = None) -> 
 def _measured(measure: str, main: str, model: Any, settings: Settings, progress: Progress | None) -> Measured:
     """Run one measure; if it was run by default and cannot be, the line says how to do without it."""
     try:
+        if measure not in RUN:
+            return foreign.measure(measure, model, settings, progress=progress)
         return RUN[measure](model, settings, progress=progress)
     except UnmaskError as error:
         if measure == main or measure in settings.measures:
@@ -120,7 +125,13 @@ def _usual(settings: Settings) -> set[str]:
 
 
 def fitting(model: Any, settings: Settings) -> list[str]:
-    """Which measures fit a model: by its kind, and by what its labels say or the user says of them; the main first."""
+    """Which measures fit a model, the main first; of those of other packages, only what is asked for is looked at."""
+    others = [measure for measure in settings.measures if measure not in RUN]
+    return [*_ours(model, settings), *(one for one in others if foreign.fits(one, model, settings.loading))]
+
+
+def _ours(model: Any, settings: Settings) -> list[str]:
+    """Which of our measures fit: by the kind of model, and by what its labels say or the user says of them."""
     kind = kind_of(model, settings.loading)
     if kind in ("encoder", "vectors"):
         return ["geometry"]
@@ -144,6 +155,8 @@ def _merged(found: list[Measured]) -> dict[str, Value]:
 
 def _misfit(measure: str, model: Any, fits: list[str]) -> str:
     name = str(model) if isinstance(model, str | PathLike) else f"the {type(model).__name__}"
+    if plugin := foreign.named(measure):
+        return foreign.misfit(plugin, name)
     if fits == ["geometry"]:
         return f"{name} has vectors of words and nothing else; {measure} needs a model with a head, and geometry fits"
     if measure in ("association", "crows-pairs"):
@@ -171,21 +184,26 @@ def analyse(
     seed: int = SEED,
 ) -> Findings:
     """Analyse recorded scores, without the model that gave them; the measure is found from what is there."""
-    measure = recorded.measure_of(path) if measure is None else one_of(measure, MEASURES, "measure")
-    if language is not None:
-        one_of(language, LANGUAGES, "language")
+    measure = measure or recorded.measure_of(path)
     one_of(protocol, association.PROTOCOLS, "protocol")
+    plugin = foreign.check(measure, () if language is None else (language,), protocol)
+    if plugin is None and language is not None:
+        one_of(language, LANGUAGES, "language")
     if measure != "association" and score_column is not None:
-        raise UnmaskError(f"--score-column is for association; {measure} needs the columns {NEEDED[measure]}")
+        needed = NEEDED.get(measure, "of its own")
+        raise UnmaskError(f"--score-column is for association; {measure} needs the columns {needed}")
     path, name = recorded.locate(path, measure)
-    items = _items(path, measure, language, protocol, score_column)
-    analysis: Callable[[pd.DataFrame, int], Measurement] = ANALYSES[measure][protocol]
-    measurements = [
-        analysis(of_corpus.reset_index(drop=True), seed).model_copy(
-            update={"data_hash": hashlib.sha256(path.read_bytes()).hexdigest()}
-        )
-        for _, of_corpus in items.groupby(APART[measure], sort=False)
-    ]
+    if plugin is not None:
+        items, measurements = foreign.analyse_recorded(plugin, path, language, seed)
+    else:
+        items = _items(path, measure, language, protocol, score_column)
+        analysis: Callable[[pd.DataFrame, int], Measurement] = ANALYSES[measure][protocol]
+        measurements = [
+            analysis(of_corpus.reset_index(drop=True), seed)
+            for _, of_corpus in items.groupby(APART[measure], sort=False)
+        ]
+    data_hash = hashlib.sha256(path.read_bytes()).hexdigest()
+    measurements = [one.model_copy(update={"data_hash": data_hash}) for one in measurements]
     configuration: dict[str, Value] = {
         "items": str(path),
         "measures": [measure],
@@ -231,7 +249,7 @@ def _result(
         configuration=configuration,
         libraries={"python": platform.python_version()} | {name: metadata.version(name) for name in LIBRARIES},
         seed=seed,
-        measurements=[INTERPRET[one.name](one) for one in _adjusted(measurements)],
+        measurements=[INTERPRET.get(one.name, foreign.interpret)(one) for one in _adjusted(measurements)],
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import get_args
 
+from unmask import plugins
 from unmask.counterfactual.settings import TERM_SETS
 from unmask.errors import UnmaskError, one_of
 from unmask.lexicon import inference as words
@@ -19,7 +20,14 @@ from unmask.models.sources import LoadOptions
 from unmask.probes import asked, reviews
 from unmask.probes import association as probe
 
-MEASURES = ("association", "sentiment", "inference", "geometry", "crows-pairs")
+MEASURES = {
+    "association": "Does a profession raise or lower the probability of a female or male person word?",
+    "sentiment": "Does a text's rating change when its people change gender?",
+    "inference": "Does the model infer a gender from an occupation?",
+    "geometry": "Do words of women and of men lie apart, also when the gender direction is taken out?",
+    "crows-pairs": "Which of two sentences is likelier, the more or the less stereotypical one?",
+}
+"""Our measures, and what each asks; further ones are in other packages (`unmask.plugins`)."""
 LANGUAGES = tuple(dict.fromkeys((*probe.CORPORA, *words.LANGUAGES)))
 SEED = 42
 OF = {
@@ -100,9 +108,10 @@ class Settings:
     def check(self) -> None:
         """Refuse what is unknown before anything slow happens."""
         for measure in self.measures:
-            one_of(measure, MEASURES, "measure")
-        for language in self.languages:
-            one_of(language, LANGUAGES, "language")
+            plugins.named("measure", measure, MEASURES)
+        if not self.measures or set(self.measures) & set(MEASURES):  # the others know their own
+            for language in self.languages:
+                one_of(language, LANGUAGES, "language")
         one_of(self.protocol, association.PROTOCOLS, "protocol")
         if self.seed < 0:
             raise UnmaskError(f"seed {self.seed} is negative; give 0 or more")
@@ -146,7 +155,7 @@ class Settings:
 
     def refuse_foreign(self, measures: Sequence[str]) -> None:
         """Refuse settings that belong to none of the measures that are run: they would be ignored."""
-        known = {name for measure in measures for name in OF[measure]}
+        known = {name for measure in measures for name in OF.get(measure, ())}
         for other, names in OF.items():
             for name in names:
                 if name not in known and getattr(self, name) not in ((), "", None, False, USUAL.get(name)):
@@ -160,15 +169,19 @@ class Settings:
         """Refuse a corpus that none of the measures knows."""
         for corpus in self.corpora:
             of = next((name for name, names in CORPORA.items() if corpus in names), None)
-            if of in measures or not set(measures) <= {"association", "geometry", "crows-pairs"}:
+            if of in measures or {"sentiment", "inference"} & set(measures):
                 continue  # what is no corpus of theirs, the other measures say themselves
             if of is not None:
                 raise UnmaskError(
                     f"--corpus {corpus} is for {of}, and this model is measured for {' and '.join(measures)};"
                     " leave it out"
                 )
-            if "association" not in measures:
-                one_of(corpus, CORPORA["geometry"] if "geometry" in measures else (), "corpus")
+            if "geometry" in measures and "association" not in measures:
+                one_of(corpus, CORPORA["geometry"], "corpus")
+            elif "association" not in measures:
+                raise UnmaskError(
+                    f"--corpus {corpus} is for other measures than {' and '.join(measures)}; leave it out"
+                )
 
     @property
     def _custom(self) -> bool:
@@ -189,8 +202,8 @@ class Settings:
             "languages": list(self.languages),
             "protocol": self.protocol,
         }
-        own: dict[str, Value] = {name: _value(getattr(self, name)) for name in OF[measure]}
-        if measure not in ("geometry", "crows-pairs"):
+        own: dict[str, Value] = {name: _value(getattr(self, name)) for name in OF.get(measure, ())}
+        if measure in ("association", "sentiment", "inference"):
             own["corpora"] = list(self.corpora)
         if measure == "sentiment" and self.texts is not None and not isinstance(self.texts, Path):
             own["texts"] = f"{len(self.texts):,} given texts"

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from unmask.cli import analyse, audit, compare, finetune, gate, mitigate, models, rewrite, studies
+from unmask.cli import analyse, audit, compare, finetune, gate, listing, mitigate, models, rewrite, studies
 from unmask.errors import Stopped, UnmaskError
 
 INTERRUPTED = 130
@@ -30,6 +30,7 @@ app.command("gate")(gate.command)
 app.command("mitigate")(mitigate.command)
 app.command("finetune")(finetune.command)
 app.command("rewrite")(rewrite.command)
+app.command("list")(listing.command)
 app.command("models")(models.command)
 app.add_typer(studies.app, name="study")
 

@@ -23,8 +23,9 @@ def command(
         list[str] | None,
         typer.Option(
             help="association (masked language models), sentiment (classifiers of texts), inference (classifiers of"
-            " pairs: entailment, neutral, contradiction), geometry (encoders and word vectors) or crows-pairs (masked"
-            " language models; never by itself); can be given several times. Default: what fits."
+            " pairs: entailment, neutral, contradiction), geometry (encoders and word vectors), crows-pairs (masked"
+            " language models; never by itself) or a plug-in's (unmask list measures; never by itself); can be given"
+            " several times. Default: what fits."
         ),
     ] = None,
     language: Annotated[

@@ -31,15 +31,17 @@ def command(
         str,
         typer.Option(
             help="cds, cda (train on text in the other gender), context-debias (train with a loss of its own),"
-            " sent-debias, leace (take gender out of the last hidden state; no training), hard-debias (word vectors)."
+            " sent-debias, leace (take gender out of the last hidden state; no training), hard-debias (word vectors),"
+            " or a plug-in's (unmask list mitigations)."
         ),
     ],
     out: Annotated[Path, typer.Option(help="The folder to write; it must not exist.")],
     corpus: Annotated[
         list[str] | None,
         typer.Option(
-            help="The text to learn from: gap, imdb, or a file (.txt with a document a line, .csv, .tsv, .jsonl or"
-            " .parquet with a column 'text'; also .gz and .xz). Can be given several times. Default: gap."
+            help="The text to learn from: gap, imdb, a plug-in's data set (unmask list datasets), or a file (.txt with"
+            " a document a line, .csv, .tsv, .jsonl or .parquet with a column 'text'; also .gz and .xz). Can be given"
+            " several times. Default: gap."
         ),
     ] = None,
     set_: Annotated[

@@ -86,12 +86,16 @@ def show_methods() -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from unmask.mitigations import method_named, method_names
+    from unmask.cli.listing import mitigations
+    from unmask.mitigations import method_named
 
     console = Console()
-    for name in method_names():
-        method = method_named(name)
-        console.print(Text(name, style="bold"), Text(method.about))
+    for entry in mitigations():
+        if entry.problem:
+            console.print(Text(entry.name, style="bold"), Text(entry.problem))
+            continue
+        method = method_named(entry.name)
+        console.print(Text(entry.name, style="bold"), Text(method.about))
         console.print(Text(f"{method.citation}.", style="dim"))
         table = Table(box=SIMPLE_HEAD, pad_edge=False, show_header=False)
         for field in dataclasses.fields(method.settings):

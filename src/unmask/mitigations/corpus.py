@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from unmask import datasets
+from unmask import datasets, plugins
 from unmask.errors import UnmaskError, one_of
 from unmask.training import examples
 
@@ -39,11 +39,15 @@ def digest(texts: Iterable[str]) -> str:
 
 
 def read(sources: Sequence[str], *, offline: bool = False) -> Corpus:
-    """Known corpora (gap, imdb) and files (.txt with a document a line, .csv, .tsv, .jsonl, .parquet; .gz, .xz)."""
+    """Known corpora (gap, imdb), data sets of plug-ins that are one file, and files.
+
+    Files are .txt with a document a line, .csv, .tsv, .jsonl and .parquet, also .gz and .xz.
+    """
     documents: list[str] = []
+    foreign = [plugin.name for plugin in plugins.found("data set")]
     for source in sources:
-        if source not in KNOWN and not Path(source).suffix:
-            one_of(source, KNOWN, "corpus")
+        if source not in (*KNOWN, *foreign) and not Path(source).suffix:
+            one_of(source, (*KNOWN, *foreign), "corpus")
         if source == "gap":
             documents += _gap(datasets.locate("gap", offline=offline))
         elif source in KNOWN:
@@ -52,7 +56,8 @@ def read(sources: Sequence[str], *, offline: bool = False) -> Corpus:
             )
             documents += [one.text for one in (*found.train, *found.validation)]
         else:
-            documents += [one.text for one in examples.read(Path(source), "mlm")]
+            file = datasets.locate(source, offline=offline) if source in foreign else Path(source)
+            documents += [one.text for one in examples.read(file, "mlm")]
     return Corpus(", ".join(sources), documents)
 
 

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import unmask
+from unmask import plugins
 from unmask.errors import UnmaskError, one_of
 from unmask.files import refuse_existing, whole_folder
 from unmask.mitigations import card, corpus
 from unmask.mitigations.method import Job, Method, Say, chosen
-from unmask.mitigations.registry import method_named
+from unmask.mitigations.registry import method_named, method_names
 from unmask.models.records import MITIGATION
 from unmask.models.sources import LoadOptions
 
@@ -128,6 +129,7 @@ def run(
         "method": request.method,
         "about": method.about,
         "citation": method.citation,
+        "plugin": plugin.source if (plugin := plugins.named("method", request.method, method_names())) else None,
         "protocol": request.protocol,
         "language": request.language,
         "seed": request.seed,

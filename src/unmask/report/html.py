@@ -23,6 +23,10 @@ def render(result: AuditResult, items: Mapping[str, pd.DataFrame]) -> str:
 
 def _view(measurement: Measurement, items: pd.DataFrame | None) -> dict[str, Any]:
     """A measurement as the template of its measure wants it."""
+    if measurement.plugin is not None:
+        from unmask.report import generic
+
+        return {"measure": "generic"} | generic.view(measurement)
     if measurement.name == "sentiment":
         from unmask.report import sentiment
 

@@ -26,7 +26,7 @@ CORPORA = {
     "glove": "nouns of GloVe’s vocabulary",
     "crows-pairs": "gender",
 }
-MEASURES = {"crows-pairs": "CrowS-Pairs", "crows_pairs": "CrowS-Pairs"}
+MEASURES = {"crows-pairs": "CrowS-Pairs", "crows_pairs": "CrowS-Pairs", "generic": "Measures of plug-ins"}
 """What measures are called, where it is not their name."""
 
 

@@ -30,7 +30,11 @@ def show(result: AuditResult, console: Console) -> None:
         title = f"{measurement.name}, {measurement.language}, {measurement.corpus}{of} ({measurement.protocol})"
         console.print(Text(f"\n{result.model.name}: {title}", style="bold"))
         console.print(Text(measurement.headline) if measurement.headline else Text("No finding."))
-        if measurement.name == "sentiment":
+        if measurement.plugin is not None:
+            from unmask.report import generic_terminal
+
+            generic_terminal.show(measurement, console)
+        elif measurement.name == "sentiment":
             from unmask.report import rating_terminal
 
             rating_terminal.show(measurement, console)

@@ -22,6 +22,8 @@ class Group(Record):
     sd: float | None = None
     interval: Interval | None = None
     """95 %: over professions and person words, or over texts; null in `published`, which gave none."""
+    unit: str = ""
+    """Of the mean, where the measure does not say it: that of a plug-in."""
 
 
 class Effect(Record):
@@ -50,6 +52,8 @@ class Test(Record):
     shares of answers for inference, shares of words or correlations for geometry."""
     interval: Interval | None
     """95 % interval of the estimate."""
+    unit: str = ""
+    """Of the estimate, where the measure does not say it: that of a plug-in."""
     statistic: float | None
     statistic_name: str
     df: float | None = None
@@ -208,17 +212,26 @@ class Caveat(Record):
     text: str
 
 
+class Origin(Record):
+    """Where a measure comes from that is not of this package, and what it says of itself."""
+
+    package: str
+    version: str
+    about: str
+    citation: str = ""
+
+
 class Measurement(Record):
     """One measure of one corpus."""
 
     name: str
     language: str
     corpus: str
-    protocol: Protocol
+    protocol: Protocol = "sound"
     attributes: str = "professions"
     """What the words are called that persons are put beside: professions, emotion words."""
-    headline: str
-    """The finding in words, for somebody who has not read the paper."""
+    headline: str = ""
+    """The finding in words, for somebody who has not read the paper; empty until p-values are adjusted."""
     items: int
     groups: dict[str, Group]
     tests: dict[str, Test]
@@ -230,6 +243,8 @@ class Measurement(Record):
     """For the inference measure."""
     geometry: Geometry | None = None
     """For the geometry measure."""
+    plugin: Origin | None = None
+    """For a measure of another package."""
     caveats: list[Caveat] = Field(default_factory=list)
     noise_floor: float | None = None
     """The largest change of a score when inputs are scored again in another batch; null if nothing was scored."""

@@ -32,7 +32,7 @@ app.add_typer(run, name="run")
 
 @app.command("list")
 def list_studies() -> None:
-    """Show the studies that can be run."""
-    widest = max(len(study.NAME) for study in STUDIES)
-    for study in STUDIES:
-        typer.echo(f"{study.NAME:<{widest}}  {study.ABOUT}")
+    """Show the studies that can be run. The same as `unmask list studies`."""
+    from unmask.cli.listing import show
+
+    show("studies")

@@ -1,0 +1,45 @@
+"""The plot of a measure of which only the schema is known: values with their intervals, one below the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+
+from unmask.report.drawing import INK, POINT, Point, around, chart, column, rows_of, svg
+from unmask.results import Group, Test
+from unmask.results.numbers import interval, number
+
+MOST_ROWS = 40
+WIDTH, ROW, MARGINS = 340, 28, {"left": 210, "right": 62, "top": 10, "bottom": 42}
+
+
+def forest(rows: Sequence[tuple[str, Test | Group]], unit: str) -> str:
+    """Tests (filled) and groups (hollow) of one unit, against zero; empty where none has a value."""
+    points: list[Point] = []
+    for name, one in rows:
+        value = one.estimate if isinstance(one, Test) else one.mean
+        if value is not None and len(points) < MOST_ROWS:
+            low, high = one.interval or (value, value)
+            point: Point = {"at": len(points), "name": name, "value": value, "low": low, "high": high}
+            tip = f"{name}: {number(value)} {interval(one.interval) or '(no interval)'}, n = {one.n:,}"
+            points.append(point | {"text": number(value), "tested": isinstance(one, Test), "tip": tip})
+    if not points:
+        return ""
+    place, left = rows_of(), MARGINS["left"]
+    scale = alt.Scale(domain=around(end for point in points for end in (point["low"], point["high"])), nice=False)
+    across, from_low = (
+        alt.X(f"{field}:Q", title=unit or None, axis=alt.Axis(tickCount=5), scale=scale) for field in ("value", "low")
+    )
+    shown = chart(points)
+    layers = [
+        chart([{"value": 0}]).mark_rule(color=INK, opacity=0.7).encode(x=across),
+        shown.mark_rule(color=POINT, strokeWidth=2, opacity=0.7).encode(x=from_low, x2="high:Q", y=place),
+        column(shown, "name", -8, place, left=left, opacity=1),
+        column(shown, "text", WIDTH + 58, place, left=left, opacity=1),
+    ]
+    for tested in (True, False):
+        own = chart(point for point in points if point["tested"] == tested)
+        mark = own.mark_point(color=POINT, filled=tested, size=64, opacity=1, strokeWidth=1.8)
+        layers.append(mark.encode(x=across, y=place))
+    return svg(layers, WIDTH, ROW * len(points), MARGINS)

@@ -1,0 +1,473 @@
+"""Measures, methods and data sets of other packages: those of docs/extending.md work; what cannot be used is said."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import unmask
+from commands import environment
+from naive import log_p
+from packages import blocks, install, install_the_page_s
+from pages import EVIL, assert_loads_nothing, assert_plots_are_described, seen
+from unmask import datasets, plugins
+from unmask.errors import UnmaskError
+from unmask.mitigations import corpus
+from unmask.report import html, terminal
+from unmask.results import Caveat, Measurement, Test
+from unmask.results.storage import load
+from unmask.statistics.corrections import holm
+
+Folder = Callable[[str], Path]
+Typed = Callable[..., tuple[int | str | None, str, str]]
+MEASURES = "unmask.measures"
+STUB = """
+from unmask.measures.plugin import Measure
+MEASURE = Measure("Nothing.", ("masked-lm",), score=lambda m, c: None, analyse=lambda i, c: None, headline=str)
+"""
+
+
+@pytest.fixture(autouse=True)
+def forgotten() -> Iterator[None]:
+    """A module of one test is none of the next."""
+    known = set(sys.modules)
+    yield
+    for name in set(sys.modules) - known:
+        if name.startswith(("unmask_extras", "their_")):
+            del sys.modules[name]
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the package of the page is."""
+    return install_the_page_s(tmp_path_factory.mktemp("extras"))
+
+
+@pytest.fixture
+def extras(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The package of the page, installed."""
+    monkeypatch.syspath_prepend(folder)
+    return folder
+
+
+@pytest.fixture
+def theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Installs a package with a measure that somebody has written."""
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def add(name: str, package: str = "their-package", text: str = STUB, group: str = MEASURES) -> None:
+        module = package.replace("-", "_")
+        install(tmp_path, package, {group: {name: f"{module}:MEASURE"}}, {f"{module}.py": text})
+
+    return add
+
+
+@pytest.fixture
+def typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Typed:
+    """What `unmask WORDS…` gives: exit code and both streams; in this process."""
+    from unmask.cli import main
+
+    def typed(*words: str | Path) -> tuple[int | str | None, str, str]:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("COLUMNS", "80")
+        monkeypatch.setattr(sys, "argv", ["unmask", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return ended.value.code, *capsys.readouterr()
+
+    return typed
+
+
+# The page
+
+
+def test_the_measure_of_the_page_is_short() -> None:
+    assert len(blocks()["unmask_extras/pronouns.py"].splitlines()) < 60
+
+
+@pytest.fixture(scope="session")
+def audited(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """An audit with the page's measure by the command, and what it said."""
+    where = tmp_path_factory.mktemp("audited")
+    path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+    words = ["audit", "unmask-mini", "--measure", "pronouns", "--out", "audit"]
+    done = subprocess.run(
+        [sys.executable, "-m", "unmask", *words],
+        cwd=where,
+        env=environment() | {"PYTHONPATH": path, "COLUMNS": "80"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return where / "audit", done.stdout
+
+
+def test_the_measure_of_the_page_leaves_an_audit_as_the_page_shows(audited: tuple[Path, str]) -> None:
+    audit, said = audited
+    lines = [line.strip() for line in said.replace("audit/report", "audits/unmask-mini/report").splitlines()]
+    shown = (Path(__file__).parents[1] / "docs" / "extending.md").read_text(encoding="utf-8").splitlines()
+    assert {line for line in lines if line and "─" not in line} <= {line.strip() for line in shown}
+    result = load(audit)
+    (measurement,) = result.measurements
+    assert measurement.plugin
+    assert (measurement.plugin.package, measurement.plugin.version) == ("unmask-extras", "0.1.0")
+    assert result.configuration["measures"] == ["pronouns"]
+    test = measurement.tests["stereotype"]
+    assert test.interval
+    assert test.estimate
+    assert test.interval[0] < test.estimate < test.interval[1]
+    assert test.p_adjusted == test.p_value
+    page = (audit / "report.html").read_text(encoding="utf-8")
+    text = seen(page)
+    for part in (
+        measurement.headline,
+        "a measure of the package unmask-extras 0.1.0",
+        "Stereotype 0.45 nats 95 % interval",
+        "Female occupations 60 −0.66 [−1.57, 0.25] nats",
+        measurement.caveats[0].text,
+        measurement.plugin.about,
+        measurement.data_hash,
+    ):
+        assert part in text, part
+    assert_plots_are_described(page, 1)
+
+
+def test_its_items_are_what_a_naive_scorer_gives(audited: tuple[Path, str]) -> None:
+    from transformers import AutoModelForMaskedLM, AutoTokenizer
+
+    from unmask.embedded import MODELS
+
+    items = pd.read_parquet(audited[0] / "items" / "pronouns.parquet")
+    assert list(items) == ["language", "sentence", "template", "occupation", "group", "lean"]
+    assert len(items) == 180
+    place = MODELS["unmask-mini"].folder
+    model, tokenizer = AutoModelForMaskedLM.from_pretrained(place).eval(), AutoTokenizer.from_pretrained(place)
+    for at in (0, 77, 179):
+        ids = tokenizer(items["sentence"][at])["input_ids"]
+        she, he = (tokenizer.convert_tokens_to_ids(word) for word in ("she", "he"))
+        where = ids.index(she)
+        ids[where] = tokenizer.mask_token_id
+        assert items["lean"][at] == pytest.approx(
+            log_p(model, ids, where, she) - log_p(model, ids, where, he), abs=1e-5
+        )
+
+
+@pytest.mark.usefixtures("extras")
+def test_recorded_items_are_analysed_again(audited: tuple[Path, str], tmp_path: Path) -> None:
+    first = load(audited[0]).measurements[0]
+    for source in (audited[0], audited[0] / "items" / "pronouns.parquet"):
+        again = unmask.analyse(source, measure="pronouns").measurements[0]
+        assert (again.tests, again.groups, again.headline) == (first.tests, first.groups, first.headline)
+    items = pd.read_parquet(audited[0] / "items" / "pronouns.parquet").assign(language="fr")
+    items.to_csv(tmp_path / "french.csv", index=False)
+    with pytest.raises(UnmaskError, match="holds scores for 'fr', not for 'en'"):
+        unmask.analyse(tmp_path / "french.csv", measure="pronouns", language="en")
+
+
+def test_without_its_package_a_result_is_shown_but_not_analysed(audited: tuple[Path, str]) -> None:
+    result = load(audited[0])
+    items = {"pronouns": pd.read_parquet(audited[0] / "items" / "pronouns.parquet")}
+    assert result.measurements[0].headline in seen(html.render(result, items))
+    with pytest.raises(UnmaskError, match="unknown measure 'pronouns'"):
+        unmask.analyse(audited[0])
+
+
+def test_it_stands_beside_ours_and_all_tests_are_corrected_together(extras: Path, model_folder: Folder) -> None:
+    (extras / "t.csv").write_text("template\n{person} is {a} {profession}.\n")
+    audit = unmask.audit(
+        str(model_folder("bert-uncased")), measures=("association", "pronouns"), templates=extras / "t.csv"
+    )
+    assert [one.name for one in audit.measurements] == ["association", "pronouns"]
+    tests = [test for one in audit.measurements for test in one.tests.values()]
+    assert [test.p_adjusted for test in tests] == pytest.approx(holm([test.p_value for test in tests]))
+    assert audit.result.configuration["measures"] == ["association", "pronouns"]
+    assert set(audit.items) == {"association", "pronouns"}
+
+
+@pytest.mark.usefixtures("extras")
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"measures": "pronoun"}, "unknown measure 'pronoun'; did you mean 'pronouns'?"),
+        ({"languages": "de"}, "unknown language of pronouns 'de'; choose from: en"),
+        ({"protocol": "published"}, "pronouns has no published protocol; leave out --protocol published"),
+        ({"corpora": "bec-pro"}, "--corpus bec-pro is for association"),
+        ({"corpora": "mine"}, "--corpus mine is for other measures than pronouns; leave it out"),
+        ({"templates": "t.csv"}, "--templates is for association, and this model is measured for pronouns"),
+        ({"model": "unmask-mini-nli"}, "unmask-mini-nli is not what pronouns measures; it takes: masked-lm"),
+    ],
+)
+def test_what_it_does_not_know_is_refused(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(UnmaskError) as error:
+        unmask.audit(**{"model": "unmask-mini", "measures": "pronouns"} | given)
+    assert str(error.value).startswith(said)
+
+
+@pytest.mark.usefixtures("extras")
+def test_the_method_of_the_page_makes_a_model(model_folder: Folder, tmp_path: Path) -> None:
+    parent = str(model_folder("bert-uncased"))
+    record = unmask.mitigate(parent, "tie-pairs", tmp_path / "tied", strength=0.5)
+    assert record["plugin"] == "unmask-extras 0.1.0"
+    assert record["settings"] == {"strength": 0.5}
+    assert json.loads((tmp_path / "tied" / "mitigation.json").read_text())["details"]["pairs"] > 0
+    with pytest.raises(UnmaskError, match="the setting strength is 'much'; give a number"):
+        unmask.mitigate(parent, "tie-pairs", tmp_path / "more", strength="much")
+
+
+@pytest.mark.usefixtures("extras")
+def test_the_data_set_of_the_page_is_found_and_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(datasets.FOLDER_VARIABLE, str(tmp_path))
+    file = tmp_path / "letters" / "letters.txt"
+    file.parent.mkdir()
+    file.write_text(blocks()["letters.txt"])
+    assert datasets.locate("letters", offline=True) == file
+    assert corpus.read(["letters"], offline=True).documents == blocks()["letters.txt"].splitlines()
+    file.write_text("something else")
+    with pytest.raises(UnmaskError, match=r"letters.txt is not the file we know"):
+        corpus.read(["letters"], offline=True)
+    with pytest.raises(UnmaskError, match="unknown corpus 'leters'; did you mean 'letters'"):
+        corpus.read(["leters"], offline=True)
+
+
+# Lists
+
+
+@pytest.mark.usefixtures("extras")
+def test_lists_have_ours_and_theirs(typed: Typed) -> None:
+    for what, ours, mine in (
+        ("measures", "association", "pronouns"),
+        ("mitigations", "leace", "tie-pairs"),
+        ("datasets", "imdb", "letters"),
+    ):
+        code, shown, told = typed("list", what)
+        assert (code, told) == (0, "")
+        assert max(len(line) for line in shown.splitlines()[:-1]) <= 80
+        entries = {one["name"]: one for one in json.loads(typed("list", what, "--json")[1])}
+        assert entries[ours]["source"] == "unmask"
+        assert entries[mine] | {"about": ""} == {
+            "name": mine,
+            "about": "",
+            "source": "unmask-extras 0.1.0",
+            "problem": "",
+        }
+        assert mine in shown
+        assert all(one["about"] for one in entries.values())
+    assert "tie-pairs Both words of a pair get one embedding." in typed("mitigate", "--methods")[1]
+
+
+def test_there_is_one_list_of_models_and_of_studies(typed: Typed) -> None:
+    assert typed("models") == typed("list", "models")
+    assert typed("study", "list") == typed("list", "studies")
+    assert {one["name"] for one in json.loads(typed("list", "studies", "--json")[1])} >= {"imdb-63", "meta"}
+    assert typed("list", "modles") == (2, "", "unmask: unknown list 'modles'; did you mean 'models'?\n")
+
+
+# What cannot be used
+
+
+@pytest.mark.usefixtures("extras")
+def test_one_that_cannot_be_imported_is_said_when_it_is_asked_for(theirs: Callable[..., None], typed: Typed) -> None:
+    theirs("broken", text="import a_module_that_is_not_there\n")
+    line = (
+        "the measure 'broken' of the package their-package 1.0 cannot be loaded (ModuleNotFoundError: No module named"
+        " 'a_module_that_is_not_there'); update that package, or uninstall it"
+    )
+    assert typed("audit", "unmask-mini", "--measure", "broken") == (2, "", f"unmask: {line}\n")
+    code, shown, told = typed("list", "measures")
+    assert (code, told) == (0, f"unmask: {line}\n")
+    assert "cannot be used, see below" in shown
+    assert "pronouns" in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        (
+            "odd",
+            "MEASURE = print\n",
+            "is a builtin_function_or_method; its entry point their_package:MEASURE must name",
+        ),
+        ("odd", "", "cannot be loaded (AttributeError: module 'their_package' has no attribute 'MEASURE')"),
+        ("odd", "raise SystemExit(3)\n", "cannot be loaded (SystemExit: 3)"),
+        ("../../odd", STUB, "has a name that cannot be used; small letters, digits and hyphens can"),
+        ("odd", STUB, "their-package 1.0: score gave a NoneType; a DataFrame with at least one row is needed"),
+    ],
+)
+def test_one_that_is_no_measure_is_refused(theirs: Callable[..., None], name: str, text: str, said: str) -> None:
+    theirs(name, text=text)
+    with pytest.raises(UnmaskError) as error:
+        unmask.audit("unmask-mini", measures=name)
+    assert said in str(error.value)
+    assert "their-package 1.0" in str(error.value)
+
+
+def test_a_defect_of_theirs_is_called_theirs(theirs: Callable[..., None]) -> None:
+    theirs("odd", text=STUB.replace("score=lambda m, c: None", "score=lambda m, c: 1 / 0"))
+    with pytest.raises(ZeroDivisionError) as error:
+        unmask.audit("unmask-mini", measures="odd")
+    assert error.value.__notes__ == ["This was raised by the measure 'odd' of their-package 1.0, not by Unmask."]
+
+
+@pytest.mark.parametrize(
+    ("takes", "model", "given"),
+    [
+        (("encoder",), "unmask-mini", "TransformersEncoder"),
+        (("vectors", "encoder", "masked-lm"), "unmask-mini", "TransformersEncoder"),
+        (("encoder",), "unmask-mini-sentiment", "TransformersEncoder"),
+        (("classifier",), "unmask-mini-sentiment", "TransformersClassifier"),
+        (("vectors",), {"he": [1.0, 0.0], "she": [0.0, 1.0]}, "Vectors"),
+    ],
+)
+def test_a_model_is_loaded_as_the_first_that_it_can_be(
+    theirs: Callable[..., None], takes: tuple[str, ...], model: Any, given: str
+) -> None:
+    made = "Measurement(name='odd', language='en', corpus='c', items=1, groups={}, tests={})"
+    text = "import pandas as pd\nfrom unmask.results import Measurement\n" + STUB.replace('("masked-lm",)', repr(takes))
+    text = text.replace("score=lambda m, c: None", "score=lambda m, c: pd.DataFrame({'given': [type(m).__name__]})")
+    theirs("odd", text=text.replace("analyse=lambda i, c: None", f"analyse=lambda i, c: {made}"))
+    audit = unmask.audit(model, measures="odd")
+    assert audit.items["odd"]["given"].tolist() == [given]
+    assert audit.measurements[0].language == "en"
+
+
+def test_a_measurement_of_another_name_is_refused(theirs: Callable[..., None]) -> None:
+    made = "Measurement(name='even', language='en', corpus='c', items=1, groups={}, tests={})"
+    text = "import pandas as pd\nfrom unmask.results import Measurement\n" + STUB
+    text = text.replace("score=lambda m, c: None", "score=lambda m, c: pd.DataFrame({'x': [1.0]})")
+    theirs("odd", text=text.replace("analyse=lambda i, c: None", f"analyse=lambda i, c: {made}"))
+    with pytest.raises(UnmaskError, match="analyse gave a measurement called 'even'; a Measurement called 'odd'"):
+        unmask.audit("unmask-mini", measures="odd")
+
+
+@pytest.mark.usefixtures("extras")
+def test_a_name_has_one_owner(theirs: Callable[..., None], typed: Typed) -> None:
+    theirs("pronouns")
+    theirs("association", package="their-other-package")
+    line = "their-package 1.0 and unmask-extras 0.1.0 both have a measure called 'pronouns'; uninstall unmask-extras"
+    assert typed("audit", "unmask-mini", "--measure", "pronouns") == (2, "", f"unmask: {line}\n")
+    ours = "unmask and their-other-package 1.0 both have a measure called 'association'; uninstall their-other-package"
+    with pytest.raises(UnmaskError) as error:
+        unmask.audit("unmask-mini", measures="association")
+    assert str(error.value) == ours
+    assert typed("list", "measures")[2] == f"unmask: {ours}\nunmask: {line}\n"
+    assert "their_package" not in sys.modules
+
+
+def test_the_same_holds_for_methods_and_data_sets(theirs: Callable[..., None], tmp_path: Path, typed: Typed) -> None:
+    theirs("leace", group="unmask.mitigations")
+    theirs("imdb", package="their-data", group="unmask.datasets")
+    with pytest.raises(UnmaskError, match=r"unmask and their-package 1\.0 both have a method called 'leace'"):
+        unmask.mitigate("unmask-mini", "leace", tmp_path / "out")
+    with pytest.raises(UnmaskError, match=r"unmask and their-data 1\.0 both have a data set called 'imdb'"):
+        datasets.locate("imdb")
+    code, shown, told = typed("mitigate", "--methods")
+    assert (code, told) == (0, "")
+    assert "sent-debias" in shown
+
+
+def test_nothing_is_imported_that_is_not_asked_for(
+    theirs: Callable[..., None], typed: Typed, model_folder: Folder, tmp_path: Path
+) -> None:
+    for at, group in enumerate(plugins.GROUPS.values()):
+        theirs(f"bad-{at}", package=f"their-bad-{at}", text="raise RuntimeError('imported')\n", group=group)
+    assert [one.name for one in plugins.found("method")] == ["bad-1"]
+    for words in (("--help",), ("audit", "--help"), ("list", "--help"), ("models",)):
+        assert typed(*words)[0] == 0
+    (tmp_path / "p.csv").write_text("profession,group\nmason,male\nplumber,male\nnurse,female\nmaid,female\n")
+    (tmp_path / "t.csv").write_text("template\n{person} is {a} {profession}.\n")
+    unmask.audit(str(model_folder("bert-uncased")), templates=tmp_path / "t.csv", professions=tmp_path / "p.csv")
+    assert not [name for name in sys.modules if name.startswith("their_")]
+
+
+# Reports
+
+
+def _measurement(**changes: Any) -> Measurement:
+    from unmask.results import Group, Origin
+
+    test = Test(
+        question="Is there anything?",
+        n=12,
+        estimate=0.5,
+        interval=(0.2, 0.8),
+        statistic=2.0,
+        statistic_name="t",
+        df=11,
+        p_value=0.01,
+        p_adjusted=0.02,
+        unit="nats",
+    )
+    found: dict[str, Any] = {
+        "name": "theirs",
+        "language": "en",
+        "corpus": "words",
+        "headline": "There is.",
+        "items": 12,
+        "groups": {"all": Group(labels={}, n=12, mean=0.5, unit="share")},
+        "tests": {"main": test, "other": test.model_copy(update={"interval": (-0.1, 1.1), "p_adjusted": 0.2})},
+        "caveats": [Caveat(code="few", text="Few items.")],
+        "plugin": Origin(package="their-package", version="1.0", about="What is there.", citation="Them (2020)"),
+    }
+    return Measurement(**found | changes)
+
+
+def _page(measurement: Measurement) -> tuple[str, str]:
+    from test_report_html import _audit
+
+    audit = _audit(measurement)
+    return html.render(audit, {}), terminal.text(audit, 80)
+
+
+def test_a_report_of_theirs_has_every_figure() -> None:
+    page, shown = _page(_measurement())
+    text = seen(page)
+    assert "Main 0.50 nats 95 % interval [0.20, 0.80], p = 0.020 differs from zero Is there anything?" in text
+    assert "Other 0.50 nats 95 % interval [−0.10, 1.10], p = 0.200 no clear difference from zero" in text
+    assert "All 12 +0.50 share" in text
+    assert "t(11.0) = 2.00" in text
+    assert "Theirs : What is there. After Them (2020)." in text
+    assert_plots_are_described(page, 2)  # an axis for each unit
+    assert max(len(line) for line in shown.splitlines()) <= 80
+    words = " ".join(shown.split())
+    assert "main (nats) 12 0.50 [0.20, 0.80] 0.020" in words
+    assert "all (share) 12 0.50 –" in words
+    assert "A measure of the package their-package 1.0." in words
+
+
+def test_a_report_of_theirs_does_without_numbers() -> None:
+    nothing = Test(question="?", n=0, estimate=None, interval=None, statistic=None, statistic_name="", p_value=None)
+    page, shown = _page(_measurement(tests={"main": nothing}, groups={}, caveats=[], headline=""))
+    assert_plots_are_described(page, 0)
+    assert "No finding." in shown
+    page, _ = _page(_measurement(tests={}, groups={}))
+    assert "Key figures" not in page
+
+
+def test_hostile_words_are_words() -> None:
+    whole = _measurement()
+    assert whole.plugin
+    page, shown = _page(
+        _measurement(
+            corpus=EVIL,
+            headline=EVIL,
+            tests={
+                EVIL: whole.tests["main"].model_copy(update={"unit": EVIL, "question": EVIL, "statistic_name": EVIL})
+            },
+            groups={EVIL: whole.groups["all"].model_copy(update={"unit": EVIL})},
+            caveats=[Caveat(code=EVIL, text=EVIL)],
+            plugin=whole.plugin.model_copy(update={"package": EVIL, "about": EVIL, "citation": EVIL}),
+        )
+    )
+    assert EVIL not in page
+    assert page.count("&lt;script&gt;") > 10
+    assert_loads_nothing(page)
+    assert "<script>" in shown
