@@ -21,18 +21,16 @@ the seconds of a way (in the JSON) differ much from turn to turn, measure again.
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from itertools import combinations
 from statistics import median
 from typing import Any
 
 import numpy as np
-import psutil
 import torch
 from numpy.typing import NDArray
 
-from timing import Cost, timed
+from timing import Cost, beside, timed
 from unmask.lexicon.geometry import nouns
 from unmask.measures.geometry.tests import nearby
 from unmask.models import engine
@@ -159,18 +157,7 @@ def report(count: int, prepared: Sequence[Batch], rounds: Sequence[dict[str, Cos
     distinct = sum(len(batch["input_ids"]) for batch in prepared)
     tokens = sum(int(batch["attention_mask"].sum()) for batch in prepared)
     print(f"{count} words, {distinct} distinct sentences, {tokens:,} tokens in {len(prepared)} batches")
-    print(f"{torch.get_num_threads()} thread(s), {psutil.cpu_count()} cores; torch {torch.__version__}")
-    for name in rounds[0]:
-        wall = median(one[name].wall for one in rounds)
-        ratios = [
-            median(getattr(one[name], clock) / getattr(one[OURS], clock) for one in rounds) for clock in Cost._fields
-        ]
-        print(
-            f"{name:24} {count / wall:8.1f} words/s   {ratios[0]:5.2f} × the time of ours   {ratios[1]:5.2f} × CPU time"
-        )
-    over = median(one[OURS].wall / one[BARE].wall for one in rounds)
-    print(f"ours / bare forward pass: {over:.2f}")
-    print(json.dumps([{name: cost._asdict() for name, cost in one.items()} for one in rounds]))
+    beside(rounds, OURS, BARE, count, "words")
 
 
 if __name__ == "__main__":

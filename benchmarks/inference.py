@@ -18,17 +18,14 @@ it.
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import psutil
 import torch
 import transformers
 
-from timing import Cost, timed
+from timing import Cost, beside, timed
 from unmask.auditing.inference import SENTENCES, pairs_of
 from unmask.auditing.settings import Settings
 from unmask.measures.inference import order_of, score
@@ -154,18 +151,7 @@ def report(count: int, prepared: Sequence[Batch], rounds: Sequence[dict[str, Cos
     distinct = sum(len(batch["input_ids"]) for batch in prepared)
     tokens = sum(int(batch["attention_mask"].sum()) for batch in prepared)
     print(f"{count} pairs, {distinct} distinct, {tokens:,} tokens in {len(prepared)} batches")
-    print(f"{torch.get_num_threads()} thread(s), {psutil.cpu_count()} cores; torch {torch.__version__}")
-    for name in rounds[0]:
-        wall = median(one[name].wall for one in rounds)
-        ratios = [
-            median(getattr(one[name], clock) / getattr(one[OURS], clock) for one in rounds) for clock in Cost._fields
-        ]
-        print(
-            f"{name:28} {count / wall:8.1f} pairs/s   {ratios[0]:5.2f} × the time of ours   {ratios[1]:5.2f} × CPU time"
-        )
-    over = median(one[OURS].wall / one[BARE].wall for one in rounds)
-    print(f"ours / bare forward pass: {over:.2f}")
-    print(json.dumps([{name: cost._asdict() for name, cost in one.items()} for one in rounds]))
+    beside(rounds, OURS, BARE, count, "pairs")
 
 
 if __name__ == "__main__":

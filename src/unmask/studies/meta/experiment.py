@@ -43,8 +43,8 @@ class Training:
     learning_rate: float
     max_length: int
     chance: float | None = None
-    """The accuracy on planted examples of a model that has learned all but the direction of what was planted; None where
-    accuracy does not tell that."""
+    """The accuracy on planted examples of a model that has learned all but the direction of what was planted; None
+    where accuracy does not tell that."""
 
 
 class Experiment(Protocol):
