@@ -31,6 +31,7 @@ __all__ = [
     "audit",
     "compare",
     "mitigate",
+    "read_config",
     "rewrite",
     "rewriter",
     "weat",
@@ -38,6 +39,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from unmask.api import Audit, Compared, analyse, audit, compare, mitigate
+    from unmask.cli.config import read_config
     from unmask.counterfactual import rewrite, rewriter
     from unmask.errors import UnmaskError
     from unmask.models.interfaces import Classifier, MaskedLM, MaskQuery, Regressor
@@ -50,6 +52,7 @@ _HOMES = {
     "audit": "unmask.api",
     "compare": "unmask.api",
     "mitigate": "unmask.api",
+    "read_config": "unmask.cli.config",
     "rewrite": "unmask.counterfactual",
     "rewriter": "unmask.counterfactual",
     "UnmaskError": "unmask.errors",
