@@ -10,7 +10,7 @@ from unmask.auditing.settings import Settings
 from unmask.errors import UnmaskError, one_of
 from unmask.lexicon import inference as words
 from unmask.measures import inference
-from unmask.models.interfaces import Classifier
+from unmask.models.interfaces import Classifier, Reads
 from unmask.models.loading import load_classifier
 from unmask.probes import captions, released_inference
 from unmask.probes import inference as probe
@@ -39,6 +39,8 @@ def measure(model: Any, settings: Settings, *, progress: Progress | None = None)
     order, known = inference.order_of(subject, settings.labels, language=settings.languages[0])
     info = info_of(subject)
     resolved = settings.resolved("inference") | {"corpora": [*_corpora(settings, protocol)]}
+    if isinstance(subject, Reads):
+        resolved["most_tokens"] = subject.most_tokens
     found = Measured(info, resolved | {"label_order": [*map(str, order)]})
     for rows in tables:
         scored = inference.score(rows, subject, order, seed=settings.seed, progress=progress)
