@@ -19,8 +19,9 @@ from typer.testing import CliRunner
 import unmask
 from planted import PlantedModel
 from unmask import auditing
+from unmask.auditing.repeating import settings_of
 from unmask.cli import app
-from unmask.comparing import alike, cost, job
+from unmask.comparing import cost, job
 from unmask.errors import UnmaskError
 from unmask.measures.association import Measured, compare, judge
 from unmask.measures.association.analyse_sound import mean_over
@@ -434,13 +435,13 @@ def test_german_agreement_cannot_be_read_as_bias(tmp_path: Path) -> None:
 def test_settings_are_those_of_the_audit(tmp_path: Path) -> None:
     model = PlantedModel([*build("en"), *build("en", "emotions")], bias=1.0)
     for settings in (auditing.Settings(), auditing.Settings(corpora=("emotions",), seed=7)):
-        again = alike.settings_of(auditing.run(model, settings).result)
+        again = settings_of(auditing.run(model, settings).result)
         assert again.resolved("association") == settings.resolved("association")
         assert again.seed == settings.seed
     (tmp_path / "mine.csv").write_text("profession,group\nmason,male\nnurse,female\nplumber,male\nsecretary,female\n")
     own = auditing.Settings(professions=tmp_path / "mine.csv")
     model = PlantedModel(build("en", professions_file=own.professions), bias=1.0)
-    assert alike.settings_of(auditing.run(model, own).result).resolved("association") == own.resolved("association")
+    assert settings_of(auditing.run(model, own).result).resolved("association") == own.resolved("association")
 
 
 def test_models_are_audited_as_the_audit_was() -> None:

@@ -394,6 +394,7 @@ def test_debiased_vectors_are_compared_with_those_they_were_made_from(tmp_path: 
     compared = unmask.compare(tmp_path / "audit", tmp_path / "hard", usefulness=False)
     assert compared.result.after[0].lineage.startswith("Made from v.bin by hard-debias")
     assert compared.audits["hard"].result.configuration["contrasts"] == 19
+    assert compared.result.configuration["contrasts"] == 19
     assert compared.comparisons[0].name == "geometry"
     assert compared.comparisons[0].changes["classification"].p_adjusted is not None
     compared.save(tmp_path / "kept")
@@ -414,8 +415,9 @@ def test_an_encoder_is_asked_again_as_it_was_audited(model_folder: Callable[[str
     how: dict[str, Any] = {"measures": "geometry", "words": 1, "contrasts": 19, "layers": 1, "pooling": "mean"}
     audited = unmask.audit(str(base), **how)
     compared = unmask.compare(audited, str(other), usefulness=False)
-    configuration = compared.audits["other"].result.configuration
-    assert (configuration["layers"], configuration["pooling"], configuration["words"]) == (1, "mean", 1)
+    for configuration in (compared.audits["other"].result.configuration, compared.result.configuration):
+        assert (configuration["layers"], configuration["pooling"], configuration["words"]) == (1, "mean", 1)
+        assert (configuration["measures"], configuration["languages"]) == (["geometry"], ["en"])
     change = compared.comparisons[0].changes["classification"]
     assert change.p_adjusted is not None
     after = compared.audits["other"]

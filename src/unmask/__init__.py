@@ -34,6 +34,7 @@ __all__ = [
     "compare",
     "gate",
     "mitigate",
+    "read_config",
     "rewrite",
     "rewriter",
     "weat",
@@ -41,6 +42,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from unmask.api import Audit, Compared, analyse, audit, compare, gate, mitigate
+    from unmask.cli.config import read_config
     from unmask.counterfactual import rewrite, rewriter
     from unmask.errors import UnmaskError
     from unmask.models.interfaces import Classifier, MaskedLM, MaskQuery, Regressor
@@ -54,6 +56,7 @@ _HOMES = {
     "compare": "unmask.api",
     "gate": "unmask.api",
     "mitigate": "unmask.api",
+    "read_config": "unmask.cli.config",
     "rewrite": "unmask.counterfactual",
     "rewriter": "unmask.counterfactual",
     "UnmaskError": "unmask.errors",

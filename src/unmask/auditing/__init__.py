@@ -1,7 +1,7 @@
 """What a user asks for: pick the measures that fit a model and run them; or analyse recorded scores alone."""
 
 from unmask.auditing.job import LIBRARIES, Findings, analyse, run
-from unmask.auditing.settings import LANGUAGES, MEASURES, SEED, Settings
+from unmask.auditing.settings import LANGUAGES, MEASURES, OF, SEED, Settings
 from unmask.measures.geometry.contrast import CONTRASTS
 from unmask.measures.geometry.embedding import LAYERS, POOLING
 
@@ -11,6 +11,7 @@ __all__ = [
     "LAYERS",
     "LIBRARIES",
     "MEASURES",
+    "OF",
     "POOLING",
     "SEED",
     "Findings",

@@ -10,7 +10,7 @@ from unmask.auditing.settings import Settings
 from unmask.errors import UnmaskError, one_of
 from unmask.lexicon import inference as words
 from unmask.measures import inference
-from unmask.models.interfaces import Classifier
+from unmask.models.interfaces import Classifier, Reads
 from unmask.models.loading import load_classifier
 from unmask.probes import captions, released_inference
 from unmask.probes import inference as probe
@@ -38,7 +38,10 @@ def measure(model: Any, settings: Settings, *, progress: Progress | None = None)
         raise UnmaskError(f"{info_of(subject).name} gives numbers, not labels; inference needs a classifier")
     order, known = inference.order_of(subject, settings.labels, language=settings.languages[0])
     info = info_of(subject)
-    found = Measured(info, settings.resolved("inference") | {"label_order": [*map(str, order)]})
+    resolved = settings.resolved("inference") | {"corpora": [*_corpora(settings, protocol)]}
+    if isinstance(subject, Reads):
+        resolved["most_tokens"] = subject.most_tokens
+    found = Measured(info, resolved | {"label_order": [*map(str, order)]})
     for rows in tables:
         scored = inference.score(rows, subject, order, seed=settings.seed, progress=progress)
         measurement = protocol.analyse(scored.items, settings.seed)
@@ -86,8 +89,13 @@ def _some(rows: pd.DataFrame, limit: int | None, seed: int) -> pd.DataFrame:
     return rows[kept].reset_index(drop=True)
 
 
+def own_words(settings: Settings) -> bool:
+    """Whether words of the user's own take the place of a corpus."""
+    return any((settings.templates, settings.people, settings.occupations, settings.captions))
+
+
 def _corpora(settings: Settings, protocol: Protocol) -> Sequence[str]:
-    own = any((settings.templates, settings.people, settings.occupations, settings.captions))
+    own = own_words(settings)
     for name in ("people", "templates"):
         if settings.captions and (given := getattr(settings, name)):
             raise UnmaskError(

@@ -20,7 +20,7 @@ from unmask.auditing.geometry import measure as run_geometry
 from unmask.auditing.inference import measure as run_inference
 from unmask.auditing.measured import Measured
 from unmask.auditing.sentiment import measure as run_sentiment
-from unmask.auditing.settings import CORPORA, LANGUAGES, OF, SEED, Settings, Value
+from unmask.auditing.settings import AS_LOADED, CORPORA, LANGUAGES, OF, SEED, Settings, Value
 from unmask.errors import UnmaskError, one_of
 from unmask.measures import association, crows_pairs, geometry, inference, sentiment
 from unmask.models.kinds import encodes, kind_of, labels_of
@@ -85,7 +85,7 @@ def run(model: Any, settings: Settings, *, progress: Progress | None = None) -> 
     found = [_measured(measure, measures[0], model, settings, progress) for measure in measures]
     configuration = _merged(found)
     if not isinstance(model, str | PathLike):
-        configuration["device"] = "as loaded"
+        configuration["device"] = AS_LOADED
     return Findings(
         _result(found[0].info, configuration, settings.seed, [one for each in found for one in each.measurements]),
         {measure: pd.concat(each.items, ignore_index=True) for measure, each in zip(measures, found, strict=True)},

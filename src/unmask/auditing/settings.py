@@ -38,6 +38,10 @@ OF = {
     "crows-pairs": (),
 }
 """The settings that belong to each measure."""
+FILES = ("templates", "persons", "professions", "texts", "lists", "people", "occupations", "captions", "word_list")
+"""The settings that are files or folders."""
+AS_LOADED = "as loaded"
+"""The device of a model that was handed over as an object."""
 USUAL = {"layers": LAYERS, "pooling": POOLING, "contrasts": CONTRASTS}
 """What settings are that nobody has changed, where that is not nothing."""
 CORPORA = {

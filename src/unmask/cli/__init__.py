@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from unmask.cli import analyse, audit, compare, finetune, gate, listing, mitigate, models, rewrite, studies
+from unmask.cli import analyse, audit, compare, finetune, gate, init, listing, mitigate, models, rewrite, studies
 from unmask.errors import Stopped, UnmaskError
 
 INTERRUPTED = 130
@@ -24,6 +24,7 @@ app = typer.Typer(
     epilog="Start with: unmask audit",
 )
 app.command("audit")(audit.command)
+app.command("init")(init.command)
 app.command("analyse")(analyse.command)
 app.command("compare")(compare.command)
 app.command("gate")(gate.command)

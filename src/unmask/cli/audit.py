@@ -3,154 +3,70 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from unmask.cli import audit_options as options
 from unmask.cli.options import AllowPickle, AllowRemoteCode, Json, Offline, Out, ProtocolName, Seed
 from unmask.embedded import DEFAULT
 
+if TYPE_CHECKING:
+    from unmask.api import Audit
+
+
+def _configure(context: typer.Context, path: Path | None) -> Path | None:
+    """Let a file say what the command line does not."""
+    if path is not None:
+        from unmask.cli import config, parameters
+
+        context.obj = config.read(path, parameters.parameters(command))
+        context.default_map = dict(context.obj.values)
+        for note in context.obj.notes:
+            typer.echo(f"unmask: {note}", err=True)
+    return path
+
 
 def command(
-    model: Annotated[
-        str,
-        typer.Argument(
-            help="A model or adapter folder, a hub id such as bert-base-uncased, an embedded model (unmask models), or"
-            " a file of word vectors (word2vec, GloVe, npz, npy)."
-        ),
-    ] = DEFAULT,
-    measure: Annotated[
-        list[str] | None,
+    context: typer.Context,
+    model: options.Model = DEFAULT,
+    config: Annotated[
+        Path | None,
         typer.Option(
-            help="association (masked language models), sentiment (classifiers of texts), inference (classifiers of"
-            " pairs: entailment, neutral, contradiction), geometry (encoders and word vectors), crows-pairs (masked"
-            " language models; never by itself) or a plug-in's (unmask list measures; never by itself); can be given"
-            " several times. Default: what fits."
+            is_eager=True,
+            callback=_configure,
+            help="A file of settings: an audit.toml with the names of these options (unmask init writes one), or the"
+            " result.json of an audit to repeat. The command line wins over it.",
         ),
     ] = None,
-    language: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="en or de (association), en, ja or zh (inference), en (geometry, crows-pairs); can be given several"
-            " times. Default: en."
-        ),
-    ] = None,
+    measure: options.Measures = None,
+    language: options.Languages = None,
     protocol: ProtocolName = "sound",
-    corpus: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Association: bec-pro (people and professions), emotions (English: people and emotions),"
-            " agreement-free (German: professions in sentences without gender agreement); default: bec-pro, and"
-            " agreement-free for German. Sentiment: imdb (25,000 film reviews), reviews (240 short ones, in the"
-            " package); default: imdb if it is on this machine, else reviews. Inference: sentences (in the package; the"
-            " default), nli-coal (the released sets). Geometry, for encoders: nouns (in the package; the default),"
-            " word2vec or glove (the papers' vocabularies)."
-        ),
-    ] = None,
-    templates: Annotated[
-        Path | None,
-        typer.Option(
-            help="CSV of your own templates: a column 'template' with {person}, and {profession} for association."
-        ),
-    ] = None,
-    persons: Annotated[
-        Path | None, typer.Option(help="CSV of your own person words: 'phrase' and 'gender' (female, male).")
-    ] = None,
-    professions: Annotated[
-        Path | None,
-        typer.Option(
-            help="CSV of your own professions: 'profession', and 'group' and 'workforce_share' if you have them."
-        ),
-    ] = None,
-    terms: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Sentiment: which words change: pronouns, family, all, or a CSV file with the columns male and"
-            " female; can be given several times. Default: all."
-        ),
-    ] = None,
-    names: Annotated[bool, typer.Option("--names", help="Sentiment: first names change too.")] = False,
-    texts: Annotated[
-        Path | None,
-        typer.Option(
-            help="Sentiment: texts of your own: .txt (one a line), .csv, .tsv, .jsonl or .parquet with the column text,"
-            " and label and id if you have them."
-        ),
-    ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option(help="Sentiment: draw so many of the texts. Inference: so many of the sentences. Default: all."),
-    ] = None,
-    positive: Annotated[
-        str | None, typer.Option(help="Sentiment: the label that is a high rating, where the labels do not say it.")
-    ] = None,
-    long_texts: Annotated[
-        str, typer.Option(help="Sentiment: how texts that are too long are read: head, head+tail or window.")
-    ] = "head",
-    most_tokens: Annotated[
-        int | None,
-        typer.Option(help="Sentiment, inference: how many tokens are read at once. Default: what the model takes."),
-    ] = None,
-    lists: Annotated[
-        Path | None, typer.Option(help="Sentiment, published: the folder of the released term maps.")
-    ] = None,
-    occupations: Annotated[
-        Path | None,
-        typer.Option(help="Inference: CSV of your own occupations: 'occupation' and 'type' (female, male, neutral)."),
-    ] = None,
-    people: Annotated[
-        Path | None,
-        typer.Option(
-            help="Inference: CSV of what hypotheses call a person: 'phrase', 'gender' (female, male, person,"
-            " occupation) and 'pair'."
-        ),
-    ] = None,
-    captions: Annotated[
-        Path | None,
-        typer.Option(
-            help="Inference: image captions, one a line, to make sentences of (those about a woman or a man)."
-        ),
-    ] = None,
-    labels: Annotated[
-        str | None,
-        typer.Option(
-            help="Inference: what the model's outputs are, in order, where its labels do not say it: for example"
-            " entailment,neutral,contradiction."
-        ),
-    ] = None,
-    layers: Annotated[
-        int, typer.Option(min=1, help="Geometry: of how many of the last layers a word's vector is made.")
-    ] = 4,
-    pooling: Annotated[
-        str,
-        typer.Option(help="Geometry: how the pieces of a word become one vector: first+last, mean or first."),
-    ] = "first+last",
-    words: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Geometry: how many words are asked about, the most frequent first. Default: 3,000 nouns of an"
-            " encoder, all of a file of word vectors.",
-        ),
-    ] = None,
-    word_list: Annotated[
-        Path | None, typer.Option(help="Geometry: a file of your own words, one a line; professions are added.")
-    ] = None,
-    full: Annotated[
-        bool,
-        typer.Option("--full", help="Geometry, for encoders: the words of the papers, which takes its time."),
-    ] = False,
-    contrasts: Annotated[
-        int,
-        typer.Option(
-            min=19,
-            help="Geometry: with how many contrasts between other words gender is compared; p-values are no finer than"
-            " 1 in so many and one.",
-        ),
-    ] = 99,
+    corpus: options.Corpora = None,
+    persons: options.Persons = None,
+    professions: options.Professions = None,
+    templates: options.Templates = None,
+    terms: options.Terms = None,
+    names: options.Names = False,
+    texts: options.Texts = None,
+    positive: options.Positive = None,
+    long_texts: options.LongTexts = "head",
+    lists: options.Lists = None,
+    limit: options.Limit = None,
+    most_tokens: options.MostTokens = None,
+    occupations: options.Occupations = None,
+    people: options.People = None,
+    captions: options.Captions = None,
+    labels: options.Labels = None,
+    layers: options.Layers = 4,
+    pooling: options.PoolingName = "first+last",
+    words: options.Words = None,
+    word_list: options.WordList = None,
+    full: options.Full = False,
+    contrasts: options.Contrasts = 99,
     out: Out = None,
     seed: Seed = 42,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, mps …")] = "auto",
+    device: options.Device = "auto",
     offline: Offline = False,
     allow_pickle: AllowPickle = False,
     allow_remote_code: AllowRemoteCode = False,
@@ -175,6 +91,7 @@ def command(
     - `unmask audit unmask-mini-sentiment`
     - `unmask audit unmask-mini-nli`
     - `unmask audit ./my-classifier --texts reviews.csv --terms pronouns --terms all`
+    - `unmask audit --config audits/bert/result.json` (repeat an audit)
     """
     import shutil
 
@@ -231,3 +148,14 @@ def command(
         raise
     finish(audit, folder, as_json=as_json)
     shutil.rmtree(workspace, ignore_errors=True)
+    _say_what_differs(context, config, audit)
+
+
+def _say_what_differs(context: typer.Context, config: Path | None, audit: Audit) -> None:
+    """Where an audit was repeated, say what was not as it had been."""
+    if context.obj is None or context.obj.result is None:
+        return
+    from unmask.auditing.repeating import differences
+
+    for line in differences(context.obj.result, audit.result):
+        typer.echo(f"unmask: not as in {config}: {line}", err=True)

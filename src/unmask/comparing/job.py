@@ -150,9 +150,15 @@ def _several(count: int) -> Caveat:
 def _resolved(
     settings: Settings, subjects: Sequence[Subject]
 ) -> dict[str, str | int | float | bool | list[str] | None]:
-    tasks = settings.tasks
+    """How it was compared, and how the first was measured, which the others must have been, too."""
+    tasks, first = settings.tasks, subjects[0].result
+    measures = list(dict.fromkeys(one.name for one in first.measurements))
+    own = [name for measure in measures for name in auditing.OF[measure] if name in first.configuration]
     return {
-        "protocol": subjects[0].result.measurements[0].protocol,
+        "measures": measures,
+        "languages": list(dict.fromkeys(one.language for one in first.measurements)),
+        "protocol": first.measurements[0].protocol,
+        **{name: first.configuration[name] for name in own},
         "usefulness": settings.usefulness,
         "text": None if settings.text is None else str(settings.text),
         "task": [one.task for one in tasks],

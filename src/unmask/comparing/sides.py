@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unmask import auditing
-from unmask.comparing.alike import MEASURES, fitted, settings_of
+from unmask.auditing.repeating import settings_of
+from unmask.comparing.alike import MEASURES, fitted
 from unmask.errors import UnmaskError, listed
 from unmask.models.sources import LoadOptions
 from unmask.probes import recorded, recorded_words

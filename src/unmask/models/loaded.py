@@ -36,11 +36,13 @@ class LoadedModel:
         token_budget: int | None = None,
         progress: Progress | None = None,
         mitigation: Mapping[str, Any] | None = None,
+        revision: str | None = None,
     ) -> None:
         """Take a `PreTrainedModel` and its tokenizer; a batch holds at most `token_budget` tokens.
 
         A budget of None is what suits the device that the model is on.
-        `mitigation` is what a mitigation has written beside the model, if it came from one.
+        `mitigation` is what a mitigation has written beside the model, if it came from one; `revision` is
+        the commit of the hub that it is of.
         """
         self.model = model.eval()
         self.tokenizer = tokenizer
@@ -48,6 +50,7 @@ class LoadedModel:
         self.token_budget = token_budget or engine.token_budget(next(model.parameters()).device.type)
         self.progress = progress
         self.mitigation = mitigation or {}
+        self.revision = revision
 
     def info(self) -> ModelInfo:
         """Which model this is, exactly."""
@@ -56,6 +59,7 @@ class LoadedModel:
         made = self.mitigation if self.mitigation.get("weight_hash") == weights else {}  # not if trained on since
         return ModelInfo(
             name=self.name,
+            revision=self.revision,
             architecture=type(self.model).__name__,
             parameters=sum(parameter.numel() for parameter in self.model.parameters()),
             weight_hash=weights,

@@ -48,6 +48,7 @@ def load_masked_lm(model: Any, options: LoadOptions | None = None, *, progress: 
             name=source.name,
             progress=progress,
             mitigation=source.mitigation(),
+            revision=source.revision(),
         )
     if isinstance(model, MaskedLM) and not isinstance(model, type):
         return model
@@ -81,7 +82,7 @@ def load_classifier(
         source = find(str(model), options)
         loaded = _whole(source, CLASSIFIER, "a text classifier").to(device(options.device))
         parts: tuple[Any, Any] | None = (loaded, _tokenizer(source))
-        settings |= {"name": source.name, "mitigation": source.mitigation()}
+        settings |= {"name": source.name, "mitigation": source.mitigation(), "revision": source.revision()}
     elif rates(model):
         return model
     else:
@@ -113,15 +114,16 @@ def load_encoder(model: Any, options: LoadOptions | None = None, *, progress: Pr
             name=source.name,
             progress=progress,
             mitigation=source.mitigation(),
+            revision=source.revision(),
         )
     if isinstance(model, Encoder) and not isinstance(model, type):
         return model
     parts = parts_of(model)
     if parts and hasattr(parts[0], "base_model") and hasattr(parts[0], "config"):
-        known = model if isinstance(model, LoadedModel) else None
-        encoder = TransformersEncoder(
-            *parts, name=known.name if known else "", progress=progress, mitigation=known.mitigation if known else None
-        )
+        known: dict[str, Any] = {}
+        if isinstance(model, LoadedModel):
+            known = {"name": model.name, "mitigation": model.mitigation, "revision": model.revision}
+        encoder = TransformersEncoder(*parts, **known, progress=progress)
         refuse_no_encoder(encoder.name, parts[0].config.to_dict())
         return encoder
     raise UnmaskError(

@@ -61,6 +61,12 @@ class Source:
         """Whether the checkpoint brings a file."""
         return self.attempt(lambda: _path(self.place, file, self.options)) is not None
 
+    def revision(self) -> str | None:
+        """The commit of the hub that the checkpoint is of; None for a folder that is not the hub's cache."""
+        file = ADAPTER if self.base else CONFIG
+        found = self.attempt(lambda: _path(self.place, file, self.options))
+        return Path(found).parent.name if found and Path(found).parent.parent.name == "snapshots" else None
+
     def mitigation(self) -> dict[str, Any] | None:
         """What a mitigation has written beside the model, if it made it."""
         try:

@@ -273,6 +273,8 @@ class ModelInfo(Record):
     """Which model it was, exactly."""
 
     name: str
+    revision: str | None = None
+    """The commit of a model of the hub."""
     architecture: str
     parameters: int | None = None
     weight_hash: str | None = None

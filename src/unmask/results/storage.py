@@ -62,14 +62,17 @@ def _write(draft: Path, content: Folder) -> None:
 
 def load(folder: Path) -> AuditResult:
     """Read the result of an audit folder."""
-    text = _text(folder, "unmask audit")
-    return _parsed(AuditResult, folder, text)
+    return _parsed(AuditResult, folder / RESULT, _text(folder, "unmask audit"))
+
+
+def read(path: Path) -> AuditResult:
+    """Read the result of an audit from a file."""
+    return _parsed(AuditResult, path, path.read_text(encoding="utf-8", errors="replace"))
 
 
 def load_comparison(folder: Path) -> ComparisonResult:
     """Read the result of a comparison's folder."""
-    text = _text(folder, "unmask compare")
-    return _parsed(ComparisonResult, folder, text)
+    return _parsed(ComparisonResult, folder / RESULT, _text(folder, "unmask compare"))
 
 
 def _text(folder: Path, verb: str) -> str:
@@ -79,13 +82,15 @@ def _text(folder: Path, verb: str) -> str:
         raise UnmaskError(f"{folder} has no {RESULT}; give a folder that {verb} has written") from None
 
 
-def _parsed(kind: type[R], folder: Path, text: str) -> R:
+def _parsed(kind: type[R], path: Path, text: str) -> R:
     try:
         return kind.model_validate_json(text)
     except ValueError as error:
         if kind is AuditResult and '"comparisons": [' in text:
-            raise UnmaskError(f"{folder} is a comparison, not an audit; give the folders of unmask audit") from None
-        raise UnmaskError(f"{folder / RESULT} is not a result of this version: {str(error).splitlines()[0]}") from None
+            raise UnmaskError(
+                f"{path} is of a comparison, not an audit; give one that unmask audit has written"
+            ) from None
+        raise UnmaskError(f"{path} is not a result of this version: {str(error).splitlines()[0]}") from None
 
 
 def free_name(model: str, root: Path = Path("audits")) -> Path:
