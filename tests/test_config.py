@@ -285,9 +285,7 @@ def test_results_that_are_of_no_audit(of_vectors: Path, tmp_path: Path) -> None:
     ):
         unmask.read_config(scores)
     (tmp_path / "compared.json").write_text('{"comparisons": [], "before": {}}')
-    with pytest.raises(
-        UnmaskError, match=r"compared.json is of a comparison, not an audit; give one that unmask audit"
-    ):
+    with pytest.raises(UnmaskError, match=r"compared.json is a comparison, not an audit; give one that unmask audit"):
         unmask.read_config(tmp_path / "compared.json")
 
 

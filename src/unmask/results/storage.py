@@ -87,9 +87,7 @@ def _parsed(kind: type[R], path: Path, text: str) -> R:
         return kind.model_validate_json(text)
     except ValueError as error:
         if kind is AuditResult and '"comparisons": [' in text:
-            raise UnmaskError(
-                f"{path} is of a comparison, not an audit; give one that unmask audit has written"
-            ) from None
+            raise UnmaskError(f"{path} is a comparison, not an audit; give one that unmask audit has written") from None
         raise UnmaskError(f"{path} is not a result of this version: {str(error).splitlines()[0]}") from None
 
 
