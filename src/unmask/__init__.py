@@ -6,6 +6,7 @@
     audit.report("report.html")
     unmask.mitigate("bert-base-uncased", "cds", "debiased")
     unmask.compare("bert-base-uncased", "debiased").verdict
+    unmask.card("audits/bert", to="bert/README.md")
     unmask.rewrite("She lost her keys.")    # 'He lost his keys.'
     unmask.weat(x, y, a, b).effect_size     # four arrays of vectors
 
@@ -23,12 +24,14 @@ __all__ = [
     "Compared",
     "MaskQuery",
     "MaskedLM",
+    "ModelCard",
     "Regressor",
     "UnmaskError",
     "Weat",
     "__version__",
     "analyse",
     "audit",
+    "card",
     "compare",
     "mitigate",
     "rewrite",
@@ -37,7 +40,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from unmask.api import Audit, Compared, analyse, audit, compare, mitigate
+    from unmask.api import Audit, Compared, ModelCard, analyse, audit, card, compare, mitigate
     from unmask.counterfactual import rewrite, rewriter
     from unmask.errors import UnmaskError
     from unmask.models.interfaces import Classifier, MaskedLM, MaskQuery, Regressor
@@ -47,7 +50,9 @@ _HOMES = {
     "Audit": "unmask.api",
     "analyse": "unmask.api",
     "Compared": "unmask.api",
+    "ModelCard": "unmask.api",
     "audit": "unmask.api",
+    "card": "unmask.api",
     "compare": "unmask.api",
     "mitigate": "unmask.api",
     "rewrite": "unmask.counterfactual",

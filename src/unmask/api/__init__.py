@@ -1,6 +1,7 @@
 """What Python users call: `unmask.audit(…)`, `unmask.compare(…)` and the others, and what they return."""
 
 from unmask.api.audits import Audit, analyse, audit
+from unmask.api.cards import ModelCard, card
 from unmask.api.comparisons import Compared, compare
 from unmask.api.mitigations import mitigate
 from unmask.api.studies import run_inference_study, run_lipstick_study, run_meta_study, run_study
@@ -9,8 +10,10 @@ from unmask.statistics.weat import weat
 __all__ = [
     "Audit",
     "Compared",
+    "ModelCard",
     "analyse",
     "audit",
+    "card",
     "compare",
     "mitigate",
     "run_inference_study",
