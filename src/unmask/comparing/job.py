@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import unmask
-from unmask import auditing
+from unmask import auditing, steps
 from unmask.comparing import agreement, downstream, evidence, measures, usefulness
 from unmask.comparing.cost import cost
 from unmask.comparing.lineage import made_from, side_of, stranger
@@ -79,6 +79,7 @@ def run(
     items: dict[str, list[pd.DataFrame]] = {}
     caveats: list[Caveat] = []
     for other in others:
+        steps.say(f"Comparing {first.name} with {other.name}")
         for comparison, paired in measures.compared(
             first, other, caveats, seed=settings.seed, loading=settings.loading, progress=progress
         ):
@@ -86,9 +87,10 @@ def run(
             items.setdefault(comparison.name, []).append(paired)
     cost_of = usefulness.Measured()
     if settings.usefulness:
-        cost_of = usefulness.measure(
-            subjects, text=settings.text, seed=settings.seed, loading=settings.loading, progress=progress
-        )
+        with steps.step("Measuring usefulness"):
+            cost_of = usefulness.measure(
+                subjects, text=settings.text, seed=settings.seed, loading=settings.loading, progress=progress
+            )
     classifiers = {
         task.task: usefulness.on_task(
             cost_of,
