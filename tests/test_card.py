@@ -229,6 +229,10 @@ def test_the_command_repeats_the_audit() -> None:
         "unmask audit org/my-model --measure association --language en --language de --protocol published"
         " --corpus bec-pro --labels a,b --limit 5 --full --seed 7"
     )
+    usual = _audit().model_copy(
+        update={"configuration": {"languages": ["en"], "protocol": "sound", "corpora": ["en/bec-pro"]}, "seed": 42}
+    )
+    assert command(usual) == "unmask audit org/my-model"
 
 
 def test_a_measure_that_is_not_known_here_and_one_without_a_value() -> None:

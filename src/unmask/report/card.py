@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from unmask.auditing import CONTRASTS, LAYERS, POOLING, SEED
+from unmask.auditing import CONTRASTS, LAYERS, POOLING, SEED, Settings
 from unmask.errors import UnmaskError, listed
 from unmask.report.card_figures import entry, figures
 from unmask.report.citations import CITATIONS
@@ -88,6 +88,8 @@ def section(audits: Sequence[AuditResult], found: Sequence[Found], *, note: str 
 def command(audit: AuditResult) -> str:
     """What to type for the same audit."""
     given = {name: value for name, value in audit.configuration.items() if name not in UNSAID}
+    if given.get("texts") or given.get("corpora") == _usual_corpora(audit):
+        given.pop("corpora", None)
     words = ["analyse", str(audit.configuration["items"])] if "items" in audit.configuration else ["audit"]
     words += [] if "items" in audit.configuration else [audit.model.name]
     for name, value in {**given, "seed": audit.seed}.items():
@@ -98,6 +100,14 @@ def command(audit: AuditResult) -> str:
         for part in parts:
             words += [option] if part is True else [option, _word(name, part)]
     return shlex.join(["unmask", *words])
+
+
+def _usual_corpora(audit: AuditResult) -> list[str]:
+    """The corpora of association that are measured where none is named."""
+    languages, protocol = audit.configuration.get("languages"), str(audit.configuration.get("protocol"))
+    usual = Settings(protocol=protocol)
+    named = languages if isinstance(languages, list) else []
+    return [f"{language}/{corpus}" for language in named for corpus in usual.corpora_of(language)]
 
 
 def short_name(audit: AuditResult) -> str:
