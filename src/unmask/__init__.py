@@ -7,6 +7,7 @@
     unmask.mitigate("bert-base-uncased", "cds", "debiased")
     unmask.compare("bert-base-uncased", "debiased").verdict
     unmask.gate("audits/mine", "policy.toml").verdict
+    unmask.card("audits/bert", to="bert/README.md")
     unmask.rewrite("She lost her keys.")    # 'He lost his keys.'
     unmask.weat(x, y, a, b).effect_size     # four arrays of vectors
 
@@ -25,12 +26,14 @@ __all__ = [
     "Compared",
     "MaskQuery",
     "MaskedLM",
+    "ModelCard",
     "Regressor",
     "UnmaskError",
     "Weat",
     "__version__",
     "analyse",
     "audit",
+    "card",
     "compare",
     "gate",
     "mitigate",
@@ -41,7 +44,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from unmask.api import Audit, Compared, analyse, audit, compare, gate, mitigate
+    from unmask.api import Audit, Compared, ModelCard, analyse, audit, card, compare, gate, mitigate
     from unmask.cli.config import read_config
     from unmask.counterfactual import rewrite, rewriter
     from unmask.errors import UnmaskError
@@ -52,7 +55,9 @@ _HOMES = {
     "Audit": "unmask.api",
     "analyse": "unmask.api",
     "Compared": "unmask.api",
+    "ModelCard": "unmask.api",
     "audit": "unmask.api",
+    "card": "unmask.api",
     "compare": "unmask.api",
     "gate": "unmask.api",
     "mitigate": "unmask.api",

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from unmask import plugins
 from unmask.errors import UnmaskError
+from unmask.steps import say
 
 FOLDER_VARIABLE = "UNMASK_DATA"
 
@@ -282,6 +283,7 @@ def locate(name: str, *, part: str = "", offline: bool = False) -> Path:
     cache = Path(pooch.os_cache("unmask")) / name
     if own and (Path(own) / name).is_dir():
         if not any((Path(own) / name / file).exists() for file in dataset.files):
+            say(f"Data set {name}: {Path(own) / name}")
             return Path(own) / name
         cache = Path(own) / name
     if dataset.by_hand:
@@ -292,7 +294,9 @@ def locate(name: str, *, part: str = "", offline: bool = False) -> Path:
     for file, (address, sha256) in zip(dataset.files, dataset.addresses, strict=True):
         if file.startswith(part):
             _fetch(dataset, address, sha256, cache / file, offline=offline, own=own)
-    return cache / dataset.files[0] if len(dataset.files) == 1 else cache
+    found = cache / dataset.files[0] if len(dataset.files) == 1 else cache
+    say(f"Data set {name}: {found}")
+    return found
 
 
 def present(name: str) -> bool:

@@ -23,9 +23,16 @@ def one_of(value: str, known: Iterable[str], what: str) -> str:
     names = list(known)
     if value in names:
         return value
-    close = get_close_matches(value, names, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"choose from: {', '.join(names)}"
+    close = close_to(value, names)
+    hint = f"did you mean {close!r}?" if close else f"choose from: {', '.join(names)}"
     raise UnmaskError(f"unknown {what} {value!r}; {hint}")
+
+
+def close_to(value: str, known: Iterable[str]) -> str | None:
+    """The name that may have been meant, if one is near; capital letters count for nothing."""
+    names = {name.lower(): name for name in known}
+    close = get_close_matches(value.lower(), names, n=1)
+    return names[close[0]] if close else None
 
 
 def listed(words: Iterable[str], most: int = 5) -> str:

@@ -1,6 +1,7 @@
 """What Python users call: `unmask.audit(…)`, `unmask.compare(…)` and the others, and what they return."""
 
 from unmask.api.audits import Audit, analyse, audit
+from unmask.api.cards import ModelCard, card
 from unmask.api.comparisons import Compared, compare
 from unmask.api.gates import gate
 from unmask.api.mitigations import mitigate
@@ -10,8 +11,10 @@ from unmask.statistics.weat import weat
 __all__ = [
     "Audit",
     "Compared",
+    "ModelCard",
     "analyse",
     "audit",
+    "card",
     "compare",
     "gate",
     "mitigate",

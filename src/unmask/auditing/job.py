@@ -27,6 +27,7 @@ from unmask.models.kinds import encodes, kind_of, labels_of
 from unmask.probes import recorded, recorded_inference, recorded_ratings, recorded_words
 from unmask.results import AuditResult, Measurement, ModelInfo
 from unmask.statistics.corrections import holm
+from unmask.steps import step
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,9 +96,10 @@ def run(model: Any, settings: Settings, *, progress: Progress | None = None) -> 
 def _measured(measure: str, main: str, model: Any, settings: Settings, progress: Progress | None) -> Measured:
     """Run one measure; if it was run by default and cannot be, the line says how to do without it."""
     try:
-        if measure not in RUN:
-            return foreign.measure(measure, model, settings, progress=progress)
-        return RUN[measure](model, settings, progress=progress)
+        with step(f"Measuring {measure}"):
+            if measure not in RUN:
+                return foreign.measure(measure, model, settings, progress=progress)
+            return RUN[measure](model, settings, progress=progress)
     except UnmaskError as error:
         if measure == main or measure in settings.measures:
             raise

@@ -86,7 +86,7 @@ def _measures(result: AuditResult) -> tuple[str, ...]:
 
 def _names(result: AuditResult) -> list[str]:
     """The settings that belong to the measures of a result."""
-    return list(dict.fromkeys(name for measure in _measures(result) for name in OF[measure]))
+    return list(dict.fromkeys(name for measure in _measures(result) for name in OF.get(measure, ())))
 
 
 def _setting(name: str, value: Any) -> Any:

@@ -7,7 +7,22 @@ from typing import Any
 
 import typer
 
-from unmask.cli import analyse, audit, compare, finetune, gate, init, listing, mitigate, models, rewrite, studies
+from unmask.cli import (
+    analyse,
+    audit,
+    card,
+    compare,
+    completion,
+    finetune,
+    gate,
+    init,
+    listing,
+    mitigate,
+    models,
+    rewrite,
+    studies,
+    verbose,
+)
 from unmask.errors import Stopped, UnmaskError
 
 INTERRUPTED = 130
@@ -28,6 +43,7 @@ app.command("init")(init.command)
 app.command("analyse")(analyse.command)
 app.command("compare")(compare.command)
 app.command("gate")(gate.command)
+app.command("card")(card.command)
 app.command("mitigate")(mitigate.command)
 app.command("finetune")(finetune.command)
 app.command("rewrite")(rewrite.command)
@@ -49,8 +65,11 @@ def _main(
     version: bool = typer.Option(
         False, "--version", callback=_version, is_eager=True, help="Show the version and exit."
     ),
+    show_completion: completion.Show = None,
+    install_completion: completion.Install = None,
 ) -> None:
     """Nothing to do before a verb."""
+    del version, show_completion, install_completion
 
 
 def main() -> None:
@@ -60,16 +79,15 @@ def main() -> None:
 
 def _run() -> int:
     try:
-        code = app(standalone_mode=False)
+        completion.prepare()
+        code = _command()(standalone_mode=False, prog_name=completion.PROGRAM)
         if code == INTERRUPTED:  # typer turns Ctrl-C into an exit code
             raise KeyboardInterrupt
         return code if isinstance(code, int) else 0
     except UsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # the help has been shown
             return 2
-        context = getattr(error, "ctx", None)
-        where = context.command_path if context else "unmask"
-        return _say(f"{error.format_message().rstrip('.')}; see {where} --help")
+        return _say(_usage(error))
     except (KeyboardInterrupt, typer.Abort, Stopped) as error:
         _say(str(error) or "stopped; a folder is written whole or not at all")
         return INTERRUPTED
@@ -78,6 +96,31 @@ def _run() -> int:
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         return _say(f"{where}{error.strerror or error}")
+
+
+def _usage(error: Any) -> str:
+    """What was wrong with the words that were typed, and where to look."""
+    context = getattr(error, "ctx", None)
+    where = context.command_path if context else "unmask"
+    known = [one.name for one in context.command.params] if context else []
+    option = getattr(error, "option_name", "").lstrip("-")
+    if option in known and "No such option" in error.format_message():
+        return f"{option} is given without --{option}: {where} {option.upper()}; see {where} --help"
+    line = error.format_message().replace(" (Possible options: --help)", "").rstrip(".")
+    return f"{line} See {where} --help" if line.endswith("?") else f"{line}; see {where} --help"
+
+
+def _command() -> Any:
+    """The verbs, and what every one of them has: `-v`, and completion of names."""
+    command = typer.main.get_command(app)
+    left = [command]
+    while left:
+        one = left.pop()
+        left += getattr(one, "commands", {}).values()
+        completion.equip(one)
+        if not hasattr(one, "commands"):
+            one.params.append(verbose.option())
+    return command
 
 
 def _say(line: str) -> int:

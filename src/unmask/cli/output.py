@@ -6,7 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from unmask.steps import step
+
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.console import Console
 
     from unmask.api import Audit, Compared
@@ -19,7 +22,8 @@ def finish(
     """Write the folder; print the result as JSON, or a table and the path of the report."""
     import typer
 
-    made.save(folder)
+    with step(f"Writing {folder}"):
+        made.save(folder)
     if as_json:
         typer.echo(made.result.model_dump_json(indent=2))
         return
@@ -104,9 +108,15 @@ def show_methods() -> None:
         console.print(table)
 
 
-def show_study(finished: Finished[Findings], page: Path | None) -> None:
+def show_study(finished: Finished[Findings], page: Path | None, *, as_json: bool) -> None:
     """Print what a study found, the paper's tables, what failed, and where the page is."""
+    import json
+
     import typer
+
+    if as_json:
+        typer.echo(json.dumps(_study(finished, page), indent=2, ensure_ascii=False))
+        return
     from rich.console import Console
     from rich.text import Text
 
@@ -121,3 +131,22 @@ def show_study(finished: Finished[Findings], page: Path | None) -> None:
         typer.echo(f"unmask: {line}", err=True)
     if page is not None:
         console.print(Text(f"Report: {page}"), soft_wrap=True)
+
+
+def _study(finished: Finished[Findings], page: Path | None) -> dict[str, Any]:
+    found = finished.findings
+    tables = [] if found is None else found.printed
+    return {
+        "headline": None if found is None else found.headline,
+        "answers": {} if found is None else dict(found.answered),
+        "tables": {one.name: _rows(one.numbers) for one in tables},
+        "failures": finished.failures,
+        "report": None if page is None else str(page),
+    }
+
+
+def _rows(table: pd.DataFrame) -> Any:
+    """The rows of a table; what is no number is null."""
+    import json
+
+    return json.loads(table.to_json(orient="records"))

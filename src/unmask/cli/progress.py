@@ -73,7 +73,7 @@ def _minutes(seconds: float) -> str:
 def study() -> Iterator[tuple[Callable[[Plan], None], StudyWatch]]:
     """Yield a function that says what there is to do, and one that shows how the cells of a study go."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
     from rich.text import Text
 
@@ -83,6 +83,8 @@ def study() -> Iterator[tuple[Callable[[Plan], None], StudyWatch]]:
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
         TextColumn("{task.fields[now]}"),
     )
     with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as shown:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import unmask
-from unmask import auditing
+from unmask import auditing, steps
 from unmask.comparing import agreement, downstream, evidence, measures, usefulness
 from unmask.comparing.cost import cost
 from unmask.comparing.lineage import made_from, side_of, stranger
@@ -79,6 +79,7 @@ def run(
     items: dict[str, list[pd.DataFrame]] = {}
     caveats: list[Caveat] = []
     for other in others:
+        steps.say(f"Comparing {first.name} with {other.name}")
         for comparison, paired in measures.compared(
             first, other, caveats, seed=settings.seed, loading=settings.loading, progress=progress
         ):
@@ -86,9 +87,10 @@ def run(
             items.setdefault(comparison.name, []).append(paired)
     cost_of = usefulness.Measured()
     if settings.usefulness:
-        cost_of = usefulness.measure(
-            subjects, text=settings.text, seed=settings.seed, loading=settings.loading, progress=progress
-        )
+        with steps.step("Measuring usefulness"):
+            cost_of = usefulness.measure(
+                subjects, text=settings.text, seed=settings.seed, loading=settings.loading, progress=progress
+            )
     classifiers = {
         task.task: usefulness.on_task(
             cost_of,
@@ -153,7 +155,7 @@ def _resolved(
     """How it was compared, and how the first was measured, which the others must have been, too."""
     tasks, first = settings.tasks, subjects[0].result
     measures = list(dict.fromkeys(one.name for one in first.measurements))
-    own = [name for measure in measures for name in auditing.OF[measure] if name in first.configuration]
+    own = [name for measure in measures for name in auditing.OF.get(measure, ()) if name in first.configuration]
     return {
         "measures": measures,
         "languages": list(dict.fromkeys(one.language for one in first.measurements)),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from unmask.results.markdown import escaped, plain, table
+
 VECTORS = """## What to know before you use them
 
 Debiased vectors are not unbiased ones: words that leaned the same way may still lie together. `mitigation.json` holds
@@ -15,7 +17,7 @@ TITLES = {"corpus": "Corpus", "documents": "Documents", "hash": "SHA-256 of the 
 def render(record: dict[str, Any]) -> str:
     """The card as Markdown; everything in it is in `mitigation.json` too."""
     parent, made, data = record["parent"], record["made"], record["data"]
-    name = _plain(parent["name"])
+    name = plain(parent["name"])
     tags = ["gender-bias", "debiased", record["method"]]
     head = ["---", f"language: {record['language']}", "tags:", *(f"- {tag}" for tag in tags), "---"]
     rows = [
@@ -23,22 +25,20 @@ def render(record: dict[str, Any]) -> str:
         ("Made from", f"`{name}`"),
         ("Weights of that model", f"`{parent['weight_hash']}`"),
         ("Weights here", f"`{record['weight_hash']}`"),
-        *((key.capitalize(), f"`{_plain(str(value))}`") for key, value in made.items()),
-        *((TITLES[key], f"`{_plain(str(value))}`") for key, value in (data or {}).items()),
+        *((key.capitalize(), f"`{plain(str(value))}`") for key, value in made.items()),
+        *((TITLES[key], f"`{plain(str(value))}`") for key, value in (data or {}).items()),
         ("Seed", str(record["seed"])),
-        ("Settings", ", ".join(f"{key} `{_plain(json.dumps(value))}`" for key, value in record["settings"].items())),
+        ("Settings", ", ".join(f"{key} `{plain(json.dumps(value))}`" for key, value in record["settings"].items())),
         ("Made with", f"unmask {record['unmask_version']}, {record['created']}"),
     ]
     lines = [
         *head,
         "",
-        f"# {name}, debiased by {record['method']}",
+        f"# {escaped(parent['name'])}, debiased by {record['method']}",
         "",
         f"{record['about']} After {record['citation']}.",
         "",
-        "| | |",
-        "|---|---|",
-        *(f"| {key} | {value} |" for key, value in rows),
+        *table(("", ""), rows),
         "",
     ]
     if place := record["details"].get("kept_in"):
@@ -61,8 +61,3 @@ def render(record: dict[str, Any]) -> str:
         "",
     ]
     return "\n".join(lines)
-
-
-def _plain(text: str) -> str:
-    """Text from outside, which must not end the code it is set in, nor its cell."""
-    return " ".join(text.replace("`", "'").replace("|", "/").split())

@@ -19,8 +19,10 @@ from unmask.files import refuse_existing, whole_folder
 from unmask.mitigations import card, corpus
 from unmask.mitigations.method import Job, Method, Say, chosen
 from unmask.mitigations.registry import method_named, method_names
+from unmask.models.kinds import is_vectors
 from unmask.models.records import MITIGATION
 from unmask.models.sources import LoadOptions
+from unmask.steps import step
 
 if TYPE_CHECKING:
     from unmask.mitigations.subjects import Subject
@@ -57,6 +59,7 @@ class Request:
         one_of(self.language, LANGUAGES, "language")
         if self.seed < 0:
             raise UnmaskError(f"seed {self.seed} is negative; give 0 or more")
+        self._refuse_other_kinds(method)
         settings = chosen(method, self.settings, self.protocol)
         if self.corpus and not method.needs_text:
             raise UnmaskError(f"{self.method} learns from no text; leave out --corpus {self.corpus[0]}")
@@ -64,6 +67,24 @@ class Request:
             raise UnmaskError(f"there is no corpus for {self.language!r} of our own; give a file with --corpus")
         refuse_existing(self.out)
         return method, settings
+
+    def _refuse_other_kinds(self, method: Method) -> None:
+        """Refuse vectors where a model is changed, and a model where vectors are."""
+        if method.changes == "model" and is_vectors(self.model):
+            raise UnmaskError(
+                f"{self.method} changes language models, and {self.model} is a file; give a model folder or a hub id,"
+                f" or for word vectors --method {_first('vectors')}"
+            )
+        if method.changes == "vectors" and not is_vectors(self.model):
+            raise UnmaskError(
+                f"{self.method} changes word vectors, and {self.model} is no file of them; give one, or for a language"
+                f" model another method, such as --method {_first('model')}"
+            )
+
+
+def _first(changes: str) -> str:
+    """A method that changes models, or vectors."""
+    return next(name for name in method_names() if method_named(name).changes == changes)
 
 
 def run(
@@ -114,7 +135,8 @@ def run(
         watch=watch,
         progress=progress,
     )
-    details = method.apply(job)
+    with step(f"Debiasing {request.model} by {request.method}"):
+        details = method.apply(job)
     made = subject.weight_hash()
     if made == parent:
         raise UnmaskError(
@@ -141,7 +163,8 @@ def run(
         "details": details,
         "libraries": {"python": platform.python_version()} | {name: metadata.version(name) for name in LIBRARIES},
     }
-    _save(request, subject, record)
+    with step(f"Writing {request.out}, and loading it again"):
+        _save(request, subject, record)
     return record
 
 

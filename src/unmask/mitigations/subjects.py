@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from unmask.errors import UnmaskError
+from unmask.models.kinds import kind_of
 from unmask.models.loaded import weight_hash
 from unmask.models.loading import load_trainable
 from unmask.models.sources import LoadOptions
@@ -56,6 +57,11 @@ class ModelSubject:
     @classmethod
     def load(cls, name: str, options: LoadOptions) -> ModelSubject:
         """Load a model to be changed; an adapter is merged into its base."""
+        if kind_of(name, options) == "classifier":
+            raise UnmaskError(
+                f"{name} is a classifier, and methods change masked language models such as BERT; debias its base"
+                " model, and train the classifier anew with unmask finetune"
+            )
         loaded = load_trainable(name, options)
         if loaded.tokenizer.mask_token_id is None:
             raise UnmaskError(f"{name} has no mask token; give a masked language model such as BERT")

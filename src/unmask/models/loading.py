@@ -12,6 +12,7 @@ from unmask.errors import UnmaskError, listed
 from unmask.models.interfaces import Classifier, Encoder, MaskedLM, Progress, Regressor
 from unmask.models.kinds import made_to_classify, parts_of, rates, refuse_no_encoder, refuse_other_kinds
 from unmask.models.sources import LoadOptions, Source, device, find
+from unmask.steps import step
 
 MASKED_LM, CLASSIFIER, HEADLESS = "AutoModelForMaskedLM", "AutoModelForSequenceClassification", "AutoModel"
 HEADS = ("classifier.weight", "classifier.out_proj.weight", "score.weight")
@@ -218,16 +219,17 @@ def _model(source: Source, kind: str, **settings: Any) -> tuple[Any, list[str]]:
     import transformers
 
     holder = source.base or source
-    model, report = source.attempt(
-        lambda: getattr(transformers, kind).from_pretrained(
-            holder.place,
-            **holder.arguments,
-            **settings,
-            dtype=torch.float32,
-            use_safetensors=None if source.options.allow_pickle else True,
-            output_loading_info=True,
+    with step(f"Loading {source.name} from {source.place}"):
+        model, report = source.attempt(
+            lambda: getattr(transformers, kind).from_pretrained(
+                holder.place,
+                **holder.arguments,
+                **settings,
+                dtype=torch.float32,
+                use_safetensors=None if source.options.allow_pickle else True,
+                output_loading_info=True,
+            )
         )
-    )
     missing = set(report["missing_keys"]) | {key for key, *_ in report.get("mismatched_keys", ())}
     if source.base is None:
         return model, sorted(missing)

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from unmask import embedded
-from unmask.errors import UnmaskError
+from unmask.errors import UnmaskError, close_to
 from unmask.models.records import ADAPTER, CONFIG, MITIGATION, trusted
+from unmask.results.storage import RESULT
 
 ADAPTER_WEIGHTS = "adapter_model.safetensors"
 TOKENIZER_FILES = ("tokenizer*", "vocab*", "*.model", "*.vocab")
@@ -201,6 +202,8 @@ def _check_folder(folder: Path, options: LoadOptions) -> None:
     if not adapter and not (folder / CONFIG).is_file():
         if (folder / MITIGATION).is_file():
             raise UnmaskError(f"{folder} holds debiased word vectors, and no model; give a model folder")
+        if (folder / RESULT).is_file():
+            raise UnmaskError(f"{folder} is the folder of an audit, and no model; give the model that was audited")
         raise UnmaskError(f"{folder} has no config.json; give a folder saved with save_pretrained")
     if not adapter and not any(path for pattern in TOKENIZER_FILES for path in folder.glob(pattern)):
         raise UnmaskError(f"{folder} has no tokenizer (tokenizer.json, vocab.txt …); save the tokenizer there as well")
@@ -236,7 +239,9 @@ def _attempt(name: str, options: LoadOptions, load: Callable[[], Any]) -> Any:
 def _not_to_be_had(name: str, options: LoadOptions) -> UnmaskError:
     offline = options.offline or os.environ.get("HF_HUB_OFFLINE", "0") not in ("", "0")
     why = "not in the local cache, and the hub may not be asked (offline)" if offline else "not found on the hub"
-    return UnmaskError(f"{name} is no folder here, and {why}; check the name and the network, or give a model folder")
+    close = close_to(name, embedded.MODELS)
+    hint = f"did you mean {close!r}?" if close else "check the name and the network, or give a model folder"
+    return UnmaskError(f"{name} is no folder here, and {why}; {hint}")
 
 
 def _unreachable(error: BaseException | None) -> bool:

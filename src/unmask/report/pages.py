@@ -7,6 +7,7 @@ from typing import Any
 
 from unmask.results import numbers
 from unmask.results.languages import LANGUAGES
+from unmask.results.markdown import escaped, plain
 from unmask.results.numbers import interval, number, p_value
 
 CORPORA = {
@@ -44,11 +45,14 @@ class Card:
 
 
 def fill(template: str, **values: Any) -> str:
-    """A template of this folder, filled; all text is escaped."""
+    """A template of this folder, filled; all text is escaped, but in Markdown, where a template says what is."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     loader = PackageLoader("unmask.report", ".")
-    page = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    escape = not template.endswith(".md.j2")
+    page = Environment(
+        loader=loader, autoescape=escape, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
     page.filters |= {
         "number": number,
         "interval": interval,
@@ -58,6 +62,8 @@ def fill(template: str, **values: Any) -> str:
         "capital": capital,
         "measure_name": measure_name,
         "percent": percent,
+        "escaped": escaped,
+        "plain": plain,
     }
     return page.get_template(template).render(**values)
 

@@ -78,7 +78,7 @@ def load_comparison(folder: Path) -> ComparisonResult:
 def _text(folder: Path, verb: str) -> str:
     try:
         return (folder / RESULT).read_text(encoding="utf-8")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise UnmaskError(f"{folder} has no {RESULT}; give a folder that {verb} has written") from None
 
 

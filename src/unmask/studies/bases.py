@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from unmask import embedded
-from unmask.errors import UnmaskError, listed
+from unmask.errors import UnmaskError, listed, one_of
 from unmask.models.sources import LoadOptions, find
 
+Base = TypeVar("Base")
 SHORT = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+]{0,30}")
 HYPHENATED = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]{0,30}")
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
@@ -31,6 +33,13 @@ def named(given: Sequence[str], *, hyphens: bool = False) -> list[tuple[str, str
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise UnmaskError(f"the base model {listed(twice)} is given twice; give every one its own name")
     return found
+
+
+def known_base(name: str, known: Mapping[str, Base]) -> Base:
+    """One of the paper's models by its name; a model that has no name for the tables is told to get one."""
+    if name not in known and (name in embedded.MODELS or "/" in name or Path(name).exists()):
+        raise UnmaskError(f"--model {name} has no name for the tables; write NAME={name}, such as mine={name}")
+    return known[one_of(name, known, "base model")]
 
 
 def weights_of(model: str, options: LoadOptions | None = None) -> str:

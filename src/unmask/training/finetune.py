@@ -142,7 +142,8 @@ def run(
 
 
 def _gathered(request: Request, say: Say) -> Splits:
-    say(f"Reading {request.data or request.train}")
+    if request.data or request.train:
+        say(f"Reading {request.data or request.train}")
     return gather(
         request.task,
         name=request.data,

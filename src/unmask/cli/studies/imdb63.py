@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from unmask.cli.options import AllowPickle, AllowRemoteCode, Offline, ProtocolName
+from unmask.cli.options import AllowPickle, AllowRemoteCode, Json, Offline, ProtocolName
 from unmask.cli.studies.options import Address, Cpus, Device, EngineName, Gpus, Out, carry_out
 
 NAME = "imdb-63"
@@ -68,6 +68,7 @@ def command(
     offline: Offline = False,
     allow_pickle: AllowPickle = False,
     allow_remote_code: AllowRemoteCode = False,
+    as_json: Json = False,
 ) -> None:
     """Does a film review classifier owe its bias to its reviews, its base model, or the terms it is measured with?
 
@@ -110,4 +111,4 @@ def command(
         seed=seed,
         loading=LoadOptions(device, offline, allow_pickle, allow_remote_code),
     )
-    carry_out(api.run_study, request, out, Engine(engine, address, cpus, gpus))
+    carry_out(api.run_study, request, out, Engine(engine, address, cpus, gpus), as_json=as_json)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from unmask.cli.options import AllowPickle, AllowRemoteCode, Offline, ProtocolName
+from unmask.cli.options import AllowPickle, AllowRemoteCode, Json, Offline, ProtocolName
 from unmask.cli.studies.options import Address, Cpus, Device, EngineName, Gpus, Out, carry_out
 from unmask.errors import UnmaskError
 
@@ -55,6 +55,7 @@ def command(
     offline: Offline = False,
     allow_pickle: AllowPickle = False,
     allow_remote_code: AllowRemoteCode = False,
+    as_json: Json = False,
 ) -> None:
     """Is gender gone from a model after debiasing, or only hidden? Table 2, Figures 4 to 7.
 
@@ -97,4 +98,4 @@ def command(
         seed=seed,
         loading=LoadOptions(device, offline, allow_pickle, allow_remote_code),
     )
-    carry_out(api.run_lipstick_study, request, out, Engine(engine, address, cpus, gpus))
+    carry_out(api.run_lipstick_study, request, out, Engine(engine, address, cpus, gpus), as_json=as_json)

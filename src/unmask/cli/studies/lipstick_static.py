@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from unmask.cli.options import Offline, ProtocolName
+from unmask.cli.options import Json, Offline, ProtocolName
 from unmask.cli.studies.options import Address, Cpus, EngineName, Gpus, Out, carry_out
 
 NAME = "lipstick-static"
@@ -38,6 +38,7 @@ def command(
     gpus: Gpus = None,
     seed: Annotated[int, typer.Option(min=0, help="Seeds clusters, contrasts, splits and maps.")] = 42,
     offline: Offline = False,
+    as_json: Json = False,
 ) -> None:
     """Is gender gone from word vectors after hard debiasing, or only hidden? Table 1, Figures 2 and 3.
 
@@ -68,4 +69,4 @@ def command(
         seed=seed,
         loading=LoadOptions(offline=offline),
     )
-    carry_out(api.run_lipstick_study, request, out, Engine(engine, address, cpus, gpus))
+    carry_out(api.run_lipstick_study, request, out, Engine(engine, address, cpus, gpus), as_json=as_json)

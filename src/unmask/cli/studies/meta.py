@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from unmask.cli.options import AllowPickle, AllowRemoteCode, Offline
+from unmask.cli.options import AllowPickle, AllowRemoteCode, Json, Offline
 from unmask.cli.studies.options import Address, Cpus, Device, EngineName, Gpus, Out, carry_out
 from unmask.cli.studies.planting import EVERY_RATE, BatchSize, Epochs, LearningRate, Rates, Seeds, named, numbers
 
@@ -39,6 +39,7 @@ def command(
     offline: Offline = False,
     allow_pickle: AllowPickle = False,
     allow_remote_code: AllowRemoteCode = False,
+    as_json: Json = False,
 ) -> None:
     """How well does each measure rank models whose bias is known?
 
@@ -71,4 +72,4 @@ def command(
         batch_size=batch_size,
         loading=LoadOptions(device, offline, allow_pickle, allow_remote_code),
     )
-    carry_out(api.run_meta_study, request, out, Engine(engine, address, cpus, gpus))
+    carry_out(api.run_meta_study, request, out, Engine(engine, address, cpus, gpus), as_json=as_json)

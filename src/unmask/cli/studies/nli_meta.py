@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from unmask.cli.options import AllowPickle, AllowRemoteCode, Offline, ProtocolName
+from unmask.cli.options import AllowPickle, AllowRemoteCode, Json, Offline, ProtocolName
 from unmask.cli.studies.options import Address, Cpus, Device, EngineName, Gpus, Out, carry_out
 from unmask.cli.studies.planting import EVERY_RATE, BatchSize, Epochs, LearningRate, Rates, Seeds, named, numbers
 
@@ -50,6 +50,7 @@ def command(
     offline: Offline = False,
     allow_pickle: AllowPickle = False,
     allow_remote_code: AllowRemoteCode = False,
+    as_json: Json = False,
 ) -> None:
     """Does a score of biased inference follow bias that is put in on purpose?
 
@@ -92,4 +93,4 @@ def command(
         max_length=max_length,
         loading=LoadOptions(device, offline, allow_pickle, allow_remote_code),
     )
-    carry_out(api.run_meta_study, request, out, Engine(engine, address, cpus, gpus))
+    carry_out(api.run_meta_study, request, out, Engine(engine, address, cpus, gpus), as_json=as_json)

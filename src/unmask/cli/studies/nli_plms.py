@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from unmask.cli.options import AllowPickle, AllowRemoteCode, Offline, ProtocolName
+from unmask.cli.options import AllowPickle, AllowRemoteCode, Json, Offline, ProtocolName
 from unmask.cli.studies.options import Address, Cpus, Device, EngineName, Gpus, Out, carry_out
 
 NAME = "nli-plms"
@@ -65,6 +65,7 @@ def command(
     offline: Offline = False,
     allow_pickle: AllowPickle = False,
     allow_remote_code: AllowRemoteCode = False,
+    as_json: Json = False,
 ) -> None:
     """Which models infer a gender from an occupation? The paper's Table 3 for any list of models.
 
@@ -102,4 +103,4 @@ def command(
         seed=seed,
         loading=LoadOptions(device, offline, allow_pickle, allow_remote_code),
     )
-    carry_out(api.run_inference_study, request, out, Engine(engine, address, cpus, gpus))
+    carry_out(api.run_inference_study, request, out, Engine(engine, address, cpus, gpus), as_json=as_json)

@@ -21,7 +21,9 @@ Gpus = Annotated[
 Device = Annotated[str, typer.Option(help="auto or cpu.")]
 
 
-def carry_out(run: Callable[..., tuple[Finished[Findings], Path | None]], request: Any, out: Path, engine: Any) -> None:
+def carry_out(
+    run: Callable[..., tuple[Finished[Findings], Path | None]], request: Any, out: Path, engine: Any, *, as_json: bool
+) -> None:
     """Run a study with a bar, and print what came of it; exit with 1 if a cell failed.
 
     `run` is the function of the api for this request.
@@ -31,6 +33,6 @@ def carry_out(run: Callable[..., tuple[Finished[Findings], Path | None]], reques
 
     with study() as (planned, watch):
         finished, page = run(request, out, engine, planned=planned, watch=watch)
-    show_study(finished, page)
+    show_study(finished, page, as_json=as_json)
     if finished.failures:
         raise typer.Exit(1)

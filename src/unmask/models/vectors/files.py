@@ -11,6 +11,7 @@ from unmask.errors import UnmaskError
 from unmask.models.vectors import arrays, binary, text
 from unmask.models.vectors.rows import Keep, check_most
 from unmask.models.vectors.table import Vectors
+from unmask.steps import say
 
 HEAD = 4_096
 FEWEST_BYTES = 2
@@ -27,6 +28,7 @@ def read(path: Path, *, most: int | None = None, keep: Keep | None = None) -> Ve
     are never held.
     """
     check_most(most)
+    say(f"Reading word vectors from {path}")
     try:
         with path.open("rb") as file:
             begins = file.read(8)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from unmask.errors import UnmaskError, one_of
-from unmask.studies.bases import named
+from unmask.studies.bases import known_base, named
 from unmask.studies.imdb63.measured import CONDITIONS, TERMS
 
 TERM_SETS = {"pro": "pronouns", "weat": "family", "all": "all"}
@@ -83,7 +83,7 @@ def chosen_models(given: Sequence[str]) -> tuple[BaseModel, ...]:
     found: list[BaseModel] = []
     for name, model in named(given):
         if not model:
-            found.append(known[one_of(name, known, "base model")])
+            found.append(known_base(name, known))
         else:
             published = known[name].published if name in known else {}
             batch_size = known[name].batch_size if name in known else 32

@@ -141,8 +141,10 @@ def vocabularies_of(request: Request) -> tuple[str, ...]:
 def _static(request: Request) -> list[Subject]:
     given = dict(named(request.vectors, hyphens=True)) or _known(request)
     for name, path in given.items():
+        if not path:
+            raise UnmaskError(f"--vectors {name} has no name for the tables; write NAME={name}, such as glove={name}")
         if not Path(path).is_file():
-            raise UnmaskError(f"there is no file {path or name!r}; give NAME=FILE with --vectors")
+            raise UnmaskError(f"there is no file {path!r}; give NAME=FILE with --vectors")
     there = dict(named(request.debiased, hyphens=True))
     for name, path in there.items():
         if name not in given:

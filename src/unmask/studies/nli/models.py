@@ -14,7 +14,7 @@ from unmask.lexicon.inference import LANGUAGES
 from unmask.measures.inference import is_inference
 from unmask.models.kinds import kind_of, labels_of
 from unmask.models.sources import LoadOptions
-from unmask.studies.bases import named
+from unmask.studies.bases import known_base, named
 
 DATA = {"en": "snli", "ja": "jsnli", "zh": "ocnli"}
 """What the paper fine-tuned the models of a language on."""
@@ -66,7 +66,7 @@ def chosen(given: Sequence[str], languages: Sequence[str]) -> tuple[Base, ...]:
         if model:
             found += [Base(name, model, language) for language in asked]
         else:
-            found.append(known[one_of(name, known, "base model")])
+            found.append(known_base(name, known))
     return tuple(sorted(found, key=lambda base: asked.index(base.language)))
 
 

@@ -1,0 +1,48 @@
+"""`unmask card DIR…`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(
+    audits: Annotated[
+        list[Path], typer.Argument(metavar="DIR...", help="Audit folders of one model; of the same measure, the last.")
+    ],
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            help="The card to write or update: a README.md, or the folder of the model. Default: standard output.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Put what audits found into a Hugging Face model card.
+
+    Writes a section on gender bias (findings, figures with intervals, what they do not say, how to repeat them, the
+    papers) and the same figures as model-index in the front matter. Everything else in the card stays as it is, to
+    the byte, and a second run changes nothing. What an earlier run wrote is replaced.
+
+    Examples:
+
+    - `unmask card audits/unmask-mini` (prints a card)
+    - `unmask card audits/my-model --to ./my-model`
+    - `unmask card audits/association audits/geometry --to README.md`
+    """
+    from unmask import api
+    from unmask.embedded import MODELS
+    from unmask.results import storage
+
+    made = api.card(*audits, to=to)
+    if made.note:
+        typer.echo(f"unmask: {made.note}", err=True)
+    if made.path is None:
+        typer.echo(made.text, nl=False)
+        name = storage.load(audits[0]).model.name
+        if Path(name).is_dir() and name not in MODELS:
+            typer.echo(f"To put it into the model's own card: --to {name}", err=True)
+    else:
+        typer.echo(f"{'Written' if made.changed else 'Nothing to change'}: {to}")

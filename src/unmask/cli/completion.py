@@ -1,0 +1,102 @@
+"""What a shell can complete: names of measures, methods, languages, models …; nothing heavy is loaded for it."""
+
+from __future__ import annotations
+
+import os
+import pkgutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unmask import embedded
+from unmask.errors import one_of
+
+SHELLS = ("bash", "zsh", "fish", "powershell")
+PROGRAM, VARIABLE = "unmask", "_UNMASK_COMPLETE"
+
+
+def _methods() -> Iterable[str]:
+    folder = Path(__file__).parents[1] / "mitigations" / "methods"
+    return sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules([str(folder)]))
+
+
+VALUES: dict[str, Callable[[], Iterable[str]]] = {
+    "measure": lambda: ("association", "sentiment", "inference", "geometry", "crows-pairs"),
+    "protocol": lambda: ("sound", "published"),
+    "language": lambda: ("en", "de", "ja", "zh"),
+    "method": _methods,
+    "task": lambda: ("mlm", "sentiment", "nli"),
+    "rewrite to": lambda: ("swap", "female", "male", "neutral", "remove"),
+    "engine": lambda: ("local", "ray"),
+    "pooling": lambda: ("first+last", "mean", "first"),
+    "long_texts": lambda: ("head", "head+tail", "window"),
+    "model": lambda: embedded.MODELS,
+    "before": lambda: embedded.MODELS,
+    "after": lambda: embedded.MODELS,
+}
+"""By option or argument, of one verb or of whichever has it; where nothing fits, the shell offers files."""
+
+
+@dataclass(frozen=True)
+class Word:
+    """A completion, with what shells ask of one."""
+
+    value: str
+    type: str = "plain"
+    help: str | None = None
+
+
+def equip(command: Any) -> None:
+    """Let the options of a command complete."""
+    for one in command.params:
+        values = VALUES.get(f"{command.name} {one.name}") or VALUES.get(one.name)
+        if values is not None:
+            one.shell_complete = _completer(values)
+
+
+def _completer(values: Callable[[], Iterable[str]]) -> Callable[[Any, str], list[Any]]:
+    return lambda _, begun: [Word(value) for value in values() if value.startswith(begun)]
+
+
+def prepare() -> None:
+    """Where a shell asks for completions, teach the command line how each shell wants them."""
+    if VARIABLE in os.environ:
+        from typer.completion import completion_init  # type: ignore[attr-defined]  # has no public name
+
+        completion_init()
+
+
+def _show(shell: str | None) -> None:
+    if shell is not None:
+        from typer.completion import get_completion_script  # type: ignore[attr-defined]  # has no public name
+
+        one_of(shell, SHELLS, "shell")
+        typer.echo(get_completion_script(prog_name=PROGRAM, complete_var=VARIABLE, shell=shell))
+        raise typer.Exit
+
+
+def _install(shell: str | None) -> None:
+    if shell is not None:
+        from typer.completion import install  # type: ignore[attr-defined]  # has no public name
+
+        one_of(shell, SHELLS, "shell")
+        name, path = install(shell=shell, prog_name=PROGRAM, complete_var=VARIABLE)
+        typer.echo(f"Completion for {name} is in {path}; it works in the next terminal that you open")
+        raise typer.Exit
+
+
+Show = Annotated[
+    str | None,
+    typer.Option(
+        "--show-completion", metavar="SHELL", callback=_show, is_eager=True, help=f"Print it: {', '.join(SHELLS)}."
+    ),
+]
+Install = Annotated[
+    str | None,
+    typer.Option(
+        "--install-completion", metavar="SHELL", callback=_install, is_eager=True, help="Complete names with Tab."
+    ),
+]

@@ -1,0 +1,109 @@
+"""The figures of a measurement that a card shows, and the entry of a `model-index` that they make."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from unmask.report.front_matter import OURS
+from unmask.report.pages import measure_name, title
+from unmask.results import Measurement
+from unmask.results.markdown import plain
+from unmask.results.record import Interval
+
+TESTS = {
+    "association": {"stereotype": "stereotype, in nats", "workforce share, pearson": "r with women’s workforce share"},
+    "sentiment": {"bias": "male − female rating"},
+    "inference": {"stereotype": "stereotype, of 1", "default": "taken for men, −1 to 1"},
+    "geometry": {"stereotype": "r of professions with what people say", "probe": "told apart by a linear probe"},
+    "crows-pairs": {},
+}
+"""By measure: the tests that say most, and what their estimates are."""
+GROUPS = {
+    "inference": {"NLI-CoAL": "NLI-CoAL score"},
+    "crows-pairs": {"all pairs": "stereotype likelier, share of pairs (0.5 is none)"},
+}
+TASKS = {
+    "association": "fill-mask",
+    "crows-pairs": "fill-mask",
+    "sentiment": "text-classification",
+    "inference": "text-classification",
+    "geometry": "feature-extraction",
+}
+DIGITS = {"sentiment": 4}
+MOST = 4
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number of a measurement with what is known of it."""
+
+    key: str
+    name: str
+    value: float
+    interval: Interval | None
+    p_adjusted: float | None
+    n: int
+    digits: int
+
+
+def figures(one: Measurement) -> list[Figure]:
+    """Those that say most; of a measure that is not known here, or a protocol without them, the first tests."""
+    digits = DIGITS.get(one.name, 2)
+    known = TESTS.get(one.name, {})
+    tests = {name: test for name, test in one.tests.items() if name in known and test.estimate is not None}
+    if not tests and one.name != "crows-pairs":
+        tests = {name: test for name, test in one.tests.items() if test.estimate is not None}
+    found = [
+        Figure(name, known.get(name, name), test.estimate, test.interval, test.p_adjusted, test.n, digits)
+        for name, test in list(tests.items())[:MOST]
+        if test.estimate is not None
+    ]
+    for name, said in GROUPS.get(one.name, {}).items():
+        group = one.groups.get(name)
+        if group is not None and group.mean is not None:
+            asked = one.tests.get("stereotype") if one.name == "crows-pairs" else None
+            sure = asked.p_adjusted if asked else None
+            found.append(Figure(name, said, group.mean, group.interval, sure, group.n, digits))
+    return found
+
+
+def entry(one: Measurement) -> dict[str, Any]:
+    """A measurement as a result of a `model-index`."""
+    args = {"protocol": one.protocol} | ({"terms": plain(one.ratings.terms)} if one.ratings else {})
+    return {
+        "task": {"type": TASKS.get(one.name, "other"), "name": f"Gender bias: {plain(measure_name(one.name))}"},
+        "dataset": {
+            "name": plain(title(one.name, one.corpus, one.language)),
+            "type": plain(one.corpus),
+            "config": plain(one.language),
+            "args": args,
+        },
+        "metrics": [_metric(one, figure) for figure in figures(one)] or [_nothing(one)],
+    }
+
+
+def _metric(one: Measurement, figure: Figure) -> dict[str, Any]:
+    known: dict[str, Any] = {"interval": [*map(_short, figure.interval)] if figure.interval else None, "n": figure.n}
+    known["p_adjusted"] = None if figure.p_adjusted is None else _short(figure.p_adjusted)
+    return {
+        "type": _type(one, figure.key),
+        "value": _short(figure.value),
+        "name": plain(figure.name),
+        "args": {name: value for name, value in known.items() if value is not None},
+    }
+
+
+def _nothing(one: Measurement) -> dict[str, Any]:
+    """The hub wants a metric with a value; where none can be had, it says so."""
+    return {"type": _type(one, "none"), "value": "none", "name": "nothing could be measured"}
+
+
+def _type(one: Measurement, key: str) -> str:
+    words = re.findall(r"[a-z0-9]+", f"{one.name} {key}".lower())
+    return f"{OURS}{'-'.join(words)}"
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.6g}")

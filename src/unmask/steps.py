@@ -1,0 +1,24 @@
+"""What is being done and how long it took, for those who want to know: `unmask -v`, or the logger `unmask`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import perf_counter
+
+LOG = logging.getLogger("unmask")
+
+
+def say(line: str) -> None:
+    """Say something, to whoever listens."""
+    LOG.info("%s", line)
+
+
+@contextmanager
+def step(what: str) -> Iterator[None]:
+    """Say what is done, and then how long it took."""
+    say(f"{what} …")
+    start = perf_counter()
+    yield
+    say(f"{what}: {perf_counter() - start:.1f} s")

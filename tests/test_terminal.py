@@ -1,0 +1,164 @@
+"""What every verb has: `-v`, completion of names, tables that fit, and errors that a newcomer can act on."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from rich.console import Console
+from typer.main import get_command
+
+import unmask
+from commands import unmask as _run
+from unmask import auditing
+from unmask.cli import app, completion
+from unmask.counterfactual.settings import MODES
+from unmask.errors import UnmaskError
+from unmask.mitigations.registry import method_names
+from unmask.models.reading import LONG_TEXTS
+from unmask.report import study_terminal
+from unmask.steps import LOG, step
+from unmask.studies.imdb63.grid import chosen_models
+from unmask.studies.table import Table
+
+# Completion
+
+
+def _completed(words: str) -> list[str]:
+    """What a shell would offer."""
+    typed = words.split(" ")
+    asked = {"COMP_WORDS": words, "COMP_CWORD": str(len(typed) - 1), "_UNMASK_COMPLETE": "complete_bash"}
+    done = subprocess.run(
+        [sys.executable, "-m", "unmask"], env=os.environ | asked, capture_output=True, text=True, check=True
+    )
+    return done.stdout.split()
+
+
+def test_a_shell_is_told_what_can_follow() -> None:
+    assert {"audit", "card", "study"} <= set(_completed("unmask "))
+    assert _completed("unmask audit --measure s") == ["sentiment"]
+    assert _completed("unmask audit unmask-mini-") == ["unmask-mini-sentiment", "unmask-mini-nli"]
+    assert _completed("unmask study run lipstick-s") == ["lipstick-static"]
+
+
+def test_names_that_complete_are_those_that_there_are() -> None:
+    for name, there in {
+        "measure": auditing.MEASURES,
+        "language": auditing.LANGUAGES,
+        "method": method_names(),
+        "rewrite to": MODES,
+        "long_texts": LONG_TEXTS,
+    }.items():
+        assert list(completion.VALUES[name]()) == list(there), name
+    verbs = get_command(app).commands  # type: ignore[attr-defined]
+    known = {
+        one.name for verb in (*verbs.values(), *verbs["study"].commands["run"].commands.values()) for one in verb.params
+    }
+    assert {name.split()[-1] for name in completion.VALUES} <= known
+
+
+def test_the_script_of_a_shell(tmp_path: Path) -> None:
+    assert "_UNMASK_COMPLETE=complete_bash" in _run("--show-completion", "bash", cwd=tmp_path).stdout
+    refused = _run("--show-completion", "tcsh", cwd=tmp_path)
+    assert (refused.returncode, refused.stderr) == (
+        2,
+        "unmask: unknown shell 'tcsh'; choose from: bash, zsh, fish, powershell\n",
+    )
+
+
+# Verbose
+
+
+def test_steps_are_said_to_whoever_listens(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger=LOG.name), step("Weighing"):
+        assert caplog.messages == ["Weighing …"]
+    assert caplog.messages[1].startswith("Weighing: 0.")
+
+
+def test_verbose_says_what_is_loaded_and_where_from(model_folder: Callable[[str], Path], tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("template\n{person} is {a} {profession}.\n")
+    (tmp_path / "p.csv").write_text("profession,group\nmason,male\nplumber,male\nnurse,female\nmaid,female\n")
+    model = model_folder("bert-uncased")
+    words = ("audit", model, "--templates", "t.csv", "--professions", "p.csv")
+    loud, quiet = _run(*words, "-v", "--out", "a", cwd=tmp_path), _run(*words, "--out", "b", cwd=tmp_path)
+    assert (loud.returncode, quiet.returncode) == (0, 0)
+    for said in (f"Loading {model} from {model}: ", "Measuring association: ", "Writing a: "):
+        assert said in loud.stderr
+    assert quiet.stderr == ""
+    assert loud.stdout.replace("a/report", "b/report") == quiet.stdout
+
+
+# Tables
+
+
+def test_a_wide_table_of_a_study_is_shown_in_parts_that_fit() -> None:
+    columns = ("model", *(f"condition {at}" for at in range(12)))
+    rows = tuple((f"model {at}", *(f"{at}.{column:02}" for column in range(12))) for at in range(3))
+    table = Table("t", "A wide table", columns, rows, "", pd.DataFrame())
+
+    class Found:
+        headline, answered, printed = "Found.", (), (table,)
+
+    for width in (60, 80, 300):
+        page = StringIO()
+        study_terminal.show(Found(), Console(file=page, width=width, color_system=None))
+        lines = page.getvalue().splitlines()
+        assert max(map(len, lines)) <= width
+        assert [page.getvalue().count(f" {cell}") for row in rows for cell in row[1:]] == [1] * 36
+        assert sum(line.split()[:1] == ["model"] and "0" in line for line in lines) >= 1
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["audti"], "No such command 'audti'. Did you mean 'audit'? See unmask --help"),
+        (["audit", "--model", "x"], "model is given without --model: unmask audit MODEL; see unmask audit --help"),
+        (["study", "run", "lipstick-static", "--vectors", "v.txt", "--out", "x"], "NAME=v.txt, such as glove=v.txt"),
+        (["finetune", "sentiment", "unmask-mini", "--out", "x"], "give either --data with a known data set, or"),
+    ],
+)
+def test_wrong_words_are_one_line(words: list[str], said: str, tmp_path: Path) -> None:
+    done = _run(*words, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize(
+    ("model", "method", "said"),
+    [
+        ("v.txt", "leace", "leace changes language models, and .*v.txt is a file; .* --method hard-debias"),
+        ("unmask-mini", "hard-debias", "hard-debias changes word vectors, and unmask-mini is no file of them; .* cda"),
+        ("unmask-mini-nli", "leace", "unmask-mini-nli is a classifier, and methods change masked language models"),
+        ("unmask-mini", "CDS", "unknown method 'CDS'; did you mean 'cds'"),
+    ],
+)
+def test_a_method_that_does_not_fit(model: str, method: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "v.txt").write_text("he 1 0\nshe 0 1\n")
+    given = tmp_path / model if model == "v.txt" else model
+    with pytest.raises(UnmaskError, match=said):
+        unmask.mitigate(str(given), method, tmp_path / "x")
+
+
+def test_a_model_that_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "result.json").write_text("{}")
+    with pytest.raises(UnmaskError, match="is the folder of an audit, and no model"):
+        unmask.audit(str(tmp_path))
+    with pytest.raises(UnmaskError, match="did you mean 'unmask-mini'"):
+        unmask.audit("unmask-mni", offline=True)
+    with pytest.raises(UnmaskError, match="write NAME=unmask-mini, such as mine=unmask-mini"):
+        chosen_models(["unmask-mini"])
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UnmaskError, match=r"result\.json has no result\.json; give a folder"):
+        unmask.card("result.json")
