@@ -30,14 +30,16 @@ __all__ = [
     "analyse",
     "audit",
     "compare",
+    "load",
     "mitigate",
+    "ranking",
     "rewrite",
     "rewriter",
     "weat",
 ]
 
 if TYPE_CHECKING:
-    from unmask.api import Audit, Compared, analyse, audit, compare, mitigate
+    from unmask.api import Audit, Compared, analyse, audit, compare, load, mitigate, ranking
     from unmask.counterfactual import rewrite, rewriter
     from unmask.errors import UnmaskError
     from unmask.models.interfaces import Classifier, MaskedLM, MaskQuery, Regressor
@@ -49,7 +51,9 @@ _HOMES = {
     "Compared": "unmask.api",
     "audit": "unmask.api",
     "compare": "unmask.api",
+    "load": "unmask.api",
     "mitigate": "unmask.api",
+    "ranking": "unmask.api",
     "rewrite": "unmask.counterfactual",
     "rewriter": "unmask.counterfactual",
     "UnmaskError": "unmask.errors",

@@ -3,16 +3,20 @@
 from unmask.api.audits import Audit, analyse, audit
 from unmask.api.comparisons import Compared, compare
 from unmask.api.mitigations import mitigate
+from unmask.api.reports import FORMATS, load, ranking
 from unmask.api.studies import run_inference_study, run_lipstick_study, run_meta_study, run_study
 from unmask.statistics.weat import weat
 
 __all__ = [
+    "FORMATS",
     "Audit",
     "Compared",
     "analyse",
     "audit",
     "compare",
+    "load",
     "mitigate",
+    "ranking",
     "run_inference_study",
     "run_lipstick_study",
     "run_meta_study",

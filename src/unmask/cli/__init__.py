@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from unmask.cli import analyse, audit, compare, finetune, mitigate, models, rewrite, studies
+from unmask.cli import analyse, audit, compare, finetune, mitigate, models, report, rewrite, studies
 from unmask.errors import Stopped, UnmaskError
 
 INTERRUPTED = 130
@@ -26,6 +26,7 @@ app = typer.Typer(
 app.command("audit")(audit.command)
 app.command("analyse")(analyse.command)
 app.command("compare")(compare.command)
+app.command("report")(report.command)
 app.command("mitigate")(mitigate.command)
 app.command("finetune")(finetune.command)
 app.command("rewrite")(rewrite.command)

@@ -25,7 +25,7 @@ def render(result: AuditResult, items: Mapping[str, pd.DataFrame], *, beside: bo
         result=result,
         views=views,
         measures=list(measures),
-        limits=list(limits(result.measurements)) if views else [],
+        limits=limits(result.measurements) if views else [],
         tables=tables(items),
         beside=beside,
     )

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from unmask.probes.inference import CONTROL
 from unmask.report.pages import measure_name
 from unmask.results.numbers import number
 
@@ -39,12 +40,17 @@ ROOM = 1_500_000
 """So many bytes of a page are for items."""
 LONGEST = 280
 """Texts are cut after so many characters."""
+WIDE = 30
+"""A column with a text of more characters gets more room."""
 MOST_COLUMNS = 14
 HEADS = {
     "log_p_target": "ln p",
     "log_p_prior": "ln prior",
     "workforce_share": "women (%)",
     "occupation_type": "stereotype",
+    "p_entailment": "entailment",
+    "p_neutral": "neutral",
+    "p_contradiction": "contradiction",
     "sent_more": "more stereotypical",
     "sent_less": "less stereotypical",
 }
@@ -101,8 +107,9 @@ def _extremes(measure: str, frame: pd.DataFrame) -> list[int]:
     plain = frame.reset_index(drop=True)
     if measure == "inference" and "p_neutral" in plain:
         far = 1 - plain["p_neutral"]
+        far = far.where(plain["set"] != CONTROL, -1.0) if "set" in plain else far  # there, neutral would be wrong
     else:
-        numbers = [name for name in plain if pd.api.types.is_float_dtype(plain[name])]
+        numbers = [str(name) for name in plain if pd.api.types.is_float_dtype(plain[name])]
         name = SCORES.get(measure, "")
         name = name if name in plain else numbers[-1] if numbers else ""
         far = plain[name].abs() if name else pd.Series(0.0, plain.index)
@@ -135,6 +142,7 @@ def _columns(rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
         places = {text: at for at, text in enumerate(dict.fromkeys(texts))}
         column |= {"texts": list(places), "at": [places[text] for text in texts]}
         column["filter"] = 1 < len(places) <= MOST_CHOICES
+        column["long"] = max(map(len, places)) > WIDE
         if name in SPOKEN and len(languages) == 1:
             column["language"] = str(next(iter(languages)))
         yield column

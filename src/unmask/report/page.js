@@ -13,6 +13,7 @@
   const note = make("div", "", { class: "tip", role: "status" });
   (document.querySelector("main") || document.body).append(note);
   let shown = null;
+  let byKeys = false;
   const hide = () => {
     if (shown) shown.classList.remove("on");
     shown = null;
@@ -37,13 +38,21 @@
   for (const kind of ["pointerover", "pointermove"]) {
     document.addEventListener(kind, (event) => {
       const mark = marked(event);
-      if (mark) show(mark, event.clientX, event.clientY);
+      if (mark) {
+        byKeys = false;
+        show(mark, event.clientX, event.clientY);
+      }
     });
   }
   document.addEventListener("pointerout", (event) => {
     if (marked(event)) hide();
   });
-  document.addEventListener("scroll", hide, { capture: true, passive: true });
+  const beside = (mark) => {
+    const place = mark.getBoundingClientRect();
+    show(mark, place.left + place.width / 2, place.top);
+  };
+  const scrolled = () => (shown && byKeys ? beside(shown) : hide());
+  document.addEventListener("scroll", scrolled, { capture: true, passive: true });
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") hide();
   });
@@ -58,8 +67,8 @@
       event.preventDefault();
       const at = marks.indexOf(shown);
       const next = marks[at < 0 ? (step > 0 ? 0 : marks.length - 1) : (at + step + marks.length) % marks.length];
-      const place = next.getBoundingClientRect();
-      show(next, place.left + place.width / 2, place.top);
+      byKeys = true;
+      beside(next);
     });
   }
 
@@ -93,7 +102,10 @@
     const cell = (column, row) => {
       const value = column.value(row);
       if (column.isNumber) return make("td", written(value, column.digits), { class: "num" });
-      return make("td", value, { dir: "auto", ...(column.language ? { lang: column.language } : {}) });
+      const td = make("td", value, { dir: "auto" });
+      if (column.long) td.className = "long";
+      if (column.language) td.lang = column.language;
+      return td;
     };
     const draw = () => {
       const rows = found.slice(0, room).map((row) => {

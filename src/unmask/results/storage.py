@@ -72,6 +72,12 @@ def load_comparison(folder: Path) -> ComparisonResult:
     return _parsed(ComparisonResult, folder, text)
 
 
+def is_comparison(folder: Path) -> bool:
+    """Whether a folder holds a comparison, not an audit."""
+    file = folder / RESULT
+    return file.is_file() and '"comparisons": [' in file.read_text(encoding="utf-8")
+
+
 def _text(folder: Path, verb: str) -> str:
     try:
         return (folder / RESULT).read_text(encoding="utf-8")
@@ -83,7 +89,7 @@ def _parsed(kind: type[R], folder: Path, text: str) -> R:
     try:
         return kind.model_validate_json(text)
     except ValueError as error:
-        if kind is AuditResult and '"comparisons": [' in text:
+        if kind is AuditResult and is_comparison(folder):
             raise UnmaskError(f"{folder} is a comparison, not an audit; give the folders of unmask audit") from None
         raise UnmaskError(f"{folder / RESULT} is not a result of this version: {str(error).splitlines()[0]}") from None
 
