@@ -15,6 +15,7 @@ import test_report_html as made
 import unmask
 from commands import unmask as run
 from pages import EVIL, assert_loads_nothing, seen
+from unmask.cli.report import command
 from unmask.errors import UnmaskError
 from unmask.report import items, limits, markdown, ranking
 from unmask.report.pages import moment, setting
@@ -60,9 +61,7 @@ def test_a_folder_s_report_is_written_anew(folders: Path) -> None:
 
 
 def test_csv_has_every_test_and_group(folders: Path, tmp_path: Path) -> None:
-    assert (
-        run("report", folders / "one", "--format", "csv", "--out", tmp_path / "one.csv", cwd=tmp_path).returncode == 0
-    )
+    command([folders / "one"], "csv", tmp_path / "one.csv")
     with (tmp_path / "one.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["kind"] for row in rows] == ["test"] + ["group"] * 6
@@ -100,14 +99,16 @@ def test_a_comparison_s_report_is_written_anew(folders: Path) -> None:
         ("md", "| figure | before |"),
         ("csv", "before_model,"),
     ):
-        assert run("report", "before-after", "--format", form, cwd=folders).returncode == 0
+        command([folders / "before-after"], form, None)
         assert fact in (folders / "before-after" / f"report.{form}").read_text(encoding="utf-8")
 
 
-def test_several_audits_are_ranked_with_the_ranks_that_intervals_allow(folders: Path, tmp_path: Path) -> None:
+def test_several_audits_are_ranked_with_the_ranks_that_intervals_allow(
+    folders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     names = [folders / name for name in ("one", "two", "three")]
-    done = run("report", *names, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (0, "Report: ranking.html\n")
+    monkeypatch.chdir(tmp_path)
+    command(names, "html", None)
     page = (tmp_path / "ranking.html").read_text(encoding="utf-8")
     assert_loads_nothing(page)
     text = seen(page)
@@ -116,9 +117,8 @@ def test_several_audits_are_ranked_with_the_ranks_that_intervals_allow(folders: 
     assert "two 3 −0.30 [−0.50, −0.10]" in text
     assert "Which is the most biased cannot be told: one or three." in text
     assert "10,000 draws" in text
-    again = run("report", *names, cwd=tmp_path)
-    assert again.returncode == 2
-    assert "ranking.html exists" in again.stderr
+    with pytest.raises(UnmaskError, match=r"ranking\.html exists"):
+        command(names, "html", None)
     audits = [unmask.load(name) for name in names]
     frame = pd.DataFrame(csv.DictReader(unmask.ranking(audits, "csv").splitlines()))
     assert frame[["model", "first_rank", "last_rank"]].to_numpy().tolist() == [
@@ -130,18 +130,22 @@ def test_several_audits_are_ranked_with_the_ranks_that_intervals_allow(folders: 
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("names", "form", "out", "said"),
     [
-        (["nothing"], "nothing has no result.json; give a folder that unmask audit has written"),
-        (["one", "--format", "pdf"], "unknown format 'pdf'; choose from: html, md, csv"),
-        (["one", "one"], "a folder was given twice; give each once"),
-        (["one", "before-after"], "before-after is a comparison, not an audit; give it alone, or give audits to rank"),
-        (["one", "--out", "two"], "two exists; give another name with --out, or remove it first"),
+        (["nothing"], "html", None, "nothing has no result.json; give a folder that unmask audit has written"),
+        (["one"], "pdf", None, "unknown format 'pdf'; choose from: html, md, csv"),
+        (["one", "one"], "md", None, "a folder was given twice; give each once"),
+        (["one", "before-after"], "md", None, "before-after is a comparison, not an audit; give it alone, or give"),
+        (["one"], "md", Path("two"), "two exists; give another name with --out, or remove it first"),
     ],
 )
-def test_bad_input_is_one_line(folders: Path, words: list[str], said: str) -> None:
-    done = run("report", *words, cwd=folders)
-    assert (done.returncode, done.stderr) == (2, f"unmask: {said}\n")
+def test_bad_input_is_one_line(
+    folders: Path, monkeypatch: pytest.MonkeyPatch, names: list[str], form: str, out: Path | None, said: str
+) -> None:
+    monkeypatch.chdir(folders)
+    with pytest.raises(UnmaskError) as caught:
+        command([Path(name) for name in names], form, out)
+    assert str(caught.value).startswith(said)
 
 
 def test_items_that_cannot_be_read_are_named(folders: Path, tmp_path: Path) -> None:
