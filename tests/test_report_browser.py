@@ -36,9 +36,9 @@ def browser() -> Iterator[Browser]:
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page whose model and items mean no good."""
     items = made._items()["association"]
-    items["sentence"] = items["sentence"].astype(object)
-    for at, text in enumerate((EVIL, RIGHT_TO_LEFT, LONG, '</script><b id="out">', 'a, "quoted"\ntext')):
-        items.loc[at, ["sentence", "association"]] = [text, 90 - at]
+    texts = (EVIL, RIGHT_TO_LEFT, LONG, '</script><b id="out">', 'a, "quoted"\ntext')
+    items["sentence"] = [*texts, *items["sentence"][len(texts) :]]
+    items["association"] = [*range(90, 90 - len(texts), -1), *items["association"][len(texts) :]]
     file = tmp_path_factory.mktemp("page") / "report.html"
     page = html.render(made._audit(made._sound(), made._emotions(), name=NAME), {"association": items}, beside=True)
     file.write_text(page, encoding="utf-8")

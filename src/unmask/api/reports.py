@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from unmask import auditing
 from unmask.api.audits import Audit
 from unmask.api.comparisons import Compared
-from unmask.errors import UnmaskError
+from unmask.errors import UnmaskError, one_of
+from unmask.results import AuditResult
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,19 +30,26 @@ def load(folder: str | PathLike[str]) -> Audit | Compared:
     return Audit(auditing.Findings(storage.load(path), _items(path)))
 
 
-def ranking(audits: Sequence[Audit], form: str = "html") -> str:
-    """Several audits side by side, as the text of a page (html), Markdown (md) or a table (csv).
+def ranking(audits: Sequence[Audit | Compared | str | PathLike[str]], form: str = "html") -> str:
+    """Several audits, or their folders, side by side: as the text of a page (html), Markdown (md) or a table (csv).
 
     For each measure, the models by the size of their main figure, with intervals and the ranks that these allow.
     """
-    from unmask.errors import one_of
     from unmask.report import markdown, rows
     from unmask.report import ranking as page
 
-    results = [one.result for one in audits]
+    results = [_result(one) for one in audits]
     if one_of(form, FORMATS, "format") == "md":
         return markdown.ranking_markdown(results)
     return page.render(results) if form == "html" else rows.to_csv(page.rows(results))
+
+
+def _result(one: Audit | Compared | str | PathLike[str]) -> AuditResult:
+    found = one if isinstance(one, Audit | Compared) else load(one)
+    if isinstance(found, Compared):
+        name = "a comparison" if found is one else f"{one} is a comparison, and"
+        raise UnmaskError(f"{name} cannot be ranked; give audits, or the comparison alone to unmask report")
+    return found.result
 
 
 def _items(folder: Path) -> dict[str, pd.DataFrame]:

@@ -46,13 +46,6 @@ def command(
     target = out or (Path(f"ranking.{form}") if several else folders[0] / f"report.{form}")
     if out is not None or several:
         refuse_existing(target)
-    loaded = [api.load(folder) for folder in folders]
-    if not several:
-        path = written(target, loaded[0].text(form, beside=target.parent.resolve() == folders[0].resolve()))
-    else:
-        audits = [one for one in loaded if isinstance(one, api.Audit)]
-        if len(audits) < len(loaded):
-            other = next(path for path, one in zip(folders, loaded, strict=True) if not isinstance(one, api.Audit))
-            raise UnmaskError(f"{other} is a comparison, not an audit; give it alone, or give audits to rank")
-        path = written(target, api.ranking(audits, form))
-    typer.echo(f"Report: {path}")
+    beside = target.parent.resolve() == folders[0].resolve()
+    text = api.ranking(folders, form) if several else api.load(folders[0]).text(form, beside=beside)
+    typer.echo(f"Report: {written(target, text)}")

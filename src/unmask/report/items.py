@@ -7,8 +7,11 @@ ones. Where there are too many for a page, it has the most extreme and a random 
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from unmask.probes.inference import CONTROL
 from unmask.report.pages import measure_name
@@ -18,15 +21,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COLUMNS = {
-    "association": "sentence person gender profession group association log_p_target log_p_prior workforce_share"
-    " language corpus",
+    "association": "sentence person gender profession group before after change association log_p_target log_p_prior"
+    " workforce_share model language corpus",
     "sentiment": "text label changed_terms bias p_female p_male choice_female choice_male words terms language corpus"
     " id",
     "inference": "premise hypothesis occupation occupation_type gender set prediction p_entailment p_neutral"
     " p_contradiction language corpus",
     "geometry": "word bias side cluster cluster_removed predicted predicted_removed male_neighbours"
-    " male_neighbours_removed stereotype words language corpus",
-    "crows-pairs": "sent_more sent_less direction difference language corpus",
+    " male_neighbours_removed stereotype words model compared language corpus",
+    "crows-pairs": "sent_more sent_less direction before after difference model language corpus",
 }
 """What is shown of the items of a measure, in order; of any other measure, everything."""
 SCORES = {"association": "association", "sentiment": "bias", "geometry": "bias", "crows-pairs": "difference"}
@@ -36,7 +39,7 @@ SPOKEN = {"sentence", "text", "premise", "hypothesis", "word", "person", "profes
     "sent_less",
 }
 """Columns in the language of the items."""
-ROOM = 1_500_000
+ROOM = 1_800_000
 """So many bytes of a page are for items."""
 LONGEST = 280
 """Texts are cut after so many characters."""
@@ -66,8 +69,12 @@ DIGITS = 5
 
 def tables(items: Mapping[str, pd.DataFrame], *, room: int = ROOM) -> list[dict[str, Any]]:
     """A table for each measure that has items."""
-    able = {measure: frame for measure, frame in items.items() if len(frame)}
-    return [_table(measure, frame, room // len(able)) for measure, frame in able.items()]
+    able = sorted((len(frame), measure) for measure, frame in items.items() if len(frame))
+    made: dict[str, dict[str, Any]] = {}
+    for at, (_, measure) in enumerate(able):  # what a short table leaves is for the longer ones
+        made[measure] = _table(measure, items[measure], room // (len(able) - at))
+        room -= len(made[measure]["json"].encode())
+    return [made[measure] for measure in items if measure in made]
 
 
 def _table(measure: str, frame: pd.DataFrame, room: int) -> dict[str, Any]:
@@ -81,7 +88,7 @@ def _table(measure: str, frame: pd.DataFrame, room: int) -> dict[str, Any]:
         rows = _some(whole, extreme, int(0.95 * len(rows) * room / len(text.encode())))
     return {
         "measure": measure,
-        "title": measure_name(measure),
+        "title": measure_name(measure if measure in COLUMNS else measure.replace("-", " ")),
         "of": len(frame),
         "size": len(rows),
         "columns": columns,
@@ -94,6 +101,8 @@ def _table(measure: str, frame: pd.DataFrame, room: int) -> dict[str, Any]:
 def _shown(measure: str, frame: pd.DataFrame) -> pd.DataFrame:
     """The columns worth showing: plain texts and numbers that are not the same in every row."""
     wanted = COLUMNS[measure].split() if measure in COLUMNS else list(frame)
+    if "before" in frame:  # two models side by side
+        wanted = [name for name in wanted if name != SCORES.get(measure)]
     there = frame.reset_index(drop=True)[[name for name in wanted if name in frame]]
     there = there[[name for name in there if not there[name].map(lambda one: isinstance(one, list | dict)).any()]]
     varied = [name for name in there if len(there) == 1 or there[name].nunique(dropna=False) > 1]
@@ -110,7 +119,7 @@ def _extremes(measure: str, frame: pd.DataFrame) -> list[int]:
         far = far.where(plain["set"] != CONTROL, -1.0) if "set" in plain else far  # there, neutral would be wrong
     else:
         numbers = [str(name) for name in plain if pd.api.types.is_float_dtype(plain[name])]
-        name = SCORES.get(measure, "")
+        name = "change" if "change" in numbers else SCORES.get(measure, "")
         name = name if name in plain else numbers[-1] if numbers else ""
         far = plain[name].abs() if name else pd.Series(0.0, plain.index)
     return [int(at) for at in far.sort_values(ascending=False, kind="stable", na_position="last").index]
@@ -118,8 +127,6 @@ def _extremes(measure: str, frame: pd.DataFrame) -> list[int]:
 
 def _some(whole: pd.DataFrame, extreme: list[int], size: int) -> pd.DataFrame:
     """So many rows: half of them the most extreme, and a random half of the others; always the same ones."""
-    import random
-
     size = max(size, FIRST)
     top, rest = extreme[: size // 2], extreme[size // 2 :]
     drawn = set(random.Random(0).sample(rest, min(len(rest), size - len(top))))
@@ -160,7 +167,7 @@ def _text(value: Any) -> str:
     """What a cell says; nothing where it is missing."""
     if value is None or value != value or type(value).__name__ == "NAType":
         return ""
-    if isinstance(value, bool) or type(value).__name__ == "bool_":
+    if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     text = str(value)
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

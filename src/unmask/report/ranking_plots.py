@@ -7,7 +7,7 @@ import altair as alt
 from unmask.report.drawing import INK, POINT, Point, around, chart, column, rows_of, svg
 from unmask.report.ranking import Ranking
 
-WIDTH, ROW, MARGINS = 380, 28, {"left": 210, "right": 130, "top": 22, "bottom": 42}
+WIDTH, ROW, MARGINS = 380, 28, {"left": 210, "right": 130, "top": 22, "bottom": 26}
 
 
 def forest(ranking: Ranking) -> str:
@@ -22,7 +22,7 @@ def forest(ranking: Ranking) -> str:
         points.append(point | said | {"tip": f"{place.model}: {place.value} {place.bounds}, rank {place.rank}"})
     scale = around(point[end] for point in points for end in ("low", "high"))
     across, from_low = (
-        alt.X(f"{field}:Q", title=ranking.unit, axis=alt.Axis(tickCount=6), scale=alt.Scale(domain=scale, nice=False))
+        alt.X(f"{field}:Q", title=None, axis=alt.Axis(tickCount=6), scale=alt.Scale(domain=scale, nice=False))
         for field in ("value", "low")
     )
     place_of, left, shown = rows_of(), MARGINS["left"], chart(points)
