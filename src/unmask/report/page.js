@@ -57,7 +57,8 @@
     if (event.key === "Escape") hide();
   });
   for (const figure of document.querySelectorAll("[role=img]")) {
-    const marks = [...figure.querySelectorAll("[data-tip]")];
+    const every = [...figure.querySelectorAll("[data-tip]")];
+    const marks = [...new Map(every.map((mark) => [mark.dataset.tip, mark])).values()]; // a point and its line are one
     if (!marks.length) continue;
     figure.tabIndex = 0;
     figure.addEventListener("blur", hide);

@@ -7,7 +7,7 @@ import altair as alt
 from unmask.report.drawing import INK, POINT, Point, around, chart, column, rows_of, svg
 from unmask.report.ranking import Ranking
 
-WIDTH, ROW, MARGINS = 380, 28, {"left": 210, "right": 130, "top": 22, "bottom": 26}
+WIDTH, ROW, MARGINS = 280, 28, {"left": 150, "right": 126, "top": 22, "bottom": 26}
 
 
 def forest(ranking: Ranking) -> str:
