@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -10,6 +11,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+
+from unmask.report.pages import script
 
 EVIL = """<script>alert("x")</script><img src=x onerror='alert(1)'>&"""
 
@@ -21,7 +24,7 @@ needs_chromium = pytest.mark.skipif(
 
 def seen(page: str) -> str:
     """What a reader sees of a page."""
-    return " ".join(unescape(re.sub(r"<style.*?</style>|<[^>]*>", " ", page, flags=re.S)).split())
+    return " ".join(unescape(re.sub(r"<(style|script).*?</\1>|<[^>]*>", " ", page, flags=re.S)).split())
 
 
 class Tags(HTMLParser):
@@ -38,11 +41,17 @@ class Tags(HTMLParser):
 
 def assert_loads_nothing(page: str) -> None:
     tags = Tags(page).found
-    assert not {"script", "img", "iframe", "object", "embed", "audio", "video"} & {tag for tag, _ in tags}
+    assert not {"img", "iframe", "object", "embed", "audio", "video"} & {tag for tag, _ in tags}
+    scripts = re.findall(r"<script([^>]*)>(.*?)</script>", page, re.S)
+    assert len(scripts) == sum(tag == "script" for tag, _ in tags)
+    data = [json.loads(text) for kind, text in scripts if kind == ' type="application/json"']
+    assert len(data) == len(scripts) - 1
+    assert scripts[-1] == ("", script()[0])
+    assert f"script-src '{script()[1]}'; " in page
     for tag, attributes in tags:
         assert not [name for name in attributes if name.startswith("on")], tag
         for name in ("src", "href", "xlink:href", "srcset", "data"):
-            assert (attributes.get(name) or "#").startswith(("#", "data:,")), (tag, attributes)
+            assert (attributes.get(name) or "#").startswith(("#", "data:,", "items/")), (tag, attributes)
     style = "".join(re.findall(r"<style>(.*?)</style>", page, re.S))
     assert "url(" not in style
     assert "@import" not in style

@@ -436,11 +436,12 @@ def both(measured: tuple[Measurement, pd.DataFrame]) -> str:
 
 def test_two_measures_stand_beside_each_other(both: str) -> None:
     text = seen(both)
-    assert "Geometry: the words of the file, English CrowS-Pairs: gender, English" in text
+    titles = ("In short", "Geometry: the words of the file, English :", "CrowS-Pairs: gender, English :")
+    places = [text.index(title) for title in titles]
+    assert places == sorted(places)
     assert "Method Geometry" in text
     assert "<h3>CrowS-Pairs</h3>" in both
-    assert "Where words lie is a property of the model" in text
-    assert "Which of two sentences is likelier is a property of the model" in text
+    assert text.count("A number here is a property of the model on such words and texts.") == 1
 
 
 UNDER_A_POINTER = """() => {
@@ -449,8 +450,7 @@ UNDER_A_POINTER = """() => {
     return marks.map(mark => {
         const box = mark.getBoundingClientRect();
         const hit = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
-        const title = hit && hit.firstChild;
-        return title instanceof SVGTitleElement ? title.textContent : String(hit && hit.tagName);
+        return hit && hit.dataset.tip ? hit.dataset.tip : String(hit && hit.tagName);
     });
 }"""
 

@@ -494,7 +494,7 @@ class TestPage:
     def test_text_from_outside_is_escaped(self) -> None:
         cells = _sound().head(18).replace({"model": {"bertbase": EVIL}})
         page = render(findings(cells, failures=[EVIL], settings_of_all={EVIL: EVIL}))
-        assert "<script" not in page
+        assert page.count("<script") == 1  # our own
         assert_loads_nothing(page)
         assert "\n| a\\|b c | abs |" in table_1(cells.assign(model="a|b\nc").head(9)).to_markdown()
 

@@ -36,7 +36,9 @@ __all__ = [
     "card",
     "compare",
     "gate",
+    "load",
     "mitigate",
+    "ranking",
     "read_config",
     "rewrite",
     "rewriter",
@@ -44,7 +46,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from unmask.api import Audit, Compared, ModelCard, analyse, audit, card, compare, gate, mitigate
+    from unmask.api import Audit, Compared, ModelCard, analyse, audit, card, compare, gate, load, mitigate, ranking
     from unmask.cli.config import read_config
     from unmask.counterfactual import rewrite, rewriter
     from unmask.errors import UnmaskError
@@ -60,7 +62,9 @@ _HOMES = {
     "card": "unmask.api",
     "compare": "unmask.api",
     "gate": "unmask.api",
+    "load": "unmask.api",
     "mitigate": "unmask.api",
+    "ranking": "unmask.api",
     "read_config": "unmask.cli.config",
     "rewrite": "unmask.counterfactual",
     "rewriter": "unmask.counterfactual",

@@ -5,10 +5,12 @@ from unmask.api.cards import ModelCard, card
 from unmask.api.comparisons import Compared, compare
 from unmask.api.gates import gate
 from unmask.api.mitigations import mitigate
+from unmask.api.reports import FORMATS, load, ranking
 from unmask.api.studies import run_inference_study, run_lipstick_study, run_meta_study, run_study
 from unmask.statistics.weat import weat
 
 __all__ = [
+    "FORMATS",
     "Audit",
     "Compared",
     "ModelCard",
@@ -17,7 +19,9 @@ __all__ = [
     "card",
     "compare",
     "gate",
+    "load",
     "mitigate",
+    "ranking",
     "run_inference_study",
     "run_lipstick_study",
     "run_meta_study",

@@ -24,6 +24,12 @@ def path_of(value: str | PathLike[str] | None) -> Path | None:
     return None if value is None else Path(value)
 
 
+def form_of(path: str | PathLike[str]) -> str:
+    """The form of a report by the name of its file: md, csv, or else html."""
+    end = Path(path).suffix.lower()
+    return end[1:] if end in (".md", ".csv") else "html"
+
+
 def written(path: str | PathLike[str], page: str) -> Path:
     """Write a page whole, and say where it is."""
     from unmask.files import whole_file

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unmask import auditing
-from unmask.api.arguments import names_of, path_of, term_sets_of, written
+from unmask.api.arguments import form_of, names_of, path_of, term_sets_of, written
 from unmask.models.sources import LoadOptions
 from unmask.results import AuditResult, Measurement
 
@@ -55,19 +55,24 @@ class Audit:
             ]
         )
 
-    def report(self, path: str | PathLike[str]) -> Path:
-        """Write the report, one self-contained HTML page."""
-        from unmask.report import html
+    def text(self, form: str = "html", *, beside: bool = False) -> str:
+        """The report as text: html, md (Markdown) or csv; `beside`: for a page that stands in the audit's folder."""
+        from unmask.report import html, markdown, rows
 
-        return written(path, html.render(self.result, self.items))
+        if form == "html":
+            return html.render(self.result, self.items, beside=beside)
+        return markdown.audit_markdown(self.result) if form == "md" else rows.to_csv(rows.audit_rows(self.result))
+
+    def report(self, path: str | PathLike[str]) -> Path:
+        """Write the report: one self-contained HTML page, or Markdown or CSV where the name ends in .md or .csv."""
+        return written(path, self.text(form_of(path)))
 
     def save(self, folder: str | PathLike[str]) -> Path:
         """Write the audit folder: `result.json`, `items/`, `report.html`."""
-        from unmask.report import html
         from unmask.results import storage
 
         target = Path(folder)
-        storage.save(target, self.result, self.items, {"report.html": html.render(self.result, self.items)})
+        storage.save(target, self.result, self.items, {"report.html": self.text(beside=True)})
         return target
 
 

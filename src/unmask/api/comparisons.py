@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unmask import auditing
-from unmask.api.arguments import names_of, path_of, written
+from unmask.api.arguments import form_of, names_of, path_of, written
 from unmask.api.audits import Audit
 from unmask.models.sources import LoadOptions
 from unmask.results import Agreement, Comparison, ComparisonResult
@@ -73,22 +73,29 @@ class Compared:
             ]
         )
 
-    def report(self, path: str | PathLike[str]) -> Path:
-        """Write the report, one self-contained HTML page."""
-        from unmask.report import comparison
+    def text(self, form: str = "html", *, beside: bool = False) -> str:
+        """The report as text: html, md (Markdown) or csv; `beside`: for a page that stands in the folder."""
+        from unmask.report import comparison, markdown, rows
 
-        return written(path, comparison.render(self.result, self.items))
+        if form == "html":
+            return comparison.render(self.result, self.items, beside=beside)
+        if form == "md":
+            return markdown.comparison_markdown(self.result)
+        return rows.to_csv(rows.comparison_rows(self.result))
+
+    def report(self, path: str | PathLike[str]) -> Path:
+        """Write the report: one self-contained HTML page, or Markdown or CSV where the name ends in .md or .csv."""
+        return written(path, self.text(form_of(path)))
 
     def save(self, folder: str | PathLike[str]) -> Path:
         """Write the folder: `result.json`, `items/`, `report.html`, and the audits made for it under `audits/`."""
-        from unmask.report import comparison, html
         from unmask.results import storage
 
         audits = {
-            name: storage.Folder(one.result, one.items, {"report.html": html.render(one.result, one.items)})
+            name: storage.Folder(one.result, one.items, {"report.html": one.text(beside=True)})
             for name, one in self.audits.items()
         }
-        pages = {"report.html": comparison.render(self.result, self.items)}
+        pages = {"report.html": self.text(beside=True)}
         target = Path(folder)
         storage.save_folder(target, storage.Folder(self.result, self.items, pages, audits))
         return target

@@ -19,6 +19,7 @@ from unmask.cli import (
     listing,
     mitigate,
     models,
+    report,
     rewrite,
     studies,
     verbose,
@@ -35,13 +36,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     help="Measure gender bias in language models: audit a model, analyse recorded scores, compare before and"
-    " after, gate a build, train a model to audit, rewrite text into another gender, run a paper's study.",
+    " after, gate a build, write a model card, train a model to audit, rewrite text into another gender, run a"
+    " paper's study.",
     epilog="Start with: unmask audit",
 )
 app.command("audit")(audit.command)
 app.command("init")(init.command)
 app.command("analyse")(analyse.command)
 app.command("compare")(compare.command)
+app.command("report")(report.command)
 app.command("gate")(gate.command)
 app.command("card")(card.command)
 app.command("mitigate")(mitigate.command)

@@ -20,6 +20,7 @@ from unmask.errors import UnmaskError, listed
 from unmask.models.sources import LoadOptions
 from unmask.probes import recorded, recorded_words
 from unmask.results import AuditResult, Measurement, storage
+from unmask.results.naming import different
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -157,11 +158,7 @@ def _named(subjects: Sequence[Subject]) -> list[Subject]:
     short = [_short(subject.result.model.name) for subject in subjects]
     folders = [short[at] if one.folder is None else one.folder.resolve().name for at, one in enumerate(subjects)]
     plain = [folders[at] if short.count(name) > 1 else name for at, name in enumerate(short)]
-    taken: list[str] = []
-    for name in plain:
-        tries = (name if count == 1 else f"{name}-{count}" for count in range(1, len(plain) + 2))
-        taken.append(next(one for one in tries if one not in taken))
-    return [dataclasses.replace(one, name=name) for one, name in zip(subjects, taken, strict=True)]
+    return [dataclasses.replace(one, name=name) for one, name in zip(subjects, different(plain), strict=True)]
 
 
 def _short(name: str) -> str:

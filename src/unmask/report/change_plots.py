@@ -34,6 +34,7 @@ AIR = 0.12
 """Between the panels, as a share of one."""
 RANGE_WIDTH, RANGE_MARGINS, RANGE_ROW = 340, {"left": 12, "right": 12, "top": 6, "bottom": 40}, 58
 RANGE_NAME = 170
+GENDERS_OF, SIDES = ("female", "male"), ("before", "after")
 
 
 def domain(professions: Iterable[ProfessionChange]) -> Domain:
@@ -58,10 +59,9 @@ def bars(professions: Iterable[ProfessionChange], scale: Domain) -> str:
     for at, one in enumerate(chosen):
         for place, value in enumerate(_values(one)):
             if value is not None:
-                start = shift * (place // 2)
-                values.append(
-                    {"at": at, "gender": ("female", "male")[place % 2], "zero": start, "value": value + start}
-                )
+                start, gender, when = shift * (place // 2), GENDERS_OF[place % 2], SIDES[place // 2]
+                tip = f"{one.profession}, {gender}, {when}: {signed(value)} nats"
+                values.append({"at": at, "gender": gender, "zero": start, "value": value + start, "tip": tip})
         texts.append({"at": at, "name": one.profession, "gap": signed(one.change)})
     marks = _ticks(scale)
     own = f"datum.value > {scale[1]} ? datum.value - {shift} : datum.value"
@@ -103,7 +103,9 @@ def ranges(changes: Sequence[tuple[str, Change]], unit: str) -> str:
         for side, value, bounds in sides:
             if value is not None:
                 low, high = bounds or (value, value)
-                points.append({"y": top + 30 + 15 * side, "side": side, "value": value, "low": low, "high": high})
+                tip = f"{name}, {SIDES[side]}: {signed(value)} {interval(bounds)}"
+                point: Point = {"y": top + 30 + 15 * side, "side": side, "value": value, "low": low, "high": high}
+                points.append(point | {"tip": tip})
         texts.append({"y": top + 12, "name": name, "gap": f"{signed(one.change)} {interval(one.interval)}"})
     if not points:
         return ""

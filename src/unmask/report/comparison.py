@@ -1,4 +1,4 @@
-"""A comparison → one self-contained HTML page: no network, no script, all text from outside escaped."""
+"""A comparison → one self-contained HTML page: no network, one script of our own, all text from outside escaped."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from unmask.report.figures import (
     measured,
     stated_line,
 )
+from unmask.report.items import tables
 from unmask.report.pages import capital, fill, title
 from unmask.results.comparison import Change, Comparison, ComparisonResult, Figure, Side, Usefulness
 
@@ -58,8 +59,11 @@ HASH = 12
 MOST_NAMES = 2
 
 
-def render(result: ComparisonResult, items: Mapping[str, pd.DataFrame] | None = None) -> str:
-    """The report of a comparison as the text of an HTML page; with its items, words are drawn on a map."""
+def render(result: ComparisonResult, items: Mapping[str, pd.DataFrame] | None = None, *, beside: bool = False) -> str:
+    """The report of a comparison as the text of an HTML page; with its items, words are drawn on a map.
+
+    `beside`: it stands in the comparison's folder, by the items.
+    """
     order = [side.name for side in result.after]
     ordered = sorted(result.comparisons, key=lambda one: (order.index(one.after), is_agreement(one)))
     views: list[dict[str, Any]] = []
@@ -79,6 +83,8 @@ def render(result: ComparisonResult, items: Mapping[str, pd.DataFrame] | None = 
         heading=heading,
         rules=RULES,
         data_sets=list(data_sets),
+        tables=tables(items or {}),
+        beside=beside,
         across=comparison_agreement.view(result.agreement) if result.agreement else None,
     )
 

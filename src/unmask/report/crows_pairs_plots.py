@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from unmask.report.drawing import INK, POINT, Point, chart, column, rows_of, svg
 from unmask.report.pages import percent
 from unmask.results import Group
+from unmask.results.numbers import MINUS
 
 LESS = "#8a94a3"
 SHOWN = 0.98
@@ -41,7 +42,9 @@ def shares(groups: Mapping[str, Group]) -> str:
         if group.mean is not None and name != "neutral":
             low, high = group.interval or (group.mean, group.mean)
             point: Point = {"at": len(points), "name": name, "value": group.mean, "low": low, "high": high}
-            points.append(point | {"text": percent(group.mean), "tested": name == "all pairs"})
+            said = " to ".join(percent(end) for end in group.interval) if group.interval else "no interval"
+            tip = f"{name}: {percent(group.mean)} ({said}), {group.n:,} pairs"
+            points.append(point | {"text": percent(group.mean), "tested": name == "all pairs", "tip": tip})
     if not points:
         return ""
     place, left = rows_of(), SHARE_MARGINS["left"]
@@ -76,7 +79,14 @@ def spread(differences: ArrayLike, mean: float | None) -> Spread | None:
     edges = np.linspace(-limit, limit, 2 * bins + 1)
     counts, _ = np.histogram(values[values != 0], edges)
     bars = [
-        {"low": low, "high": high, "count": int(number), "none": 0, "side": "more" if high > limit / 1e6 else "less"}
+        {
+            "low": low,
+            "high": high,
+            "count": int(number),
+            "none": 0,
+            "side": "more" if high > limit / 1e6 else "less",
+            "tip": f"{number:,} pairs: {low:.2g} to {high:.2g} nats".replace("-", MINUS),
+        }
         for (low, high), number in zip(pairwise(edges.tolist()), counts, strict=True)
     ]
     scale = alt.Scale(domain=(-limit, limit), nice=False)

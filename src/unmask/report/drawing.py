@@ -2,10 +2,13 @@
 
 Text and axes take the colour of the text around them (`currentColor`), so that one drawing serves light and
 dark pages. The layout is fixed, not fitted to the text: no name in a user's file can change a plot's size.
+
+A row of data may have a `tip`: what its marks show to a pointer. It ends up as the mark's `<title>`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from io import StringIO
 from typing import Any
@@ -20,6 +23,9 @@ INK = "currentColor"
 MOST_BARS = 40
 """So many professions are drawn in a panel."""
 ROW = 24
+
+TIPPED = re.compile(r'<(\w+) aria-label="([^"]*)" role="graphics-symbol" aria-roledescription="[^"]*"([^>]*)/>')
+ROLES = re.compile(r' (role="graphics-\w+"|aria-roledescription="[^"]*")(?=[^<]*>)')
 
 Domain = tuple[float, float]
 Point = dict[str, Any]
@@ -50,7 +56,7 @@ def around(values: Iterable[float | None]) -> Domain:
 
 
 def svg(layers: Sequence[Any], width: int, height: int, margins: dict[str, int]) -> str:
-    """The layers as the text of an SVG, without anything that a screen reader would read out mark by mark."""
+    """The layers as the text of an SVG: tips are titles, and nothing is read out mark by mark by a screen reader."""
     colours = dict.fromkeys(("labelColor", "titleColor", "tickColor", "gridColor"), INK)
     sizes = {
         "labelFontSize": 11,
@@ -59,9 +65,22 @@ def svg(layers: Sequence[Any], width: int, height: int, margins: dict[str, int])
         "gridOpacity": 0.12,
         "tickOpacity": 0.4,
     }
-    drawn = alt.layer(*layers).properties(width=width, height=height, padding=margins, autosize="none")
+    drawn = alt.layer(*map(_tipped, layers)).properties(width=width, height=height, padding=margins, autosize="none")
     # The page describes each plot in words; attributes of every mark would only be read out one by one.
     drawn = drawn.configure(font=FONT, aria=False, background="transparent").configure_view(stroke=None)
     page = StringIO()
     drawn.configure_axis(domain=False, **colours, **sizes).save(page, format="svg")
-    return page.getvalue()
+    return ROLES.sub("", TIPPED.sub(r"<\1\3><title>\2</title></\1>", page.getvalue()))
+
+
+def _tipped(layer: Any, data: Any = None) -> Any:
+    """The layer with the tips of its rows, if they have any, as descriptions of its marks."""
+    own = data if layer.data is alt.Undefined else layer.data  # altair moves what layers share to what holds them
+    if isinstance(layer, alt.LayerChart):
+        layer.layer = [_tipped(one, own) for one in layer.layer]
+        return layer
+    mark = {"type": layer.mark} if isinstance(layer.mark, str) else layer.mark.to_dict()
+    if mark["type"] in ("text", "line") or own is None or not any("tip" in row for row in own.values):
+        return layer
+    layer.mark = mark | {"aria": True}
+    return layer.encode(description="tip:N")

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import altair as alt
 
 from unmask.report.drawing import INK, POINT, Point, around, chart, column, rows_of, svg
+from unmask.report.pages import percent
 from unmask.results import ClusterCount, Test
-from unmask.results.numbers import number
+from unmask.results.numbers import interval, number
 
 SCAN_WIDTH, SCAN_HEIGHT, SCAN_MARGINS = 330, 190, {"left": 46, "right": 12, "top": 10, "bottom": 44}
 RANGE_WIDTH, RANGE_ROW, RANGE_MARGINS = 300, 26, {"left": 84, "right": 56, "top": 22, "bottom": 40}
@@ -20,7 +21,15 @@ def scan(counts: Sequence[ClusterCount]) -> str:
     if not counts:
         return ""
     points: list[Point] = [
-        {"k": one.clusters, "value": one.accuracy, "chance": one.chance_high, "removed": one.removed} for one in counts
+        {
+            "k": one.clusters,
+            "value": one.accuracy,
+            "chance": one.chance_high,
+            "removed": one.removed,
+            "tip": f"{one.clusters} clusters{', direction out' if one.removed else ''}: {percent(one.accuracy)} sorted"
+            f" right (chance below {percent(one.chance_high)})",
+        }
+        for one in counts
     ]
     ends = [point[name] for point in points for name in ("value", "chance")]
     across = alt.X(
@@ -54,7 +63,8 @@ def ranges(tests: Sequence[tuple[str, Test]]) -> str:
             low, high = test.effect_size_interval or (test.effect_size, test.effect_size)
             sure = test.p_adjusted is not None and test.p_adjusted < 0.05
             point: Point = {"at": len(points), "name": name, "value": test.effect_size, "low": low, "high": high}
-            points.append(point | {"text": number(test.effect_size), "sure": sure})
+            tip = f"{name}: d = {number(test.effect_size)} {interval(test.effect_size_interval)}"
+            points.append(point | {"text": number(test.effect_size), "sure": sure, "tip": tip})
     if not points:
         return ""
     place, left = rows_of(), RANGE_MARGINS["left"]

@@ -1,4 +1,4 @@
-"""Numbers → one self-contained HTML page: no network, no script, all text from outside escaped."""
+"""Numbers → one self-contained HTML page: no network, one script of our own, all text from outside escaped."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from unmask.report import association
+from unmask.report.items import tables
+from unmask.report.limits import limits
 from unmask.report.pages import fill
 from unmask.results import AuditResult, Measurement
 
@@ -13,12 +15,20 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def render(result: AuditResult, items: Mapping[str, pd.DataFrame]) -> str:
-    """The report of an audit as the text of an HTML page."""
+def render(result: AuditResult, items: Mapping[str, pd.DataFrame], *, beside: bool = False) -> str:
+    """The report of an audit as the text of an HTML page; `beside`: it stands in the audit's folder, by the items."""
     ordered = sorted(result.measurements, key=association.is_agreement)  # what can be read as bias comes first
     views = [_view(one, items.get(one.name)) for one in ordered]
     measures = dict.fromkeys(view["measure"] for view in views)
-    return fill("page.html.j2", result=result, views=views, measures=list(measures))
+    return fill(
+        "page.html.j2",
+        result=result,
+        views=views,
+        measures=list(measures),
+        limits=limits(result.measurements) if views else [],
+        tables=tables(items),
+        beside=beside,
+    )
 
 
 def _view(measurement: Measurement, items: pd.DataFrame | None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import altair as alt
 
 from unmask.measures.inference import LABELS
 from unmask.report.drawing import FEMALE, INK, MALE, ROW, Point, chart, column, rows_of, svg
-from unmask.report.pages import percent
+from unmask.report.pages import percent, signed
 from unmask.results import Distribution, OccupationValue
 
 COLOURS = ("#0f7c5c", "#9aa3af", "#b8336a")
@@ -32,7 +32,10 @@ CLOUD_MARGINS = {"left": 50, "right": 14, "top": 26, "bottom": 44}
 
 def stacks(parts: Sequence[Distribution], names: Sequence[str]) -> str:
     """A bar of all answers for each part, shares side by side; empty if there is nothing to draw."""
-    pieces = pieces_of(parts)
+    pieces = [
+        piece | {"tip": f"{names[piece['at']]}: {percent(piece['high'] - piece['low'])} {piece['label']}"}
+        for piece in pieces_of(parts)
+    ]
     if not pieces:
         return ""
     place, left = rows_of(), STACK_MARGINS["left"]
@@ -84,6 +87,7 @@ def rows(occupations: Sequence[OccupationValue]) -> str:
             "share": percent(one.resolved, 0),
             "lean": one.lean,
             "from": 0,
+            "tip": _tip(one),
         }
         for at, one in enumerate(occupations)
     ]
@@ -123,7 +127,9 @@ def rows(occupations: Sequence[OccupationValue]) -> str:
 def cloud(occupations: Sequence[OccupationValue]) -> str:
     """Each occupation a point: to whom it leans, and how often it is resolved; empty if there is none."""
     points: list[Point] = [
-        {"kind": one.kind, "lean": one.lean, "resolved": one.resolved} for one in occupations if one.lean is not None
+        {"kind": one.kind, "lean": one.lean, "resolved": one.resolved, "tip": _tip(one)}
+        for one in occupations
+        if one.lean is not None
     ]
     if not points:
         return ""
@@ -149,6 +155,10 @@ def cloud(occupations: Sequence[OccupationValue]) -> str:
             layers += [line, mark]
     layers += [_head("taken for women", 0, -8, "left"), _head("taken for men", CLOUD_WIDTH, -8, "right")]
     return svg(layers, CLOUD_WIDTH, CLOUD_HEIGHT, CLOUD_MARGINS)
+
+
+def _tip(one: OccupationValue) -> str:
+    return f"{one.occupation}: resolved {percent(one.resolved, 0)}, lean {signed(one.lean)}"
 
 
 def _head(text: str, across: float, down: float, align: str = "center") -> Any:

@@ -11,8 +11,9 @@ from unmask import __version__
 from unmask.measures.inference import LABELS
 from unmask.report import inference_plots
 from unmask.report.inference import SETS, name_of
+from unmask.report.limits import study_limits
 from unmask.report.pages import fill
-from unmask.report.study_files import missing_lines, settings_lines, write_study
+from unmask.report.study_files import limits_lines, missing_lines, settings_lines, write_study
 from unmask.results import Distribution
 from unmask.results.languages import LANGUAGES
 from unmask.studies.nli.findings import Findings
@@ -78,6 +79,7 @@ def render(findings: Findings, drawn: list[Panel] | None = None) -> str:
         doubts=[(row.base.name, why) for row in findings.rows if (why := doubt(row.measurement))],
         caption=CAPTION,
         colours=dict(zip(LABELS, inference_plots.COLOURS, strict=True)),
+        limits=_limits(findings),
         version=__version__,
     )
 
@@ -91,8 +93,13 @@ def markdown(findings: Findings, *, figures: str = "figures") -> str:
     lines += [first.to_markdown(2), "## Answers", ""]
     lines += [f"![{panel.words}]({figures}/{panel.file})" for panel in panels(findings)]
     lines += ["", CAPTION, "", *(table.to_markdown(2) for table in others)]
+    lines += limits_lines(_limits(findings))
     lines += settings_lines(findings.settings) + missing_lines(findings.missing, findings.failures)
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _limits(findings: Findings) -> list[str]:
+    return study_limits(["inference"], (row.base.language for row in findings.rows))
 
 
 def write(findings: Findings, folder: Path) -> Path:

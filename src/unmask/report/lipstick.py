@@ -14,8 +14,9 @@ from unmask import __version__
 from unmask.measures.geometry.described import neighbourhoods
 from unmask.report.geometry_map import word_map
 from unmask.report.geometry_professions import professions_plot
+from unmask.report.limits import study_limits
 from unmask.report.pages import fill
-from unmask.report.study_files import missing_lines, settings_lines, write_study
+from unmask.report.study_files import limits_lines, missing_lines, settings_lines, write_study
 from unmask.studies.lipstick.findings import Findings
 from unmask.studies.lipstick.study import Row
 from unmask.studies.lipstick.subjects import BASE
@@ -30,6 +31,8 @@ SCATTERS = (
     "Each dot is a profession: its bias in the origin, and the share of male words among the 100 words that are nearest"
     " to it now."
 )
+
+LIMITS = study_limits(["geometry"], ["en"])
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,7 @@ def render(findings: Findings, drawn: list[Panel] | None = None) -> str:
         maps=[panel for panel in drawn if panel.what == "map"],
         scatters=[panel for panel in drawn if panel.what == "professions"],
         captions=(MAPS, SCATTERS),
+        limits=LIMITS,
         version=__version__,
     )
 
@@ -99,6 +103,7 @@ def markdown(findings: Findings, *, figures: str = "figures") -> str:
     lines += ["## Figures", ""]
     lines += [f"![{panel.words}]({figures}/{panel.file})" for panel in panels(findings)]
     lines += ["", MAPS, "", SCATTERS, ""]
+    lines += limits_lines(LIMITS)
     lines += settings_lines(findings.settings) + missing_lines((), findings.failures)
     return "\n".join(lines).rstrip() + "\n"
 

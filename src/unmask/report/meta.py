@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from unmask import __version__
 from unmask.report import meta_plots
+from unmask.report.limits import study_limits
 from unmask.report.pages import capital, fill
-from unmask.report.study_files import missing_lines, settings_lines, write_study
+from unmask.report.study_files import limits_lines, missing_lines, settings_lines, write_study
 from unmask.results.languages import LANGUAGES
 from unmask.results.numbers import number
 from unmask.studies.meta.findings import Findings
@@ -78,6 +79,7 @@ def render(findings: Findings, drawn: list[Panel] | None = None) -> str:
         findings=findings,
         panels=panels(findings) if drawn is None else drawn,
         caption=CAPTION,
+        limits=_limits(findings),
         version=__version__,
     )
 
@@ -90,8 +92,13 @@ def markdown(findings: Findings, *, figures: str = "figures") -> str:
         legend = ", ".join(f"{score} ({colour})" for score, colour in panel.scores)
         lines += [f"![{panel.words}]({figures}/{panel.file})", "", f"{panel.name}: {legend}.", ""]
     lines += [CAPTION, "", *(table.to_markdown(2) for table in others)]
+    lines += limits_lines(_limits(findings))
     lines += settings_lines(findings.settings) + missing_lines((), findings.failures)
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _limits(findings: Findings) -> list[str]:
+    return study_limits(findings.cells["measure"], findings.cells["language"])
 
 
 def write(findings: Findings, folder: Path) -> Path:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from unmask.report.drawing import INK, Point, around, chart, svg
+from unmask.results.numbers import number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +42,12 @@ def lines(cells: pd.DataFrame) -> str:
 
 def _points(cells: pd.DataFrame) -> list[Point]:
     return [
-        {"rate": float(rate), "value": float(value), "score": str(score)}
+        {
+            "rate": float(rate),
+            "value": float(value),
+            "score": str(score),
+            "tip": f"{score}: {number(float(value), 3)} at a rate of {rate:g}",
+        }
         for rate, value, score in zip(
             cells["rate"].to_numpy(), cells["value"].to_numpy(), cells["score"].to_numpy(), strict=True
         )

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
 from typing import Any
 
 from unmask.results import numbers
 from unmask.results.languages import LANGUAGES
 from unmask.results.markdown import escaped, plain
+from unmask.results.naming import short_name
 from unmask.results.numbers import interval, number, p_value
 
 CORPORA = {
@@ -45,8 +51,12 @@ class Card:
 
 
 def fill(template: str, **values: Any) -> str:
-    """A template of this folder, filled; all text is escaped, but in Markdown, where a template says what is."""
+    """A template of this folder, filled; all text is escaped, but in Markdown, where a template says what is.
+
+    The one script of all pages is in it.
+    """
     from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
 
     loader = PackageLoader("unmask.report", ".")
     escape = not template.endswith(".md.j2")
@@ -64,8 +74,19 @@ def fill(template: str, **values: Any) -> str:
         "percent": percent,
         "escaped": escaped,
         "plain": plain,
+        "moment": moment,
+        "short": short_name,
+        "setting": setting,
     }
-    return page.get_template(template).render(**values)
+    code, digest = script()
+    return page.get_template(template).render(script=Markup(code), script_hash=digest, **values)
+
+
+@cache
+def script() -> tuple[str, str]:
+    """The script of every page, and its hash: nothing else may be run in one."""
+    code = files("unmask.report").joinpath("page.js").read_text(encoding="utf-8")
+    return code, f"sha256-{b64encode(sha256(code.encode()).digest()).decode()}"
 
 
 def title(measure: str, corpus: str, language: str) -> str:
@@ -86,6 +107,25 @@ def capital(text: str) -> str:
 def signed(value: float | None, digits: int = 2) -> str:
     """A change, with its sign."""
     return ("+" if (value or 0) > 0 else "") + number(value, digits)
+
+
+def moment(stamp: str) -> str:
+    """A time stamp as people write it: `2 February 2020, 02:02 UTC`; what is none stays as it is."""
+    try:
+        when = datetime.fromisoformat(stamp)
+    except ValueError:
+        return stamp
+    when = when.astimezone(UTC) if when.tzinfo else when
+    return f"{when.day} {when:%B %Y, %H:%M} UTC"
+
+
+def setting(value: object) -> str:
+    """A setting in words: a list with commas, yes and no, and a dash for nothing."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "–"
+    return "–" if value is None else str(value)
 
 
 def count(value: int) -> str:

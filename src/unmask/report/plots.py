@@ -23,7 +23,7 @@ from unmask.report.drawing import (
 )
 from unmask.report.pages import signed
 from unmask.results import ProfessionValue
-from unmask.results.numbers import number
+from unmask.results.numbers import interval, number
 
 MOST_LABELS = 18
 LONGEST_LABEL = 32
@@ -57,8 +57,8 @@ def bars(professions: Iterable[ProfessionValue], scale: Domain) -> str:
     values, texts = [], []
     for at, one in enumerate(chosen):
         values += [
-            {"at": at, "gender": "female", "value": one.female},
-            {"at": at, "gender": "male", "value": one.male},
+            {"at": at, "gender": gender, "value": value, "tip": f"{one.profession}, {gender}: {signed(value)} nats"}
+            for gender, value in (("female", one.female), ("male", one.male))
         ]
         gap = signed(one.difference)
         texts.append({"at": at, "name": one.profession, "share": share(one.workforce_share), "gap": gap})
@@ -95,7 +95,8 @@ def scatter(professions: Iterable[ProfessionValue]) -> str:
         if one.workforce_share is not None and one.difference is not None:
             low, high = one.difference_interval or (one.difference, one.difference)
             point = {"share": one.workforce_share, "value": one.difference, "low": low, "high": high}
-            points.append(point | {"name": _shorten(one.profession)})
+            name, gap = _shorten(one.profession), f"{signed(one.difference)} {interval(one.difference_interval)}"
+            points.append(point | {"name": name, "tip": f"{name}: {gap} nats, {share(one.workforce_share)} women"})
     if not points:
         return ""
     shares = [point["share"] for point in points]

@@ -25,6 +25,7 @@ from unmask.report.drawing import (
 )
 from unmask.report.pages import signed
 from unmask.results import Part
+from unmask.results.numbers import interval
 
 MOST_TERMS = 24
 SHOWN = 0.99
@@ -99,7 +100,14 @@ def bars_of(values: NDArray[np.float64], middle: float, limit: float) -> list[Po
     for side, gender in ((-1, "female"), (1, "male")):
         counts, _ = np.histogram(side * values[values * side > 0], edges)
         bars += [
-            {"low": side * low, "high": side * high, "count": int(count), "none": 0, "gender": gender}
+            {
+                "low": side * low,
+                "high": side * high,
+                "count": int(count),
+                "none": 0,
+                "gender": gender,
+                "tip": f"{count:,} texts: {gender} rated higher by {low:.2g} to {high:.2g}",
+            }
             for (low, high), count in zip(pairwise(edges.tolist()), counts, strict=True)
         ]
     return bars
@@ -139,7 +147,8 @@ def dots(parts: Sequence[Part], scale: Domain, digits: int) -> str:
             low, high = part.interval or (part.bias, part.bias)
             gender = "male" if part.bias > 0 else "female"
             sure = part.interval is not None and (low > 0 or high < 0)
-            place = {"at": len(points)}
+            tip = f"{part.name}: {signed(part.bias, digits)} {interval(part.interval, digits)}, {part.n:,} texts"
+            place = {"at": len(points), "tip": tip}
             points.append(place | {"value": part.bias, "low": low, "high": high, "gender": gender, "sure": sure})
             texts.append(place | {"name": part.name, "n": f"{part.n:,}", "bias": signed(part.bias, digits)})
     if not points:

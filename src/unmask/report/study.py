@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from unmask import __version__
 from unmask.report import study_plots
 from unmask.report.drawing import Domain
+from unmask.report.limits import study_limits
 from unmask.report.pages import fill
-from unmask.report.study_files import missing_lines, settings_lines, write_study
+from unmask.report.study_files import limits_lines, missing_lines, settings_lines, write_study
 from unmask.results.numbers import number
 from unmask.studies.imdb63.findings import Findings, evidence_of
 
@@ -25,6 +26,8 @@ CAPTION = (
     " (mix). Up: the mean by which male versions are rated higher; down: by which female versions are. The dot is the"
     " total bias, the line runs from it to its mirror image; one scale for all models."
 )
+
+LIMITS = study_limits(["sentiment"], ["en"])
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,7 @@ def render(findings: Findings, drawn: list[Panel] | None = None) -> str:
         panels=panels(findings) if drawn is None else drawn,
         caption=CAPTION,
         colours=study_plots.COLOURS,
+        limits=LIMITS,
         version=__version__,
     )
 
@@ -95,6 +99,7 @@ def markdown(findings: Findings, *, figures: str = "figures") -> str:
             lines += [f"![{panel.words}]({figures}/{panel.file})" for panel in mine]
             lines += ["", CAPTION, ""]
     lines += [table.to_markdown() for table in findings.tables]
+    lines += limits_lines(LIMITS)
     lines += settings_lines(findings.settings) + missing_lines(findings.missing, findings.failures)
     return "\n".join(lines).rstrip() + "\n"
 

@@ -45,6 +45,11 @@ def on_paper(svg: str) -> str:
     return svg.replace("currentColor", INKED).replace("<svg ", '<svg style="background: #fff" ', 1)
 
 
+def limits_lines(limits: Sequence[str]) -> list[str]:
+    """What a study does not say, as lines of Markdown."""
+    return ["## What this does not say", "", *(f"- {line}" for line in limits), ""]
+
+
 def settings_lines(settings: Mapping[str, str]) -> list[str]:
     """How a study was set up, as lines of Markdown."""
     if not settings:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from unmask.report.drawing import INK, Domain, Point, around, chart, svg
+from unmask.results.numbers import number
 from unmask.studies.imdb63.measured import KINDS, TERMS, basis
 
 if TYPE_CHECKING:
@@ -66,7 +67,9 @@ def points(cells: pd.DataFrame) -> list[Point]:
         means = basis(cells)
         absolute, total = float(row[means.absolute]), float(row[means.total])
         if absolute == absolute and total == total:
-            place = {"terms": str(row["terms"]), "kind": str(row["kind"]), "total": total}
+            kind, terms = str(row["kind"]), str(row["terms"])
+            tip = f"{kind}-{terms}: total bias {number(total, 4)}, absolute {number(absolute, 4)}"
+            place = {"terms": terms, "kind": kind, "total": total, "tip": tip}
             ends = {"up": (absolute + total) / 2, "down": (total - absolute) / 2}
             found.append(place | ends | {"least": -abs(total), "most": abs(total)})
     return found

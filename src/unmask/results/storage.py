@@ -75,6 +75,12 @@ def load_comparison(folder: Path) -> ComparisonResult:
     return _parsed(ComparisonResult, folder / RESULT, _text(folder, "unmask compare"))
 
 
+def is_comparison(folder: Path) -> bool:
+    """Whether a folder holds a comparison, not an audit."""
+    file = folder / RESULT
+    return file.is_file() and '"comparisons": [' in file.read_text(encoding="utf-8")
+
+
 def _text(folder: Path, verb: str) -> str:
     try:
         return (folder / RESULT).read_text(encoding="utf-8")

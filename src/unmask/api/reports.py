@@ -1,0 +1,65 @@
+"""`unmask.load(…)`, and the reports of what was loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from unmask import auditing
+from unmask.api.audits import Audit
+from unmask.api.comparisons import Compared
+from unmask.errors import UnmaskError, one_of
+from unmask.results import AuditResult
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FORMATS = ("html", "md", "csv")
+
+
+def load(folder: str | PathLike[str]) -> Audit | Compared:
+    """Read what `unmask audit`, `unmask analyse` or `unmask compare` has written into a folder."""
+    from unmask.comparing import job
+    from unmask.results import storage
+
+    path = Path(folder)
+    if storage.is_comparison(path):
+        return Compared(job.Findings(storage.load_comparison(path), _items(path), {}))
+    return Audit(auditing.Findings(storage.load(path), _items(path)))
+
+
+def ranking(audits: Sequence[Audit | Compared | str | PathLike[str]], form: str = "html") -> str:
+    """Several audits, or their folders, side by side: as the text of a page (html), Markdown (md) or a table (csv).
+
+    For each measure, the models by the size of their main figure, with intervals and the ranks that these allow.
+    """
+    from unmask.report import markdown, rows
+    from unmask.report import ranking as page
+
+    results = [_result(one) for one in audits]
+    if one_of(form, FORMATS, "format") == "md":
+        return markdown.ranking_markdown(results)
+    return page.render(results) if form == "html" else rows.to_csv(page.rows(results))
+
+
+def _result(one: Audit | Compared | str | PathLike[str]) -> AuditResult:
+    found = one if isinstance(one, Audit | Compared) else load(one)
+    if isinstance(found, Compared):
+        name = "a comparison" if found is one else f"{one} is a comparison, and"
+        raise UnmaskError(f"{name} cannot be ranked; give audits, or the comparison alone to unmask report")
+    return found.result
+
+
+def _items(folder: Path) -> dict[str, pd.DataFrame]:
+    import pandas as pd
+
+    found = {}
+    for file in sorted((folder / "items").glob("*.parquet")):
+        try:
+            found[file.stem] = pd.read_parquet(file)
+        except (OSError, ValueError) as error:
+            why = str(error).splitlines()[0]
+            raise UnmaskError(f"{file} cannot be read ({why}); write the folder again with unmask audit") from None
+    return found

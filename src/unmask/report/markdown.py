@@ -1,0 +1,140 @@
+"""The facts of a report as Markdown: for a pull request, a wiki, or who would rather read text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from unmask import __version__
+from unmask.measures.association.verdict import is_agreement
+from unmask.report.figures import UNREADABLE
+from unmask.report.limits import limits
+from unmask.report.pages import capital, moment, p, setting, title
+from unmask.report.ranking import HOW, alone, rankings
+from unmask.results import AuditResult, Measurement
+from unmask.results.comparison import Comparison, ComparisonResult
+from unmask.results.naming import short_name
+from unmask.results.numbers import interval, number
+
+SPECIAL = re.compile(r"[\\`*_|#~]|<(?=[A-Za-z/!?])|&(?=[A-Za-z#])|(?<=\])\(")
+"""What would be markup; a bracket only where it would make a link, and `<` where it would begin a tag."""
+CITATIONS = {
+    "association": "M. Bartl, M. Nissim and A. Gatt (2020), Unmasking Contextual Stereotypes: Measuring and Mitigating"
+    " BERT’s Gender Bias.",
+    "sentiment": "S. Jentzsch and C. Turan (2022), Gender Bias in BERT – Measuring and Analysing Biases through"
+    " Sentiment Rating in a Realistic Downstream Classification Task.",
+    "inference": "P. Anantaprayoon, M. Kaneko and N. Okazaki (2024), Evaluating Gender Bias of Pre-trained Language"
+    " Models in Natural Language Inference by Considering All Labels.",
+    "geometry": "H. Gonen and Y. Goldberg (2019), Lipstick on a Pig: Debiasing Methods Cover up Systematic Gender"
+    " Biases in Word Embeddings But do not Remove Them.",
+    "crows-pairs": "N. Nangia, C. Vania, R. Bhalerao and S. R. Bowman (2020), CrowS-Pairs: A Challenge Dataset for"
+    " Measuring Social Biases in Masked Language Models.",
+}
+"""What a measure is after."""
+
+
+def audit_markdown(result: AuditResult) -> str:
+    """The report of an audit."""
+    model = result.model
+    size = f", {model.parameters:,} parameters" if model.parameters else ""
+    lines = [
+        f"# Gender bias audit of {plain(short_name(model.name))}",
+        "",
+        f"{plain(model.architecture)}{size}, {plain(moment(result.created))}",
+        "",
+    ]
+    for one in result.measurements:
+        lines += _measurement(one)
+    if result.measurements:
+        lines += _list("What this does not say", limits(result.measurements))
+    names = dict.fromkeys(one.name for one in result.measurements)
+    lines += _list("Method", [f"{capital(name)}: after {CITATIONS[name]}" for name in names if name in CITATIONS])
+    facts: dict[str, object] = {"model": model.name, "weights (SHA-256)": model.weight_hash, "seed": result.seed}
+    facts |= {name.replace("_", " "): value for name, value in result.configuration.items() if value is not None}
+    facts |= {"unmask": result.unmask_version} | dict(result.libraries)
+    return _text(lines + _list("Provenance", [f"{name}: {setting(value)}" for name, value in facts.items()]))
+
+
+def comparison_markdown(result: ComparisonResult) -> str:
+    """The report of a comparison."""
+    after = ", ".join(plain(side.name) for side in result.after)
+    lines = [f"# {plain(result.before.name)} → {after}", "", plain(moment(result.created)), ""]
+    for one in result.comparisons:
+        lines += _comparison(one)
+    lines += _list("Before you rely on any of this", [caveat.text for caveat in result.caveats])
+    return _text(lines + _list("Provenance", [f"unmask: {result.unmask_version}", f"seed: {result.seed}"]))
+
+
+def ranking_markdown(audits: Sequence[AuditResult]) -> str:
+    """Several audits side by side."""
+    lines = [f"# {len(audits)} models compared", ""]
+    found = rankings(audits)
+    for one in found:
+        lines += [f"## {plain(one.title)}", "", plain(one.sentence), ""]
+        if not one.alike:
+            lines += ["The models were not asked the same items, so that a difference may lie in these.", ""]
+        cells = [(place.model, place.rank, place.value, place.bounds, p(place.test.p_adjusted)) for place in one.places]
+        lines += [*_table(("model", "rank", "figure", "95 % interval", "p, adjusted"), cells), ""]
+        lines += [f"{capital(one.unit)}.", ""]
+    lines += _list("Not ranked", alone(audits, found))
+    lines += ["## How ranks come about", "", HOW, ""]
+    lines += _list("What this does not say", limits([one for audit in audits for one in audit.measurements]))
+    return _text([*lines, f"Made with Unmask {__version__}."])
+
+
+def plain(text: str) -> str:
+    """Text in which nothing is markup, in one line."""
+    return SPECIAL.sub(r"\\\g<0>", " ".join(text.split()))
+
+
+def _measurement(one: Measurement) -> Iterator[str]:
+    yield from (f"## {plain(title(one.name, one.corpus, one.language))}", "")
+    yield from (plain(one.headline or "No finding."), "")
+    tests = [
+        (name, f"{test.n:,}", number(test.estimate, 3), interval(test.interval, 3), p(test.p_value), p(test.p_adjusted))
+        for name, test in one.tests.items()
+    ]
+    if tests:
+        yield from (*_table(("test", "n", "estimate", "95 % interval", "p", "p, adjusted"), tests), "")
+    groups = [
+        (name, f"{group.n:,}", number(group.mean, 3), interval(group.interval, 3)) for name, group in one.groups.items()
+    ]
+    if groups:
+        yield from (*_table(("group", "n", "mean", "95 % interval"), groups), "")
+    yield from _list("Before you rely on this", [caveat.text for caveat in one.caveats], level=3)
+
+
+def _comparison(one: Comparison) -> Iterator[str]:
+    verdict = UNREADABLE if is_agreement(one) else one.verdict
+    yield from (f"## {plain(one.after)}: {plain(title(one.name, one.corpus, one.language))}", "")
+    yield from (f"**{capital(verdict)}.** {plain(f'{one.headline} {one.cost}')}", "")
+    cells = [
+        (
+            name,
+            number(change.before, 3),
+            number(change.after, 3),
+            number(change.change, 3),
+            interval(change.interval, 3),
+            p(change.p_adjusted),
+            change.verdict or "–",
+        )
+        for name, change in one.changes.items()
+    ]
+    heads = ("figure", "before", "after", "change", "95 % interval", "p, adjusted", "verdict")
+    yield from (*_table(heads, cells), "")
+    yield from _list("Before you rely on this", [caveat.text for caveat in one.caveats], level=3)
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(heads)} |"
+    yield f"|---|{'---:|' * (len(heads) - 1)}"
+    for row in rows:
+        yield f"| {' | '.join(plain(cell) for cell in row)} |"
+
+
+def _list(heading: str, lines: Sequence[str], *, level: int = 2) -> list[str]:
+    return [f"{'#' * level} {heading}", "", *(f"- {plain(line)}" for line in lines), ""] if lines else []
+
+
+def _text(lines: Iterable[str]) -> str:
+    return "\n".join(lines).rstrip() + "\n"

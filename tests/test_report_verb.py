@@ -1,0 +1,246 @@
+"""`unmask report`: pages, Markdown and CSV from folders that are there; rankings; items that are too many."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import test_report_comparison as compared
+import test_report_html as made
+import unmask
+from commands import unmask as run
+from pages import EVIL, assert_loads_nothing, seen
+from unmask.cli.report import command
+from unmask.errors import UnmaskError
+from unmask.report import items, limits, markdown, ranking
+from unmask.report.pages import moment, setting
+from unmask.results import AuditResult, Measurement, Test, storage
+from unmask.results.naming import different, short_name
+from unmask.statistics.rank_ranges import rank_ranges
+
+
+def _audit(name: str, estimate: float, half: float | None = 0.2, **changes: Any) -> AuditResult:
+    bounds = None if half is None else (estimate - half, estimate + half)
+    test = Test(
+        labels={"contrast": "stereotype"},
+        question="Is there one?",
+        n=90,
+        estimate=estimate,
+        interval=bounds,
+        statistic=1.0,
+        statistic_name="t",
+        p_value=0.01,
+    )
+    return made._audit(made._sound(tests={"stereotype": test}, **changes), name=name)
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Audits of three models, and a comparison."""
+    root = tmp_path_factory.mktemp("audits")
+    for name, estimate in (("one", 1.5), ("two", -0.3), ("three", 1.45)):
+        storage.save(root / name, _audit(name, estimate), made._items(), {"report.html": "old"})
+    result = compared._result(compared._comparison())
+    storage.save_folder(root / "before-after", storage.Folder(result, {}, {}))
+    return root
+
+
+def test_a_folder_s_report_is_written_anew(folders: Path) -> None:
+    done = run("report", "one", cwd=folders)
+    assert (done.returncode, done.stdout) == (0, "Report: one/report.html\n")
+    page = (folders / "one" / "report.html").read_text(encoding="utf-8")
+    assert_loads_nothing(page)
+    assert 'href="items/association.parquet"' in page
+    assert "All 80 items" in seen(page)
+    assert 'href="items' not in unmask.load(folders / "one").text()
+
+
+def test_csv_has_every_test_and_group(folders: Path, tmp_path: Path) -> None:
+    command([folders / "one"], "csv", tmp_path / "one.csv")
+    with (tmp_path / "one.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["kind"] for row in rows] == ["test"] + ["group"] * 6
+    test = rows[0]
+    assert (test["name"], float(test["estimate"]), float(test["low"]), test["p_value"]) == (
+        "stereotype",
+        1.5,
+        1.3,
+        "0.01",
+    )
+    assert float(rows[1]["estimate"]) == -1.234
+
+
+def test_markdown_has_the_facts_and_no_markup_of_others(folders: Path, tmp_path: Path) -> None:
+    unmask.load(folders / "one").report(tmp_path / "one.md")
+    text = (tmp_path / "one.md").read_text(encoding="utf-8")
+    assert "| stereotype | 90 | 1.500 | [1.300, 1.700] | 0.010 | – |" in text
+    for fact in (
+        "# Gender bias audit of one",
+        "The model links people",
+        "made from templates",
+        "binary",
+        "Bartl",
+        "ab12",
+    ):
+        assert fact in text
+    hostile = markdown.audit_markdown(_audit(f"{EVIL} | [a](b)\n# c", 1.0))
+    assert hostile.startswith('# Gender bias audit of \\<script>alert("x")\\</script>\\<img src=x')
+    assert "]\\(b) \\# c\n" in hostile
+
+
+def test_a_comparison_s_report_is_written_anew(folders: Path) -> None:
+    for form, fact in (
+        ("html", "Gender bias before and after"),
+        ("md", "| figure | before |"),
+        ("csv", "before_model,"),
+    ):
+        command([folders / "before-after"], form, None)
+        assert fact in (folders / "before-after" / f"report.{form}").read_text(encoding="utf-8")
+
+
+def test_several_audits_are_ranked_with_the_ranks_that_intervals_allow(
+    folders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [folders / name for name in ("one", "two", "three")]
+    monkeypatch.chdir(tmp_path)
+    command(names, "html", None)
+    page = (tmp_path / "ranking.html").read_text(encoding="utf-8")
+    assert_loads_nothing(page)
+    text = seen(page)
+    assert "one 1 to 2 1.50 [1.30, 1.70]" in text
+    assert "three 1 to 2 1.45 [1.25, 1.65]" in text
+    assert "two 3 −0.30 [−0.50, −0.10]" in text
+    assert "Which is the most biased cannot be told: one or three." in text
+    assert "10,000 draws" in text
+    with pytest.raises(UnmaskError, match=r"ranking\.html exists"):
+        command(names, "html", None)
+    audits = [unmask.load(name) for name in names]
+    frame = pd.DataFrame(csv.DictReader(unmask.ranking(audits, "csv").splitlines()))
+    assert frame[["model", "first_rank", "last_rank"]].to_numpy().tolist() == [
+        ["one", "1", "2"],
+        ["three", "1", "2"],
+        ["two", "3", "3"],
+    ]
+    assert "| two | 3 | −0.30 | [−0.50, −0.10] | – |" in unmask.ranking(audits, "md")
+
+
+@pytest.mark.parametrize(
+    ("names", "form", "out", "said"),
+    [
+        (["nothing"], "html", None, "nothing has no result.json; give a folder that unmask audit has written"),
+        (["one"], "pdf", None, "unknown format 'pdf'; choose from: html, md, csv"),
+        (["one", "one"], "md", None, "a folder was given twice; give each once"),
+        (["one", "before-after"], "md", None, "before-after is a comparison, and cannot be ranked; give audits"),
+        (["one"], "md", Path("two"), "two exists; give another name with --out, or remove it first"),
+    ],
+)
+def test_bad_input_is_one_line(
+    folders: Path, monkeypatch: pytest.MonkeyPatch, names: list[str], form: str, out: Path | None, said: str
+) -> None:
+    monkeypatch.chdir(folders)
+    with pytest.raises(UnmaskError) as caught:
+        command([Path(name) for name in names], form, out)
+    assert str(caught.value).startswith(said)
+
+
+def test_items_that_cannot_be_read_are_named(folders: Path, tmp_path: Path) -> None:
+    (tmp_path / "items").mkdir()
+    (tmp_path / "result.json").write_text((folders / "one" / "result.json").read_text(encoding="utf-8"))
+    (tmp_path / "items" / "association.parquet").write_text("no")
+    with pytest.raises(UnmaskError, match=r"association\.parquet cannot be read"):
+        unmask.load(tmp_path)
+
+
+def test_ranges_of_ranks_follow_from_intervals() -> None:
+    def around(value: float, half: float) -> tuple[float, float]:
+        return value - half, value + half
+
+    values = [3.0, -2.0, 1.0]
+    assert rank_ranges(values, [around(one, 0.1) for one in values]) == [(1, 1), (2, 2), (3, 3)]
+    assert rank_ranges(values, [around(one, 9.0) for one in values]) == [(1, 3)] * 3
+    assert rank_ranges([1.0, 1.0], [(1.0, 1.0), (1.0, 1.0)]) == [(1, 2), (1, 2)]
+    # two normal figures a difference d apart change places in Φ(−d/(σ√2)) of all draws: 2.5 % where d = 1.96 · √2 σ
+    half = 1.959964
+    apart = half * 2**0.5
+    assert rank_ranges([20 + apart * 1.1, 20], [around(20 + apart * 1.1, half), around(20, half)]) == [(1, 1), (2, 2)]
+    assert rank_ranges([20 + apart * 0.9, 20], [around(20 + apart * 0.9, half), around(20, half)]) == [(1, 2), (1, 2)]
+    assert rank_ranges([], []) == []
+
+
+def test_only_what_is_alike_is_ranked() -> None:
+    def ranked(*audits: AuditResult) -> list[ranking.Ranking]:
+        return ranking.rankings(audits)
+
+    assert ranked(_audit("a", 1.0), _audit("b", 0.5, corpus="emotions")) == []
+    (one,) = ranked(_audit("a", 1.0), _audit("a", 2.0, data_hash="other"))
+    assert [place.model for place in one.places] == ["a-2", "a"]
+    assert not one.alike
+    (bare,) = ranked(_audit("a", 1.0, None), _audit("b", 0.5, None))
+    assert [place.rank for place in bare.places] == ["–", "–"]
+    assert bare.sentence == "Without intervals, nothing can be said of how sure this order is."
+    (sure,) = ranked(_audit("a", 1.0), _audit("b", 0.1))
+    assert sure.sentence.startswith("a is the most biased here")
+
+
+def test_too_many_items_are_a_sample_the_most_extreme_first() -> None:
+    rows = 20_000
+    frame = pd.DataFrame(
+        {
+            "sentence": [f"Sentence {at}." for at in range(rows)],
+            "association": [at / rows * (-1) ** at for at in range(rows)],
+            "language": "en",
+            "template": [[at] for at in range(rows)],
+        }
+    )
+    (table,) = items.tables({"association": frame}, room=200_000)
+    data = json.loads(table["json"])
+    assert len(table["json"].encode()) <= 200_000
+    assert 1000 < data["size"] == table["size"] < table["of"] == rows
+    sentences, scores = data["columns"]
+    shown = [sentences["texts"][at] for at in sentences["at"]]
+    half = table["size"] // 2
+    assert shown[:half] == [f"Sentence {rows - 1 - at}." for at in range(half)]
+    rest = [int(text[9:-1]) for text in shown[half:]]
+    assert len(set(rest)) == len(rest)
+    assert min(rest) < rows / 20
+    assert scores["numbers"][0] == pytest.approx(-0.99995)
+    assert table["first"][0] == ["Sentence 19999.", "−1.000"]
+
+
+def test_items_of_an_unknown_measure_are_shown_whole_and_missing_values_are_empty() -> None:
+    frame = pd.DataFrame({"who": ["<a>", None, "b"], "ok": [True, False, True], "score": [0.5, float("nan"), -2.0]})
+    (table,) = items.tables({"mine": frame, "none": frame[:0]})
+    assert "<" not in table["json"]
+    assert table["title"] == "Mine"
+    assert table["first"] == [["b", "yes", "−2.000"], ["<a>", "yes", "0.500"], ["", "no", "–"]]
+
+
+def test_what_is_not_said_depends_on_what_was_measured() -> None:
+    def said(*measured: Measurement) -> str:
+        return " ".join(limits.limits(measured))
+
+    assert "(association 2e-06 nats)" in said(made._sound(noise_floor=2e-6))
+    assert "noise floor" not in said(made._sound(noise_floor=None))
+    assert "speaks of German only" in said(made._sound(language="de"))
+    assert "templates" not in said(made._sound(name="sentiment"))
+    assert "no sample of models" in " ".join(limits.study_limits(["sentiment"], ["en"]))
+
+
+def test_names_and_times_are_short() -> None:
+    assert [short_name(name) for name in ("/a/b/my-bert/", "google/bert", "bert", "./x/../y", "/", "../..")] == [
+        "my-bert",
+        "google/bert",
+        "bert",
+        "y",
+        "/",
+        "../..",
+    ]
+    assert different(["a", "b", "a"]) == ["a", "b", "a-2"]
+    assert moment("2020-02-02T03:02:02+01:00") == "2 February 2020, 02:02 UTC"
+    assert moment("yesterday") == "yesterday"
+    assert [setting(value) for value in (True, None, ["a", "b"], [], 3)] == ["yes", "–", "a, b", "–", "3"]

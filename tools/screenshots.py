@@ -1,0 +1,55 @@
+"""Make the pictures of the documentation: `python tools/screenshots.py` writes docs/report.png and docs/items.png.
+
+They show what the scores say that were recorded from bert-base-uncased (golden/ in the folder named by UNMASK_DATA).
+`python tools/screenshots.py AUDIT` shows an audit folder, or a model, instead. Needs Chromium and Playwright.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import unmask
+from unmask.results.storage import RESULT
+
+DOCS = Path(__file__).parent.parent / "docs"
+WIDTH = 1200
+
+
+def shoot(page: Path, picture: Path, *, height: int, top: str = "body") -> None:
+    """A picture of a page, from the element `top` downwards."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        tab = browser.new_page(viewport={"width": WIDTH, "height": height})
+        tab.goto(page.resolve().as_uri())
+        place = tab.locator(top).bounding_box()
+        assert place is not None
+        clip = {"x": 0, "y": place["y"], "width": WIDTH, "height": height}
+        tab.screenshot(path=picture, full_page=True, clip=clip)  # type: ignore[arg-type]
+        browser.close()
+
+
+def audit_of(given: str | None, scratch: Path) -> unmask.Audit | unmask.Compared:
+    """The audit to show: a folder, a model, or by default the recorded scores."""
+    if given is None:
+        named = scratch / "bert-base-uncased.tsv"  # an audit of scores goes by the name of their file
+        shutil.copy(Path(os.environ["UNMASK_DATA"]) / "golden" / "becpro_en_bert_association.tsv", named)
+        return unmask.analyse(named)
+    return unmask.load(given) if (Path(given) / RESULT).is_file() else unmask.audit(given)
+
+
+def main(given: str | None = None) -> None:
+    """Audit, if that is to be done, and take the pictures."""
+    with tempfile.TemporaryDirectory() as folder:
+        page = audit_of(given, Path(folder)).report(Path(folder) / "report.html")
+        shoot(page, DOCS / "report.png", height=1750)
+        shoot(page, DOCS / "items.png", height=820, top="section[aria-labelledby=items]")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
