@@ -59,12 +59,12 @@ class Request:
         one_of(self.language, LANGUAGES, "language")
         if self.seed < 0:
             raise UnmaskError(f"seed {self.seed} is negative; give 0 or more")
-        self._refuse_other_kinds(method)
         settings = chosen(method, self.settings, self.protocol)
         if self.corpus and not method.needs_text:
             raise UnmaskError(f"{self.method} learns from no text; leave out --corpus {self.corpus[0]}")
         if method.needs_text and not self.corpus and self.language != "en":
             raise UnmaskError(f"there is no corpus for {self.language!r} of our own; give a file with --corpus")
+        self._refuse_other_kinds(method)
         refuse_existing(self.out)
         return method, settings
 
