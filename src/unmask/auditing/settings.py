@@ -99,7 +99,7 @@ class Settings:
     pooling: Pooling = POOLING
     """Geometry: how the pieces of a word become one vector: first+last, mean or first."""
     words: int | None = None
-    """Geometry: how many words are asked about, the most frequent first; None: 3,000 nouns, or all of a file."""
+    """Geometry: how many words are asked about, the most frequent first; None: 2,000 nouns, or all of a file."""
     word_list: Path | None = None
     """Geometry: a file of words of the user's own, one a line."""
     full: bool = False

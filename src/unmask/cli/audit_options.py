@@ -151,7 +151,7 @@ Words = Annotated[
     typer.Option(
         min=1,
         rich_help_panel=GEOMETRY,
-        help="How many words are asked about, the most frequent first. Default: 3,000 nouns of an encoder, all of a"
+        help="How many words are asked about, the most frequent first. Default: 2,000 nouns of an encoder, all of a"
         " file of word vectors.",
     ),
 ]

@@ -49,21 +49,6 @@ def figure_of(one: Measurement, rule: Rule) -> Figure | None:
     return Figure(test.n, test.estimate, test.interval)
 
 
-def unreadable(one: Measurement, rule: Rule) -> str:
-    """Why a figure cannot be read as bias, whatever it is; empty if it can."""
-    if one.name == "association":
-        from unmask.measures.association.caveats import AGREEMENT  # a second, which other rules need not wait
-
-        if any(caveat.code == AGREEMENT for caveat in one.caveats):
-            return "grammatical agreement drowns the measure; judge the corpus without agreement"
-    if one.inference and one.inference.inconclusive:
-        from unmask.measures.inference.conclusive import is_understood
-
-        if rule.group or not is_understood(one.inference):
-            return f"the score cannot be read as bias: {one.inference.inconclusive}"
-    return ""
-
-
 def growth(now: Figure, then: Figure) -> tuple[float | None, Interval | None]:
     """How much further from no bias than then, with its interval.
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
 from unmask.errors import UnmaskError, listed
-from unmask.gating.figures import Figure, figure_of, growth, unreadable
+from unmask.gating.figures import Figure, figure_of, growth
 from unmask.gating.judgements import Judgement
 from unmask.gating.limits import allowed, judged_by
 from unmask.gating.policy import Policy, Rule
+from unmask.measures.readable import unreadable
 from unmask.results import AuditResult, Measurement
 
 CUSTOM = "custom"
@@ -53,7 +54,7 @@ def _judgement(rule: Rule, one: Measurement, figure: Figure, baseline: AuditResu
     known = _untold(rule, where(one), "", limit.words).model_copy(
         update={"n": figure.n, "value": figure.value, "interval": figure.interval}
     )
-    if why := unreadable(one, rule):
+    if why := unreadable(one, group=rule.group is not None):
         return known.model_copy(update={"why": why})
     if figure.n < rule.fewest_items:
         return known.model_copy(
@@ -85,7 +86,7 @@ def _then(rule: Rule, one: Measurement, baseline: AuditResult) -> Figure | str:
         return f"the baseline cannot be compared: it has {_all(baseline.measurements)}"
     if one.corpus == CUSTOM and one.data_hash != then.data_hash:
         return "the baseline cannot be compared: it was asked with other words or texts"
-    if why := unreadable(then, rule):
+    if why := unreadable(then, group=rule.group is not None):
         return f"the baseline: {why}"
     figure = figure_of(then, rule)
     if figure is None:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from decimal import ROUND_CEILING, Decimal
 
 from unmask.errors import UnmaskError
-from unmask.gating.figures import figure_of, unreadable
+from unmask.gating.figures import figure_of
 from unmask.gating.policy import Rule
+from unmask.measures.readable import unreadable
 from unmask.results import AuditResult, Measurement
 
 MAIN = {
@@ -42,7 +43,7 @@ def _rules(one: Measurement) -> Iterator[str]:
     for kind, name in figures or [("test", name) for name in one.tests]:
         rule = Rule.model_validate({kind: name, "magnitude_at_most": 0.0})
         figure = figure_of(one, rule)
-        if figure is None or figure.value is None or unreadable(one, rule):
+        if figure is None or figure.value is None or unreadable(one, group=rule.group is not None):
             continue
         distance, _ = figure.distance()
         assert distance is not None

@@ -22,7 +22,7 @@ PUBLISHED = {"word2vec": ("*word2vec*", "GoogleNews*"), "glove": ("glove*",)}
 CORPORA = (NOUNS, *PUBLISHED)
 GENDERED = 0.3
 """A profession rated above this by definition means a gender (*foreman*, *nun*); 282 of 320 do not."""
-DEFAULT_WORDS = 3000
+DEFAULT_WORDS = 2000
 """So many of the nouns are asked about unless more are wanted."""
 
 

@@ -33,7 +33,7 @@ def command(
     vocabulary: Annotated[
         list[str] | None,
         typer.Option(
-            help="Whose words are asked about: nouns (3,000, in the package), word2vec or glove (the papers'; all their"
+            help="Whose words are asked about: nouns (2,000, in the package), word2vec or glove (the papers'; all their"
             " nouns). Default: word2vec and glove where their files are on this machine, else nouns."
         ),
     ] = None,

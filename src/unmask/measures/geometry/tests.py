@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 
 from unmask.measures.geometry.contrast import Contrast
 from unmask.statistics.correlation import pearson
@@ -93,8 +94,10 @@ def two_means(rows: NDArray[np.floating]) -> list[NDArray[np.bool_]]:
 def _components(centred: NDArray[np.floating]) -> NDArray[np.floating]:
     """Where rows lie along the first principal components, one component a row."""
     tall = centred.shape[0] > centred.shape[1]
-    _, vectors = np.linalg.eigh(centred.T @ centred if tall else centred @ centred.T)
-    first = vectors[:, ::-1][:, :COMPONENTS]
+    products = centred.T @ centred if tall else centred @ centred.T
+    size = products.shape[0]
+    _, vectors = eigh(products, subset_by_index=(max(0, size - COMPONENTS), size - 1))
+    first = vectors[:, ::-1]
     along: NDArray[np.floating] = (centred @ first if tall else first).T
     return along
 
