@@ -187,6 +187,28 @@ def test_only_what_is_alike_is_ranked() -> None:
     assert sure.sentence.startswith("a is the most biased here")
 
 
+def _geometry(name: str, stereotype: float | None) -> AuditResult:
+    """An audit whose direction was taken out has no stereotype, but SEAT as ever."""
+    own = _audit(name, stereotype or 0.0, 0.1).measurements[0].tests["stereotype"]
+    own = own if stereotype is not None else own.model_copy(update={"estimate": None, "interval": None})
+    seat = made._test({"test": "SEAT 6"}, 1.33, effect_size=1.33, effect_size_name="d")
+    tests = {"stereotype": own, "SEAT 6": seat}
+    return made._audit(made._sound(name="geometry", corpus="nouns", tests=tests), name=name)
+
+
+def test_models_are_ranked_by_the_same_test_or_named_as_not_ranked() -> None:
+    audits = [_geometry("as it was", 0.45), _geometry("another", 0.2), _geometry("taken out", None)]
+    (one,) = ranking.rankings(audits)
+    assert [place.model for place in one.places] == ["as it was", "another"]
+    assert one.unit == "stereotype of professions, r"
+    line = "Geometry: frequent nouns, English (taken out): there is no estimate of its stereotype"
+    assert ranking.not_ranked(audits) == [line]
+    assert line in seen(ranking.render(audits))
+    assert f"- {line}\n" in markdown.ranking_markdown(audits)
+    (other,) = ranking.rankings([_geometry("a", None), _geometry("b", None)])
+    assert (other.test, other.unit) == ("SEAT 6", "SEAT 6, d")
+
+
 def test_too_many_items_are_a_sample_the_most_extreme_first() -> None:
     rows = 20_000
     frame = pd.DataFrame(

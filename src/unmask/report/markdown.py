@@ -10,7 +10,7 @@ from unmask.measures.association.verdict import is_agreement
 from unmask.report.figures import UNREADABLE
 from unmask.report.limits import limits
 from unmask.report.pages import capital, moment, p, setting, title
-from unmask.report.ranking import HOW, alone, rankings
+from unmask.report.ranking import HOW, not_ranked, rankings
 from unmask.results import AuditResult, Measurement
 from unmask.results.comparison import Comparison, ComparisonResult
 from unmask.results.naming import short_name
@@ -68,15 +68,14 @@ def comparison_markdown(result: ComparisonResult) -> str:
 def ranking_markdown(audits: Sequence[AuditResult]) -> str:
     """Several audits side by side."""
     lines = [f"# {len(audits)} models compared", ""]
-    found = rankings(audits)
-    for one in found:
+    for one in rankings(audits):
         lines += [f"## {plain(one.title)}", "", plain(one.sentence), ""]
         if not one.alike:
             lines += ["The models were not asked the same items, so that a difference may lie in these.", ""]
         cells = [(place.model, place.rank, place.value, place.bounds, p(place.test.p_adjusted)) for place in one.places]
         lines += [*_table(("model", "rank", "figure", "95 % interval", "p, adjusted"), cells), ""]
         lines += [f"{capital(one.unit)}.", ""]
-    lines += _list("Not ranked", alone(audits, found))
+    lines += _list("Not ranked", not_ranked(audits))
     lines += ["## How ranks come about", "", HOW, ""]
     lines += _list("What this does not say", limits([one for audit in audits for one in audit.measurements]))
     return _text([*lines, f"Made with Unmask {__version__}."])

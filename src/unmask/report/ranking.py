@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from unmask.measures.association.caveats import AGREEMENT
 from unmask.report.limits import limits
-from unmask.report.pages import CORPORA, fill, title
+from unmask.report.pages import fill, title
 from unmask.results import AuditResult, Measurement, Test
 from unmask.results.naming import different, short_name
 from unmask.results.numbers import interval, number
 from unmask.statistics.rank_ranges import rank_ranges
 
 MAIN = ("stereotype", "bias")
-"""The tests that speak for a measure, the first that it has; of any other measure, its first test."""
+"""The tests that speak for a measure, the first that a model has; else the first test that all models have."""
 UNITS = {
     "association": "stereotype in nats: the natural logarithm of a factor of odds",
     "sentiment": "male − female rating",
@@ -28,6 +28,7 @@ HOW = (
     " too wide: unmask compare pairs the items of two models, and finds smaller differences."
 )
 """How ranks come about."""
+AGREEING = "grammatical agreement drowns the measure"
 
 
 @dataclass(frozen=True)
@@ -64,22 +65,27 @@ class Ranking:
 
     measurement: Measurement
     """One of them, for what they have in common."""
+    test: str
+    """The test whose estimate is the figure, the same for all; empty if there is none."""
     places: list[Place]
+    left_out: dict[str, str]
+    """The models that have no place, and why."""
     alike: bool
     """Whether all were asked the same items."""
 
     @property
     def title(self) -> str:
         """What was measured."""
-        one = self.measurement
-        terms = f", {one.ratings.terms}" if one.ratings else ""
-        protocol = "" if one.protocol == "sound" else f", {one.protocol} protocol"
-        return title(one.name, CORPORA.get(one.corpus, one.corpus), one.language) + terms + protocol
+        return _title(self.measurement)
 
     @property
     def unit(self) -> str:
         """What the figure is."""
-        return UNITS.get(self.measurement.name, "estimate")
+        if self.test in MAIN and self.measurement.name in UNITS:
+            return UNITS[self.measurement.name]
+        one = self.places[0].test
+        unit = one.unit or (one.effect_size_name if one.effect_size == one.estimate else "")
+        return f"{self.test}, {unit}" if unit else self.test
 
     @property
     def sentence(self) -> str:
@@ -95,49 +101,60 @@ class Ranking:
 
 def rankings(audits: Sequence[AuditResult]) -> list[Ranking]:
     """A ranking for everything that two models or more were measured by and that can be read as bias."""
+    return [one for one in _all(audits) if len(one.places) > 1]
+
+
+def not_ranked(audits: Sequence[AuditResult]) -> list[str]:
+    """What has no place in any ranking, of which models, and why."""
+    lines = []
+    for one in _all(audits):
+        left = one.left_out | ({one.places[0].model: "no other model has it"} if len(one.places) == 1 else {})
+        for why in dict.fromkeys(left.values()):
+            lines.append(f"{one.title} ({', '.join(name for name in left if left[name] == why)}): {why}")
+    return lines
+
+
+def main_test(measurements: Sequence[Measurement]) -> str:
+    """The name of the test that speaks for a measure on all these models; empty if there is none."""
+    each = [[name for name, test in one.tests.items() if test.estimate is not None] for one in measurements]
+    named = [name for name in MAIN if any(name in names for names in each)]
+    shared = [name for names in each[:1] for name in names if all(name in others for others in each)]
+    return next(iter([*named, *shared]), "")
+
+
+def _all(audits: Sequence[AuditResult]) -> list[Ranking]:
+    """A ranking for everything that was measured, even if none or only one has a place."""
     names = different([short_name(one.model.name) for one in audits])
     groups: dict[tuple[str, ...], list[tuple[str, Measurement]]] = {}
     for name, audit in zip(names, audits, strict=True):
         for one in audit.measurements:
-            if all(caveat.code != AGREEMENT for caveat in one.caveats):
-                terms = one.ratings.terms if one.ratings else ""
-                groups.setdefault((one.name, one.language, one.corpus, one.protocol, terms), []).append((name, one))
-    found = [_ranking(members) for members in groups.values()]
-    return [one for one in found if len(one.places) > 1]
-
-
-def main_test(measurement: Measurement) -> Test | None:
-    """The test that speaks for a measure."""
-    named = [measurement.tests[name] for name in MAIN if name in measurement.tests]
-    return next((test for test in [*named, *measurement.tests.values()] if test.estimate is not None), None)
+            terms = one.ratings.terms if one.ratings else ""
+            groups.setdefault((one.name, one.language, one.corpus, one.protocol, terms), []).append((name, one))
+    return [_ranking(members) for members in groups.values()]
 
 
 def _ranking(members: Sequence[tuple[str, Measurement]]) -> Ranking:
-    tested = [(name, test) for name, one in members if (test := main_test(one)) is not None]
+    left_out = {name: AGREEING for name, one in members if any(caveat.code == AGREEMENT for caveat in one.caveats)}
+    able = [(name, one) for name, one in members if name not in left_out]
+    chosen = main_test([one for _, one in able])
+    tested = [(name, one.tests[chosen]) for name, one in able if chosen in one.tests]
+    tested = [(name, test) for name, test in tested if test.estimate is not None]
     tested.sort(key=lambda member: -abs(member[1].estimate or 0.0))
-    able = [(name, test.estimate or 0.0, test.interval) for name, test in tested if test.interval is not None]
-    ranges = dict(
-        zip(
-            [name for name, _, _ in able],
-            rank_ranges([value for _, value, _ in able], [bounds for _, _, bounds in able]),
-            strict=True,
-        )
-    )
+    why = f"there is no estimate of its {chosen}" if chosen else "the models have no test in common"
+    left_out |= {name: why for name, _ in able if name not in dict(tested)}
+    sure = [(name, test.estimate or 0.0, test.interval) for name, test in tested if test.interval is not None]
+    found = rank_ranges([value for _, value, _ in sure], [bounds for _, _, bounds in sure])
+    ranges = dict(zip([name for name, _, _ in sure], found, strict=True))
     small = all(abs(test.estimate or 0.0) < 0.1 for _, test in tested)
     places = [Place(name, test, ranges.get(name), 4 if small else 2) for name, test in tested]
-    hashes = {one.data_hash for _, one in members}
-    return Ranking(members[0][1], places, alike=len(hashes) == 1)
+    hashes = {one.data_hash for _, one in able}
+    return Ranking(members[0][1], chosen, places, left_out, alike=len(hashes) == 1)
 
 
-def alone(audits: Sequence[AuditResult], found: Sequence[Ranking]) -> list[str]:
-    """What only one model was measured by."""
-    ranked = {(one.measurement.name, one.measurement.language, one.measurement.corpus) for one in found}
-    every = [(each.name, each.language, each.corpus) for one in audits for each in one.measurements]
-    return [
-        title(name, corpus, language)
-        for name, language, corpus in dict.fromkeys(every)
-        if (name, language, corpus) not in ranked
-    ]
+def _title(one: Measurement) -> str:
+    terms = f", {one.ratings.terms}" if one.ratings else ""
+    protocol = "" if one.protocol == "sound" else f", {one.protocol} protocol"
+    return title(one.name, one.corpus, one.language) + terms + protocol
 
 
 def render(audits: Sequence[AuditResult]) -> str:
@@ -152,33 +169,8 @@ def render(audits: Sequence[AuditResult]) -> str:
         heading=f"{len(audits)} models compared",
         audits=list(zip(names, audits, strict=True)),
         rankings=[(one, forest(one)) for one in found],
-        alone=alone(audits, found),
+        not_ranked=not_ranked(audits),
         how=HOW,
         limits=limits([one for audit in audits for one in audit.measurements]),
         version=__version__,
     )
-
-
-def rows(audits: Sequence[AuditResult]) -> Iterator[dict[str, str | float | int | None]]:
-    """The ranking as rows of a table."""
-    for one in rankings(audits):
-        for place in one.places:
-            low, high = place.test.interval or (None, None)
-            first, last = place.ranks or (None, None)
-            measured = one.measurement
-            yield {
-                "measure": measured.name,
-                "language": measured.language,
-                "corpus": measured.corpus,
-                "protocol": measured.protocol,
-                "terms": measured.ratings.terms if measured.ratings else "",
-                "model": place.model,
-                "n": place.test.n,
-                "estimate": place.test.estimate,
-                "low": low,
-                "high": high,
-                "p_value": place.test.p_value,
-                "p_adjusted": place.test.p_adjusted,
-                "first_rank": first,
-                "last_rank": last,
-            }

@@ -1,12 +1,13 @@
-"""Results as rows of a table, for CSV: one a test or a group of an audit, one a change of a comparison."""
+"""Results as rows of a table, for CSV: one a test or a group of an audit, a change of a comparison, a model of a ranking."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import StringIO
 from typing import Any
 
+from unmask.report.ranking import rankings
 from unmask.results import AuditResult
 from unmask.results.comparison import ComparisonResult
 
@@ -60,6 +61,32 @@ def comparison_rows(result: ComparisonResult) -> Iterator[dict[str, Any]]:
                 "p_value": change.p_value,
                 "p_adjusted": change.p_adjusted,
                 "verdict": change.verdict,
+            }
+
+
+def ranking_rows(audits: Sequence[AuditResult]) -> Iterator[dict[str, Any]]:
+    """Every place of a ranking."""
+    for one in rankings(audits):
+        for place in one.places:
+            low, high = place.test.interval or (None, None)
+            first, last = place.ranks or (None, None)
+            measured = one.measurement
+            yield {
+                "measure": measured.name,
+                "language": measured.language,
+                "corpus": measured.corpus,
+                "protocol": measured.protocol,
+                "terms": measured.ratings.terms if measured.ratings else "",
+                "test": one.test,
+                "model": place.model,
+                "n": place.test.n,
+                "estimate": place.test.estimate,
+                "low": low,
+                "high": high,
+                "p_value": place.test.p_value,
+                "p_adjusted": place.test.p_adjusted,
+                "first_rank": first,
+                "last_rank": last,
             }
 
 
