@@ -187,6 +187,21 @@ def test_only_what_is_alike_is_ranked() -> None:
     assert sure.sentence.startswith("a is the most biased here")
 
 
+def test_a_wide_interval_around_zero_is_not_called_the_most_biased() -> None:
+    (one,) = ranking.rankings([_audit("wide", 0.5, 5.0), _audit("narrow", 0.05, 0.02)])
+    assert one.places[0].rank == "1"
+    said = "Which is the most biased cannot be told: wide comes first, but its interval holds zero."
+    assert one.sentence == said
+
+
+def test_of_many_models_alike_a_few_are_named() -> None:
+    few, some, many = (ranking.rankings([_audit(f"m{at}", 1.0) for at in range(size)])[0] for size in (6, 45, 60))
+    assert few.sentence == "Which is the most biased cannot be told: m0, m1, m2 or one of 3 others."
+    assert some.sentence.startswith("Which is the most biased cannot be told")
+    assert "none comes first in more than a few draws, and m" in many.sentence
+    assert len(many.sentence) < 160
+
+
 def _geometry(name: str, stereotype: float | None) -> AuditResult:
     """An audit whose direction was taken out has no stereotype, but SEAT as ever."""
     own = _audit(name, stereotype or 0.0, 0.1).measurements[0].tests["stereotype"]

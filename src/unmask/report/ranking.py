@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from unmask.measures.association.caveats import AGREEMENT
+from unmask.measures.judging import side
 from unmask.report.limits import limits
 from unmask.report.pages import fill, title
 from unmask.results import AuditResult, Measurement, Test
@@ -28,6 +29,9 @@ HOW = (
     " too wide: unmask compare pairs the items of two models, and finds smaller differences."
 )
 """How ranks come about."""
+UNTOLD = "Which is the most biased cannot be told"
+MOST_NAMES = 3
+"""So many models are named in a sentence."""
 AGREEING = "grammatical agreement drowns the measure"
 
 
@@ -50,6 +54,11 @@ class Place:
     def bounds(self) -> str:
         """The interval of its figure."""
         return interval(self.test.interval, self.digits)
+
+    @property
+    def sure(self) -> bool:
+        """Whether its interval leaves zero out."""
+        return side(self.test.interval) != 0
 
     @property
     def rank(self) -> str:
@@ -90,13 +99,20 @@ class Ranking:
     @property
     def sentence(self) -> str:
         """What can be said of the order."""
-        ranked = [place for place in self.places if place.ranks]
+        ranked = [(place.ranks[0], place) for place in self.places if place.ranks]
         if len(ranked) < 2:
             return "Without intervals, nothing can be said of how sure this order is."
-        first = [place.model for place in ranked if place.ranks and place.ranks[0] == 1]
-        if len(first) == 1:
-            return f"{first[0]} is the most biased here; no other model comes first in more than a few draws."
-        return f"Which is the most biased cannot be told: {', '.join(first[:-1])} or {first[-1]}."
+        best = min(rank for rank, _ in ranked)
+        first = [place for rank, place in ranked if rank == best]
+        if best > 1:  # there are so many that each comes first in few draws
+            return f"{UNTOLD}: none comes first in more than a few draws, and {_either(first)} is the nearest to it."
+        if len(first) > 1:
+            return f"{UNTOLD}: {_either(first)}."
+        if first[0].ranks != (1, 1):
+            return f"{UNTOLD}: {first[0].model} alone comes first in more than a few draws, but may be {first[0].rank}."
+        if not first[0].sure:
+            return f"{UNTOLD}: {first[0].model} comes first, but its interval holds zero."
+        return f"{first[0].model} is the most biased here; no other model comes first in more than a few draws."
 
 
 def rankings(audits: Sequence[AuditResult]) -> list[Ranking]:
@@ -149,6 +165,14 @@ def _ranking(members: Sequence[tuple[str, Measurement]]) -> Ranking:
     places = [Place(name, test, ranges.get(name), 4 if small else 2) for name, test in tested]
     hashes = {one.data_hash for _, one in able}
     return Ranking(members[0][1], chosen, places, left_out, alike=len(hashes) == 1)
+
+
+def _either(places: Sequence[Place]) -> str:
+    """`a, b or c`; `a, b, c or one of 4 others`."""
+    names = [place.model for place in places[:MOST_NAMES]]
+    if len(places) > MOST_NAMES:
+        names.append("one other" if len(places) == MOST_NAMES + 1 else f"one of {len(places) - MOST_NAMES} others")
+    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _title(one: Measurement) -> str:

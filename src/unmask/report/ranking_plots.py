@@ -16,8 +16,7 @@ def forest(ranking: Ranking) -> str:
     for at, place in enumerate(ranking.places):
         value = place.test.estimate or 0.0
         low, high = place.test.interval or (value, value)
-        sure = place.test.interval is not None and (low > 0 or high < 0)
-        point: Point = {"at": at, "name": place.model, "value": value, "low": low, "high": high, "sure": sure}
+        point: Point = {"at": at, "name": place.model, "value": value, "low": low, "high": high, "sure": place.sure}
         said = {"text": place.value, "rank": place.rank}
         points.append(point | said | {"tip": f"{place.model}: {place.value} {place.bounds}, rank {place.rank}"})
     scale = around(point[end] for point in points for end in ("low", "high"))
