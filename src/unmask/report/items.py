@@ -63,6 +63,8 @@ MOST_CHOICES = 12
 """A column with so many different texts can be filtered by them."""
 FIRST = 25
 """So many rows are in the page for who has no script."""
+COLLECTIONS = (list, dict, tuple, set, np.ndarray)
+"""A column that holds these is not shown; Parquet gives lists back as arrays."""
 DIGITS = 5
 """Significant digits of numbers in the page; the file has them all."""
 
@@ -104,7 +106,7 @@ def _shown(measure: str, frame: pd.DataFrame) -> pd.DataFrame:
     if "before" in frame:  # two models side by side
         wanted = [name for name in wanted if name != SCORES.get(measure)]
     there = frame.reset_index(drop=True)[[name for name in wanted if name in frame]]
-    there = there[[name for name in there if not there[name].map(lambda one: isinstance(one, list | dict)).any()]]
+    there = there[[name for name in there if not there[name].map(lambda one: isinstance(one, COLLECTIONS)).any()]]
     varied = [name for name in there if len(there) == 1 or there[name].nunique(dropna=False) > 1]
     return there[(varied or list(there))[:MOST_COLUMNS]]
 
