@@ -17,9 +17,11 @@ from commands import unmask as run
 from pages import EVIL, assert_loads_nothing, seen
 from unmask.cli.report import command
 from unmask.errors import UnmaskError
+from unmask.measures.association.caveats import AGREEMENT
+from unmask.probes.inference import CONTROL
 from unmask.report import items, limits, markdown, ranking
 from unmask.report.pages import moment, setting
-from unmask.results import AuditResult, Measurement, Test, storage
+from unmask.results import AuditResult, Caveat, Distribution, Inference, Measurement, Test, storage
 from unmask.results.naming import different, short_name
 from unmask.statistics.rank_ranges import rank_ranges
 
@@ -224,6 +226,30 @@ def test_models_are_ranked_by_the_same_test_or_named_as_not_ranked() -> None:
     assert (other.test, other.unit) == ("SEAT 6", "SEAT 6, d")
 
 
+def _inference(name: str, entailed: float) -> AuditResult:
+    shares = {"entailment": entailed, "neutral": 1 - entailed, "contradiction": 0.0}
+    control = Distribution(name=CONTROL, labels={"set": CONTROL}, n=9, shares=shares)
+    why = "" if entailed > 0.5 else "it understands nothing"
+    own = Inference(sets=[control], by_type=[], occupations=[], templates=1, inconclusive=why)
+    test = _audit(name, entailed).measurements[0].tests
+    return made._audit(made._sound(name="inference", corpus="sentences", tests=test, inference=own), name=name)
+
+
+def test_what_cannot_be_read_as_bias_is_not_ranked_and_the_page_says_why() -> None:
+    agreement = [Caveat(code=AGREEMENT, text="Words agree.")]
+    audits = [_inference("a", 0.9), _inference("b", 0.95), _inference("c", 0.1)]
+    audits += [_audit("d", 1.0, language="de", caveats=agreement), _audit("e", 2.0, language="de", caveats=agreement)]
+    (one,) = ranking.rankings(audits)
+    assert [place.model for place in one.places] == ["b", "a"]
+    lines = [
+        "Inference: the built-in sentences, English (c): the score cannot be read as bias: it understands nothing",
+        "Association: BEC-Pro, German (d, e): grammatical agreement drowns the measure; judge the corpus without"
+        " agreement",
+    ]
+    assert ranking.not_ranked(audits) == lines
+    assert all(line in seen(ranking.render(audits)) for line in lines)
+
+
 def test_too_many_items_are_a_sample_the_most_extreme_first() -> None:
     rows = 20_000
     frame = pd.DataFrame(
@@ -255,6 +281,15 @@ def test_items_of_an_unknown_measure_are_shown_whole_and_missing_values_are_empt
     assert "<" not in table["json"]
     assert table["title"] == "Mine"
     assert table["first"] == [["b", "yes", "−2.000"], ["<a>", "yes", "0.500"], ["", "no", "–"]]
+
+
+def test_columns_of_lists_are_left_out_even_as_parquet_gives_them_back(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"who": ["a", "b"], "score": [0.5, 2.0], "words": [["x"], ["y", "z"]]})
+    frame.to_parquet(tmp_path / "mine.parquet")
+    again = pd.read_parquet(tmp_path / "mine.parquet")
+    again["pair"], again["set"] = [("x", []), ("y", [])], [{"x"}, {"y"}]
+    (table,) = items.tables({"mine": again})
+    assert [column["name"] for column in table["columns"]] == ["who", "score"]
 
 
 def test_what_is_not_said_depends_on_what_was_measured() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from unmask.measures.association.caveats import AGREEMENT
 from unmask.measures.judging import side
+from unmask.measures.readable import unreadable
 from unmask.report.limits import limits
 from unmask.report.pages import fill, title
 from unmask.results import AuditResult, Measurement, Test
@@ -32,7 +32,6 @@ HOW = (
 UNTOLD = "Which is the most biased cannot be told"
 MOST_NAMES = 3
 """So many models are named in a sentence."""
-AGREEING = "grammatical agreement drowns the measure"
 
 
 @dataclass(frozen=True)
@@ -108,11 +107,12 @@ class Ranking:
             return f"{UNTOLD}: none comes first in more than a few draws, and {_either(first)} is the nearest to it."
         if len(first) > 1:
             return f"{UNTOLD}: {_either(first)}."
-        if first[0].ranks != (1, 1):
-            return f"{UNTOLD}: {first[0].model} alone comes first in more than a few draws, but may be {first[0].rank}."
-        if not first[0].sure:
-            return f"{UNTOLD}: {first[0].model} comes first, but its interval holds zero."
-        return f"{first[0].model} is the most biased here; no other model comes first in more than a few draws."
+        (one,) = first
+        if one.ranks != (1, 1):
+            return f"{UNTOLD}: {one.model} alone comes first in more than a few draws, but its rank is {one.rank}."
+        if not one.sure:
+            return f"{UNTOLD}: {one.model} comes first, but its interval holds zero."
+        return f"{one.model} is the most biased here; no other model comes first in more than a few draws."
 
 
 def rankings(audits: Sequence[AuditResult]) -> list[Ranking]:
@@ -150,7 +150,7 @@ def _all(audits: Sequence[AuditResult]) -> list[Ranking]:
 
 
 def _ranking(members: Sequence[tuple[str, Measurement]]) -> Ranking:
-    left_out = {name: AGREEING for name, one in members if any(caveat.code == AGREEMENT for caveat in one.caveats)}
+    left_out = {name: why for name, one in members if (why := unreadable(one))}
     able = [(name, one) for name, one in members if name not in left_out]
     chosen = main_test([one for _, one in able])
     tested = [(name, one.tests[chosen]) for name, one in able if chosen in one.tests]

@@ -1,4 +1,4 @@
-"""Results as rows of a table, for CSV: one a test or a group of an audit, a change of a comparison, a model of a ranking."""
+"""Results as rows for CSV: one a test or group of an audit, a change of a comparison, a model of a ranking."""
 
 from __future__ import annotations
 
