@@ -21,7 +21,8 @@ from unmask.measures.association.caveats import AGREEMENT
 from unmask.probes.inference import CONTROL
 from unmask.report import items, limits, markdown, ranking
 from unmask.report.pages import moment, setting
-from unmask.results import AuditResult, Caveat, Distribution, Inference, Measurement, Test, storage
+from unmask.results import AuditResult, Caveat, Distribution, Inference, Measurement, Origin, Test, storage
+from unmask.results.markdown import escaped
 from unmask.results.naming import different, short_name
 from unmask.statistics.rank_ranges import rank_ranges
 
@@ -91,8 +92,17 @@ def test_markdown_has_the_facts_and_no_markup_of_others(folders: Path, tmp_path:
     ):
         assert fact in text
     hostile = markdown.audit_markdown(_audit(f"{EVIL} | [a](b)\n# c", 1.0))
-    assert hostile.startswith('# Gender bias audit of \\<script>alert("x")\\</script>\\<img src=x')
-    assert "]\\(b) \\# c\n" in hostile
+    assert hostile.startswith('# Gender bias audit of &lt;script>alert("x")&lt;/script>&lt;img src=x')
+    assert "\\](b) \\# c\n" in hostile
+    assert escaped("p < 0.05 > 0, R&D &lt; <b> [a]: b") == "p < 0.05 > 0, R&amp;D &amp;lt; &lt;b> [a\\]: b"
+
+
+def test_markdown_names_the_package_of_a_measure_of_others() -> None:
+    origin = Origin(package="their-package", version="1.0", about="What is there.", citation="Them (2020)")
+    text = markdown.audit_markdown(made._audit(made._sound(name="theirs", plugin=origin), made._sound(name="geometry")))
+    said = "- Theirs: What is there. After Them (2020). A measure of the package their-package 1.0,"
+    assert f"{said} which Unmask has run and not checked.\n- Geometry: after H. Gonen" in text
+    assert "Caliskan" in text
 
 
 def test_a_comparison_s_report_is_written_anew(folders: Path) -> None:

@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from unmask import __version__
 from unmask.measures.association.verdict import is_agreement
+from unmask.report.citations import CITATIONS
 from unmask.report.figures import UNREADABLE
+from unmask.report.generic import source
 from unmask.report.limits import limits
-from unmask.report.pages import capital, moment, p, setting, title
+from unmask.report.pages import capital, measure_name, moment, p, setting, title
 from unmask.report.ranking import HOW, not_ranked, rankings
 from unmask.results import AuditResult, Measurement
 from unmask.results.comparison import Comparison, ComparisonResult
+from unmask.results.markdown import escaped
 from unmask.results.naming import short_name
 from unmask.results.numbers import interval, number
-
-SPECIAL = re.compile(r"[\\`*_|#~]|<(?=[A-Za-z/!?])|&(?=[A-Za-z#])|(?<=\])\(")
-"""What would be markup; a bracket only where it would make a link, and `<` where it would begin a tag."""
-CITATIONS = {
-    "association": "M. Bartl, M. Nissim and A. Gatt (2020), Unmasking Contextual Stereotypes: Measuring and Mitigating"
-    " BERT’s Gender Bias.",
-    "sentiment": "S. Jentzsch and C. Turan (2022), Gender Bias in BERT – Measuring and Analysing Biases through"
-    " Sentiment Rating in a Realistic Downstream Classification Task.",
-    "inference": "P. Anantaprayoon, M. Kaneko and N. Okazaki (2024), Evaluating Gender Bias of Pre-trained Language"
-    " Models in Natural Language Inference by Considering All Labels.",
-    "geometry": "H. Gonen and Y. Goldberg (2019), Lipstick on a Pig: Debiasing Methods Cover up Systematic Gender"
-    " Biases in Word Embeddings But do not Remove Them.",
-    "crows-pairs": "N. Nangia, C. Vania, R. Bhalerao and S. R. Bowman (2020), CrowS-Pairs: A Challenge Dataset for"
-    " Measuring Social Biases in Masked Language Models.",
-}
-"""What a measure is after."""
 
 
 def audit_markdown(result: AuditResult) -> str:
@@ -38,17 +24,16 @@ def audit_markdown(result: AuditResult) -> str:
     model = result.model
     size = f", {model.parameters:,} parameters" if model.parameters else ""
     lines = [
-        f"# Gender bias audit of {plain(short_name(model.name))}",
+        f"# Gender bias audit of {escaped(short_name(model.name))}",
         "",
-        f"{plain(model.architecture)}{size}, {plain(moment(result.created))}",
+        f"{escaped(model.architecture)}{size}, {escaped(moment(result.created))}",
         "",
     ]
     for one in result.measurements:
         lines += _measurement(one)
     if result.measurements:
         lines += _list("What this does not say", limits(result.measurements))
-    names = dict.fromkeys(one.name for one in result.measurements)
-    lines += _list("Method", [f"{capital(name)}: after {CITATIONS[name]}" for name in names if name in CITATIONS])
+    lines += _list("Method", list(_method(result.measurements)))
     facts: dict[str, object] = {"model": model.name, "weights (SHA-256)": model.weight_hash, "seed": result.seed}
     facts |= {name.replace("_", " "): value for name, value in result.configuration.items() if value is not None}
     facts |= {"unmask": result.unmask_version} | dict(result.libraries)
@@ -57,8 +42,8 @@ def audit_markdown(result: AuditResult) -> str:
 
 def comparison_markdown(result: ComparisonResult) -> str:
     """The report of a comparison."""
-    after = ", ".join(plain(side.name) for side in result.after)
-    lines = [f"# {plain(result.before.name)} → {after}", "", plain(moment(result.created)), ""]
+    after = ", ".join(escaped(side.name) for side in result.after)
+    lines = [f"# {escaped(result.before.name)} → {after}", "", escaped(moment(result.created)), ""]
     for one in result.comparisons:
         lines += _comparison(one)
     lines += _list("Before you rely on any of this", [caveat.text for caveat in result.caveats])
@@ -69,7 +54,7 @@ def ranking_markdown(audits: Sequence[AuditResult]) -> str:
     """Several audits side by side."""
     lines = [f"# {len(audits)} models compared", ""]
     for one in rankings(audits):
-        lines += [f"## {plain(one.title)}", "", plain(one.sentence), ""]
+        lines += [f"## {escaped(one.title)}", "", escaped(one.sentence), ""]
         if not one.alike:
             lines += ["The models were not asked the same items, so that a difference may lie in these.", ""]
         cells = [(place.model, place.rank, place.value, place.bounds, p(place.test.p_adjusted)) for place in one.places]
@@ -81,14 +66,20 @@ def ranking_markdown(audits: Sequence[AuditResult]) -> str:
     return _text([*lines, f"Made with Unmask {__version__}."])
 
 
-def plain(text: str) -> str:
-    """Text in which nothing is markup, in one line."""
-    return SPECIAL.sub(r"\\\g<0>", " ".join(text.split()))
+def _method(measurements: Sequence[Measurement]) -> Iterator[str]:
+    """The papers behind each measure; of a measure of another package, what that says of itself."""
+    for name, one in {one.name: one for one in measurements}.items():
+        if one.plugin:
+            after = f" After {one.plugin.citation}." if one.plugin.citation else ""
+            origin = f"A measure of the package {source(one)}, which Unmask has run and not checked."
+            yield f"{measure_name(name)}: {one.plugin.about}{after} {origin}"
+        elif name in CITATIONS:
+            yield f"{measure_name(name)}: after {' '.join(CITATIONS[name])}"
 
 
 def _measurement(one: Measurement) -> Iterator[str]:
-    yield from (f"## {plain(title(one.name, one.corpus, one.language))}", "")
-    yield from (plain(one.headline or "No finding."), "")
+    yield from (f"## {escaped(title(one.name, one.corpus, one.language))}", "")
+    yield from (escaped(one.headline or "No finding."), "")
     tests = [
         (name, f"{test.n:,}", number(test.estimate, 3), interval(test.interval, 3), p(test.p_value), p(test.p_adjusted))
         for name, test in one.tests.items()
@@ -105,8 +96,8 @@ def _measurement(one: Measurement) -> Iterator[str]:
 
 def _comparison(one: Comparison) -> Iterator[str]:
     verdict = UNREADABLE if is_agreement(one) else one.verdict
-    yield from (f"## {plain(one.after)}: {plain(title(one.name, one.corpus, one.language))}", "")
-    yield from (f"**{capital(verdict)}.** {plain(f'{one.headline} {one.cost}')}", "")
+    yield from (f"## {escaped(one.after)}: {escaped(title(one.name, one.corpus, one.language))}", "")
+    yield from (f"**{capital(verdict)}.** {escaped(f'{one.headline} {one.cost}')}", "")
     cells = [
         (
             name,
@@ -128,11 +119,11 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]
     yield f"| {' | '.join(heads)} |"
     yield f"|---|{'---:|' * (len(heads) - 1)}"
     for row in rows:
-        yield f"| {' | '.join(plain(cell) for cell in row)} |"
+        yield f"| {' | '.join(escaped(cell) for cell in row)} |"
 
 
 def _list(heading: str, lines: Sequence[str], *, level: int = 2) -> list[str]:
-    return [f"{'#' * level} {heading}", "", *(f"- {plain(line)}" for line in lines), ""] if lines else []
+    return [f"{'#' * level} {heading}", "", *(f"- {escaped(line)}" for line in lines), ""] if lines else []
 
 
 def _text(lines: Iterable[str]) -> str:

@@ -13,10 +13,10 @@ def plain(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """For a sentence: nothing in it is a tag, a link or emphasis."""
+    """For a sentence, in one line: nothing in it is a tag, a link, a heading or emphasis; `p < 0.05` stays as it is."""
     line = "".join(letter for letter in " ".join(text.split()) if letter.isprintable())
-    line = re.sub(r"([\\`*_|~])", r"\\\1", line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
-    return re.sub(r"\](?=[(\[])", r"\]", line)
+    line = re.sub(r"^>", "&gt;", re.sub(r"<(?=[A-Za-z/!?])", "&lt;", re.sub(r"&(?=[A-Za-z#])", "&amp;", line)))
+    return re.sub(r"\](?=[(\[:])", r"\]", re.sub(r"([\\`*_|#~])", r"\\\1", line))
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
