@@ -138,6 +138,17 @@ def test_results_of_ours_are_replaced_and_others_stay(name: str) -> None:
     assert update(second, [_audit(_measurement(), _measurement("geometry"))]) == first
 
 
+@pytest.mark.parametrize("name", FRONTS)
+def test_audits_may_come_in_another_order(name: str) -> None:
+    alone, first, second = _audit(), _audit(_measurement("geometry")), _audit(_measurement("sentiment"))
+    made = update(f"---\n{FRONTS[name]}---\n{BODY}", [alone])
+    for audits in ([first, alone], [alone, first], [second, first, alone]):
+        made = update(made, audits)
+        assert update(made, audits) == made
+        ours = sorted(one["metrics"][0]["type"] for one in _results(made) if is_ours(one))
+        assert ours == sorted(f"unmask-{one.measurements[0].name}-stereotype" for one in audits)
+
+
 def test_an_entry_of_ours_between_others_changes_where_it_stands() -> None:
     ours = update("---\nmodel-index:\n- name: x\n  results:\n" + FOREIGN + "---\n", [_audit()])
     head, front, rest = split(ours)
