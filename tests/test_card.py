@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Callable
 from itertools import pairwise
@@ -17,9 +18,11 @@ from markdown_it import MarkdownIt
 import unmask
 from commands import unmask as _run
 from pages import EVIL
+from unmask.auditing import Settings
 from unmask.errors import UnmaskError
 from unmask.models.weights import weights_at
-from unmask.report.card import BEGIN, END, command, update
+from unmask.report.card import BEGIN, END, update
+from unmask.report.card_command import commands
 from unmask.report.front_matter import is_ours, split
 from unmask.results import AuditResult, Caveat, Group, Measurement, ModelInfo, Test, storage
 
@@ -235,15 +238,61 @@ def test_the_section_says_what_was_found_and_what_not() -> None:
     assert "9.0" not in made.replace("90", "")
 
 
-def test_the_command_repeats_the_audit() -> None:
-    assert command(_audit()) == (
-        "unmask audit org/my-model --measure association --language en --language de --protocol published"
-        " --corpus bec-pro --labels a,b --limit 5 --full --seed 7"
+@pytest.mark.parametrize(
+    ("measure", "corpus", "settings", "changes", "said"),
+    [
+        ("association", "bec-pro", Settings(), {}, "--measure association"),
+        ("association", "bec-pro", Settings(seed=0), {}, "--measure association --seed 0"),
+        ("association", "emotions", Settings(corpora=("emotions",)), {}, "--measure association --corpus emotions"),
+        ("association", "custom", Settings(persons=Path("p.csv")), {}, "--measure association --persons p.csv"),
+        (
+            "inference",
+            "custom",
+            Settings(templates=Path("t.csv"), labels=("a", "b", "c"), limit=5),
+            {"corpora": ["sentences"], "label_order": ["0", "1", "2"]},
+            "--measure inference --templates t.csv --limit 5 --labels a,b,c",
+        ),
+        (
+            "geometry",
+            "word2vec",
+            Settings(corpora=("word2vec",)),
+            {"geometry_words": ["word2vec"]},
+            "--measure geometry --corpus word2vec",
+        ),
+        ("geometry", "glove", Settings(full=True), {"geometry_words": ["glove"]}, "--measure geometry --full"),
+        (
+            "sentiment",
+            "reviews",
+            Settings(terms=("all", Path("my terms.csv"))),
+            {"corpora": ["reviews"], "long_texts": "head", "most_tokens": 512},
+            "--measure sentiment --corpus reviews --terms all --terms 'my terms.csv' --most-tokens 512",
+        ),
+    ],
+)
+def test_the_command_repeats_the_audit(
+    measure: str, corpus: str, settings: Settings, changes: dict[str, Any], said: str
+) -> None:
+    configuration = settings.resolved(measure) | changes
+    audit = _audit(_measurement(measure, corpus=corpus)).model_copy(
+        update={"configuration": configuration, "seed": settings.seed}
     )
-    usual = _audit().model_copy(
-        update={"configuration": {"languages": ["en"], "protocol": "sound", "corpora": ["en/bec-pro"]}, "seed": 42}
+    assert commands(audit) == [f"$ unmask audit org/my-model {said}"]
+
+
+def test_the_command_of_what_no_command_line_can_say() -> None:
+    configuration = Settings(texts=["a", "b", "c"]).resolved("sentiment") | {"corpora": ["custom"]}
+    texts = _audit(_measurement("sentiment", corpus="custom"), name="x`; rm -r y `").model_copy(
+        update={"configuration": configuration, "seed": 42}
     )
-    assert command(usual) == "unmask audit org/my-model"
+    first, second = commands(texts)
+    assert first == "# 3 given texts were handed over in Python: put them into the column text of texts.csv"
+    assert shlex.split(second)[2:] == ["audit", "x'; rm -r y '", "--measure", "sentiment", "--texts", "texts.csv"]
+    strange = _audit(_measurement(corpus="theirs"))
+    assert commands(strange) == ["# the audit does not say how it was made"]
+    scores = {"items": "s.csv", "measures": ["association"], "languages": ["de"], "protocol": "sound"}
+    assert commands(strange.model_copy(update={"configuration": scores, "seed": 0})) == [
+        "$ unmask analyse s.csv --measure association --language de --seed 0"
+    ]
 
 
 def test_a_measure_that_is_not_known_here_and_one_without_a_value() -> None:

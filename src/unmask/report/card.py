@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from unmask.auditing import CONTRASTS, LAYERS, POOLING, SEED, Settings
 from unmask.errors import UnmaskError, listed
+from unmask.report.card_command import commands
 from unmask.report.card_figures import entry, figures
 from unmask.report.citations import CITATIONS
 from unmask.report.front_matter import with_results
@@ -19,16 +18,6 @@ from unmask.results.numbers import interval, number
 
 BEGIN = "<!-- unmask card: begin; what stands here is written anew by unmask card -->"
 END = "<!-- unmask card: end -->"
-UNSAID = {"device", "offline", "allow_pickle", "allow_remote_code", "label_order", "geometry_words", "items"}
-"""Settings that change no number, or that no option gives."""
-OPTIONS = {"measures": "measure", "languages": "language", "corpora": "corpus"}
-USUAL = {"languages": ["en"], "protocol": "sound", "long_texts": "head", "terms": ["all"]} | {
-    "layers": LAYERS,
-    "pooling": POOLING,
-    "contrasts": CONTRASTS,
-    "seed": SEED,
-}
-"""What need not be said."""
 
 
 @dataclass(frozen=True)
@@ -78,47 +67,16 @@ def section(audits: Sequence[AuditResult], found: Sequence[Found], *, note: str 
         findings=[(title(one.name, one.corpus, one.language), *_sentences(one.headline)) for one in measured],
         table="\n".join(_rows(measured)),
         caveats=_caveats(measured),
-        commands=[plain(command(audit)) for audit in used],
+        commands=[line for audit in used for line in commands(audit)],
         weights=next((audit.model.weight_hash for audit in used if audit.model.weight_hash), None),
         versions=list(dict.fromkeys(f"{audit.unmask_version}, {audit.created[:10]}" for audit in used)),
         citations=named,
     ).rstrip("\n")
 
 
-def command(audit: AuditResult) -> str:
-    """What to type for the same audit."""
-    given = {name: value for name, value in audit.configuration.items() if name not in UNSAID}
-    if given.get("texts") or given.get("corpora") == _usual_corpora(audit):
-        given.pop("corpora", None)
-    words = ["analyse", str(audit.configuration["items"])] if "items" in audit.configuration else ["audit"]
-    words += [] if "items" in audit.configuration else [audit.model.name]
-    for name, value in {**given, "seed": audit.seed}.items():
-        if value in (None, False, [], "") or value == USUAL.get(name):
-            continue
-        option = f"--{OPTIONS.get(name, name).replace('_', '-')}"
-        parts = value if isinstance(value, list) and name != "labels" else [value]
-        for part in parts:
-            words += [option] if part is True else [option, _word(name, part)]
-    return shlex.join(["unmask", *words])
-
-
-def _usual_corpora(audit: AuditResult) -> list[str]:
-    """The corpora of association that are measured where none is named."""
-    languages, protocol = audit.configuration.get("languages"), str(audit.configuration.get("protocol"))
-    usual = Settings(protocol=protocol)
-    named = languages if isinstance(languages, list) else []
-    return [f"{language}/{corpus}" for language in named for corpus in usual.corpora_of(language)]
-
-
 def short_name(audit: AuditResult) -> str:
     """The last part of a model's name."""
     return re.split(r"[/\\]", audit.model.name.rstrip("/\\"))[-1] or audit.model.name
-
-
-def _word(name: str, value: object) -> str:
-    if isinstance(value, list):
-        return ",".join(map(str, value))
-    return str(value).partition("/")[2] or str(value) if name == "corpora" else str(value)
 
 
 def _key(one: Measurement) -> tuple[str, ...]:
