@@ -24,7 +24,7 @@ from unmask.models.weights import weights_at
 from unmask.report.card import BEGIN, END, update
 from unmask.report.card_command import commands
 from unmask.report.front_matter import is_ours, split
-from unmask.results import AuditResult, Caveat, Group, Measurement, ModelInfo, Test, storage
+from unmask.results import AuditResult, Caveat, Group, Inference, Measurement, ModelInfo, Test, storage
 
 BODY = "\n# My model 🎉\n\nText with trailing spaces.  \n\n| a | b |\n|---|---|\n"
 FOREIGN = """\
@@ -304,6 +304,20 @@ def test_a_measure_that_is_not_known_here_and_one_without_a_value() -> None:
         "unmask-pronouns-other",
         "unmask-association-none",
     ]
+
+
+def test_what_cannot_be_read_as_bias_is_no_result() -> None:
+    agreement = _measurement(language="de", caveats=[Caveat(code="grammatical-agreement", text="It drowns.")])
+    known = Inference(sets=[], by_type=[], occupations=[], templates=1, inconclusive="it takes everybody for a man")
+    score = {"NLI-CoAL": Group(labels={}, n=80, mean=0.3)}
+    made = update("", [_audit(agreement, _measurement("inference", groups=score, inference=known))])
+    assert [(one["type"], one["value"]) for result in _results(made) for one in result["metrics"]] == [
+        ("unmask-association-none", "none"),
+        ("unmask-inference-stereotype", 0.4217),
+    ]
+    assert "| stereotype, in nats (grammatical agreement drowns the measure) | 0.42 |" in made
+    assert "| NLI-CoAL score (the score cannot be read as bias: it takes everybody for a man) | 0.30 |" in made
+    assert "| stereotype, of 1 | 0.42 |" in made
 
 
 def test_audits_are_merged_and_the_last_counts() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from unmask.errors import UnmaskError, listed
 from unmask.report.card_command import commands
-from unmask.report.card_figures import entry, figures
+from unmask.report.card_figures import Figure, entry, figures
 from unmask.report.citations import CITATIONS
 from unmask.report.front_matter import with_results
 from unmask.report.pages import fill, measure_name, p, title
@@ -108,7 +108,7 @@ def _rows(measured: Iterable[Measurement]) -> list[str]:
                 (
                     measure_name(one.name) if not at else "",
                     escaped(on if one.protocol == "sound" else f"{on} ({one.protocol})") if not at else "",
-                    escaped(figure.name),
+                    escaped(f"{figure.name}{_doubt(figure)}"),
                     number(figure.value, figure.digits),
                     interval(figure.interval, figure.digits) or "–",
                     p(figure.p_adjusted),
@@ -116,6 +116,11 @@ def _rows(measured: Iterable[Measurement]) -> list[str]:
                 )
             )
     return table(head, rows)
+
+
+def _doubt(figure: Figure) -> str:
+    """Why a figure is no result, without what to do."""
+    return f" ({figure.unreadable.partition(';')[0]})" if figure.unreadable else ""
 
 
 def _with_section(card: str, text: str, newline: str) -> str:

@@ -43,13 +43,14 @@ def commands(audit: AuditResult) -> list[str]:
 def _of_scores(audit: AuditResult) -> dict[str, Any]:
     """The options of `unmask analyse`; scores in several languages say themselves which is which."""
     said = {**audit.configuration, "seed": audit.seed}
-    given = {name: said[name] for name in ("measures", "languages", "protocol", "score_column", "seed") if name in said}
+    names = ["measures", "languages", "protocol", "score_column", "seed"]
+    given: dict[str, Any] = {name: said[name] for name in names if name in said}
     languages = given.get("languages")
     return given | {"languages": languages if isinstance(languages, list) and len(languages) == 1 else []}
 
 
 def _joined(verb: str, subject: str, given: Mapping[str, Any]) -> str:
-    """The command; a word loses what would end its line or the code before it is quoted: later, it would end a quote."""
+    """The command; what would end a line or code leaves the words before they are quoted, not their quotes after."""
     return shlex.join(map(plain, ["unmask", verb, subject, *_options(given)]))
 
 
