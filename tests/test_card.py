@@ -24,7 +24,7 @@ from unmask.models.weights import weights_at
 from unmask.report.card import BEGIN, END, update
 from unmask.report.card_command import commands
 from unmask.report.front_matter import is_ours, split
-from unmask.results import AuditResult, Caveat, Group, Inference, Measurement, ModelInfo, Test, storage
+from unmask.results import AuditResult, Caveat, Group, Inference, Measurement, ModelInfo, Origin, Test, storage
 
 BODY = "\n# My model 🎉\n\nText with trailing spaces.  \n\n| a | b |\n|---|---|\n"
 FOREIGN = """\
@@ -70,7 +70,7 @@ def _measurement(name: str = "association", **changes: Any) -> Measurement:
         "items": 90,
         "groups": {"all pairs": Group(labels={}, n=262, mean=0.6, interval=(0.5, 0.7))},
         "tests": {"stereotype": _test(0.4217), "other": _test(9.0)},
-        "caveats": [Caveat(code="binary-gender", text="Gender is treated as binary.")],
+        "caveats": [Caveat(code="few-words", text="The words are few.")],
     }
     return Measurement(**(given | changes))
 
@@ -229,7 +229,7 @@ def test_the_section_says_what_was_found_and_what_not() -> None:
         "# my-model\n",
         "- **Association: BEC-Pro, English.** *It is biased: 0.42 [−0.58, 1.42].* That is small.",
         "| Association | BEC-Pro, English | stereotype, in nats | 0.42 | [−0.58, 1.42] | 0.020 | 90 |",
-        "- Gender is treated as binary.",
+        "- The words are few.",
         "Measured with Unmask 0.1.0, 2026-01-02.",
         "`abc123`",
         "Bartl, M. Nissim and A. Gatt (2020)",
@@ -320,11 +320,28 @@ def test_what_cannot_be_read_as_bias_is_no_result() -> None:
     assert "| stereotype, of 1 | 0.42 |" in made
 
 
+def test_a_measure_of_another_package_says_whose_it_is() -> None:
+    origin = Origin(package="acme-bias", version="1.2", about="?", citation="A. Author (2020), <b>Pronouns</b>.")
+    foreign = _measurement("pronouns", corpus="theirs", caveats=[], plugin=origin)
+    made = update("", [_audit(foreign, _measurement())])
+    assert "# pronouns is in the package acme-bias 1.2: install it first\n$ unmask audit org/my-model" in made
+    assert "- Pronouns, a measure of the package acme-bias 1.2. A. Author (2020), &lt;b&gt;Pronouns" in made
+
+
+def test_limits_are_named_without_caveats_and_once() -> None:
+    binary = Caveat(code="binary-gender", text="Gender is treated as binary.")
+    for caveats in ([], [binary]):
+        made = update("", [_audit(_measurement(caveats=caveats))])
+        said = made.partition("### What this does not say\n")[2].partition("###")[0]
+        assert "\n- Gender is taken as binary" in said
+        assert said.count("binary") == 1
+
+
 def test_audits_are_merged_and_the_last_counts() -> None:
     newer = _measurement(tests={"stereotype": _test(5.0)})
     made = update("", [_audit(_measurement(), _measurement("geometry")), _audit(newer, weights=None)])
     assert [one["metrics"][0]["value"] for one in _results(made)] == [5.0, 0.4217]
-    assert "- Association, Geometry: Gender is treated as binary." in made
+    assert "- Association, Geometry: The words are few." in made
     with pytest.raises(UnmaskError, match="'a', 'b'; give audits of one model"):
         update("", [_audit(name="a"), _audit(name="b", weights="other")])
 

@@ -11,6 +11,8 @@ from unmask.report.card_command import commands
 from unmask.report.card_figures import Figure, entry, figures
 from unmask.report.citations import CITATIONS
 from unmask.report.front_matter import with_results
+from unmask.report.generic import source
+from unmask.report.limits import limits
 from unmask.report.pages import fill, measure_name, p, title
 from unmask.results import AuditResult, Measurement
 from unmask.results.markdown import escaped, plain, table
@@ -60,17 +62,16 @@ def section(audits: Sequence[AuditResult], found: Sequence[Found], *, note: str 
     """The section as Markdown, without its marks."""
     measured = [one.measurement for one in found]
     used = [audit for audit in audits if any(one.audit is audit for one in found)]
-    named = [text for one in dict.fromkeys(one.name for one in measured) for text in CITATIONS.get(one, ())]
     return fill(
         "card.md.j2",
         note=note,
         findings=[(title(one.name, one.corpus, one.language), *_sentences(one.headline)) for one in measured],
         table="\n".join(_rows(measured)),
-        caveats=_caveats(measured),
+        caveats=[*_caveats(measured), *(("", text) for text in limits(measured))],
         commands=[line for audit in used for line in commands(audit)],
         weights=next((audit.model.weight_hash for audit in used if audit.model.weight_hash), None),
         versions=list(dict.fromkeys(f"{audit.unmask_version}, {audit.created[:10]}" for audit in used)),
-        citations=named,
+        citations=list(dict.fromkeys(text for one in measured for text in _citations(one))),
     ).rstrip("\n")
 
 
@@ -90,12 +91,19 @@ def _sentences(headline: str) -> tuple[str, str]:
 
 
 def _caveats(measured: Sequence[Measurement]) -> list[tuple[str, str]]:
-    """Every caveat once, with the measures that it is of, where there are several."""
-    texts = dict.fromkeys(caveat.text for one in measured for caveat in one.caveats)
+    """Every caveat once, with the measures that it is of, where there are several; the limits name binary gender."""
+    texts = dict.fromkeys(said.text for one in measured for said in one.caveats if said.code != "binary-gender")
     of = {text: [one.name for one in measured if text in [caveat.text for caveat in one.caveats]] for text in texts}
     names = {text: list(dict.fromkeys(map(measure_name, found))) for text, found in of.items()}
     several = len({one.name for one in measured}) > 1
     return [(", ".join(names[text]) if several else "", text) for text in texts]
+
+
+def _citations(one: Measurement) -> Sequence[str]:
+    """The papers behind a measure; for one of another package, that package, and what it cites."""
+    if one.plugin is None:
+        return CITATIONS.get(one.name, ())
+    return [f"{measure_name(one.name)}, a measure of the package {source(one)}. {one.plugin.citation}".rstrip()]
 
 
 def _rows(measured: Iterable[Measurement]) -> list[str]:

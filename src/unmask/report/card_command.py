@@ -11,6 +11,7 @@ from typing import Any
 from unmask.auditing import Settings
 from unmask.auditing.repeating import settings_of
 from unmask.errors import UnmaskError
+from unmask.report.generic import source
 from unmask.results import AuditResult
 from unmask.results.markdown import plain
 
@@ -26,14 +27,15 @@ TEXTS = "texts.csv"
 
 def commands(audit: AuditResult) -> list[str]:
     """The lines of a console: the command, and before it what must be there first."""
+    foreign = {one.name: one for one in audit.measurements if one.plugin}.values()
+    lines = [f"# {plain(one.name)} is in the package {plain(source(one))}: install it first" for one in foreign]
     if "items" in audit.configuration:
-        return [f"$ {_joined('analyse', str(audit.configuration['items']), _of_scores(audit))}"]
+        return [*lines, f"$ {_joined('analyse', str(audit.configuration['items']), _of_scores(audit))}"]
     try:
         settings = settings_of(audit)
         given: dict[str, Any] = {name: getattr(settings, name) for name in USUAL}
     except (UnmaskError, TypeError):  # of another version, or changed by hand
         return ["# the audit does not say how it was made"]
-    lines = []
     if GIVEN.fullmatch(str(given["texts"])):
         lines.append(f"# {given['texts']} were handed over in Python: put them into the column text of {TEXTS}")
         given["texts"] = TEXTS
