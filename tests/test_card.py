@@ -344,6 +344,9 @@ def test_audits_are_merged_and_the_last_counts() -> None:
     assert "- Association, Geometry: The words are few." in made
     with pytest.raises(UnmaskError, match="'a', 'b'; give audits of one model"):
         update("", [_audit(name="a"), _audit(name="b", weights="other")])
+    for weights in (None, "abc123"):
+        with pytest.raises(UnmaskError, match="audits of 'a', 'b' not all say of which weights"):
+            update("", [_audit(name="a", weights=None), _audit(_measurement("geometry"), name="b", weights=weights)])
 
 
 @pytest.mark.parametrize(

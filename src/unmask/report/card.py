@@ -52,6 +52,12 @@ def merged(audits: Sequence[AuditResult]) -> list[Found]:
             f"a card is of one model, and these audits are of other weights each: {listed(hashes.values())};"
             " give audits of one model"
         )
+    names = list(dict.fromkeys(audit.model.name for audit in audits))
+    if len(names) > 1 and not all(audit.model.weight_hash for audit in audits):
+        raise UnmaskError(
+            f"a card is of one model, and of audits of {listed(names)} not all say of which weights they are; give"
+            " audits of one name, or with weights: unmask audit"
+        )
     found = {_key(one): Found(audit, one) for audit in audits for one in audit.measurements}
     if not found:
         raise UnmaskError("the audit holds no measurement; audit the model again")
