@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 from collections.abc import Callable
@@ -213,9 +214,9 @@ def test_the_hub_s_library_reads_the_metadata(tmp_path: Path) -> None:
     file = tmp_path / "README.md"
     file.write_text(update("", [_audit(_measurement(), _measurement("crows-pairs"))]), encoding="utf-8")
     card = ModelCard.load(file)
-    assert card.data.model_name == "my-model"
+    assert card.data.model_name == "org/my-model"
     name, found = model_index_to_eval_results(card.data.to_dict()["model-index"])
-    assert name == "my-model"
+    assert name == "org/my-model"
     assert [(one.task_type, one.dataset_config, one.metric_type, one.metric_value) for one in found] == [
         ("fill-mask", "en", "unmask-association-stereotype", 0.4217),
         ("fill-mask", "en", "unmask-crows-pairs-all-pairs", 0.6),
@@ -226,7 +227,7 @@ def test_the_hub_s_library_reads_the_metadata(tmp_path: Path) -> None:
 def test_the_section_says_what_was_found_and_what_not() -> None:
     made = update("", [_audit()])
     for said in (
-        "# my-model\n",
+        "# org/my-model\n",
         "- **Association: BEC-Pro, English.** *It is biased: 0.42 [−0.58, 1.42].* That is small.",
         "| Association | BEC-Pro, English | stereotype, in nats | 0.42 | [−0.58, 1.42] | 0.020 | 90 |",
         "- The words are few.",
@@ -368,6 +369,12 @@ def test_a_hostile_name_is_text(name: str) -> None:
     assert [text.partition(":")[0] for text in bold] == ["Sentiment"]
     assert "\u202e" not in made
     assert [line for line in section.splitlines() if line.startswith(END)] == [END]
+
+
+def test_a_hostile_measure_is_a_cell_of_the_table() -> None:
+    rows = [line for line in update("", [_audit(_measurement(EVIL + " | x"))]).splitlines() if line.startswith("| ")]
+    assert "<" not in "".join(rows)
+    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {8}
 
 
 # The command

@@ -16,6 +16,7 @@ from unmask.report.limits import limits
 from unmask.report.pages import fill, measure_name, p, title
 from unmask.results import AuditResult, Measurement
 from unmask.results.markdown import escaped, plain, table
+from unmask.results.naming import short_name
 from unmask.results.numbers import interval, number
 
 BEGIN = "<!-- unmask card: begin; what stands here is written anew by unmask card -->"
@@ -38,7 +39,7 @@ def update(card: str, audits: Sequence[AuditResult], *, note: str = "") -> str:
     """
     found = merged(audits)
     newline = "\r\n" if "\r\n" in card else "\n"
-    name = short_name(audits[0])
+    name = short_name(audits[0].model.name)
     body = card if card.strip() else f"# {escaped(name)}\n"
     text = _with_section(body, section(audits, found, note=note).replace("\n", newline), newline)
     return with_results(text, plain(name), [entry(one.measurement) for one in found], newline)
@@ -81,11 +82,6 @@ def section(audits: Sequence[AuditResult], found: Sequence[Found], *, note: str 
     ).rstrip("\n")
 
 
-def short_name(audit: AuditResult) -> str:
-    """The last part of a model's name."""
-    return re.split(r"[/\\]", audit.model.name.rstrip("/\\"))[-1] or audit.model.name
-
-
 def _key(one: Measurement) -> tuple[str, ...]:
     return one.name, one.language, one.corpus, one.protocol, one.ratings.terms if one.ratings else ""
 
@@ -120,7 +116,7 @@ def _rows(measured: Iterable[Measurement]) -> list[str]:
         for at, figure in enumerate(figures(one)):
             rows.append(
                 (
-                    measure_name(one.name) if not at else "",
+                    escaped(measure_name(one.name)) if not at else "",
                     escaped(on if one.protocol == "sound" else f"{on} ({one.protocol})") if not at else "",
                     escaped(f"{figure.name}{_doubt(figure)}"),
                     number(figure.value, figure.digits),
