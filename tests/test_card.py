@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import shutil
 from collections.abc import Callable
 from itertools import pairwise
@@ -17,11 +19,13 @@ from markdown_it import MarkdownIt
 import unmask
 from commands import unmask as _run
 from pages import EVIL
+from unmask.auditing import Settings
 from unmask.errors import UnmaskError
 from unmask.models.weights import weights_at
-from unmask.report.card import BEGIN, END, command, update
+from unmask.report.card import BEGIN, END, update
+from unmask.report.card_command import commands
 from unmask.report.front_matter import is_ours, split
-from unmask.results import AuditResult, Caveat, Group, Measurement, ModelInfo, Test, storage
+from unmask.results import AuditResult, Caveat, Group, Inference, Measurement, ModelInfo, Origin, Test, storage
 
 BODY = "\n# My model 🎉\n\nText with trailing spaces.  \n\n| a | b |\n|---|---|\n"
 FOREIGN = """\
@@ -67,7 +71,7 @@ def _measurement(name: str = "association", **changes: Any) -> Measurement:
         "items": 90,
         "groups": {"all pairs": Group(labels={}, n=262, mean=0.6, interval=(0.5, 0.7))},
         "tests": {"stereotype": _test(0.4217), "other": _test(9.0)},
-        "caveats": [Caveat(code="binary-gender", text="Gender is treated as binary.")],
+        "caveats": [Caveat(code="few-words", text="The words are few.")],
     }
     return Measurement(**(given | changes))
 
@@ -138,6 +142,17 @@ def test_results_of_ours_are_replaced_and_others_stay(name: str) -> None:
     assert update(second, [_audit(_measurement(), _measurement("geometry"))]) == first
 
 
+@pytest.mark.parametrize("name", FRONTS)
+def test_audits_may_come_in_another_order(name: str) -> None:
+    alone, first, second = _audit(), _audit(_measurement("geometry")), _audit(_measurement("sentiment"))
+    made = update(f"---\n{FRONTS[name]}---\n{BODY}", [alone])
+    for audits in ([first, alone], [alone, first], [second, first, alone]):
+        made = update(made, audits)
+        assert update(made, audits) == made
+        ours = sorted(one["metrics"][0]["type"] for one in _results(made) if is_ours(one))
+        assert ours == sorted(f"unmask-{one.measurements[0].name}-stereotype" for one in audits)
+
+
 def test_an_entry_of_ours_between_others_changes_where_it_stands() -> None:
     ours = update("---\nmodel-index:\n- name: x\n  results:\n" + FOREIGN + "---\n", [_audit()])
     head, front, rest = split(ours)
@@ -199,9 +214,9 @@ def test_the_hub_s_library_reads_the_metadata(tmp_path: Path) -> None:
     file = tmp_path / "README.md"
     file.write_text(update("", [_audit(_measurement(), _measurement("crows-pairs"))]), encoding="utf-8")
     card = ModelCard.load(file)
-    assert card.data.model_name == "my-model"
+    assert card.data.model_name == "org/my-model"
     name, found = model_index_to_eval_results(card.data.to_dict()["model-index"])
-    assert name == "my-model"
+    assert name == "org/my-model"
     assert [(one.task_type, one.dataset_config, one.metric_type, one.metric_value) for one in found] == [
         ("fill-mask", "en", "unmask-association-stereotype", 0.4217),
         ("fill-mask", "en", "unmask-crows-pairs-all-pairs", 0.6),
@@ -212,10 +227,10 @@ def test_the_hub_s_library_reads_the_metadata(tmp_path: Path) -> None:
 def test_the_section_says_what_was_found_and_what_not() -> None:
     made = update("", [_audit()])
     for said in (
-        "# my-model\n",
+        "# org/my-model\n",
         "- **Association: BEC-Pro, English.** *It is biased: 0.42 [−0.58, 1.42].* That is small.",
         "| Association | BEC-Pro, English | stereotype, in nats | 0.42 | [−0.58, 1.42] | 0.020 | 90 |",
-        "- Gender is treated as binary.",
+        "- The words are few.",
         "Measured with Unmask 0.1.0, 2026-01-02.",
         "`abc123`",
         "Bartl, M. Nissim and A. Gatt (2020)",
@@ -224,15 +239,61 @@ def test_the_section_says_what_was_found_and_what_not() -> None:
     assert "9.0" not in made.replace("90", "")
 
 
-def test_the_command_repeats_the_audit() -> None:
-    assert command(_audit()) == (
-        "unmask audit org/my-model --measure association --language en --language de --protocol published"
-        " --corpus bec-pro --labels a,b --limit 5 --full --seed 7"
+@pytest.mark.parametrize(
+    ("measure", "corpus", "settings", "changes", "said"),
+    [
+        ("association", "bec-pro", Settings(), {}, "--measure association"),
+        ("association", "bec-pro", Settings(seed=0), {}, "--measure association --seed 0"),
+        ("association", "emotions", Settings(corpora=("emotions",)), {}, "--measure association --corpus emotions"),
+        ("association", "custom", Settings(persons=Path("p.csv")), {}, "--measure association --persons p.csv"),
+        (
+            "inference",
+            "custom",
+            Settings(templates=Path("t.csv"), labels=("a", "b", "c"), limit=5),
+            {"corpora": ["sentences"], "label_order": ["0", "1", "2"]},
+            "--measure inference --templates t.csv --limit 5 --labels a,b,c",
+        ),
+        (
+            "geometry",
+            "word2vec",
+            Settings(corpora=("word2vec",)),
+            {"geometry_words": ["word2vec"]},
+            "--measure geometry --corpus word2vec",
+        ),
+        ("geometry", "glove", Settings(full=True), {"geometry_words": ["glove"]}, "--measure geometry --full"),
+        (
+            "sentiment",
+            "reviews",
+            Settings(terms=("all", Path("my terms.csv"))),
+            {"corpora": ["reviews"], "long_texts": "head", "most_tokens": 512},
+            "--measure sentiment --corpus reviews --terms all --terms 'my terms.csv' --most-tokens 512",
+        ),
+    ],
+)
+def test_the_command_repeats_the_audit(
+    measure: str, corpus: str, settings: Settings, changes: dict[str, Any], said: str
+) -> None:
+    configuration = settings.resolved(measure) | changes
+    audit = _audit(_measurement(measure, corpus=corpus)).model_copy(
+        update={"configuration": configuration, "seed": settings.seed}
     )
-    usual = _audit().model_copy(
-        update={"configuration": {"languages": ["en"], "protocol": "sound", "corpora": ["en/bec-pro"]}, "seed": 42}
+    assert commands(audit) == [f"$ unmask audit org/my-model {said}"]
+
+
+def test_the_command_of_what_no_command_line_can_say() -> None:
+    configuration = Settings(texts=["a", "b", "c"]).resolved("sentiment") | {"corpora": ["custom"]}
+    texts = _audit(_measurement("sentiment", corpus="custom"), name="x`; rm -r y `").model_copy(
+        update={"configuration": configuration, "seed": 42}
     )
-    assert command(usual) == "unmask audit org/my-model"
+    first, second = commands(texts)
+    assert first == "# 3 given texts were handed over in Python: put them into the column text of texts.csv"
+    assert shlex.split(second)[2:] == ["audit", "x'; rm -r y '", "--measure", "sentiment", "--texts", "texts.csv"]
+    strange = _audit(_measurement(corpus="theirs"))
+    assert commands(strange) == ["# the audit does not say how it was made"]
+    scores = {"items": "s.csv", "measures": ["association"], "languages": ["de"], "protocol": "sound"}
+    assert commands(strange.model_copy(update={"configuration": scores, "seed": 0})) == [
+        "$ unmask analyse s.csv --measure association --language de --seed 0"
+    ]
 
 
 def test_a_measure_that_is_not_known_here_and_one_without_a_value() -> None:
@@ -246,13 +307,47 @@ def test_a_measure_that_is_not_known_here_and_one_without_a_value() -> None:
     ]
 
 
+def test_what_cannot_be_read_as_bias_is_no_result() -> None:
+    agreement = _measurement(language="de", caveats=[Caveat(code="grammatical-agreement", text="It drowns.")])
+    known = Inference(sets=[], by_type=[], occupations=[], templates=1, inconclusive="it takes everybody for a man")
+    score = {"NLI-CoAL": Group(labels={}, n=80, mean=0.3)}
+    made = update("", [_audit(agreement, _measurement("inference", groups=score, inference=known))])
+    assert [(one["type"], one["value"]) for result in _results(made) for one in result["metrics"]] == [
+        ("unmask-association-none", "none"),
+        ("unmask-inference-stereotype", 0.4217),
+    ]
+    assert "| stereotype, in nats (grammatical agreement drowns the measure) | 0.42 |" in made
+    assert "| NLI-CoAL score (the score cannot be read as bias: it takes everybody for a man) | 0.30 |" in made
+    assert "| stereotype, of 1 | 0.42 |" in made
+
+
+def test_a_measure_of_another_package_says_whose_it_is() -> None:
+    origin = Origin(package="acme-bias", version="1.2", about="?", citation="A. Author (2020), <b>Pronouns</b>.")
+    foreign = _measurement("pronouns", corpus="theirs", caveats=[], plugin=origin)
+    made = update("", [_audit(foreign, _measurement())])
+    assert "# pronouns is in the package acme-bias 1.2: install it first\n$ unmask audit org/my-model" in made
+    assert "- Pronouns, a measure of the package acme-bias 1.2. A. Author (2020), &lt;b&gt;Pronouns" in made
+
+
+def test_limits_are_named_without_caveats_and_once() -> None:
+    binary = Caveat(code="binary-gender", text="Gender is treated as binary.")
+    for caveats in ([], [binary]):
+        made = update("", [_audit(_measurement(caveats=caveats))])
+        said = made.partition("### What this does not say\n")[2].partition("###")[0]
+        assert "\n- Gender is taken as binary" in said
+        assert said.count("binary") == 1
+
+
 def test_audits_are_merged_and_the_last_counts() -> None:
     newer = _measurement(tests={"stereotype": _test(5.0)})
     made = update("", [_audit(_measurement(), _measurement("geometry")), _audit(newer, weights=None)])
     assert [one["metrics"][0]["value"] for one in _results(made)] == [5.0, 0.4217]
-    assert "- Association, Geometry: Gender is treated as binary." in made
+    assert "- Association, Geometry: The words are few." in made
     with pytest.raises(UnmaskError, match="'a', 'b'; give audits of one model"):
         update("", [_audit(name="a"), _audit(name="b", weights="other")])
+    for weights in (None, "abc123"):
+        with pytest.raises(UnmaskError, match="audits of 'a', 'b' not all say of which weights"):
+            update("", [_audit(name="a", weights=None), _audit(_measurement("geometry"), name="b", weights=weights)])
 
 
 @pytest.mark.parametrize(
@@ -274,6 +369,12 @@ def test_a_hostile_name_is_text(name: str) -> None:
     assert [text.partition(":")[0] for text in bold] == ["Sentiment"]
     assert "\u202e" not in made
     assert [line for line in section.splitlines() if line.startswith(END)] == [END]
+
+
+def test_a_hostile_measure_is_a_cell_of_the_table() -> None:
+    rows = [line for line in update("", [_audit(_measurement(EVIL + " | x"))]).splitlines() if line.startswith("| ")]
+    assert "<" not in "".join(rows)
+    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {8}
 
 
 # The command

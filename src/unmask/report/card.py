@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from unmask.auditing import CONTRASTS, LAYERS, POOLING, SEED, Settings
 from unmask.errors import UnmaskError, listed
-from unmask.report.card_figures import entry, figures
+from unmask.report.card_command import commands
+from unmask.report.card_figures import Figure, entry, figures
 from unmask.report.citations import CITATIONS
 from unmask.report.front_matter import with_results
+from unmask.report.generic import source
+from unmask.report.limits import limits
 from unmask.report.pages import fill, measure_name, p, title
 from unmask.results import AuditResult, Measurement
 from unmask.results.markdown import escaped, plain, table
+from unmask.results.naming import short_name
 from unmask.results.numbers import interval, number
 
 BEGIN = "<!-- unmask card: begin; what stands here is written anew by unmask card -->"
 END = "<!-- unmask card: end -->"
-UNSAID = {"device", "offline", "allow_pickle", "allow_remote_code", "label_order", "geometry_words", "items"}
-"""Settings that change no number, or that no option gives."""
-OPTIONS = {"measures": "measure", "languages": "language", "corpora": "corpus"}
-USUAL = {"languages": ["en"], "protocol": "sound", "long_texts": "head", "terms": ["all"]} | {
-    "layers": LAYERS,
-    "pooling": POOLING,
-    "contrasts": CONTRASTS,
-    "seed": SEED,
-}
-"""What need not be said."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +39,7 @@ def update(card: str, audits: Sequence[AuditResult], *, note: str = "") -> str:
     """
     found = merged(audits)
     newline = "\r\n" if "\r\n" in card else "\n"
-    name = short_name(audits[0])
+    name = short_name(audits[0].model.name)
     body = card if card.strip() else f"# {escaped(name)}\n"
     text = _with_section(body, section(audits, found, note=note).replace("\n", newline), newline)
     return with_results(text, plain(name), [entry(one.measurement) for one in found], newline)
@@ -61,6 +53,12 @@ def merged(audits: Sequence[AuditResult]) -> list[Found]:
             f"a card is of one model, and these audits are of other weights each: {listed(hashes.values())};"
             " give audits of one model"
         )
+    names = list(dict.fromkeys(audit.model.name for audit in audits))
+    if len(names) > 1 and not all(audit.model.weight_hash for audit in audits):
+        raise UnmaskError(
+            f"a card is of one model, and of audits of {listed(names)} not all say of which weights they are; give"
+            " audits of one name, or with weights: unmask audit"
+        )
     found = {_key(one): Found(audit, one) for audit in audits for one in audit.measurements}
     if not found:
         raise UnmaskError("the audit holds no measurement; audit the model again")
@@ -71,54 +69,17 @@ def section(audits: Sequence[AuditResult], found: Sequence[Found], *, note: str 
     """The section as Markdown, without its marks."""
     measured = [one.measurement for one in found]
     used = [audit for audit in audits if any(one.audit is audit for one in found)]
-    named = [text for one in dict.fromkeys(one.name for one in measured) for text in CITATIONS.get(one, ())]
     return fill(
         "card.md.j2",
         note=note,
         findings=[(title(one.name, one.corpus, one.language), *_sentences(one.headline)) for one in measured],
         table="\n".join(_rows(measured)),
-        caveats=_caveats(measured),
-        commands=[plain(command(audit)) for audit in used],
+        caveats=[*_caveats(measured), *(("", text) for text in limits(measured))],
+        commands=[line for audit in used for line in commands(audit)],
         weights=next((audit.model.weight_hash for audit in used if audit.model.weight_hash), None),
         versions=list(dict.fromkeys(f"{audit.unmask_version}, {audit.created[:10]}" for audit in used)),
-        citations=named,
+        citations=list(dict.fromkeys(text for one in measured for text in _citations(one))),
     ).rstrip("\n")
-
-
-def command(audit: AuditResult) -> str:
-    """What to type for the same audit."""
-    given = {name: value for name, value in audit.configuration.items() if name not in UNSAID}
-    if given.get("texts") or given.get("corpora") == _usual_corpora(audit):
-        given.pop("corpora", None)
-    words = ["analyse", str(audit.configuration["items"])] if "items" in audit.configuration else ["audit"]
-    words += [] if "items" in audit.configuration else [audit.model.name]
-    for name, value in {**given, "seed": audit.seed}.items():
-        if value in (None, False, [], "") or value == USUAL.get(name):
-            continue
-        option = f"--{OPTIONS.get(name, name).replace('_', '-')}"
-        parts = value if isinstance(value, list) and name != "labels" else [value]
-        for part in parts:
-            words += [option] if part is True else [option, _word(name, part)]
-    return shlex.join(["unmask", *words])
-
-
-def _usual_corpora(audit: AuditResult) -> list[str]:
-    """The corpora of association that are measured where none is named."""
-    languages, protocol = audit.configuration.get("languages"), str(audit.configuration.get("protocol"))
-    usual = Settings(protocol=protocol)
-    named = languages if isinstance(languages, list) else []
-    return [f"{language}/{corpus}" for language in named for corpus in usual.corpora_of(language)]
-
-
-def short_name(audit: AuditResult) -> str:
-    """The last part of a model's name."""
-    return re.split(r"[/\\]", audit.model.name.rstrip("/\\"))[-1] or audit.model.name
-
-
-def _word(name: str, value: object) -> str:
-    if isinstance(value, list):
-        return ",".join(map(str, value))
-    return str(value).partition("/")[2] or str(value) if name == "corpora" else str(value)
 
 
 def _key(one: Measurement) -> tuple[str, ...]:
@@ -132,12 +93,19 @@ def _sentences(headline: str) -> tuple[str, str]:
 
 
 def _caveats(measured: Sequence[Measurement]) -> list[tuple[str, str]]:
-    """Every caveat once, with the measures that it is of, where there are several."""
-    texts = dict.fromkeys(caveat.text for one in measured for caveat in one.caveats)
+    """Every caveat once, with the measures that it is of, where there are several; the limits name binary gender."""
+    texts = dict.fromkeys(said.text for one in measured for said in one.caveats if said.code != "binary-gender")
     of = {text: [one.name for one in measured if text in [caveat.text for caveat in one.caveats]] for text in texts}
     names = {text: list(dict.fromkeys(map(measure_name, found))) for text, found in of.items()}
     several = len({one.name for one in measured}) > 1
     return [(", ".join(names[text]) if several else "", text) for text in texts]
+
+
+def _citations(one: Measurement) -> Sequence[str]:
+    """The papers behind a measure; for one of another package, that package, and what it cites."""
+    if one.plugin is None:
+        return CITATIONS.get(one.name, ())
+    return [f"{measure_name(one.name)}, a measure of the package {source(one)}. {one.plugin.citation}".rstrip()]
 
 
 def _rows(measured: Iterable[Measurement]) -> list[str]:
@@ -148,9 +116,9 @@ def _rows(measured: Iterable[Measurement]) -> list[str]:
         for at, figure in enumerate(figures(one)):
             rows.append(
                 (
-                    measure_name(one.name) if not at else "",
+                    escaped(measure_name(one.name)) if not at else "",
                     escaped(on if one.protocol == "sound" else f"{on} ({one.protocol})") if not at else "",
-                    escaped(figure.name),
+                    escaped(f"{figure.name}{_doubt(figure)}"),
                     number(figure.value, figure.digits),
                     interval(figure.interval, figure.digits) or "–",
                     p(figure.p_adjusted),
@@ -158,6 +126,11 @@ def _rows(measured: Iterable[Measurement]) -> list[str]:
                 )
             )
     return table(head, rows)
+
+
+def _doubt(figure: Figure) -> str:
+    """Why a figure is no result, without what to do."""
+    return f" ({figure.unreadable.partition(';')[0]})" if figure.unreadable else ""
 
 
 def _with_section(card: str, text: str, newline: str) -> str:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from unmask.measures.readable import unreadable
 from unmask.report.front_matter import OURS
 from unmask.report.pages import measure_name, title
 from unmask.results import Measurement
@@ -46,6 +47,8 @@ class Figure:
     p_adjusted: float | None
     n: int
     digits: int
+    unreadable: str = ""
+    """Why it cannot be read as bias; empty if it can."""
 
 
 def figures(one: Measurement) -> list[Figure]:
@@ -55,8 +58,9 @@ def figures(one: Measurement) -> list[Figure]:
     tests = {name: test for name, test in one.tests.items() if name in known and test.estimate is not None}
     if not tests and one.name != "crows-pairs":
         tests = {name: test for name, test in one.tests.items() if test.estimate is not None}
+    why = unreadable(one)
     found = [
-        Figure(name, known.get(name, name), test.estimate, test.interval, test.p_adjusted, test.n, digits)
+        Figure(name, known.get(name, name), test.estimate, test.interval, test.p_adjusted, test.n, digits, why)
         for name, test in list(tests.items())[:MOST]
         if test.estimate is not None
     ]
@@ -65,12 +69,14 @@ def figures(one: Measurement) -> list[Figure]:
         if group is not None and group.mean is not None:
             asked = one.tests.get("stereotype") if one.name == "crows-pairs" else None
             sure = asked.p_adjusted if asked else None
-            found.append(Figure(name, said, group.mean, group.interval, sure, group.n, digits))
+            why = unreadable(one, group=True)
+            found.append(Figure(name, said, group.mean, group.interval, sure, group.n, digits, why))
     return found
 
 
 def entry(one: Measurement) -> dict[str, Any]:
-    """A measurement as a result of a `model-index`."""
+    """A measurement as a result of a `model-index`; who reads that sees no caveat, so it has what is bias alone."""
+    known = figures(one)
     args = {"protocol": one.protocol} | ({"terms": plain(one.ratings.terms)} if one.ratings else {})
     return {
         "task": {"type": TASKS.get(one.name, "other"), "name": f"Gender bias: {plain(measure_name(one.name))}"},
@@ -80,7 +86,8 @@ def entry(one: Measurement) -> dict[str, Any]:
             "config": plain(one.language),
             "args": args,
         },
-        "metrics": [_metric(one, figure) for figure in figures(one)] or [_nothing(one)],
+        "metrics": [_metric(one, figure) for figure in known if not figure.unreadable]
+        or [_nothing(one, "nothing can be read as bias" if known else "nothing could be measured")],
     }
 
 
@@ -95,9 +102,9 @@ def _metric(one: Measurement, figure: Figure) -> dict[str, Any]:
     }
 
 
-def _nothing(one: Measurement) -> dict[str, Any]:
+def _nothing(one: Measurement, why: str) -> dict[str, Any]:
     """The hub wants a metric with a value; where none can be had, it says so."""
-    return {"type": _type(one, "none"), "value": "none", "name": "nothing could be measured"}
+    return {"type": _type(one, "none"), "value": "none", "name": why}
 
 
 def _type(one: Measurement, key: str) -> str:

@@ -167,12 +167,12 @@ def _key(entry: Any) -> tuple[str, ...]:
 
 
 def _refuse_harm(before: str, after: str, entries: Sequence[Entry]) -> None:
-    """Read both: ours must be there, and all else as it was."""
+    """Read both: ours must be there, in any order, and all else as it was."""
     try:
         old, new = yaml.safe_load(before) or {}, yaml.safe_load(after)
         theirs = [repr(_without(one)) for one in (old, new)]
         ours = [one for model in new[INDEX] for one in model[RESULTS] if is_ours(one)]
-        whole = theirs[0] == theirs[1] and ours == [*map(_bare, entries)]
+        whole = theirs[0] == theirs[1] and sorted(ours, key=_key) == sorted(map(_bare, entries), key=_key)
     except (yaml.YAMLError, TypeError, KeyError, ValueError):
         whole = False
     if not whole:
