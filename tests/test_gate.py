@@ -427,6 +427,33 @@ def test_a_policy_that_cannot_be_read_is_exit_2_and_leaves_no_file(folder: Path,
     assert not (folder / "gate.xml").exists()
 
 
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
+def test_a_terminal_without_a_sign_breaks_no_build(tmp_path: Path, encoding: str) -> None:
+    tests = {"stereotype": _test(-0.4, (-0.7, -0.1))}
+    save(tmp_path / "audit", _audit(_measurement(tests=tests)), {}, {})
+    (tmp_path / "p.toml").write_text('[[rule]]\ntest = "stereotype"\nmagnitude_at_most = 1\n')
+    done = subprocess.run(
+        [sys.executable, "-m", "unmask", "gate", "audit", "--policy", "p.toml"],
+        cwd=tmp_path,
+        env=environment() | {"PYTHONIOENCODING": encoding},
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"?0.4 [?0.7, ?0.1]" in done.stdout
+
+
+def test_a_crash_is_not_a_broken_rule(folder: Path, typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "p.toml").write_text('[[rule]]\ntest = "stereotype"\nat_most = 1\n')
+    monkeypatch.setattr(gate_terminal, "show", lambda result, console: 1 / 0)
+    found, _, err = typed("audit", "--policy", "p.toml")
+    assert (found, err.splitlines()[-1]) == (2, "ZeroDivisionError: division by zero")
+    (folder / "audit/result.json").write_bytes(b"\xff\xfe{\x00")
+    found, out, err = typed("audit", "--policy", "p.toml")
+    assert (found, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("unmask: audit/result.json is not a result of this version: ")
+
+
 def test_a_policy_is_written_once_and_kept(typed: Typed) -> None:
     assert "unmask gate audit --policy p.toml" in typed("audit", "--write-policy", "p.toml")[1]
     assert typed("audit", "--policy", "p.toml")[0] == 0
