@@ -19,6 +19,8 @@ import unmask
 from commands import environment
 from pages import EVIL
 from unmask import cli, gating
+from unmask.auditing.geometry import WORDS
+from unmask.auditing.inference import CAPTIONS
 from unmask.auditing.settings import MEASURES
 from unmask.errors import UnmaskError
 from unmask.gating.figures import Figure, growth
@@ -47,6 +49,10 @@ def _measurement(name: str = "association", **changes: Any) -> Measurement:
         "tests": {"stereotype": _test(0.4, (0.1, 0.7), effect_size=0.9, effect_size_interval=(0.6, 1.2))},
     }
     return Measurement(**(given | changes))
+
+
+def _ratings(terms: str) -> Ratings:
+    return Ratings(terms=terms, rating="p", scale=1, texts=9, duplicates=0, changed=9, below=1, equal=1, above=7)
 
 
 def _audit(*measurements: Measurement, name: str = "tiny") -> AuditResult:
@@ -184,8 +190,7 @@ def test_every_measurement_that_fits_is_judged() -> None:
 
 def test_term_sets_of_sentiment_are_told_apart() -> None:
     def one(terms: str, mean: float) -> Measurement:
-        ratings = Ratings(terms=terms, rating="p", scale=1, texts=9, duplicates=0, changed=9, below=1, equal=1, above=7)
-        return _measurement("sentiment", ratings=ratings, tests={"bias": _test(mean, (mean, mean))})
+        return _measurement("sentiment", ratings=_ratings(terms), tests={"bias": _test(mean, (mean, mean))})
 
     now, then = _audit(one("all", 0.3), one("family", 0.1)), _audit(one("family", 0.1), one("all", 0.1))
     rule = {"measure": "sentiment", "test": "bias", "worse_by_at_most": 0.1}
@@ -277,10 +282,17 @@ def test_another_baseline_cannot_be_compared(changes: dict[str, Any], why: str) 
 
 
 def test_words_of_one_s_own_must_be_the_same_words() -> None:
-    now, then = (_measurement(corpus="custom", data_hash=one) for one in ("aa", "bb"))
     rule = _rule(worse_by_at_most=9)
-    assert _gate(now, rule, baseline=_audit(then)).verdict == "cannot tell"
-    assert _gate(now, rule, baseline=_audit(now)).verdict == "kept"
+    for own in (*({"corpus": one} for one in ("custom", CAPTIONS, WORDS)), {"ratings": _ratings("pairs.csv")}):
+        now, then = (_measurement(data_hash=one, **own) for one in ("aa", "bb"))
+        (one,) = _gate(now, rule, baseline=_audit(then)).judgements
+        assert one.why == "the baseline cannot be compared: it was asked with other words or texts", own
+        assert _gate(now, rule, baseline=_audit(now)).verdict == "kept"
+        scores = _audit(then).model_copy(update={"configuration": {"items": "scores.csv"}})  # the hash is of the scores
+        assert _gate(now, rule, baseline=scores).verdict == "kept"
+        assert _gate(scores, rule, baseline=_audit(now)).verdict == "kept"
+    ours = (_measurement(data_hash=one, ratings=_ratings("pronouns")) for one in ("aa", "bb"))
+    assert _gate(next(ours), rule, baseline=_audit(next(ours))).verdict == "kept"
 
 
 @pytest.mark.parametrize(
@@ -425,6 +437,33 @@ def test_a_policy_that_cannot_be_read_is_exit_2_and_leaves_no_file(folder: Path,
     assert (found, out) == (2, "")
     assert err.startswith("unmask: p.toml, rule 1: unknown key 'x'")
     assert not (folder / "gate.xml").exists()
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
+def test_a_terminal_without_a_sign_breaks_no_build(tmp_path: Path, encoding: str) -> None:
+    tests = {"stereotype": _test(-0.4, (-0.7, -0.1))}
+    save(tmp_path / "audit", _audit(_measurement(tests=tests)), {}, {})
+    (tmp_path / "p.toml").write_text('[[rule]]\ntest = "stereotype"\nmagnitude_at_most = 1\n')
+    done = subprocess.run(
+        [sys.executable, "-m", "unmask", "gate", "audit", "--policy", "p.toml"],
+        cwd=tmp_path,
+        env=environment() | {"PYTHONIOENCODING": encoding},
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"?0.4 [?0.7, ?0.1]" in done.stdout
+
+
+def test_a_crash_is_not_a_broken_rule(folder: Path, typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "p.toml").write_text('[[rule]]\ntest = "stereotype"\nat_most = 1\n')
+    monkeypatch.setattr(gate_terminal, "show", lambda *_: 1 / 0)
+    found, _, err = typed("audit", "--policy", "p.toml")
+    assert (found, err.splitlines()[-1]) == (2, "ZeroDivisionError: division by zero")
+    (folder / "audit/result.json").write_bytes(b"\xff\xfe{\x00")
+    found, out, err = typed("audit", "--policy", "p.toml")
+    assert (found, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("unmask: audit/result.json is not a result of this version: ")
 
 
 def test_a_policy_is_written_once_and_kept(typed: Typed) -> None:

@@ -168,6 +168,12 @@ def test_items_that_cannot_be_read_are_named(folders: Path, tmp_path: Path) -> N
         unmask.load(tmp_path)
 
 
+def test_a_result_in_another_encoding_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "result.json").write_bytes("{}".encode("utf-16"))
+    with pytest.raises(UnmaskError, match=r"result\.json is not a result of this version"):
+        command([tmp_path], "html", None)
+
+
 def test_ranges_of_ranks_follow_from_intervals() -> None:
     def around(value: float, half: float) -> tuple[float, float]:
         return value - half, value + half

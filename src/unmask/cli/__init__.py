@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
 from typing import Any
 
 import typer
@@ -77,6 +78,9 @@ def _main(
 
 def main() -> None:
     """Run a verb; bad input is one line and exit code 2, Ctrl-C is 130."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a sign that a terminal does not have is no reason to fail
+            stream.reconfigure(errors="replace")
     sys.exit(_run())
 
 

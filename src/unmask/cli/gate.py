@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,8 @@ import typer
 
 from unmask.cli.options import Json
 from unmask.errors import UnmaskError
+
+CANNOT_TELL = 2
 
 
 def command(
@@ -39,18 +42,28 @@ def command(
     """
     if (policy is None) == (write_policy is None):
         raise UnmaskError("give the rules with --policy FILE, or have some written with --write-policy FILE")
-    if write_policy is not None:
-        if baseline or junit or as_json:
-            raise UnmaskError("--write-policy judges nothing; leave --baseline, --junit and --json for --policy")
-        _start(audit, write_policy)
-        return
+    if write_policy is not None and (baseline or junit or as_json):
+        raise UnmaskError("--write-policy judges nothing; leave --baseline, --junit and --json for --policy")
+    try:
+        if policy is not None:
+            code = _judge(audit, policy, baseline, junit, as_json=as_json)
+        else:
+            code = _start(audit, write_policy)
+    except (UnmaskError, OSError):  # one line each, exit code 2
+        raise
+    except Exception:
+        traceback.print_exc()
+        code = CANNOT_TELL  # Python's own code of a crash is 1, which says that a rule is broken
+    raise typer.Exit(code)
+
+
+def _judge(audit: Path, policy: Path, baseline: Path | None, junit: Path | None, *, as_json: bool) -> int:
     from rich.console import Console
 
     from unmask import gating
     from unmask.report import gate_terminal
     from unmask.report import junit as xml
 
-    assert policy is not None
     result = gating.run(audit, gating.read(policy), baseline)
     if junit is not None:
         _write(junit, xml.render(result))
@@ -58,19 +71,21 @@ def command(
         typer.echo(result.model_dump_json(indent=2))
     else:
         gate_terminal.show(result, Console())
-    raise typer.Exit(result.exit_code)
+    return result.exit_code
 
 
-def _start(audit: Path, policy: Path) -> None:
+def _start(audit: Path, policy: Path | None) -> int:
     from unmask.gating import starting_policy
     from unmask.results import storage
 
+    assert policy is not None
     if policy.exists():
         raise UnmaskError(f"{policy} exists; give another name, or remove it first")
     text = starting_policy(storage.load(audit))
     _write(policy, text)
     typer.echo(f"Wrote {policy}, {text.count('[[rule]]')} rules: read it, and lower the limits where you can.")
     typer.echo(f"Judge by it: unmask gate {audit} --policy {policy}")
+    return 0
 
 
 def _write(path: Path, text: str) -> None:

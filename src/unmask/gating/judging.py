@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
+from unmask.counterfactual.settings import TERM_SETS
 from unmask.errors import UnmaskError, listed
 from unmask.gating.figures import Figure, figure_of, growth
 from unmask.gating.judgements import Judgement
@@ -13,8 +14,8 @@ from unmask.gating.policy import Policy, Rule
 from unmask.measures.readable import unreadable
 from unmask.results import AuditResult, Measurement
 
-CUSTOM = "custom"
-"""The corpus of all who bring words of their own: of one name, but not the same."""
+OWN = ("custom", "captions", "own words")
+"""The corpora of all who bring words of their own: of one name, but not the same."""
 
 
 def judged(result: AuditResult, policy: Policy, baseline: AuditResult | None = None) -> list[Judgement]:
@@ -46,10 +47,12 @@ def _of_rule(rule: Rule, result: AuditResult, baseline: AuditResult | None) -> I
         if figure is None:
             yield _untold(rule, where(one), _no_such(rule, _names(rule, one)))
         else:
-            yield _judgement(rule, one, figure, baseline)
+            yield _judgement(rule, one, figure, result, baseline)
 
 
-def _judgement(rule: Rule, one: Measurement, figure: Figure, baseline: AuditResult | None) -> Judgement:
+def _judgement(
+    rule: Rule, one: Measurement, figure: Figure, result: AuditResult, baseline: AuditResult | None
+) -> Judgement:
     limit = allowed(rule, figure.neutral)
     known = _untold(rule, where(one), "", limit.words).model_copy(
         update={"n": figure.n, "value": figure.value, "interval": figure.interval}
@@ -63,7 +66,7 @@ def _judgement(rule: Rule, one: Measurement, figure: Figure, baseline: AuditResu
     value, interval = figure.value, figure.interval
     if rule.worse_by_at_most is not None:
         assert baseline is not None
-        then = _then(rule, one, baseline)
+        then = _then(rule, one, result, baseline)
         if isinstance(then, str):
             return known.model_copy(update={"why": then})
         value, interval = growth(figure, then)
@@ -79,12 +82,13 @@ def _judgement(rule: Rule, one: Measurement, figure: Figure, baseline: AuditResu
     return known.model_copy(update={"verdict": verdict, "sure": sure, "why": why})
 
 
-def _then(rule: Rule, one: Measurement, baseline: AuditResult) -> Figure | str:
+def _then(rule: Rule, one: Measurement, result: AuditResult, baseline: AuditResult) -> Figure | str:
     """The figure of the baseline; or why there is none that can be compared."""
     then = next((other for other in baseline.measurements if _key(other) == _key(one)), None)
     if then is None:
         return f"the baseline cannot be compared: it has {_all(baseline.measurements)}"
-    if one.corpus == CUSTOM and one.data_hash != then.data_hash:
+    recorded = any("items" in audit.configuration for audit in (result, baseline))  # its hash is of the scores
+    if _own_words(one) and not recorded and one.data_hash != then.data_hash:
         return "the baseline cannot be compared: it was asked with other words or texts"
     if why := unreadable(then, group=rule.group is not None):
         return f"the baseline: {why}"
@@ -94,6 +98,11 @@ def _then(rule: Rule, one: Measurement, baseline: AuditResult) -> Figure | str:
     if figure.n < rule.fewest_items:
         return f"the baseline rests on {figure.n:,} items, fewer than fewest_items = {rule.fewest_items:,}"
     return figure
+
+
+def _own_words(one: Measurement) -> bool:
+    """Whether it was asked with words or texts that its names do not tell from others."""
+    return one.corpus in OWN or (one.ratings is not None and one.ratings.terms not in TERM_SETS)
 
 
 def where(one: Measurement) -> str:

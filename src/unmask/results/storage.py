@@ -78,12 +78,12 @@ def load_comparison(folder: Path) -> ComparisonResult:
 def is_comparison(folder: Path) -> bool:
     """Whether a folder holds a comparison, not an audit."""
     file = folder / RESULT
-    return file.is_file() and '"comparisons": [' in file.read_text(encoding="utf-8")
+    return file.is_file() and '"comparisons": [' in file.read_text(encoding="utf-8", errors="replace")
 
 
 def _text(folder: Path, verb: str) -> str:
     try:
-        return (folder / RESULT).read_text(encoding="utf-8")
+        return (folder / RESULT).read_text(encoding="utf-8", errors="replace")
     except (FileNotFoundError, NotADirectoryError):
         raise UnmaskError(f"{folder} has no {RESULT}; give a folder that {verb} has written") from None
 
