@@ -169,7 +169,7 @@ def test_files_of_recorded_scores_are_not_said_to_ask_other_items() -> None:
 
 def test_what_is_not_ranked_is_told_apart_by_protocol() -> None:
     audits = [_audit("a", 1.0), _audit("b", 2.0), _audit("c", 3.0, protocol="published")]
-    line = "Association: BEC-Pro, English, published protocol (c): no other model has it"
+    line = "Association: BEC-Pro, English, published protocol (c): there is no other model to rank it with"
     assert ranking.not_ranked(audits) == [line]
 
 

@@ -125,7 +125,9 @@ def not_ranked(audits: Sequence[AuditResult]) -> list[str]:
     """What has no place in any ranking, of which models, and why."""
     lines = []
     for one in _all(audits):
-        left = one.left_out | ({one.places[0].model: "no other model has it"} if len(one.places) == 1 else {})
+        left = one.left_out | (
+            {one.places[0].model: "there is no other model to rank it with"} if len(one.places) == 1 else {}
+        )
         for why in dict.fromkeys(left.values()):
             lines.append(f"{one.title} ({', '.join(name for name in left if left[name] == why)}): {why}")
     return lines
