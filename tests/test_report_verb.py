@@ -16,12 +16,24 @@ import unmask
 from commands import unmask as run
 from pages import EVIL, assert_loads_nothing, seen
 from unmask.cli.report import command
+from unmask.comparing.agreement import agreement
 from unmask.errors import UnmaskError
 from unmask.measures.association.caveats import AGREEMENT
 from unmask.probes.inference import CONTROL
-from unmask.report import items, limits, markdown, ranking
+from unmask.report import items, limits, markdown, ranking, rows
 from unmask.report.pages import moment, setting
-from unmask.results import AuditResult, Caveat, Distribution, Inference, Measurement, Origin, Test, storage
+from unmask.results import (
+    AuditResult,
+    Caveat,
+    Distribution,
+    Inference,
+    MeasureFigure,
+    Measurement,
+    ModelFigures,
+    Origin,
+    Test,
+    storage,
+)
 from unmask.results.markdown import escaped
 from unmask.results.naming import different, short_name
 from unmask.statistics.rank_ranges import rank_ranges
@@ -113,6 +125,52 @@ def test_a_comparison_s_report_is_written_anew(folders: Path) -> None:
     ):
         command([folders / "before-after"], form, None)
         assert fact in (folders / "before-after" / f"report.{form}").read_text(encoding="utf-8")
+
+
+def test_markdown_and_csv_of_a_comparison_have_its_cost_and_whether_measures_agree() -> None:
+    across = agreement(
+        [ModelFigures(model=f"m{at}", figures={"a": at, "b": at * at}) for at in range(5)],
+        [MeasureFigure(name=name, measure=name, extrinsic=False, what="") for name in "ab"],
+    )
+    result = compared._result(compared._comparison(), agreement=across)
+    text = markdown.comparison_markdown(result)
+    cost = "| masked words (neutral sentences) | loss | 312 | 2.311 | 2.352 | 0.041 | [0.021, 0.061] | < 0.001 |"
+    for fact in (cost, "| a, b | 5 | 0.96 | [", "| m2 | 2.000 | 4.000 |", across.headline):
+        assert fact in text
+    table = list(csv.DictReader(rows.to_csv(rows.comparison_rows(result)).splitlines()))
+    (loss,) = (row for row in table if row["name"] == "loss")
+    assert [loss[name] for name in ("kind", "n", "change", "low", "correlation")] == [
+        *("usefulness", "312", "0.0411", "0.0212", "")
+    ]
+    found = {row["name"]: row["correlation"] for row in table if row["kind"] == "agreement"}
+    assert {name: float(value) for name, value in found.items()} == {
+        "a, b: pearson": pytest.approx(0.9589, abs=1e-4),
+        "a, b: spearman": pytest.approx(1),
+    }
+    assert table[0]["kind"] == "change"
+
+
+def test_a_ranking_of_nothing_in_common_says_so(
+    folders: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    storage.save(tmp_path / "other", _audit("other", 1.0, corpus="emotions"), made._items(), {})
+    command([folders / "one", tmp_path / "other"], "csv", tmp_path / "none.csv")
+    assert (tmp_path / "none.csv").read_text(encoding="utf-8").startswith("measure,language,corpus,protocol,terms,test")
+    assert "No two of these models were measured alike" in capsys.readouterr().err
+    assert "No two of these models were measured alike" in unmask.ranking([folders / "one", tmp_path / "other"], "md")
+
+
+def test_files_of_recorded_scores_are_not_said_to_ask_other_items() -> None:
+    audits = [_audit("a", 1.0), _audit("b", 2.0, data_hash="the file")]
+    assert not ranking.rankings(audits)[0].alike
+    audits[1] = audits[1].model_copy(update={"configuration": {"items": "scores.csv"}})
+    assert ranking.rankings(audits)[0].alike
+
+
+def test_what_is_not_ranked_is_told_apart_by_protocol() -> None:
+    audits = [_audit("a", 1.0), _audit("b", 2.0), _audit("c", 3.0, protocol="published")]
+    line = "Association: BEC-Pro, English, published protocol (c): there is no other model to rank it with"
+    assert ranking.not_ranked(audits) == [line]
 
 
 def test_several_audits_are_ranked_with_the_ranks_that_intervals_allow(
@@ -303,7 +361,7 @@ def test_columns_of_lists_are_left_out_even_as_parquet_gives_them_back(tmp_path:
     frame = pd.DataFrame({"who": ["a", "b"], "score": [0.5, 2.0], "words": [["x"], ["y", "z"]]})
     frame.to_parquet(tmp_path / "mine.parquet")
     again = pd.read_parquet(tmp_path / "mine.parquet")
-    again["pair"], again["set"] = [("x", []), ("y", [])], [{"x"}, {"y"}]
+    again = again.assign(pair=pd.Series([("x", []), ("y", [])]), set=pd.Series([{"x"}, {"y"}]))
     (table,) = items.tables({"mine": again})
     assert [column["name"] for column in table["columns"]] == ["who", "score"]
 

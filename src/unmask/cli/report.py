@@ -48,4 +48,8 @@ def command(
         refuse_existing(target)
     beside = target.parent.resolve() == folders[0].resolve()
     text = api.ranking(folders, form) if several else api.load(folders[0]).text(form, beside=beside)
+    if several and form == "csv" and text.count("\n") == 1:
+        from unmask.report.ranking import NOTHING
+
+        typer.echo(f"unmask: {NOTHING}", err=True)
     typer.echo(f"Report: {written(target, text)}")

@@ -11,12 +11,14 @@ from unmask.report.figures import UNREADABLE
 from unmask.report.generic import source
 from unmask.report.limits import limits
 from unmask.report.pages import capital, measure_name, moment, p, setting, title
-from unmask.report.ranking import HOW, not_ranked, rankings
-from unmask.results import AuditResult, Measurement
-from unmask.results.comparison import Comparison, ComparisonResult
+from unmask.report.ranking import HOW, NOTHING, not_ranked, rankings
+from unmask.results import Agreement, AuditResult, Measurement
+from unmask.results.comparison import Comparison, ComparisonResult, Usefulness
 from unmask.results.markdown import escaped
 from unmask.results.naming import short_name
 from unmask.results.numbers import interval, number
+
+USEFUL = ("model", "what", "figure", "n", "before", "after", "change", "95 % interval", "p")
 
 
 def audit_markdown(result: AuditResult) -> str:
@@ -46,6 +48,10 @@ def comparison_markdown(result: ComparisonResult) -> str:
     lines = [f"# {escaped(result.before.name)} → {after}", "", escaped(moment(result.created)), ""]
     for one in result.comparisons:
         lines += _comparison(one)
+    if result.usefulness:
+        lines += ["## Usefulness", "", *_table(USEFUL, _useful(result.usefulness)), ""]
+    if result.agreement:
+        lines += _agreement(result.agreement)
     lines += _list("Before you rely on any of this", [caveat.text for caveat in result.caveats])
     return _text(lines + _list("Provenance", [f"unmask: {result.unmask_version}", f"seed: {result.seed}"]))
 
@@ -53,7 +59,9 @@ def comparison_markdown(result: ComparisonResult) -> str:
 def ranking_markdown(audits: Sequence[AuditResult]) -> str:
     """Several audits side by side."""
     lines = [f"# {len(audits)} models compared", ""]
-    for one in rankings(audits):
+    found = rankings(audits)
+    lines += [] if found else [NOTHING, ""]
+    for one in found:
         lines += [f"## {escaped(one.title)}", "", escaped(one.sentence), ""]
         if not one.alike:
             lines += ["The models were not asked the same items, so that a difference may lie in these.", ""]
@@ -113,6 +121,34 @@ def _comparison(one: Comparison) -> Iterator[str]:
     heads = ("figure", "before", "after", "change", "95 % interval", "p, adjusted", "verdict")
     yield from (*_table(heads, cells), "")
     yield from _list("Before you rely on this", [caveat.text for caveat in one.caveats], level=3)
+
+
+def _useful(found: Sequence[Usefulness]) -> Iterator[Sequence[str]]:
+    for one in found:
+        for name, figure in one.figures.items():
+            values = (number(value, 3) for value in (figure.before, figure.after, figure.change))
+            what = (one.after, f"{one.what} ({one.data})", name.replace("_", " "), f"{one.n:,}")
+            yield (*what, *values, interval(figure.interval, 3), p(figure.p_value))
+
+
+def _agreement(found: Agreement) -> Iterator[str]:
+    yield from ("## Do the measures agree?", "", escaped(found.headline), "")
+    cells = [
+        (
+            f"{one.first}, {one.second}",
+            f"{one.n:,}",
+            *(number(one.pearson), interval(one.pearson_interval), p(one.p_adjusted)),
+            *(number(one.spearman), interval(one.spearman_interval)),
+        )
+        for one in found.correlations
+    ]
+    if cells:
+        heads = ("figures", "models", "Pearson's r", "95 % interval", "p, adjusted", "Spearman's ρ", "95 % interval")
+        yield from (*_table(heads, cells), "")
+    names = [one.name for one in found.figures]
+    models = [(one.model, *(number(one.figures.get(name), 3) for name in names)) for one in found.models]
+    yield from (*_table(("model", *map(escaped, names)), models), "")
+    yield from _list("Not compared", [f"{name}: {why}" for name, why in found.left_out.items()], level=3)
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:

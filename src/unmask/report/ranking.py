@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from unmask.measures.judging import side
@@ -29,6 +29,7 @@ HOW = (
     " too wide: unmask compare pairs the items of two models, and finds smaller differences."
 )
 """How ranks come about."""
+NOTHING = "No two of these models were measured alike, so there is nothing to rank."
 UNTOLD = "Which is the most biased cannot be told"
 MOST_NAMES = 3
 """So many models are named in a sentence."""
@@ -79,7 +80,7 @@ class Ranking:
     left_out: dict[str, str]
     """The models that have no place, and why."""
     alike: bool
-    """Whether all were asked the same items."""
+    """Whether all were asked the same items; of recorded scores nothing is known but the file."""
 
     @property
     def title(self) -> str:
@@ -124,7 +125,9 @@ def not_ranked(audits: Sequence[AuditResult]) -> list[str]:
     """What has no place in any ranking, of which models, and why."""
     lines = []
     for one in _all(audits):
-        left = one.left_out | ({one.places[0].model: "no other model has it"} if len(one.places) == 1 else {})
+        left = one.left_out | (
+            {one.places[0].model: "there is no other model to rank it with"} if len(one.places) == 1 else {}
+        )
         for why in dict.fromkeys(left.values()):
             lines.append(f"{one.title} ({', '.join(name for name in left if left[name] == why)}): {why}")
     return lines
@@ -146,10 +149,11 @@ def _all(audits: Sequence[AuditResult]) -> list[Ranking]:
         for one in audit.measurements:
             terms = one.ratings.terms if one.ratings else ""
             groups.setdefault((one.name, one.language, one.corpus, one.protocol, terms), []).append((name, one))
-    return [_ranking(members) for members in groups.values()]
+    recorded = {name for name, audit in zip(names, audits, strict=True) if "items" in audit.configuration}
+    return [_ranking(members, recorded) for members in groups.values()]
 
 
-def _ranking(members: Sequence[tuple[str, Measurement]]) -> Ranking:
+def _ranking(members: Sequence[tuple[str, Measurement]], recorded: Collection[str]) -> Ranking:
     left_out = {name: why for name, one in members if (why := unreadable(one))}
     able = [(name, one) for name, one in members if name not in left_out]
     chosen = main_test([one for _, one in able])
@@ -163,8 +167,8 @@ def _ranking(members: Sequence[tuple[str, Measurement]]) -> Ranking:
     ranges = dict(zip([name for name, _, _ in sure], found, strict=True))
     small = all(abs(test.estimate or 0.0) < 0.1 for _, test in tested)
     places = [Place(name, test, ranges.get(name), 4 if small else 2) for name, test in tested]
-    hashes = {one.data_hash for _, one in able}
-    return Ranking(members[0][1], chosen, places, left_out, alike=len(hashes) == 1)
+    hashes = {one.data_hash for name, one in able if name in dict(tested) and name not in recorded}
+    return Ranking(members[0][1], chosen, places, left_out, alike=len(hashes) < 2)
 
 
 def _either(places: Sequence[Place]) -> str:
@@ -195,6 +199,7 @@ def render(audits: Sequence[AuditResult]) -> str:
         rankings=[(one, forest(one)) for one in found],
         not_ranked=not_ranked(audits),
         how=HOW,
+        nothing=NOTHING,
         limits=limits([one for audit in audits for one in audit.measurements]),
         version=__version__,
     )

@@ -11,6 +11,17 @@ from unmask.report.ranking import rankings
 from unmask.results import AuditResult
 from unmask.results.comparison import ComparisonResult
 
+COMPARISON = (
+    *("before_model", "after_model", "measure", "language", "corpus", "protocol", "kind", "name", "n"),
+    *("before", "after", "change", "correlation", "low", "high", "p_value", "p_adjusted", "verdict"),
+)
+"""The columns of a comparison; `kind` is change, usefulness (its measure is what was tried), or agreement."""
+RANKING = (
+    *("measure", "language", "corpus", "protocol", "terms", "test", "model", "n"),
+    *("estimate", "low", "high", "p_value", "p_adjusted", "first_rank", "last_rank"),
+)
+"""The columns of a ranking."""
+
 
 def audit_rows(result: AuditResult) -> Iterator[dict[str, Any]]:
     """Every test and every group."""
@@ -40,68 +51,60 @@ def audit_rows(result: AuditResult) -> Iterator[dict[str, Any]]:
 
 
 def comparison_rows(result: ComparisonResult) -> Iterator[dict[str, Any]]:
-    """Every change."""
+    """Every change, every figure of usefulness, and every correlation of two figures over the models."""
+    blank = dict.fromkeys(COMPARISON)
     for one in result.comparisons:
+        models = {"before_model": one.before, "after_model": one.after}
+        what = {"measure": one.name, "language": one.language, "corpus": one.corpus, "protocol": one.protocol}
         for name, change in one.changes.items():
-            low, high = change.interval or (None, None)
-            yield {
-                "before_model": one.before,
-                "after_model": one.after,
-                "measure": one.name,
-                "language": one.language,
-                "corpus": one.corpus,
-                "protocol": one.protocol,
-                "name": name,
-                "n": change.n,
-                "before": change.before,
-                "after": change.after,
-                "change": change.change,
-                "low": low,
-                "high": high,
-                "p_value": change.p_value,
-                "p_adjusted": change.p_adjusted,
-                "verdict": change.verdict,
-            }
+            figures = change.model_dump(include={"n", "before", "after", "change", "p_value", "p_adjusted", "verdict"})
+            yield blank | models | what | {"kind": "change", "name": name} | figures | _bounds(change.interval)
+    for useful in result.usefulness:
+        models = {"before_model": result.before.name, "after_model": useful.after}
+        what = {"measure": useful.what, "corpus": useful.data, "kind": "usefulness"}
+        for name, figure in useful.figures.items():
+            figures = {"n": useful.n} | figure.model_dump(include={"before", "after", "change", "p_value"})
+            yield blank | models | what | {"name": name} | figures | _bounds(figure.interval)
+    for pair in result.agreement.correlations if result.agreement else ():
+        common = blank | {"kind": "agreement", "n": pair.n}
+        names = f"{pair.first}, {pair.second}"
+        pearson = {"correlation": pair.pearson, "p_value": pair.pearson_p_value, "p_adjusted": pair.p_adjusted}
+        spearman = {"correlation": pair.spearman, "p_value": pair.spearman_p_value}
+        yield common | {"name": f"{names}: pearson"} | pearson | _bounds(pair.pearson_interval)
+        yield common | {"name": f"{names}: spearman"} | spearman | _bounds(pair.spearman_interval)
 
 
 def ranking_rows(audits: Sequence[AuditResult]) -> Iterator[dict[str, Any]]:
     """Every place of a ranking."""
     for one in rankings(audits):
+        measured = one.measurement
         for place in one.places:
-            low, high = place.test.interval or (None, None)
-            first, last = place.ranks or (None, None)
-            measured = one.measurement
-            yield {
-                "measure": measured.name,
-                "language": measured.language,
-                "corpus": measured.corpus,
-                "protocol": measured.protocol,
-                "terms": measured.ratings.terms if measured.ratings else "",
-                "test": one.test,
-                "model": place.model,
-                "n": place.test.n,
-                "estimate": place.test.estimate,
-                "low": low,
-                "high": high,
-                "p_value": place.test.p_value,
-                "p_adjusted": place.test.p_adjusted,
-                "first_rank": first,
-                "last_rank": last,
-            }
+            values = (
+                *(measured.name, measured.language, measured.corpus, measured.protocol),
+                *(measured.ratings.terms if measured.ratings else "", one.test, place.model, place.test.n),
+                *(place.test.estimate, *(place.test.interval or (None, None))),
+                *(place.test.p_value, place.test.p_adjusted, *(place.ranks or (None, None))),
+            )
+            yield dict(zip(RANKING, values, strict=True))
 
 
-def to_csv(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Rows as CSV, with a head; nothing where there are none."""
+def to_csv(rows: Iterable[Mapping[str, Any]], head: Sequence[str] = ()) -> str:
+    """Rows as CSV, with a head; where there are none, the head that is given, or nothing."""
     every = list(rows)
-    if not every:
+    names = list(every[0]) if every else head
+    if not names:
         return ""
     text = StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(every[0]), lineterminator="\n")
+    writer = csv.DictWriter(text, fieldnames=names, lineterminator="\n")
     writer.writeheader()
     writer.writerows(every)
     return text.getvalue()
 
 
+def _bounds(interval: tuple[float, float] | None) -> dict[str, float | None]:
+    low, high = interval or (None, None)
+    return {"low": low, "high": high}
+
+
 def _row(kind: str, name: str, n: int, value: float | None, bounds: tuple[float, float] | None) -> dict[str, Any]:
-    low, high = bounds or (None, None)
-    return {"kind": kind, "name": name, "n": n, "estimate": value, "low": low, "high": high}
+    return {"kind": kind, "name": name, "n": n, "estimate": value} | _bounds(bounds)
