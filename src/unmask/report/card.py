@@ -19,7 +19,11 @@ from unmask.results.numbers import interval, number
 
 BEGIN = "<!-- unmask card: begin; what stands here is written anew by unmask card -->"
 END = "<!-- unmask card: end -->"
-UNSAID = {"device", "offline", "allow_pickle", "allow_remote_code", "label_order", "geometry_words", "items"}
+UNSAID = {"device", "offline", "allow_pickle", "allow_remote_code", "items"} | {
+    "label_order",
+    "geometry_words",
+    "tokens_at_once",
+}
 """Settings that change no number, or that no option gives."""
 OPTIONS = {"measures": "measure", "languages": "language", "corpora": "corpus"}
 USUAL = {"languages": ["en"], "protocol": "sound", "long_texts": "head", "terms": ["all"]} | {
