@@ -29,8 +29,8 @@ from unmask.measures.association.changes import correlation_change
 from unmask.measures.association.tables import Table
 from unmask.measures.association.verdict import verdict_of
 from unmask.probes.association import build
-from unmask.results import Change, Figure, ModelInfo, Usefulness
-from unmask.results.storage import load_comparison
+from unmask.results import Change, Figure, Measurement, ModelInfo, Usefulness
+from unmask.results.storage import load_comparison, save
 
 GOLDEN = "golden/becpro_en_bert_association.tsv"
 TABLE_4 = {  # Bartl et al. 2020, Table 4, column pre: female and male person words
@@ -293,6 +293,28 @@ def test_a_row_without_its_counterpart_leaves_the_published_table(tmp_path: Path
     found, items = compare(measured[0], short, seed=1)
     assert (found.items, found.unpaired, len(items)) == (70, 3, 70)
     assert [row.n for row in found.table] == [11, 12, 12]
+
+
+def test_what_cannot_be_compared_is_left_out_and_named(tmp_path: Path) -> None:
+    one, other = (_recorded(_items(_draw(seed)), tmp_path, name) for seed, name in ((1, "one"), (2, "other")))
+    theirs = one.measurements[0].model_copy(update={"name": "pronouns"})
+
+    def of(*measurements: Measurement) -> unmask.Audit:
+        result = one.result.model_copy(update={"measurements": [*measurements]})
+        return unmask.Audit(auditing.Findings(result, one.items))
+
+    both = of(theirs, *one.measurements)
+    save(tmp_path / "both", both.result, one.items, {})
+    plain = _compare(one, other).result
+    for given in (both, tmp_path / "both"):
+        found = _compare(given, other).result
+        assert [item.changes for item in found.comparisons] == [item.changes for item in plain.comparisons]
+        assert found.configuration["measures"] == ["association"]
+        (caveat,) = [one for one in found.caveats if one not in plain.caveats]
+        text = "The audits have measures that cannot be compared, and are left out: pronouns."
+        assert (caveat.code, caveat.text) == ("measure-left-out", text)
+    with pytest.raises(UnmaskError, match=r"one is an audit of pronouns; 'association', 'geometry'.* can be compared"):
+        _compare(of(theirs), other)
 
 
 def test_what_does_not_match_is_refused(tmp_path: Path) -> None:

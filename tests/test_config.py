@@ -284,6 +284,11 @@ def test_results_that_are_of_no_audit(of_vectors: Path, tmp_path: Path) -> None:
         UnmaskError, match=r"is of recorded scores, not of a model; repeat it with unmask analyse s.tsv"
     ):
         unmask.read_config(scores)
+    empty = _edited(of_vectors, tmp_path / "e.json", lambda one: one.update(measurements=[]))
+    with pytest.raises(
+        UnmaskError, match=r"the audit of .*v\.bin holds no measurement to repeat; audit the model again"
+    ):
+        unmask.read_config(empty)
     (tmp_path / "compared.json").write_text('{"comparisons": [], "before": {}}')
     with pytest.raises(UnmaskError, match=r"compared.json is a comparison, not an audit; give one that unmask audit"):
         unmask.read_config(tmp_path / "compared.json")

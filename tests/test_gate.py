@@ -283,7 +283,9 @@ def test_another_baseline_cannot_be_compared(changes: dict[str, Any], why: str) 
 
 def test_words_of_one_s_own_must_be_the_same_words() -> None:
     rule = _rule(worse_by_at_most=9)
-    for own in (*({"corpus": one} for one in ("custom", CAPTIONS, WORDS)), {"ratings": _ratings("pairs.csv")}):
+    words: list[dict[str, Any]] = [{"corpus": one} for one in ("custom", CAPTIONS, WORDS)]
+    words.append({"ratings": _ratings("pairs.csv")})
+    for own in words:
         now, then = (_measurement(data_hash=one, **own) for one in ("aa", "bb"))
         (one,) = _gate(now, rule, baseline=_audit(then)).judgements
         assert one.why == "the baseline cannot be compared: it was asked with other words or texts", own

@@ -122,7 +122,8 @@ def test_the_folder(audited: Path) -> None:
     assert result.model.architecture == "BertForSequenceClassification"
     assert result.configuration["measures"] == ["sentiment"]
     assert result.configuration["terms"] == ["all"]
-    assert (result.configuration["long_texts"], result.configuration["most_tokens"]) == ("head", 128)
+    assert (result.configuration["long_texts"], result.configuration["tokens_at_once"]) == ("head", 128)
+    assert result.configuration["most_tokens"] is None  # nobody asked: another model may read fewer
     assert (ratings(found).texts, ratings(found).changed) == (16, 15)
     assert (found.noise_floor or 0.0) < 1e-5
     assert found.distinct_inputs == 16 + 15
@@ -130,6 +131,25 @@ def test_the_folder(audited: Path) -> None:
     assert {"id", "changed_terms", "p_female", "p_male", "bias", "label", "text"} <= set(items)
     assert np.allclose(items["bias"], items["p_male"] - items["p_female"])
     assert items["changed_terms"].iloc[0] == "he; his; father"
+
+
+@pytest.mark.parametrize(
+    ("model", "labels", "asked"),
+    [
+        ("unmask-mini-sentiment", ("negative", "positive"), {"texts": "texts.csv"}),
+        ("unmask-mini-nli", ("entailment", "neutral", "contradiction"), {"limit": 2}),
+    ],
+)
+def test_a_model_that_reads_fewer_tokens_is_asked_the_same(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str, labels: tuple[str, ...], asked: Any
+) -> None:
+    monkeypatch.chdir(folder)
+    large = unmask.audit(model, **asked)
+    (tmp_path / "result.json").write_text(large.result.model_dump_json(), encoding="utf-8")
+    again = unmask.read_config(tmp_path / "result.json") | {"model": save(tmp_path / "small", labels=labels)}
+    small = unmask.audit(**again)
+    assert [one.result.configuration["tokens_at_once"] for one in (large, small)] == [512, 128]
+    assert small.measurements[0].data_hash == large.measurements[0].data_hash
 
 
 def test_json_is_the_result_and_settings_are_obeyed(folder: Path) -> None:

@@ -18,7 +18,8 @@ from typer.main import get_command
 import unmask
 from commands import unmask as _run
 from unmask import auditing
-from unmask.cli import app, completion
+from unmask.cli import analyse, app, completion
+from unmask.cli.parameters import parameters
 from unmask.counterfactual.settings import MODES
 from unmask.errors import UnmaskError
 from unmask.mitigations.registry import method_names
@@ -62,6 +63,11 @@ def test_names_that_complete_are_those_that_there_are() -> None:
         one.name for verb in (*verbs.values(), *verbs["study"].commands["run"].commands.values()) for one in verb.params
     }
     assert {name.split()[-1] for name in completion.VALUES} <= known
+
+
+def test_the_help_of_analyse_names_every_measure() -> None:
+    said = str(parameters(analyse.command)["measure"].help)
+    assert [name for name in auditing.MEASURES if name not in said] == []
 
 
 def test_the_script_of_a_shell(tmp_path: Path) -> None:

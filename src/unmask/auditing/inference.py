@@ -40,7 +40,7 @@ def measure(model: Any, settings: Settings, *, progress: Progress | None = None)
     info = info_of(subject)
     resolved = settings.resolved("inference") | {"corpora": [*_corpora(settings, protocol)]}
     if isinstance(subject, Reads):
-        resolved["most_tokens"] = subject.most_tokens
+        resolved["tokens_at_once"] = subject.most_tokens  # most_tokens is what was asked for, also of another model
     found = Measured(info, resolved | {"label_order": [*map(str, order)]})
     for rows in tables:
         scored = inference.score(rows, subject, order, seed=settings.seed, progress=progress)

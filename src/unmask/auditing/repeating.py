@@ -24,6 +24,8 @@ def settings_of(result: AuditResult) -> Settings:
 
     What lets a model run code of its author's is not among them: the result may be a stranger's.
     """
+    if not result.measurements:
+        raise UnmaskError(f"the audit of {result.model.name} holds no measurement to repeat; audit the model again")
     said = result.configuration
     own = {name: _setting(name, said[name]) for name in _names(result) if said.get(name) is not None}
     _refuse_strange_corpora(result, own)

@@ -55,7 +55,7 @@ def measure(model: Any, settings: Settings, *, progress: Progress | None = None)
     info = info_of(subject)
     resolved = settings.resolved("sentiment") | {"corpora": [*corpora], "terms": [*map(str, term_sets)]}
     if isinstance(subject, Reads):
-        resolved |= {"long_texts": subject.long_texts, "most_tokens": subject.most_tokens}
+        resolved |= {"long_texts": subject.long_texts, "tokens_at_once": subject.most_tokens}
     found = Measured(info, resolved)
     for corpus, given in corpora.items():
         texts = _prepared(given if protocol.keeps_doubles else reviews.without_doubles(given), protocol)

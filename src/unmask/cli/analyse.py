@@ -20,7 +20,8 @@ def command(
     measure: Annotated[
         str | None,
         typer.Option(
-            help="Which measure the scores belong to: association, sentiment or inference. Default: by the columns."
+            help="Which measure the scores belong to: association, sentiment, inference, geometry, crows-pairs, or one"
+            " of another package. Default: by the columns."
         ),
     ] = None,
     language: Annotated[

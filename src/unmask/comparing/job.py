@@ -77,7 +77,7 @@ def run(
     first, *others = subjects
     found: list[Comparison] = []
     items: dict[str, list[pd.DataFrame]] = {}
-    caveats: list[Caveat] = []
+    caveats = _left_out(subjects)
     for other in others:
         steps.say(f"Comparing {first.name} with {other.name}")
         for comparison, paired in measures.compared(
@@ -139,6 +139,13 @@ def _with_cost(found: Sequence[Comparison], measured: Sequence[Usefulness]) -> l
         else one
         for one in found
     ]
+
+
+def _left_out(subjects: Sequence[Subject]) -> list[Caveat]:
+    """Which measures of the audits are not compared, if any."""
+    names = dict.fromkeys(name for subject in subjects for name in subject.left_out)
+    text = f"The audits have measures that cannot be compared, and are left out: {', '.join(names)}."
+    return [Caveat(code="measure-left-out", text=text)] if names else []
 
 
 def _several(count: int) -> Caveat:

@@ -47,6 +47,8 @@ class Subject:
     """The audit folder, if there was one."""
     audited: bool = False
     """Whether it was audited for this comparison."""
+    left_out: tuple[str, ...] = ()
+    """Measures of its audit that cannot be compared; `findings` is without them."""
 
     @property
     def result(self) -> AuditResult:
@@ -74,19 +76,20 @@ def gather(
 ) -> list[Subject]:
     """Read the audits, audit the models, name all differently, and refuse what cannot be compared."""
     _refuse_twice(given)
-    audits = [_read(one) for one in given]
+    read = [_read(one) for one in given]
+    audits = [None if audit is None else _comparable(one, audit) for one, audit in zip(given, read, strict=True)]
     if settings is None and None in audits:
         first = next((audit for audit in audits if audit is not None), None)
         settings = auditing.Settings() if first is None else settings_of(first.result)
     settings = dataclasses.replace(settings or auditing.Settings(), loading=loading)
     own = [None if audit else fitted(one, settings) for one, audit in zip(given, audits, strict=True)]
     subjects = []
-    for one, audit, to_run in zip(given, audits, own, strict=True):
+    for one, whole, audit, to_run in zip(given, read, audits, own, strict=True):
         findings = audit or auditing.run(one, to_run or settings, progress=progress)
         known = findings.result.model
         again = one if audit is None else known.name if known.weight_hash else None
         folder = Path(one) if audit is not None and isinstance(one, str | PathLike) else None
-        subjects.append(Subject("", findings, again, folder, audited=audit is None))
+        subjects.append(Subject("", findings, again, folder, audited=audit is None, left_out=_others(whole)))
     subjects = _named(subjects)
     _refuse_same_weights(subjects)
     for after in subjects[1:]:
@@ -108,10 +111,24 @@ def _read(one: Any) -> auditing.Findings | None:
     result = storage.load(path)
     if not result.measurements:
         raise UnmaskError(f"{path} holds no measurement; audit the model again")
-    names = list(dict.fromkeys(one.name for one in result.measurements))
-    if other := [name for name in names if name not in MEASURES]:
-        raise UnmaskError(f"{path} is an audit of {other[0]}; {listed(MEASURES)} can be compared")
+    names = dict.fromkeys(one.name for one in result.measurements if one.name in MEASURES)
     return auditing.Findings(result, {name: READ[name](recorded.locate(path, name)[0], None) for name in names})
+
+
+def _comparable(given: Any, audit: auditing.Findings) -> auditing.Findings:
+    """An audit without the measurements that cannot be compared."""
+    result = audit.result
+    known = [one for one in result.measurements if one.name in MEASURES]
+    if not known and (others := _others(audit)):
+        name = given if isinstance(given, str | PathLike) else result.model.name
+        raise UnmaskError(f"{name} is an audit of {others[0]}; {listed(MEASURES)} can be compared")
+    return dataclasses.replace(audit, result=result.model_copy(update={"measurements": known}))
+
+
+def _others(audit: auditing.Findings | None) -> tuple[str, ...]:
+    """The measures of an audit that cannot be compared."""
+    names = dict.fromkeys(one.name for one in audit.result.measurements) if audit else ()
+    return tuple(name for name in names if name not in MEASURES)
 
 
 def _refuse_twice(given: Sequence[Any]) -> None:
