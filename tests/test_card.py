@@ -309,7 +309,7 @@ def test_a_measure_that_is_not_known_here_and_one_without_a_value() -> None:
 
 def test_what_cannot_be_read_as_bias_is_no_result() -> None:
     agreement = _measurement(language="de", caveats=[Caveat(code="grammatical-agreement", text="It drowns.")])
-    known = Inference(sets=[], by_type=[], occupations=[], templates=1, inconclusive="it takes everybody for a man")
+    known = Inference(sets=[], by_type=[], occupations=[], templates=1, inconclusive="it takes everybody for a man, so")
     score = {"NLI-CoAL": Group(labels={}, n=80, mean=0.3)}
     made = update("", [_audit(agreement, _measurement("inference", groups=score, inference=known))])
     assert [(one["type"], one["value"]) for result in _results(made) for one in result["metrics"]] == [

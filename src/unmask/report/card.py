@@ -129,8 +129,8 @@ def _rows(measured: Iterable[Measurement]) -> list[str]:
 
 
 def _doubt(figure: Figure) -> str:
-    """Why a figure is no result, without what to do."""
-    return f" ({figure.unreadable.partition(';')[0]})" if figure.unreadable else ""
+    """Why a figure is no result, up to the first comma; the finding says the rest."""
+    return f" ({re.split('[;,]', figure.unreadable)[0]})" if figure.unreadable else ""
 
 
 def _with_section(card: str, text: str, newline: str) -> str:
