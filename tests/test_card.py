@@ -326,7 +326,7 @@ def test_a_measure_of_another_package_says_whose_it_is() -> None:
     foreign = _measurement("pronouns", corpus="theirs", caveats=[], plugin=origin)
     made = update("", [_audit(foreign, _measurement())])
     assert "# pronouns is in the package acme-bias 1.2: install it first\n$ unmask audit org/my-model" in made
-    assert "- Pronouns, a measure of the package acme-bias 1.2. A. Author (2020), &lt;b&gt;Pronouns" in made
+    assert "- Pronouns, a measure of the package acme-bias 1.2. A. Author (2020), &lt;b>Pronouns" in made
 
 
 def test_limits_are_named_without_caveats_and_once() -> None:

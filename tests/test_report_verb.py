@@ -228,7 +228,7 @@ def test_items_that_cannot_be_read_are_named(folders: Path, tmp_path: Path) -> N
 
 def test_a_result_in_another_encoding_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "result.json").write_bytes("{}".encode("utf-16"))
-    with pytest.raises(UnmaskError, match=r"result\.json is not a result of this version"):
+    with pytest.raises(UnmaskError, match=r"result\.json is cut off, or no JSON"):
         command([tmp_path], "html", None)
 
 

@@ -39,8 +39,11 @@ def whole_folder(path: Path) -> Iterator[Path]:
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """Yield a temporary name beside `path`; the file takes its place when the block ends well."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise UnmaskError(f"{path} cannot be written ({error.strerror or error}); give another place") from None
     os.close(handle)
     draft = Path(name)
     try:

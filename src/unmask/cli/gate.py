@@ -40,7 +40,9 @@ def command(
     - `unmask gate audits/mine --policy policy.toml --junit gate.xml`
     - `unmask gate audits/new --policy policy.toml --baseline audits/last` (no worse than before)
     """
-    if (policy is None) == (write_policy is None):
+    if policy is not None and write_policy is not None:
+        raise UnmaskError("give either --policy to judge or --write-policy to have rules written, not both")
+    if policy is None and write_policy is None:
         raise UnmaskError("give the rules with --policy FILE, or have some written with --write-policy FILE")
     if write_policy is not None and (baseline or junit or as_json):
         raise UnmaskError("--write-policy judges nothing; leave --baseline, --junit and --json for --policy")
@@ -83,7 +85,9 @@ def _start(audit: Path, policy: Path | None) -> int:
         raise UnmaskError(f"{policy} exists; give another name, or remove it first")
     text = starting_policy(storage.load(audit))
     _write(policy, text)
-    typer.echo(f"Wrote {policy}, {text.count('[[rule]]')} rules: read it, and lower the limits where you can.")
+    count = text.count("[[rule]]")
+    rules = "1 rule" if count == 1 else f"{count} rules"
+    typer.echo(f"Wrote {policy}, {rules}: read it, and lower the limits where you can.")
     typer.echo(f"Judge by it: unmask gate {audit} --policy {policy}")
     return 0
 

@@ -13,8 +13,13 @@ def command(
         list[Path], typer.Argument(metavar="DIR…", help="Folders of unmask audit, unmask analyse or unmask compare.")
     ],
     form: Annotated[
-        str, typer.Option("--format", help="html: a page. md: the same facts in Markdown. csv: one row a figure.")
-    ] = "html",
+        str | None,
+        typer.Option(
+            "--format",
+            help="html: a page. md: the same facts in Markdown. csv: one row a figure. Default: as --out ends, else"
+            " html.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -39,7 +44,8 @@ def command(
     from unmask.errors import UnmaskError, one_of
     from unmask.files import refuse_existing
 
-    one_of(form, api.FORMATS, "format")
+    ending = out.suffix.removeprefix(".").lower() if out else ""
+    form = one_of(form, api.FORMATS, "format") if form else ending if ending in api.FORMATS else "html"
     if len(set(folders)) < len(folders):
         raise UnmaskError("a folder was given twice; give each once")
     several = len(folders) > 1

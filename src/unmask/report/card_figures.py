@@ -17,7 +17,7 @@ TESTS = {
     "association": {"stereotype": "stereotype, in nats", "workforce share, pearson": "r with women’s workforce share"},
     "sentiment": {"bias": "male − female rating"},
     "inference": {"stereotype": "stereotype, of 1", "default": "taken for men, −1 to 1"},
-    "geometry": {"stereotype": "r of professions with what people say", "probe": "told apart by a linear probe"},
+    "geometry": {"stereotype": "r of professions with what people say"},
     "crows-pairs": {},
 }
 """By measure: the tests that say most, and what their estimates are."""

@@ -35,17 +35,20 @@
     title.remove();
   }
   const marked = (event) => (event.target instanceof Element ? event.target.closest("[data-tip]") : null);
+  let pointer = "";
   for (const kind of ["pointerover", "pointermove"]) {
     document.addEventListener(kind, (event) => {
       const mark = marked(event);
-      if (mark) {
+      const rested = pointer === `${event.clientX} ${event.clientY}`; // the page has moved, not the pointer
+      pointer = `${event.clientX} ${event.clientY}`;
+      if (mark && !(byKeys && rested)) {
         byKeys = false;
         show(mark, event.clientX, event.clientY);
       }
     });
   }
   document.addEventListener("pointerout", (event) => {
-    if (marked(event)) hide();
+    if (marked(event) && !byKeys) hide();
   });
   const beside = (mark) => {
     const place = mark.getBoundingClientRect();

@@ -5,6 +5,7 @@ A comparison's folder is like it, and holds the folders of the audits that were 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -94,7 +95,17 @@ def _parsed(kind: type[R], path: Path, text: str) -> R:
     except ValueError as error:
         if kind is AuditResult and '"comparisons": [' in text:
             raise UnmaskError(f"{path} is a comparison, not an audit; give one that unmask audit has written") from None
+        if not _is_json(text):
+            raise UnmaskError(f"{path} is cut off, or no JSON; copy it again, or repeat the audit") from None
         raise UnmaskError(f"{path} is not a result of this version: {str(error).splitlines()[0]}") from None
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 def free_name(model: str, root: Path = Path("audits")) -> Path:
