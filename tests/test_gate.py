@@ -468,6 +468,14 @@ def test_a_crash_is_not_a_broken_rule(folder: Path, typed: Typed, monkeypatch: p
     assert err == "unmask: audit/result.json is cut off, or no JSON; copy it again, or repeat the audit\n"
 
 
+def test_a_place_that_cannot_be_written_is_named_as_it_was_given(folder: Path, typed: Typed) -> None:
+    (folder / "file").write_text("")
+    found, _, err = typed("audit", "--write-policy", "file/p.toml")
+    assert (found, err.count("\n")) == (2, 1)
+    assert "file/p.toml" in err
+    assert ".p.toml." not in err
+
+
 def test_a_policy_is_written_once_and_kept(typed: Typed) -> None:
     assert "unmask gate audit --policy p.toml" in typed("audit", "--write-policy", "p.toml")[1]
     assert typed("audit", "--policy", "p.toml")[0] == 0

@@ -43,7 +43,7 @@ def whole_file(path: Path) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     except OSError as error:
-        raise UnmaskError(f"{path} cannot be written ({error.strerror or error}); give another place") from None
+        raise OSError(error.errno, error.strerror, str(path)) from None  # of what was asked for, not of the draft
     os.close(handle)
     draft = Path(name)
     try:
