@@ -83,8 +83,8 @@ LISTS = {
 NEXT = {
     "measures": "Run one with: unmask audit MODEL --measure NAME",
     "mitigations": "Their settings: unmask mitigate --methods",
-    "datasets": "They are looked for in the folder that UNMASK_DATA names, and downloaded where we know an address.",
-    "models": "The classifiers are adapters on unmask-mini. Each has a card: README.md in its folder, {cards}",
+    "datasets": "Looked for in the folder that UNMASK_DATA names;\ndownloaded where we know an address.",
+    "models": "The classifiers are adapters on unmask-mini. Each has a card,\nREADME.md in its folder:\n{cards}",
     "studies": "Run one with: unmask study run NAME",
 }
 """What can be done with them."""
