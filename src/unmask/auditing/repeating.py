@@ -63,12 +63,11 @@ def differences(then: AuditResult, now: AuditResult) -> list[str]:
     devices = [(one.model.device or "").partition(":")[0] for one in (then, now)]
     if _differ(*devices):
         lines.append(f"another device: {devices[0]} then, {devices[1]} now; the last digits may differ")
-    before = {_key(one): one.data_hash for one in then.measurements}
+    before = {one.key: one.data_hash for one in then.measurements}
     lines += [
-        f"other data: {' '.join(part for part in _key(one) if part)} is not asked what it was"
-        f" ({before[_key(one)]:.12} then, {one.data_hash:.12} now)"
+        f"other data: {_called(one)} is not asked what it was ({before[one.key]:.12} then, {one.data_hash:.12} now)"
         for one in now.measurements
-        if _differ(before.get(_key(one)), one.data_hash)
+        if _differ(before.get(one.key), one.data_hash)
     ]
     return lines
 
@@ -78,8 +77,10 @@ def _differ(one: str | None, other: str | None) -> bool:
     return bool(one and other and one != other)
 
 
-def _key(one: Measurement) -> tuple[str, str, str, str]:
-    return one.name, one.language, one.corpus, one.ratings.terms if one.ratings else ""
+def _called(one: Measurement) -> str:
+    """A measurement by what a user has asked for; the protocol is that of the whole audit."""
+    terms = [one.ratings.terms] if one.ratings else []
+    return " ".join([one.name, one.language, one.corpus, *terms])
 
 
 def _measures(result: AuditResult) -> tuple[str, ...]:

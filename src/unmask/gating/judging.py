@@ -84,7 +84,7 @@ def _judgement(
 
 def _then(rule: Rule, one: Measurement, result: AuditResult, baseline: AuditResult) -> Figure | str:
     """The figure of the baseline; or why there is none that can be compared."""
-    then = next((other for other in baseline.measurements if _key(other) == _key(one)), None)
+    then = next((other for other in baseline.measurements if other.key == one.key), None)
     if then is None:
         return f"the baseline cannot be compared: it has {_all(baseline.measurements)}"
     recorded = any("items" in audit.configuration for audit in (result, baseline))  # its hash is of the scores
@@ -112,13 +112,9 @@ def where(one: Measurement) -> str:
     return ", ".join([one.name, one.language, one.corpus, *terms, *protocol])
 
 
-def _key(one: Measurement) -> tuple[str, ...]:
-    return one.name, one.language, one.corpus, one.protocol, one.ratings.terms if one.ratings else ""
-
-
 def _fits(rule: Rule, one: Measurement) -> bool:
     asked = (rule.measure, rule.language, rule.corpus, rule.protocol, rule.terms)
-    return all(wanted is None or wanted == got for wanted, got in zip(asked, _key(one), strict=True))
+    return all(wanted is None or wanted == got for wanted, got in zip(asked, one.key, strict=True))
 
 
 def _names(rule: Rule, one: Measurement) -> list[str]:

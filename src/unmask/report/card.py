@@ -59,7 +59,7 @@ def merged(audits: Sequence[AuditResult]) -> list[Found]:
             f"a card is of one model, and of audits of {listed(names)} not all say of which weights they are; give"
             " audits of one name, or with weights: unmask audit"
         )
-    found = {_key(one): Found(audit, one) for audit in audits for one in audit.measurements}
+    found = {one.key: Found(audit, one) for audit in audits for one in audit.measurements}
     if not found:
         raise UnmaskError("the audit holds no measurement; audit the model again")
     return list(found.values())
@@ -80,10 +80,6 @@ def section(audits: Sequence[AuditResult], found: Sequence[Found], *, note: str 
         versions=list(dict.fromkeys(f"{audit.unmask_version}, {audit.created[:10]}" for audit in used)),
         citations=list(dict.fromkeys(text for one in measured for text in _citations(one))),
     ).rstrip("\n")
-
-
-def _key(one: Measurement) -> tuple[str, ...]:
-    return one.name, one.language, one.corpus, one.protocol, one.ratings.terms if one.ratings else ""
 
 
 def _sentences(headline: str) -> tuple[str, str]:

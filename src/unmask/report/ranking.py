@@ -147,8 +147,7 @@ def _all(audits: Sequence[AuditResult]) -> list[Ranking]:
     groups: dict[tuple[str, ...], list[tuple[str, Measurement]]] = {}
     for name, audit in zip(names, audits, strict=True):
         for one in audit.measurements:
-            terms = one.ratings.terms if one.ratings else ""
-            groups.setdefault((one.name, one.language, one.corpus, one.protocol, terms), []).append((name, one))
+            groups.setdefault(one.key, []).append((name, one))
     recorded = {name for name, audit in zip(names, audits, strict=True) if "items" in audit.configuration}
     return [_ranking(members, recorded) for members in groups.values()]
 

@@ -254,6 +254,11 @@ class Measurement(Record):
     data_hash: str = ""
     """SHA-256 of the sentences or recorded scores."""
 
+    @property
+    def key(self) -> tuple[str, str, str, str, str]:
+        """What tells a measurement from others: measure, language, corpus, protocol, and the terms of sentiment."""
+        return self.name, self.language, self.corpus, self.protocol, self.ratings.terms if self.ratings else ""
+
     def kinds(self) -> list[str]:
         """The groups of professions, in order."""
         return list(dict.fromkeys(group.labels["group"] for group in self.groups.values()))
