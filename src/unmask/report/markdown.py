@@ -11,7 +11,7 @@ from unmask.report.figures import UNREADABLE
 from unmask.report.generic import source
 from unmask.report.limits import limits
 from unmask.report.pages import capital, measure_name, moment, p, setting, title
-from unmask.report.ranking import HOW, NOTHING, not_ranked, rankings
+from unmask.report.ranking import HOW, NOTHING, heading, not_ranked, rankings
 from unmask.results import Agreement, AuditResult, Measurement
 from unmask.results.comparison import Comparison, ComparisonResult, Usefulness
 from unmask.results.markdown import escaped
@@ -58,7 +58,7 @@ def comparison_markdown(result: ComparisonResult) -> str:
 
 def ranking_markdown(audits: Sequence[AuditResult]) -> str:
     """Several audits side by side."""
-    lines = [f"# {len(audits)} models compared", ""]
+    lines = [f"# {heading(audits)}", ""]
     found = rankings(audits)
     lines += [] if found else [NOTHING, ""]
     for one in found:

@@ -116,6 +116,11 @@ class Ranking:
         return f"{one.model} is the most biased here; no other model comes first in more than a few draws."
 
 
+def heading(audits: Sequence[AuditResult]) -> str:
+    """What stands at the head; a model can have several audits."""
+    return f"{len(audits)} audits side by side"
+
+
 def rankings(audits: Sequence[AuditResult]) -> list[Ranking]:
     """A ranking for everything that two models or more were measured by and that can be read as bias."""
     return [one for one in _all(audits) if len(one.places) > 1]
@@ -193,7 +198,7 @@ def render(audits: Sequence[AuditResult]) -> str:
     names = different([short_name(one.model.name) for one in audits])
     return fill(
         "ranking.html.j2",
-        heading=f"{len(audits)} models compared",
+        heading=heading(audits),
         audits=list(zip(names, audits, strict=True)),
         rankings=[(one, forest(one)) for one in found],
         not_ranked=not_ranked(audits),
