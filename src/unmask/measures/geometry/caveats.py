@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unmask.results import Caveat, Geometry
 
-FEW_WORDS = 2000
+FEW_WORDS = 3000
 LOPSIDED = 0.9
 UNSTABLE = 0.05
 NOTHING_LEFT = "nothing-along-the-direction"
