@@ -179,7 +179,10 @@ def test_a_model_that_has_lost_everything_is_not_said_to_have_lost_gender() -> N
 def test_a_model_that_has_forgotten_is_improved_though_its_own_words_lie_apart() -> None:
     found = _only(findings())
     assert found.verdict == "improved"
-    assert found.changes["classification"].after == pytest.approx(0.5, abs=0.2)
+    change = found.changes["classification"]
+    assert change.before is not None
+    assert change.after is not None
+    assert change.after < 0.7 < 0.95 < change.before  # what else was alike in the words is still there
     assert found.changes["classification, own words"].after == pytest.approx(1.0, abs=0.1)
     assert found.changes["classification, own words"].p_value is None
     assert found.changes["stereotype"].verdict == "improved"
