@@ -107,9 +107,11 @@ class PlantedInference:
         return self._people(), lexicon.templates(self.language)[:-ASKED]
 
     def _people(self) -> People:
-        """The first pair of gender words alone, since others are not trained."""
+        """The trained pair of gender words alone: that of captions, or the first."""
         people = lexicon.people(self.language)
-        return People(people.occupation, people.pairs[:1], people.persons[:1])
+        trained = captions.WORDS[self.language][0] if self.captions is not None else people.pairs[0].female
+        pair = next(one for one in people.pairs if trained in one.female)
+        return People(people.occupation, (pair,), people.persons[:1])
 
     def scores(self, model: Path, seed: int, loading: LoadOptions) -> Scores:
         """NLI-CoAL, FN and the stereotype, of answers and of probabilities."""
