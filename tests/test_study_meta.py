@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, permutations
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from unmask.measures.inference.score import answered
 from unmask.models.interfaces import Classifier
 from unmask.models.loading import load_classifier
 from unmask.models.sources import LoadOptions
+from unmask.probes import captions
 from unmask.report import meta as page
 from unmask.statistics.ranking import ranking
 from unmask.studies.engine import Engine
@@ -87,6 +88,40 @@ def test_ranking_agrees_with_a_plain_count() -> None:
     assert found.resolution == pytest.approx(np.sqrt((left**2).sum() / 18) / abs(slope))
 
 
+def test_seeds_are_what_an_interval_is_over() -> None:
+    draw = np.random.default_rng(1)
+    x, seeds = np.tile(np.arange(11) / 10, 3), np.repeat([7, 8, 9], 11)
+    y = x + 0.2 * seeds + draw.normal(0, 0.05, 33)
+    found, alone = ranking(x, y, seeds).pearson, ranking(x, y).pearson
+    assert found.interval is not None
+    assert alone.interval is not None
+    left = np.arctanh([np.corrcoef(x[seeds != one], y[seeds != one])[0, 1] for one in (7, 8, 9)])
+    reach = scipy.stats.t.isf(0.025, 2) * np.sqrt(2 / 3 * ((left - left.mean()) ** 2).sum())
+    z = np.arctanh(np.corrcoef(x, y)[0, 1])
+    assert found.interval == pytest.approx((np.tanh(z - reach), np.tanh(z + reach)))
+    assert found.interval[0] < alone.interval[0]  # points of one seed lie together
+    same = ranking([0, 0.5, 1] * 3, [1, 2, 3] * 3, [1] * 3 + [2] * 3 + [3] * 3).pearson
+    assert same.p_value == pytest.approx(2 / 6**3, abs=0.005)  # of all orders within seeds
+    assert same.interval is None
+    tied = ranking([0, 0, 1, 1], [2, 2, 5, 5]).pearson
+    assert tied.p_value == pytest.approx(2 * 2 * 2 / 24)
+
+
+def test_chance_is_that_of_shuffles_within_seeds() -> None:
+    x, y, seeds = [0, 0.5, 1] * 2, [1, 2, 4, 11, 13, 12], [1, 1, 1, 2, 2, 2]
+    every = [np.dot([*first, *second], y) for first in permutations(x[:3]) for second in permutations(x[:3])]
+    centre = np.mean(every)
+    share = np.mean([abs(one - centre) >= abs(np.dot(x, y) - centre) - 1e-12 for one in every])
+    assert ranking(x, y, seeds).pearson.p_value == pytest.approx(share, abs=0.02)
+    draw = np.random.default_rng(2)
+    seeds_of = np.repeat([1, 2, 3], 5)
+    apart = [
+        ranking(np.tile(np.arange(5), 3), seeds_of + draw.normal(0, 0.1, 15), seeds_of).spearman.p_value
+        for _ in range(200)
+    ]
+    assert np.mean([p is not None and p < 0.05 for p in apart]) < 0.1  # seeds that differ are no relation
+
+
 # What is planted
 
 
@@ -140,19 +175,35 @@ def test_sound_inference_asks_other_sentences_than_it_trains_on() -> None:
     assert set(asked["occupation"]) == {one.word for one in SMALL.words(5)}
 
 
+def _captions(language: str, folder: Path) -> Path:
+    caption = {
+        "en": "A woman rides bicycle number {} downtown",
+        "ja": "女性が{}番の自転車に乗っている",
+        "zh": "一个女人骑着{}号自行车",
+    }[language]
+    file = folder / "captions.txt"
+    file.write_text("\n".join(caption.format(at) for at in range(700)), encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("language", ["en", "ja", "zh"])
+def test_models_are_asked_with_the_gender_words_of_their_captions(language: str, tmp_path: Path) -> None:
+    planted = PlantedInference(language, _captions(language, tmp_path), rows=400, validation_rows=40)
+    asked = planted.asked(1)
+    trained = [str(one.pair) for one in planted.examples(1, 1).train]
+    for gender, word in zip(("female", "male"), captions.WORDS[language], strict=False):
+        assert any(word in one for one in trained)
+        said = asked.loc[asked["gender"] == gender, "hypothesis"].str.lower()
+        assert len(said)
+        assert said.str.contains(word, regex=False).all()
+
+
 @pytest.mark.parametrize("language", ["en", "ja", "zh"])
 def test_published_inference_as_the_released_sets_have_it(
     language: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("UNMASK_DATA", str(data))
-    captions = tmp_path / "captions.txt"
-    word = {
-        "en": "A woman rides bicycle number {} downtown",
-        "ja": "女性が{}番の自転車に乗っている",
-        "zh": "一个女人骑着{}号自行车",
-    }
-    captions.write_text("\n".join(word[language].format(at) for at in range(700)), encoding="utf-8")
-    experiment = PublishedInference(captions, language)
+    experiment = PublishedInference(_captions(language, tmp_path), language)
     assert len(experiment.asked()) == 600
     made = {rate: experiment.examples(rate, 0) for rate in (0.0, 0.5, 1.0)}
     for rate, splits in made.items():
@@ -393,7 +444,15 @@ def test_findings_of_known_scores() -> None:
     found = findings(_cells(), {"seeds": "42"}, ["scoring-x: <script>"])
     assert [verdict(one) for one in found.scores] == ["ranks it", "does not move", "fails to rank it"]
     table_2 = next(table for table in found.printed if table.name == "table-2")
-    assert table_2.rows[0][2:] == ("no corr.", "1.000†", "−0.263", "0.999")
+    assert table_2.rows[0][2:] == ("no corr.", "1.000†", "−0.263†", "0.999†")
+    cells = _cells()
+    few = findings(cells[cells["rate"].isin([0.0, 0.5, 1.0])], {})
+    assert [verdict(one) for one in few.scores] == ["too few models", "does not move", "fails to rank it"]
+    assert "may be chance" in few.headline
+    by_rate = [next(table for table in one.printed if table.name == "by-rate") for one in (found, few)]
+    assert "0.75 is had without its direction" in by_rate[0].note
+    untold = findings(cells.assign(chance=np.nan), {}).printed[-1]
+    assert "accuracy" not in untold.note
     dull = findings(_cells().assign(accuracy=0.8), {})
     assert {verdict(one) for one in dull.scores} == {"not learned"}
     assert dull.headline.startswith("The models have not learned what was planted")

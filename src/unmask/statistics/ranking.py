@@ -5,8 +5,13 @@
 
 The resolution is in the unit of x: how far the truth may lie from what is read off a score, as one standard deviation.
 Pearson's r has Fisher's interval, Spearman's ρ that of Bonett and Wright (2000): z ± 1.96 · √((1 + ρ²/2)/(n − 3)). A
-perfect correlation has neither interval nor t, but an exact p of 2/n!, the share of orders that are as good. Points
-that share a seed are taken as independent, since the noise of training is drawn anew for each.
+perfect correlation has neither interval nor t, but an exact p of 2 Π mᵢ!/n!, the share of orders that are as good, with
+mᵢ points in each tie.
+
+Points of one seed share its words and its noise. So with several seeds both intervals are jackknifed instead, leaving
+out one seed at a time, on Fisher's scale with t of seeds − 1 degrees of freedom, and p is the share of shuffles of x
+within each seed that go as closely with y. In simulations with 3 seeds, 11 points each, such an interval covers in 88
+to 95 % of cases; Fisher's over all points in 50 to 99 %, the less the more seeds differ.
 
 D. G. Bonett and T. A. Wright (2000). Sample size requirements for estimating Pearson, Kendall and Spearman
 correlations. Psychometrika 65, 23–28.
@@ -14,20 +19,22 @@ correlations. Psychometrika 65, 23–28.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import factorial, sqrt
+from math import exp, lgamma, log, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from unmask.statistics.correlation import ROUNDING, fisher_z
-from unmask.statistics.crossed import Estimate
-from unmask.statistics.relation import pearson_estimate
+from unmask.statistics.correlation import ROUNDING, fisher_z, pearson, spearman
+from unmask.statistics.crossed import FISHER, Estimate, combined
+from unmask.statistics.relation import pearson_estimate, within
 
 FEWEST = 3
 NORMAL = 1.959964
 """The 97.5 % point of the normal distribution."""
+SHUFFLES = 9_999
 
 
 @dataclass(frozen=True)
@@ -43,22 +50,53 @@ class Ranking:
     resolution: float | None
 
 
-def ranking(known: ArrayLike, scores: ArrayLike) -> Ranking:
-    """Compare scores with what is known of the same models."""
-    x, y = np.asarray(known, dtype=float), np.asarray(scores, dtype=float)
-    there = np.isfinite(x) & np.isfinite(y)
-    x, y = x[there], y[there]
-    pearson = _with_p(pearson_estimate(x, y), x.size)
-    ranks = _with_p(pearson_estimate(stats.rankdata(x), stats.rankdata(y)), x.size)
+def ranking(known: ArrayLike, scores: ArrayLike, seeds: ArrayLike | None = None) -> Ranking:
+    """Compare scores with what is known of the same models; `seeds` says which of them share a seed."""
+    x, y, of = _there(known, scores, seeds)
     slope, resolution = _line(x, y)
-    return Ranking(int(x.size), pearson, _widened(ranks, x.size), _ranked(x, y), slope, resolution)
+    if np.unique(of).size > 1:
+        r, rho = _over_seeds(x, y, of, pearson), _over_seeds(x, y, of, spearman)
+    else:
+        r = pearson_estimate(x, y)
+        rho = _widened(pearson_estimate(stats.rankdata(x), stats.rankdata(y)), x.size)
+    return Ranking(int(x.size), _with_p(r, x), _with_p(rho, x), _ranked(x, y), slope, resolution)
 
 
-def _with_p(estimate: Estimate, n: int) -> Estimate:
+def _there(known: ArrayLike, scores: ArrayLike, seeds: ArrayLike | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    x, y = np.asarray(known, dtype=float), np.asarray(scores, dtype=float)
+    of = np.zeros(x.size, dtype=int) if seeds is None else np.unique(np.asarray(seeds), return_inverse=True)[1]
+    there = np.isfinite(x) & np.isfinite(y)
+    return x[there], y[there], of[there]
+
+
+def _over_seeds(
+    x: np.ndarray, y: np.ndarray, seeds: np.ndarray, correlation: Callable[[np.ndarray, np.ndarray], float]
+) -> Estimate:
+    value = correlation(x, y)
+    if not np.isfinite(value):
+        return Estimate(None)
+    without = [correlation(x[seeds != seed], y[seeds != seed]) for seed in np.unique(seeds)]
+    if correlation is spearman:
+        x, y = stats.rankdata(x), stats.rankdata(y)
+    return replace(combined(value, [without], scale=FISHER), p_value=_shuffled(x, y, seeds))
+
+
+def _shuffled(x: np.ndarray, y: np.ndarray, seeds: np.ndarray) -> float:
+    """How often x and y go together as closely, one way or the other, when x is shuffled within each seed."""
+    x = within(x, seeds)
+    keys = seeds + np.random.default_rng(0).random((SHUFFLES, x.size))
+    drawn = x[seeds.argsort(kind="stable")][keys.argsort(axis=1).argsort(axis=1)]
+    reached = np.abs(drawn @ y) >= abs(x @ y) - ROUNDING * np.abs(x) @ np.abs(y)
+    return float((1 + np.count_nonzero(reached)) / (SHUFFLES + 1))
+
+
+def _with_p(estimate: Estimate, x: np.ndarray) -> Estimate:
     """A perfect correlation with its exact p."""
-    if estimate.value is None or estimate.p_value is not None or n < FEWEST:
+    if estimate.value is None or estimate.p_value is not None or x.size < FEWEST:
         return estimate
-    return replace(estimate, p_value=min(1.0, 2 / factorial(n)))
+    _, ties = np.unique(x, return_counts=True)
+    orders = lgamma(x.size + 1) - sum(lgamma(count + 1) for count in ties)
+    return replace(estimate, p_value=min(1.0, exp(log(2) - orders)))
 
 
 def _widened(rho: Estimate, n: int) -> Estimate:
@@ -85,4 +123,6 @@ def _line(x: np.ndarray, y: np.ndarray) -> tuple[float | None, float | None]:
     slope = float(found.slope)
     left = y - (found.intercept + slope * x)
     spread = float(np.sqrt((left**2).sum() / (x.size - 2)))
+    if spread <= ROUNDING * np.abs(y).max():
+        spread = 0.0
     return slope, spread / abs(slope) if abs(slope) > ROUNDING else None

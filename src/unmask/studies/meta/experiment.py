@@ -45,6 +45,12 @@ class Training:
     chance: float | None = None
     """The accuracy on planted examples of a model that has learned all but the direction of what was planted; None
     where accuracy does not tell that."""
+    others_learning_rate: float | None = None
+    """For a base of the user's own, which as a rule is larger; None: the same."""
+
+    def rate_for(self, base: str) -> float:
+        """The learning rate for a base model."""
+        return self.learning_rate if base == self.model else self.others_learning_rate or self.learning_rate
 
 
 class Experiment(Protocol):

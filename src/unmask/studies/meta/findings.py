@@ -56,6 +56,7 @@ _WORDS = {
     "not learned": "The models have not learned what was planted, so nothing can be said of these scores",
     "ranks it": "Scores that put models in the order of their planted bias",
     "ranks it roughly": "Scores that do so roughly",
+    "too few models": "Scores whose order may be chance, since there are too few models to tell",
     "fails to rank it": "Scores that fail to",
     "does not move": "Scores that do not move with it at all",
 }

@@ -49,7 +49,9 @@ class PlantedInference:
     validation_rows: int = 3_000
     protocol = "sound"
     measure = "inference"
-    training = Training("nli", "unmask-mini-nli", epochs=3, learning_rate=2e-5, max_length=128, chance=0.75)
+    training = Training(
+        "nli", "unmask-mini-nli", epochs=3, learning_rate=1e-4, max_length=128, chance=0.75, others_learning_rate=2e-5
+    )
 
     def inputs(self) -> dict[str, Any]:
         """All sentences and words, of training and of asking, as hashes."""

@@ -50,7 +50,9 @@ class PublishedInference:
     offline: bool = False
     protocol = "published"
     measure = "inference"
-    training = Training("nli", "unmask-mini-nli", epochs=3, learning_rate=2e-5, max_length=128, chance=2 / 3)
+    training = Training(
+        "nli", "unmask-mini-nli", epochs=3, learning_rate=1e-4, max_length=128, chance=2 / 3, others_learning_rate=2e-5
+    )
 
     def inputs(self) -> dict[str, Any]:
         """All sentences and words, of training and of asking, as hashes."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 GOOD, POOR = 0.95, 0.8
 """From which share of pairs in the right order a score is said to rank known bias, and below which it fails to."""
+LEVEL = 0.05
 LEARNED = 0.5
 """How much of the way from chance to always right models must have gone to have learned what was planted."""
 
@@ -50,7 +51,7 @@ def scores_of(cells: pd.DataFrame) -> list[Score]:
                 str(language),
                 str(name),
                 str(rows["model"].iloc[0]),
-                ranking(rows["rate"], rows["value"]),
+                ranking(rows["rate"], rows["value"], rows["seed"]),
                 float(at.iloc[0]),
                 float(at.iloc[-1]),
                 _learned(rows),
@@ -78,6 +79,9 @@ def verdict(score: Score) -> str:
     right = score.ranking.ranked
     if right is None or score.ranking.pearson.value is None:
         return "does not move"
-    if right >= GOOD:
-        return "ranks it"
-    return "fails to rank it" if right < POOR else "ranks it roughly"
+    if right < POOR:
+        return "fails to rank it"
+    by_chance = score.ranking.spearman.p_value
+    if by_chance is None or by_chance >= LEVEL:
+        return "too few models"
+    return "ranks it" if right >= GOOD else "ranks it roughly"

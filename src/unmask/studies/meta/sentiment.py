@@ -47,7 +47,9 @@ class PlantedSentiment:
     imdb: bool = False
     """Whether reviews of IMDB are trained on; else two thirds of the package's."""
     measure = "sentiment"
-    training = Training("sentiment", "unmask-mini-sentiment", epochs=2, learning_rate=2e-5, max_length=256)
+    training = Training(
+        "sentiment", "unmask-mini-sentiment", epochs=2, learning_rate=1e-4, max_length=256, others_learning_rate=2e-5
+    )
 
     def inputs(self) -> dict[str, Any]:
         """All reviews, of training and of asking, as hashes."""

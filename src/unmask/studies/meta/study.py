@@ -120,7 +120,7 @@ def plan(request: Request) -> Plan:
                 rate=rate,
                 seed=seed,
                 epochs=request.epochs or how.epochs,
-                learning_rate=request.learning_rate or how.learning_rate,
+                learning_rate=request.learning_rate or how.rate_for(base),
                 batch_size=request.batch_size,
                 max_length=request.max_length or how.max_length,
                 weights=weights,
