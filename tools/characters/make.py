@@ -4,8 +4,10 @@
 
 Every TEXT is a file with a sentence a line. The folder OUT is a normal one: teach it the language, then inference, with
 
-    unmask finetune mlm --model OUT --train TEXT --out language
-    unmask finetune nli --model language --data jsick --out inference
+    unmask finetune mlm OUT --train TEXT --out language
+    unmask finetune nli language --data jsick --out inference
+
+Better than TEXT itself is what `twice.py` makes of it.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from unmask.report.study_files import limits_lines, missing_lines, settings_line
 from unmask.results.languages import LANGUAGES
 from unmask.results.numbers import number
 from unmask.studies.meta.findings import Findings
+from unmask.studies.meta.scores import TWIN
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,8 +67,9 @@ class Panel:
 
 
 def panels(findings: Findings) -> list[Panel]:
-    """A figure for each measure and language."""
-    groups = findings.cells.groupby(["measure", "language"], sort=False)
+    """A figure for each measure and language; probabilities, which lie on the answers, are in the table alone."""
+    cells = findings.cells[~findings.cells["score"].str.endswith(TWIN)]
+    groups = cells.groupby(["measure", "language"], sort=False)
     return [Panel(str(measure), str(language), mine) for (measure, language), mine in groups]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from unmask.studies.meta.scores import Score, scores_of, verdict
+from unmask.studies.meta.scores import TWIN, Score, scores_of, verdict
 from unmask.studies.meta.tables import by_rate, ranks, table_2
 from unmask.studies.table import Table
 
@@ -46,9 +46,21 @@ def _headline(scores: Sequence[Score]) -> str:
     said = []
     several = len({one.title for one in scores}) > 1
     for word in _WORDS:
-        names = [f"{one.name} ({one.title})" if several else one.name for one in scores if verdict(one) == word]
-        if names:
-            said.append(f"{_WORDS[word]}: {'; '.join(names)}.")
+        found: dict[str, list[str]] = {}
+        for one in scores:
+            names = found.setdefault(one.title, [])
+            if verdict(one) == word and one.name.removesuffix(TWIN) not in names:
+                names.append(one.name)
+        where: dict[tuple[str, ...], list[str]] = {}
+        for title, names in found.items():
+            where.setdefault(tuple(names), []).append(title)
+        parts = [
+            ", ".join(names) + (f" ({'; '.join(titles)})" if several else "")
+            for names, titles in where.items()
+            if names
+        ]
+        if parts:
+            said.append(f"{_WORDS[word]}: {'; '.join(parts)}.")
     return " ".join(said)
 
 

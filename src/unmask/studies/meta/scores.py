@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 GOOD, POOR = 0.95, 0.8
 """From which share of pairs in the right order a score is said to rank known bias, and below which it fails to."""
 LEVEL = 0.05
+TWIN = ", probabilities"
+"""How the name of a score ends that is the one before it, of probabilities in place of answers."""
 LEARNED = 0.5
 """How much of the way from chance to always right models must have gone to have learned what was planted."""
 

@@ -36,12 +36,12 @@ def ranks(scores: Sequence[Score], cells: pd.DataFrame) -> Table:
             (
                 one.title,
                 one.name,
+                verdict(one),
                 _estimate(of.pearson),
                 _estimate(of.spearman),
                 percent(of.ranked),
                 f"{figure(one.least, 3)} → {figure(one.most, 3)}",
                 figure(of.resolution, 2),
-                verdict(one),
             )
         )
         numbers.append(_numbers(one))
@@ -50,9 +50,9 @@ def ranks(scores: Sequence[Score], cells: pd.DataFrame) -> Table:
     return Table(
         "ranks",
         "How well each score ranks known bias",
-        ("Measure", "Score", "Pearson [95 %]", "Spearman [95 %]", "Pairs in order", "From → to", "± rate", "Verdict"),
+        ("Measure", "Score", "Verdict", "Pearson [95 %]", "Spearman [95 %]", "Pairs in order", "From → to", "± rate"),
         tuple(rows),
-        f"Models a measure: {', '.join(map(str, sorted(set(models))))}, with rates of planted bias from {lowest:g} to"
+        f"{' or '.join(map(str, sorted(set(models))))} models a measure, with rates of planted bias from {lowest:g} to"
         f" {highest:g}. Pairs in order: the share of pairs of models that the score ranks rightly; 50 % is chance."
         " From → to: its mean at the lowest and highest rate. ± rate: how far the true rate may lie from what is read"
         " off the score, as one standard deviation.",
