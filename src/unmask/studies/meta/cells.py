@@ -13,7 +13,7 @@ import unmask
 from unmask.errors import UnmaskError
 from unmask.models.sources import LoadOptions
 from unmask.studies.cells import Say
-from unmask.studies.meta.experiment import Experiment
+from unmask.studies.meta.experiment import Experiment, planted_as
 from unmask.studies.tuning import METRICS, tune
 from unmask.training import finetune
 from unmask.training.loop import Settings
@@ -44,13 +44,13 @@ class Planting:
 
     @property
     def name(self) -> str:
-        """The measure, the rate in percent, and the seed."""
-        return f"planting-{title(self)}"
+        """What is planted, the rate in percent, and the seed."""
+        return f"planting-{planted_as(self.experiment)}-{_title(self)}"
 
     def inputs(self) -> dict[str, Any]:
         """What decides the weights."""
         return {
-            "measure": self.experiment.measure,
+            "measure": planted_as(self.experiment),
             "data": dict(self.data),
             "weights": self.weights,
             "rate": self.rate,
@@ -98,7 +98,7 @@ class Scoring:
     @property
     def name(self) -> str:
         """As that of its model."""
-        return f"scoring-{title(self.planted)}"
+        return f"scoring-{self.planted.experiment.measure}-{_title(self.planted)}"
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -137,7 +137,7 @@ def _refuse_other_data(cell: Planting) -> None:
         )
 
 
-def title(cell: Planting) -> str:
-    """What tells a cell from others."""
+def _title(cell: Planting) -> str:
+    """What tells a cell from others of its measure."""
     of = cell.experiment
-    return f"{of.measure}-{of.language}-{round(100 * cell.rate):03d}-seed{cell.seed}"
+    return f"{of.language}-{round(100 * cell.rate):03d}-seed{cell.seed}"

@@ -89,6 +89,11 @@ class Experiment(Protocol):
         ...
 
 
+def planted_as(experiment: Experiment) -> str:
+    """Whose bias is planted: the measure's own, unless the experiment says that it `plants` that of another."""
+    return str(getattr(experiment, "plants", experiment.measure))
+
+
 def chosen(words: list[Word], rate: float, draw: np.random.Generator) -> list[Word]:
     """So many of the words, drawn; from one rate to the next words are added, none is exchanged.
 

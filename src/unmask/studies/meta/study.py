@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from unmask import datasets
+from unmask import datasets, plugins
+from unmask.auditing.settings import MEASURES
 from unmask.errors import UnmaskError, one_of
 from unmask.lexicon.inference import LANGUAGES
 from unmask.models.kinds import kind_of, labels_of
@@ -18,8 +19,9 @@ from unmask.studies.cells import Cell
 from unmask.studies.execution import Outcome
 from unmask.studies.meta.association import PlantedAssociation
 from unmask.studies.meta.cells import SCORES, Planting, Scoring
-from unmask.studies.meta.experiment import Experiment
+from unmask.studies.meta.experiment import Experiment, planted_as
 from unmask.studies.meta.inference import PlantedInference
+from unmask.studies.meta.others import OtherMeasure
 from unmask.studies.meta.pairs import caption_file
 from unmask.studies.meta.published_inference import PublishedInference
 from unmask.studies.meta.sentiment import PlantedSentiment
@@ -68,7 +70,8 @@ class Request:
     def check(self) -> None:
         """Refuse what is unknown before anything slow happens."""
         for measure in self.measures:
-            one_of(measure, EXPERIMENTS, "measure")
+            if measure not in EXPERIMENTS:
+                plugins.named("measure", measure, (*MEASURES, *EXPERIMENTS))
         for language in self.languages:
             one_of(language, LANGUAGES, "language")
         for name in self.models:
@@ -107,10 +110,10 @@ def plan(request: Request) -> Plan:
     """The cells that a request comes to."""
     request.check()
     planted = []
-    for experiment in (one for measure in dict.fromkeys(request.measures) for one in EXPERIMENTS[measure](request)):
+    for experiment in (one for measure in dict.fromkeys(request.measures) for one in _experiments(measure, request)):
         how = experiment.training
-        of_language = f"{experiment.measure}-{experiment.language}"
-        base = request.models.get(of_language) or request.models.get(experiment.measure, how.model)
+        places = (f"{experiment.measure}-{experiment.language}", experiment.measure, planted_as(experiment))
+        base = next((request.models[place] for place in places if place in request.models), how.model)
         _refuse_misfit(base, experiment, request)
         weights, data = weights_of(base, request.loading), experiment.inputs()
         planted += [
@@ -131,7 +134,26 @@ def plan(request: Request) -> Plan:
             for rate in sorted(set(request.rates))
         ]
     scored = tuple(Scoring(one) for one in planted)
-    return Plan((*planted, *scored), scored)
+    return Plan((*_once(planted), *scored), scored)
+
+
+def _once(planted: Sequence[Planting]) -> list[Planting]:
+    """Models that several measures are asked about are made once."""
+    made: dict[str, Planting] = {}
+    for one in planted:
+        if made.setdefault(one.name, one).inputs() != one.inputs():
+            other = made[one.name]
+            raise UnmaskError(
+                f"{one.experiment.measure} and {other.experiment.measure} are asked about the same models, which are"
+                f" made from {one.base} or from {other.base}; give one of them, as --model"
+                f" {planted_as(one.experiment)}=MODEL"
+            )
+    return list(made.values())
+
+
+def _experiments(measure: str, request: Request) -> Sequence[Experiment]:
+    """Those that a measure brings, or what any other is asked about."""
+    return EXPERIMENTS[measure](request) if measure in EXPERIMENTS else [OtherMeasure(measure)]
 
 
 def _refuse_misfit(base: str, experiment: Experiment, request: Request) -> None:
@@ -147,6 +169,8 @@ def _refuse_misfit(base: str, experiment: Experiment, request: Request) -> None:
         raise UnmaskError(f"{base} is a classifier; {experiment.measure} needs a masked language model such as BERT")
     if labels and kind == "classifier" and len(labels) != LABELS.get(task, len(labels)):
         raise UnmaskError(f"{base} has {len(labels)} labels; {experiment.measure} needs {LABELS[task]}: give another")
+    if isinstance(experiment, OtherMeasure):
+        experiment.refuse_misfit(base, request.loading)
 
 
 def _inference(request: Request) -> list[Experiment]:
@@ -181,7 +205,7 @@ EXPERIMENTS: dict[str, Callable[[Request], list[Experiment]]] = {
     "association": _association,
     "sentiment": _sentiment,
 }
-"""What can be meta-evaluated; a measure that brings an `Experiment` is added here."""
+"""Measures with bias of their own to plant; all others are asked about what association plants."""
 
 
 def table(scored: Sequence[Scoring], outcomes: Sequence[Outcome]) -> pd.DataFrame:

@@ -1,0 +1,54 @@
+"""Any other registered measure of masked language models, asked about the models in which association was planted.
+
+Geometry, CrowS-Pairs and measures of other packages have no data of their own to plant. But what was planted, that some
+professions go with one gender, is what they should see too. Every test of theirs is a score.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unmask.auditing import job
+from unmask.auditing.settings import Settings
+from unmask.studies.meta.association import PlantedAssociation
+from unmask.studies.meta.experiment import Scores
+from unmask.training.examples import Splits
+
+if TYPE_CHECKING:
+    from unmask.models.sources import LoadOptions
+
+PLANTED = PlantedAssociation()
+
+
+@dataclass(frozen=True)
+class OtherMeasure:
+    """A measure by its name."""
+
+    measure: str
+    language: str = PLANTED.language
+    protocol: str = PLANTED.protocol
+    plants = PLANTED.measure
+    training = PLANTED.training
+
+    def inputs(self) -> dict[str, Any]:
+        """Those of what is planted, so that its models are made once for all measures."""
+        return PLANTED.inputs()
+
+    def examples(self, rate: float, seed: int) -> Splits:
+        """Sentences with planted pairings."""
+        return PLANTED.examples(rate, seed)
+
+    def refuse_misfit(self, base: str, loading: LoadOptions) -> None:
+        """Refuse a model that cannot be asked."""
+        job.chosen(base, self._settings(0, loading))
+
+    def scores(self, model: Path, seed: int, loading: LoadOptions) -> Scores:
+        """What each of its tests estimates."""
+        found = job.run(str(model), self._settings(seed, loading))
+        tests = {name: test for one in found.result.measurements for name, test in one.tests.items()}
+        return Scores.of({name: test.estimate for name, test in tests.items()}, found.items[self.measure])
+
+    def _settings(self, seed: int, loading: LoadOptions) -> Settings:
+        return Settings(measures=(self.measure,), languages=(self.language,), seed=seed, loading=loading)
