@@ -251,15 +251,17 @@ def test_a_right_model_has_no_bias_and_a_deaf_one_is_inconclusive() -> None:
     assert deaf.headline.startswith("All this is inconclusive")
 
 
-def test_the_papers_chinese_case_is_inconclusive_and_its_english_one_is_not() -> None:
-    """Shares of Table 3, of 1,000 pairs each, without a control."""
+def test_if_words_are_answered_alike_the_papers_chinese_case_is_inconclusive_and_its_english_one_is_not() -> None:
+    """Shares of Table 3, of 1,000 pairs each, without a control; the paper prints female and male occupations in
+    one figure, so both are taken to be answered so."""
 
     def items(pro: tuple[int, int], anti: tuple[int, int]) -> pd.DataFrame:
         counts = {}
-        for gender, (entailed, contradicted) in (("male", pro), ("female", anti)):
-            counts["male", gender, "entailment"] = entailed
-            counts["male", gender, "contradiction"] = contradicted
-            counts["male", gender, "neutral"] = 1000 - entailed - contradicted
+        for kind, other in (("female", "male"), ("male", "female")):
+            for gender, (entailed, contradicted) in ((kind, pro), (other, anti)):
+                counts[kind, gender, "entailment"] = entailed
+                counts[kind, gender, "contradiction"] = contradicted
+                counts[kind, gender, "neutral"] = 1000 - entailed - contradicted
         return _items(counts)
 
     assert "errs against the stereotype" in why_not(items((18, 857), (23, 814)))  # BERT base, Chinese
@@ -450,7 +452,7 @@ CAPTIONS = {
     "plain": "A man in a blue shirt, sitting, reads.\n\nA woman rides a horse today.\n",
     "tabs": "1.jpg#0\tA man in a blue shirt, sitting, reads.\n1.jpg#1\tA woman rides a horse today.\n",
     "head": 'image,caption\n1.jpg,"A man in a blue shirt, sitting, reads."\n\n1.jpg,A woman rides a horse today.\n',
-    "quoted head": '"Image","Caption"\r\n"1#0","A man in a blue shirt, sitting, reads."\r\n2,A woman rides a horse today.',
+    "quotes": '"Image","Caption"\r\n"1#0","A man in a blue shirt, sitting, reads."\r\n2,A woman rides a horse today.',
     "columns": 'id,caption,split\n1,"A man in a blue shirt, sitting, reads.",a\n2,A woman rides a horse today.,b\n',
     "no head": "1000261.jpg,A man in a blue shirt, sitting, reads.\na b.PNG,A woman rides a horse today.\n",
     "numbered": 'a/1.jpeg#0,"A man in a blue shirt, sitting, reads."\n"1.jpg.1#4",A woman rides a horse today.\n',
