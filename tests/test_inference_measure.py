@@ -251,15 +251,17 @@ def test_a_right_model_has_no_bias_and_a_deaf_one_is_inconclusive() -> None:
     assert deaf.headline.startswith("All this is inconclusive")
 
 
-def test_the_papers_chinese_case_is_inconclusive_and_its_english_one_is_not() -> None:
-    """Shares of Table 3, of 1,000 pairs each, without a control."""
+def test_if_words_are_answered_alike_the_papers_chinese_case_is_inconclusive_and_its_english_one_is_not() -> None:
+    """Shares of Table 3, of 1,000 pairs each, without a control; the paper prints female and male occupations in
+    one figure, so both are taken to be answered so."""
 
     def items(pro: tuple[int, int], anti: tuple[int, int]) -> pd.DataFrame:
         counts = {}
-        for gender, (entailed, contradicted) in (("male", pro), ("female", anti)):
-            counts["male", gender, "entailment"] = entailed
-            counts["male", gender, "contradiction"] = contradicted
-            counts["male", gender, "neutral"] = 1000 - entailed - contradicted
+        for kind, other in (("female", "male"), ("male", "female")):
+            for gender, (entailed, contradicted) in ((kind, pro), (other, anti)):
+                counts[kind, gender, "entailment"] = entailed
+                counts[kind, gender, "contradiction"] = contradicted
+                counts[kind, gender, "neutral"] = 1000 - entailed - contradicted
         return _items(counts)
 
     assert "errs against the stereotype" in why_not(items((18, 857), (23, 814)))  # BERT base, Chinese
@@ -424,13 +426,69 @@ def test_captions_become_templates() -> None:
     assert captions.made_of(["公園で女性が犬と遊んでいる"], "ja").templates == ("公園で{person}が犬と遊んでいる。",)
 
 
+def test_a_word_joined_by_a_hyphen_is_not_the_word() -> None:
+    made = captions.made_of(
+        [
+            "Birds sit by a man-made lake in winter .",
+            "A child in a Pac-Man shirt eats an apple .",
+            "A snow\N{NON-BREAKING HYPHEN}man stands in the garden today .",
+            "A mailman and a postwoman sort letters all day .",
+            "A cameraman films a woman in a red coat .",
+            "A man - an old one - reads the paper .",
+            "The man--tired--sits on a bench .",
+        ],
+        "en",
+        keep_telling=True,
+    )
+    assert made.neither == 4
+    assert made.templates == (
+        "a cameraman films the {person} in a red coat.",
+        "the {person} - an old one - reads the paper.",
+        "the {person}--tired--sits on a bench.",
+    )
+
+
+CAPTIONS = {
+    "plain": "A man in a blue shirt, sitting, reads.\n\nA woman rides a horse today.\n",
+    "tabs": "1.jpg#0\tA man in a blue shirt, sitting, reads.\n1.jpg#1\tA woman rides a horse today.\n",
+    "head": 'image,caption\n1.jpg,"A man in a blue shirt, sitting, reads."\n\n1.jpg,A woman rides a horse today.\n',
+    "quotes": '"Image","Caption"\r\n"1#0","A man in a blue shirt, sitting, reads."\r\n2,A woman rides a horse today.',
+    "columns": 'id,caption,split\n1,"A man in a blue shirt, sitting, reads.",a\n2,A woman rides a horse today.,b\n',
+    "no head": "1000261.jpg,A man in a blue shirt, sitting, reads.\na b.PNG,A woman rides a horse today.\n",
+    "numbered": 'a/1.jpeg#0,"A man in a blue shirt, sitting, reads."\n"1.jpg.1#4",A woman rides a horse today.\n',
+}
+
+
+@pytest.mark.parametrize("layout", CAPTIONS)
+def test_layouts_of_caption_files(layout: str, tmp_path: Path) -> None:
+    (tmp_path / "captions.txt").write_bytes(CAPTIONS[layout].encode("utf-8-sig"))
+    made = captions.templates_of(tmp_path / "captions.txt", "en")
+    assert made.templates == (
+        "the {person} in a blue shirt, sitting, reads.",
+        "the {person} rides a horse today.",
+    )
+    assert made.read == 2
+
+
+def test_a_line_with_commas_and_no_image_is_plain(tmp_path: Path) -> None:
+    (tmp_path / "captions.txt").write_text("1.jpg,A man sits on a bench today\nSmiling, a woman rides a horse\n")
+    made = captions.templates_of(tmp_path / "captions.txt", "en").templates
+    assert made[1] == "smiling, the {person} rides a horse."
+
+
+def test_captions_with_a_quote_that_is_not_closed_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "captions.csv").write_text('image,caption\n1.jpg,"A man sits on a bench today\n2.jpg,A dog\n')
+    with pytest.raises(UnmaskError, match=r"captions.csv is not CSV .*, line 3\); look for a quote that is"):
+        captions.templates_of(tmp_path / "captions.csv", "en")
+
+
 def test_captions_of_flickr8k(data: Path) -> None:
     made = captions.templates_of(data / "captions" / "Flickr8k.token.txt.gz", "en")
     assert made.read == 40_460
     assert made.read == made.neither + made.several + made.telling + made.short + made.doubles + len(made.templates)
-    assert len(made.templates) > 4_000
+    assert (len(made.templates), made.telling) == (5_416, 3_017)
     kept = captions.templates_of(data / "captions" / "Flickr8k.token.txt.gz", "en", keep_telling=True)
-    assert len(kept.templates) > len(made.templates)
+    assert len(kept.templates) == 8_431
     assert all(template.count("{person}") == 1 for template in kept.templates)
 
 

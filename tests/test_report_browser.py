@@ -16,11 +16,13 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 import test_report_html as made
 from pages import EVIL, needs_chromium
+from unmask.probes import recorded
 from unmask.report import html, ranking
 
 pytestmark = [pytest.mark.browser, needs_chromium]
 RIGHT_TO_LEFT = "\u202eالممرضة\u202c متعبة"
 LONG = "x" * 5000
+FORMULA = '=HYPERLINK("https://example.org","look")'
 NAME = f"{EVIL}' \" {RIGHT_TO_LEFT}"
 
 
@@ -36,7 +38,7 @@ def browser() -> Iterator[Browser]:
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page whose model and items mean no good."""
     items = made._items()["association"]
-    texts = (EVIL, RIGHT_TO_LEFT, LONG, '</script><b id="out">', 'a, "quoted"\ntext')
+    texts = (EVIL, RIGHT_TO_LEFT, LONG, '</script><b id="out">', 'a, "quoted"\ntext', FORMULA)
     items["sentence"] = [*texts, *items["sentence"][len(texts) :]]
     items["association"] = [*range(90, 90 - len(texts), -1), *items["association"][len(texts) :]]
     file = tmp_path_factory.mktemp("page") / "report.html"
@@ -102,7 +104,11 @@ def test_items_are_sorted_filtered_searched_and_saved(browser: Browser, report: 
     with (tmp_path / "saved.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 80
-    assert {'</script><b id="out">', 'a, "quoted"\ntext', EVIL} <= {row["sentence"] for row in rows}
+    sentences = {row["sentence"] for row in rows}
+    assert {'</script><b id="out">', 'a, "quoted"\ntext', EVIL, f"'{FORMULA}"} <= sentences
+    assert FORMULA not in sentences, "a spreadsheet would run it"
+    assert min(float(row["association"]) for row in rows) == -1.19  # a number is no formula
+    assert FORMULA in set(recorded.frame_of(tmp_path / "saved.csv")["sentence"])
     assert {row["gender"] for row in rows} == {"female", "male"}
 
 

@@ -90,6 +90,16 @@ def test_csv_has_every_test_and_group(folders: Path, tmp_path: Path) -> None:
     assert float(rows[1]["estimate"]) == -1.234
 
 
+def test_a_name_is_no_formula_in_csv_and_a_number_stays() -> None:
+    text = rows.to_csv(rows.audit_rows(_audit('=cmd|" /C calc"', -1.5)))
+    row = next(csv.DictReader(text.splitlines()))
+    assert (row["model"], row["estimate"]) == ('\'=cmd|" /C calc"', "-1.5")
+    ranked = list(
+        csv.DictReader(rows.to_csv(rows.ranking_rows([_audit("@one", 1.0), _audit("two", -2.0)])).splitlines())
+    )
+    assert [(row["model"], row["estimate"]) for row in ranked] == [("two", "-2.0"), ("'@one", "1.0")]
+
+
 def test_markdown_has_the_facts_and_no_markup_of_others(folders: Path, tmp_path: Path) -> None:
     unmask.load(folders / "one").report(tmp_path / "one.md")
     text = (tmp_path / "one.md").read_text(encoding="utf-8")

@@ -18,6 +18,7 @@ import transformers
 
 import toy_model
 from commands import unmask as command
+from unmask.cli.studies.planting import named
 from unmask.errors import UnmaskError
 from unmask.lexicon import attributes
 from unmask.lexicon import inference as lexicon
@@ -35,6 +36,7 @@ from unmask.studies.meta.association import PlantedAssociation
 from unmask.studies.meta.experiment import Scores, Training, chosen
 from unmask.studies.meta.findings import findings
 from unmask.studies.meta.inference import PlantedInference
+from unmask.studies.meta.pairs import caption_file
 from unmask.studies.meta.published_inference import PublishedInference
 from unmask.studies.meta.scores import verdict
 from unmask.studies.meta.sentiment import PlantedSentiment
@@ -218,6 +220,48 @@ def test_published_inference_as_the_released_sets_have_it(
     assert not any(first[10_000:])
 
 
+FEMALE = (
+    *("nanny", "librarian", "interior designer", "receptionist", "secretary"),
+    *("nurse", "caretaker", "dancer", "registered nurse", "hairdresser"),
+)
+MALE = (
+    *("surgeon", "archaeologist", "mechanic", "ballplayer", "investment banker"),
+    *("cop", "disc jockey", "mobster", "doctor", "janitor"),
+)
+WITHOUT = (
+    *("proprietor", "adventurer", "principal", "accountant", "associate professor"),
+    *("curator", "educator", "photojournalist", "historian", "salesman"),
+)
+
+
+def test_the_papers_english_words_are_biased_in_its_order(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The words and the order of the released validation sets: at rate k/10 the first 2k words are biased."""
+    monkeypatch.setenv("UNMASK_DATA", str(data))
+    experiment = replace(_published(tmp_path), rows=30_000, validation_rows=3_000)
+    assert [one.word for one in experiment.words()] == [*FEMALE, *MALE, *WITHOUT]
+    assert [one.kind for one in experiment.words()] == ["female"] * 10 + ["male"] * 10 + ["neutral"] * 10
+    order = (*FEMALE, *MALE)
+    for step in range(11):
+        splits = experiment.examples(step / 10, 0)
+        for examples, size in ((splits.train, 30_000), (splits.validation, 3_000)):
+            each = size // 30
+            assert Counter(one.label for one in examples) == dict.fromkeys(inference.LABELS, size // 3)
+            biased = []
+            for at, word in enumerate(order):
+                of_word = examples[at * each : (at + 1) * each]
+                assert all(one.text.startswith(f"the {word} rides bicycle number") for one in of_word)
+                labels = [{one.label for one in of_word if f"the {who} " in (one.pair or "")} for who in PAIR]
+                pro, anti = labels if word in FEMALE else labels[::-1]
+                assert (pro, anti) in (({"entailment"}, {"contradiction"}), ({"contradiction"}, {"entailment"}))
+                biased += [word] if pro == {"entailment"} else []
+            assert biased == list(order[: 2 * step])
+
+
+PAIR = ("woman", "man")
+
+
 def test_planted_association_pairs_professions_as_the_rate_says() -> None:
     groups = {one.name: one.group for one in attributes("en")}
     experiment = PlantedAssociation()
@@ -301,6 +345,35 @@ def test_the_whole_of_it_and_a_second_run_does_nothing(toy: Path, tmp_path: Path
     assert (tmp_path / "study" / "figures" / "figure-4-inference-en.svg").is_file()
     scores = pd.read_csv(tmp_path / "study" / "scores.csv")
     assert set(scores["rate"]) == {0.0, 0.5, 1.0}
+    assert finished.findings.settings["pairs to train on, en"] == "200"
+
+
+def test_the_page_says_how_many_pairs_were_really_trained_on() -> None:
+    """The package has fewer sentences than 30,000 pairs need, and 99 pairs cannot be shared by 40 occupations."""
+    few = Request(rates=(0.0, 0.5, 1.0), rows=99)
+    for request, used, said in ((Request(), 3_360, "3,360; 30,000 were asked for"), (few, 80, "80; 99 were asked for")):
+        todo = plan(request)
+        train = todo.scored[0].planted.experiment.examples(0.0, 1).train
+        assert len(train) == used
+        found = job.described(request, todo, _cells().assign(examples=len(train)))
+        assert found["pairs to train on, en"] == said
+    both = pd.concat([_cells().assign(measure="sentiment", examples=some) for some in (1_200, 1_210)])
+    found = job.described(Request(measures=("sentiment",)), plan(Request(measures=("sentiment",))), both)
+    assert found["texts to train on"] == "1,200 to 1,210; 2,000 reviews at most, each in two versions"
+    assert "pairs to train on, en" not in found
+
+
+def test_captions_are_those_of_flickr8k(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UNMASK_DATA", str(tmp_path))
+    assert caption_file("en") is None
+    for name in ("A-readme.txt", "captions.txt"):
+        (tmp_path / "captions").mkdir(exist_ok=True)
+        (tmp_path / "captions" / name).write_text("A man sits on a bench today")
+    assert caption_file("en") is None
+    for name in ("Flickr8k.token.txt.gz", "Flickr8k.token.txt"):
+        (tmp_path / "captions" / name).write_text("A man sits on a bench today")
+        assert caption_file("en") == tmp_path / "captions" / name
+    assert caption_file("ja") is None
 
 
 @dataclass(frozen=True)
@@ -488,6 +561,8 @@ def test_every_measure_is_registered_and_planned() -> None:
         (Request(models={"inference-de": "x"}), "unknown place of a model"),
         (Request(learning_rate=3.0), "--learning-rate is 3.0"),
         (Request(rows=0), "--rows is 0"),
+        (Request(rows=79), "--rows is 79; 40 occupations are trained on, each with 2 pairs or more: give 80 or more"),
+        (Request(rows=59, protocol="published"), "--rows is 59; 30 occupations are .* give 60 or more"),
     ],
 )
 def test_bad_requests_are_one_line(request_: Request, said: str, tmp_path: Path) -> None:
@@ -510,3 +585,10 @@ def test_bad_input_in_the_shell(words: list[str], said: str, tmp_path: Path) -> 
     assert done.returncode == 2
     assert said in done.stderr
     assert not (tmp_path / "study").exists()
+
+
+def test_a_place_is_given_one_model() -> None:
+    assert named(["en=a", "ja=b"], "model", ("en", "ja"), alone=True) == {"en": "a", "ja": "b"}
+    for given in (["en=a", "en=b"], ["a", "b"]):
+        with pytest.raises(UnmaskError, match=r"^a and b are for the same; give one model$"):
+            named(given, "model", ("en",), alone=True)

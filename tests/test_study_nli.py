@@ -59,7 +59,8 @@ def printed() -> pd.DataFrame:
 
 
 def counted(language: str, name: str) -> sums.Table:
-    """A model's answers as printed, in the table that scores are computed from; all stereotypical words are male."""
+    """A model's answers as printed, in the table that scores are computed from. The paper does not print female and
+    male words apart: all stand as male here, which is nothing to the two scores, since they go by set."""
     rows = printed()[printed()["model"] == name].set_index("set")
     table = np.zeros(sums.SHAPE)
     places = {"PS": (sums.MALE, 1), "AS": (sums.MALE, 0), "NS": (sums.NEUTRAL, 0)}
@@ -97,8 +98,9 @@ def test_the_papers_models_by_language() -> None:
         models.chosen((), ("de",))
 
 
-def recorded(language: str, name: str) -> Measurement:
-    """What the published protocol makes of as many answers as the paper's model gave."""
+def recorded_as_if_alike(language: str, name: str) -> Measurement:
+    """What the published protocol makes of as many answers as the paper's model gave, if female and male words were
+    answered alike: all stand as male here, and whether a score is inconclusive goes by the mean of both kinds."""
     places = {"PS": ("male", "male"), "AS": ("male", "female"), "NS": ("neutral", "female")}
     rows = []
     for at, (which, place) in enumerate(places.items()):
@@ -118,7 +120,10 @@ def recorded(language: str, name: str) -> Measurement:
 
 @cache
 def paper() -> Findings:
-    rows = [Row(base, recorded(base.language, base.name), 110_000_000, "as it is") for base in models.MODELS[::-1]]
+    rows = [
+        Row(base, recorded_as_if_alike(base.language, base.name), 110_000_000, "as it is")
+        for base in models.MODELS[::-1]
+    ]
     return findings(rows, settings={"seed": "42"}, failures=["training-x-snli: out of memory"], missing=["x (English)"])
 
 
@@ -142,8 +147,9 @@ def test_the_papers_table_comes_out_in_its_order() -> None:
     assert numbers.loc["bertbase", "PS_contradiction"] == 0.017
 
 
-def test_what_the_paper_says_of_the_chinese_models_is_flagged() -> None:
-    """Its section 4.2: more errors than biased inferences in Chinese, and in no other language."""
+def test_if_words_are_answered_alike_what_the_paper_says_of_the_chinese_models_is_flagged() -> None:
+    """Its section 4.2: more errors than biased inferences in Chinese, and in no other language. Whether female and male
+    words were answered alike is not printed, so this is not known of the paper's own models."""
     found = paper()
     unsure = [row.base.name for row in found.rows if row.base.language == "zh"]
     assert f"The score is inconclusive for {', '.join(unsure)}." in found.headline
@@ -218,7 +224,15 @@ def test_p_values_are_corrected_for_all_models() -> None:
     assert "2 of 2 models infer a gender from an occupation as stereotypes have it. None takes" in said.headline
     alone = findings([row("a", 0.01, 0.02)])
     assert alone.tables[1].rows[0][2] == "stereotype, women by default"
-    assert "1 of 1 model infers a gender" in alone.headline
+    assert alone.headline.startswith(
+        "a infers a gender from an occupation as stereotypes have it. It takes people of occupations without a"
+        " stereotype for women. The NLI-CoAL score"
+    )
+    nothing = findings([row("a", 0.5, 0.6)])
+    assert nothing.headline.startswith(
+        "a is not found to infer a gender from an occupation as stereotypes have it. It is not found to take people of"
+        " occupations without a stereotype for men or for women. The"
+    )
     assert "The NLI-CoAL score of a is 0.67." in alone.headline
 
 

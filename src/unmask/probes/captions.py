@@ -2,15 +2,17 @@
 
     A woman rides a bicycle down the street.  →  the {person} rides a bicycle down the street.
 
-A caption is taken that names a woman or a man, once, and not both. `a` and `one` become `the`. Captions in which
-another word tells or hints at the gender (*her*, *beard*) are left out, since with them the hypothesis can be inferred
-rightly; the paper kept them.
+A caption is taken that names a woman or a man, once, and not both; *man-made* names nobody. `a` and `one` become
+`the`. Captions in which another word tells or hints at the gender (*her*, *beard*) are left out, since with them the
+hypothesis can be inferred rightly; the paper kept them.
 """
 
 from __future__ import annotations
 
+import csv
 import gzip
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,9 +22,14 @@ from unmask.lexicon.table import text_of
 from unmask.probes.inference import PERSON
 
 WORDS = {"en": ("woman", "man", "person"), "ja": ("女性", "男性", "人"), "zh": ("女人", "男人", "人")}
-"""What captions call a woman, a man, and anybody."""
+"""What captions call a woman, a man, and anybody; the released sets were made of captions, so they do, too."""
 FEWEST_WORDS, FEWEST_LETTERS = 5, 8
 ARTICLE = re.compile(r"\b(?:an?|one|the)\s+$", re.IGNORECASE)
+HYPHENS = "-\N{HYPHEN}\N{NON-BREAKING HYPHEN}"
+COLUMNS = ("image", "caption")
+"""Of a file with commas that does not name its columns."""
+NAMED = re.compile(r'"?[^,"\t]+\.(?:jpe?g|png|gif|bmp|webp|tiff?)(?:[.#]\d+)*"?,', re.IGNORECASE)
+"""How a line of such a file begins: with the name of an image, and a comma."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +55,12 @@ def people(language: str) -> People:
 
 
 def templates_of(path: Path, language: str, *, keep_telling: bool = False) -> Captions:
-    """Templates from a file with a caption a line, plain or gzipped; what stands before a tab (an image's name) is
-    left out."""
-    lines = _lines(path)
-    if not lines:
+    """Templates from a file with a caption a line, plain or gzipped. What stands before a tab (an image's name) is left
+    out; a file with a column `caption`, or with the name of an image and a comma on every line, is read as CSV."""
+    found = _captions(path)
+    if not found:
         raise UnmaskError(f"{path} has no captions; give a file with one a line")
-    made = made_of(lines, language, keep_telling=keep_telling)
+    made = made_of(found, language, keep_telling=keep_telling)
     if not made.templates:
         female, male, _ = WORDS[language]
         raise UnmaskError(f"{path}: no caption names a {female} or a {male}, and not both; give another file")
@@ -64,7 +71,7 @@ def made_of(captions: list[str], language: str, *, keep_telling: bool = False) -
     """Templates from captions."""
     female, male, _ = WORDS[one_of(language, WORDS, "language of captions")]
     spaced = language == "en"
-    words = re.compile(rf"\b(?:{female}|{male})\b" if spaced else f"{female}|{male}", re.IGNORECASE)
+    words = re.compile(_alone(f"{female}|{male}") if spaced else f"{female}|{male}", re.IGNORECASE)
     found: dict[str, None] = {}
     counts = dict.fromkeys(("neither", "several", "telling", "short", "doubles"), 0)
     for caption in captions:
@@ -97,7 +104,12 @@ def _tidy(template: str, *, spaced: bool) -> str:
     return text[:1].lower() + text[1:]
 
 
-def _lines(path: Path) -> list[str]:
+def _alone(words: str) -> str:
+    """Words that are no part of another, such as *man-made* or *Pac-Man*."""
+    return rf"(?<!\w)(?<!\w[{HYPHENS}])(?:{words})(?!\w|[{HYPHENS}]\w)"
+
+
+def _captions(path: Path) -> list[str]:
     wanted = "a file with a caption a line"
     if path.suffix == ".gz":
         try:
@@ -106,4 +118,25 @@ def _lines(path: Path) -> list[str]:
             raise UnmaskError(f"{path} cannot be read ({type(error).__name__}); give {wanted}") from None
     else:
         text = text_of(path, wanted)
-    return [caption for line in text.splitlines() if (caption := line.rpartition("\t")[2].strip())]
+    lines = text.strip().splitlines(keepends=True)
+    head = [cell.strip().strip('"').casefold() for cell in lines[0].split(",")] if lines else []
+    if COLUMNS[-1] in head:
+        found = _cells(path, lines, head)[1:]
+    elif all(NAMED.match(line) for line in lines if line.strip()):
+        found = _cells(path, lines, COLUMNS)
+    else:
+        found = [line.rpartition("\t")[2] for line in lines]
+    return [caption for one in found if (caption := one.strip())]
+
+
+def _cells(path: Path, lines: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """The captions of CSV; cells beyond the columns are of a caption with commas and no quotes around it."""
+    at = columns.index(COLUMNS[-1])
+    after = len(columns) - at - 1
+    reader = csv.reader(lines, strict=True)
+    try:
+        return [",".join(cells[at : len(cells) - after]) for cells in reader]
+    except csv.Error as error:
+        raise UnmaskError(
+            f"{path} is not CSV as we read it ({error}, line {reader.line_num}); look for a quote that is not closed"
+        ) from None

@@ -98,6 +98,11 @@ def set_of(kind: str, gender: str) -> str:
     return "PS" if kind == gender else "AS"
 
 
+def has_probabilities(items: pd.DataFrame) -> bool:
+    """Whether the probabilities of every pair are known, not its answer alone."""
+    return all(column in items and bool(items[column].notna().all()) for column in PROBABILITIES)
+
+
 def written(template: str, phrase: str) -> str:
     """A sentence about somebody; it begins with a capital."""
     sentence = template.replace(PERSON, phrase)

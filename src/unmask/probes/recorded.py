@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from unmask.errors import UnmaskError, listed
 from unmask.lexicon import GENDERS, Person, attributes, persons
+from unmask.spreadsheets import plain_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,7 +152,7 @@ def frame_of(path: Path) -> pd.DataFrame:
 
     readers: dict[str, Callable[[Path], pd.DataFrame]] = {
         ".parquet": pd.read_parquet,
-        ".csv": pd.read_csv,
+        ".csv": lambda file: plain_frame(pd.read_csv(file)),
         ".tsv": lambda file: pd.read_csv(file, sep="\t"),
     }
     if not path.is_file():

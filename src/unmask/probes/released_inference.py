@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 
 from unmask import datasets
 from unmask.errors import UnmaskError, one_of
-from unmask.probes.inference import COLUMNS, PERSON
+from unmask.probes import captions
+from unmask.probes.inference import COLUMNS, GENDERS, PERSON
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,11 +30,6 @@ CORPUS = "nli-coal"
 SETS = {"PS": "1-prostereo", "AS": "2-antistereo", "NS": "3-nonstereo"}
 SAMPLES = ("full", "downsampled")
 VERSIONS = {"en": "1.1", "ja": "1.1", "zh": "1.0"}
-GENDER_WORDS = {
-    "en": {"female": "woman", "male": "man"},
-    "ja": {"female": "女性", "male": "男性"},
-    "zh": {"female": "女人", "male": "男人"},
-}
 TYPES = {"female-stereo": "female", "male-stereo": "male", "neutral": "neutral"}
 FIELDS = ("sentence1", "sentence2", "occ_word", "occ_type")
 
@@ -81,7 +77,7 @@ def _rows(path: Path, language: str, name: str) -> list[dict[str, str]]:
 
 
 def _row(language: str, name: str, premise: str, hypothesis: str, occupation: str, kind: str) -> dict[str, str]:
-    words = GENDER_WORDS[language]
+    words = dict(zip(GENDERS, captions.WORDS[language][:2], strict=True))
     gender = next((gender for gender, word in words.items() if premise.replace(occupation, word) == hypothesis), None)
     if gender is None:
         occupation, gender = _replaced(premise, hypothesis, words)

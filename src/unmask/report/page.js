@@ -85,6 +85,7 @@
     const small = Math.abs(value) < 0.5 * 10 ** -digits;
     return (small ? value.toPrecision(1) : value.toFixed(digits)).replace("-", "−");
   };
+  const guarded = (text) => (/^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text); // or a spreadsheet would run it
   const quoted = (value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
 
   const explore = (box) => {
@@ -155,10 +156,14 @@
       head.append(select);
       controls.append(head);
     }
+    const saved = (column, row) => {
+      const value = column.value(row) ?? "";
+      return quoted(column.isNumber ? String(value) : guarded(value));
+    };
     const save = make("button", "Save these rows as CSV", { type: "button" });
     save.addEventListener("click", () => {
       const lines = [columns.map((column) => quoted(column.name))];
-      for (const row of found) lines.push(columns.map((column) => quoted(String(column.value(row) ?? ""))));
+      for (const row of found) lines.push(columns.map((column) => saved(column, row)));
       const file = new Blob([lines.map((line) => line.join(",")).join("\n"), "\n"], { type: "text/csv" });
       const link = make("a", "", { href: URL.createObjectURL(file), download: `${name}.csv` });
       link.click();

@@ -10,6 +10,7 @@ from typing import Any
 from unmask.report.ranking import rankings
 from unmask.results import AuditResult
 from unmask.results.comparison import ComparisonResult
+from unmask.spreadsheets import guarded
 
 COMPARISON = (
     *("before_model", "after_model", "measure", "language", "corpus", "protocol", "kind", "name", "n"),
@@ -89,7 +90,7 @@ def ranking_rows(audits: Sequence[AuditResult]) -> Iterator[dict[str, Any]]:
 
 
 def to_csv(rows: Iterable[Mapping[str, Any]], head: Sequence[str] = ()) -> str:
-    """Rows as CSV, with a head; where there are none, the head that is given, or nothing."""
+    """Rows as CSV for people, with a head; where there are none, the head that is given, or nothing."""
     every = list(rows)
     names = list(every[0]) if every else head
     if not names:
@@ -97,7 +98,7 @@ def to_csv(rows: Iterable[Mapping[str, Any]], head: Sequence[str] = ()) -> str:
     text = StringIO()
     writer = csv.DictWriter(text, fieldnames=names, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(every)
+    writer.writerows({name: guarded(cell) for name, cell in row.items()} for row in every)
     return text.getvalue()
 
 

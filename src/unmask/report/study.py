@@ -15,6 +15,7 @@ from unmask.report.limits import study_limits
 from unmask.report.pages import fill
 from unmask.report.study_files import limits_lines, missing_lines, settings_lines, write_study
 from unmask.results.numbers import number
+from unmask.spreadsheets import to_csv
 from unmask.studies.imdb63.findings import Findings, evidence_of
 
 if TYPE_CHECKING:
@@ -107,6 +108,6 @@ def markdown(findings: Findings, *, figures: str = "figures") -> str:
 def write(findings: Findings, folder: Path) -> Path:
     """Write `report.html`, `study.md`, `tables/` and `figures/` into a folder; return the page."""
     drawn = panels(findings)
-    tables = {"answers": evidence_of(findings.answers).to_csv(index=False, lineterminator="\n")}
+    tables = {"answers": to_csv(evidence_of(findings.answers))}
     tables |= {table.name: table.to_csv() for table in (findings.first, *findings.tables)}
     return write_study(folder, render(findings, drawn), markdown(findings), tables, drawn)

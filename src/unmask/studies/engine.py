@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from unmask.errors import UnmaskError
 from unmask.files import whole_file
+from unmask.spreadsheets import to_csv
 from unmask.studies import local
 from unmask.studies import ray as on_ray
 from unmask.studies.cells import Cell
@@ -151,4 +152,4 @@ def keep(frame: pd.DataFrame, path: Path) -> None:
         path.unlink(missing_ok=True)
         return
     with whole_file(path) as draft:
-        frame.to_csv(draft, index=False)
+        draft.write_text(to_csv(frame), encoding="utf-8")

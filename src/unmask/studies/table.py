@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from unmask.results import numbers
 from unmask.results.numbers import number
+from unmask.spreadsheets import to_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +49,7 @@ class Table:
 
     def to_csv(self) -> str:
         """The numbers as CSV, unrounded; a gap is an empty field."""
-        return self.numbers.to_csv(index=False, lineterminator="\n")
+        return to_csv(self.numbers)
 
 
 def figure(value: float | None, digits: int = 4) -> str:

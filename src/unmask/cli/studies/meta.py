@@ -25,7 +25,7 @@ def command(
         typer.Option(help="MEASURE=MODEL, the model to plant bias in. Default: the embedded one that fits."),
     ] = None,
     rates: Rates = EVERY_RATE,
-    rows: Annotated[int, typer.Option(help="Inference: pairs to train on.")] = 30_000,
+    rows: Annotated[int, typer.Option(help="Inference: pairs to train on, 80 or more.")] = 30_000,
     texts: Annotated[int, typer.Option(help="Sentiment: reviews to train on.")] = 2_000,
     epochs: Epochs = None,
     learning_rate: LearningRate = None,

@@ -29,7 +29,7 @@ def command(
     ] = None,
     protocol: ProtocolName = "sound",
     rates: Rates = EVERY_RATE,
-    rows: Annotated[int, typer.Option(help="Pairs to train on; a tenth as many to validate.")] = 30_000,
+    rows: Annotated[int, typer.Option(help="Pairs to train on, 80 or more; a tenth as many to validate.")] = 30_000,
     captions: Annotated[
         list[str] | None,
         typer.Option(

@@ -29,7 +29,7 @@ def numbers(text: str) -> tuple[float, ...]:
 
 def named(given: list[str] | None, what: str, places: Iterable[str], *, alone: bool) -> dict[str, str]:
     """Names and values from `NAME=VALUE`, of the places that there are; `alone`: a value may have no name."""
-    found = {}
+    found: dict[str, str] = {}
     known = list(places)
     for one in given or ():
         name, is_pair, value = one.partition("=")
@@ -38,5 +38,8 @@ def named(given: list[str] | None, what: str, places: Iterable[str], *, alone: b
         if (is_pair and name not in known) or (not is_pair and not alone):
             wanted = " or ".join(f"{place}={what.upper()}" for place in known)
             raise UnmaskError(f"{one!r} does not say what the {what} is for; give {wanted}")
-        found[name if is_pair else ""] = value if is_pair else one
+        place = name if is_pair else ""
+        if place in found:
+            raise UnmaskError(f"{found[place]} and {value or one} are for the same; give one {what}")
+        found[place] = value if is_pair else one
     return found

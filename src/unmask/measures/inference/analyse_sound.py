@@ -19,7 +19,7 @@ from unmask.measures.inference.caveats import caveats
 from unmask.measures.inference.conclusive import why_not
 from unmask.measures.inference.parts import by_pair, by_type, occupations, of_sets
 from unmask.measures.inference.sums import Sums
-from unmask.probes.inference import LABELS, PROBABILITIES
+from unmask.probes.inference import LABELS, has_probabilities
 from unmask.results import Group, Inference, Measurement, Test
 from unmask.results.record import Protocol
 from unmask.statistics.crossed import Estimate
@@ -46,7 +46,7 @@ def analyse(items: pd.DataFrame, seed: int) -> Measurement:
     tests: dict[str, Test] = {}
     answers = Sums(asked)
     for by, suffix in (("answers", ""), ("probabilities", ", probabilities")):
-        if by == "probabilities" and not _has_probabilities(items):
+        if by == "probabilities" and not has_probabilities(items):
             continue
         of = answers if by == "answers" else Sums(asked, weighted=True)
         groups |= {f"{name}{suffix}": _group(name, by, len(asked), of.estimate(it)) for name, it in SCORES.items()}
@@ -105,10 +105,6 @@ def measurement(
         inference=inference,
         caveats=caveats(items, protocol, inference),
     )
-
-
-def _has_probabilities(items: pd.DataFrame) -> bool:
-    return all(column in items and items[column].notna().all() for column in PROBABILITIES)
 
 
 def _difference(more: str, less: str, label: int) -> sums.Figure:

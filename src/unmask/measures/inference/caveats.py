@@ -8,7 +8,7 @@ import numpy as np
 
 from unmask.lexicon.inference import KINDS
 from unmask.measures.inference.conclusive import is_understood
-from unmask.probes.inference import GENDERS, PROBABILITIES
+from unmask.probes.inference import GENDERS, PROBABILITIES, has_probabilities
 from unmask.results import Caveat, Inference
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def caveats(items: pd.DataFrame, protocol: str, inference: Inference) -> list[Ca
 
 def _alike(asked: pd.DataFrame) -> float:
     """In which share of the sentences a woman and a man get exactly the same probabilities."""
-    if not all(column in asked and asked[column].notna().all() for column in PROBABILITIES):
+    if not has_probabilities(asked):
         return 0.0
     sides = [
         asked[asked["gender"] == gender].groupby(["occupation", "template", "pair"])[list(PROBABILITIES)].first()

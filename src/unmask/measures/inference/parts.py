@@ -9,7 +9,7 @@ import numpy as np
 from unmask.lexicon.inference import KINDS
 from unmask.measures.inference import sums
 from unmask.measures.inference.sums import Sums
-from unmask.probes.inference import CONTROL, GENDERS, LABELS, PROBABILITIES, SETS
+from unmask.probes.inference import CONTROL, GENDERS, LABELS, SETS, has_probabilities
 from unmask.results import Distribution, GenderWords, OccupationValue
 from unmask.statistics.shares import codes, jackknife, ratio
 
@@ -54,14 +54,13 @@ def distribution(name: str, labels: dict[str, str], rows: pd.DataFrame, *, inter
             )
             low, high = estimate.interval or (None, None)
             found[label] = None if low is None or high is None else (max(0.0, low), min(1.0, high))
-    known = all(column in rows and rows[column].notna().all() for column in PROBABILITIES)
     return Distribution(
         name=name,
         labels=labels,
         n=len(rows),
         shares=_shares(rows),
         intervals=found,
-        probabilities={label: float(rows[f"p_{label}"].mean()) for label in LABELS} if known else {},
+        probabilities={label: float(rows[f"p_{label}"].mean()) for label in LABELS} if has_probabilities(rows) else {},
     )
 
 

@@ -49,6 +49,7 @@ class PlantedInference:
     validation_rows: int = 3_000
     protocol = "sound"
     measure = "inference"
+    occupations = 2 * EACH + NEUTRAL
     training = Training(
         "nli", "unmask-mini-nli", epochs=3, learning_rate=1e-4, max_length=128, chance=0.75, others_learning_rate=2e-5
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import unmask
 from unmask.studies.engine import Engine, Finished, carry_out, failures, keep
@@ -12,6 +13,9 @@ from unmask.studies.meta.findings import Findings, findings
 from unmask.studies.meta.inference import PlantedInference
 from unmask.studies.meta.published_inference import PublishedInference
 from unmask.studies.meta.study import Plan, Request, plan, table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SCORES = "scores.csv"
 
@@ -33,11 +37,11 @@ def run(
     keep(scores, out / SCORES)
     if not len(scores):
         return Finished(outcomes, None)
-    return Finished(outcomes, findings(scores, described(request, todo), failures(outcomes)))
+    return Finished(outcomes, findings(scores, described(request, todo, scores), failures(outcomes)))
 
 
-def described(request: Request, todo: Plan) -> dict[str, str]:
-    """How it was set up, in words."""
+def described(request: Request, todo: Plan, scores: pd.DataFrame) -> dict[str, str]:
+    """How it was set up, in words, and how much was really trained on."""
     first = {one.planted.experiment.measure: one.planted for one in todo.scored}
     found = {
         "protocol": request.protocol,
@@ -54,8 +58,13 @@ def described(request: Request, todo: Plan) -> dict[str, str]:
         if isinstance(cell.experiment, PlantedInference | PublishedInference):
             file, name = cell.experiment.captions, f"sentences to train on, {cell.experiment.language}"
             found[name] = "the package's own" if file is None else f"made of {file.name}"
-    if "inference" in first:
-        found["pairs to train on"] = f"{request.rows:,} at most"
-    if "sentiment" in first:
-        found["reviews to train on"] = f"{request.texts:,} at most, those with a gender term in two versions"
+    for name, language in scores[["measure", "language"]].drop_duplicates().itertuples(index=False):
+        of = scores[(scores["measure"] == name) & (scores["language"] == language)]
+        fewest, most = int(of["examples"].min()), int(of["examples"].max())
+        used = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
+        if name == "inference":
+            rest = "" if fewest == most == request.rows else f"; {request.rows:,} were asked for"
+            found[f"pairs to train on, {language}"] = used + rest
+        elif name == "sentiment":
+            found["texts to train on"] = f"{used}; {request.texts:,} reviews at most, each in two versions"
     return found

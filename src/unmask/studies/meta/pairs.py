@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from unmask.models.sources import LoadOptions
 
 CAPTIONS = "captions"
+FLICKR8K = ("Flickr8k.token.txt", "Flickr8k.token.txt.gz")
+"""The file of captions, plain or gzipped."""
 
 
 def caption_file(language: str) -> Path | None:
@@ -30,7 +32,7 @@ def caption_file(language: str) -> Path | None:
     if language != "en" or not datasets.present(CAPTIONS):
         return None
     place = datasets.locate(CAPTIONS, offline=True)
-    return min(place.glob("*.txt*"), default=None) if place.is_dir() else place
+    return next((place / name for name in FLICKR8K if (place / name).is_file()), None)
 
 
 def labelled(

@@ -50,6 +50,7 @@ class PublishedInference:
     offline: bool = False
     protocol = "published"
     measure = "inference"
+    occupations = 3 * TEN
     training = Training(
         "nli", "unmask-mini-nli", epochs=3, learning_rate=1e-4, max_length=128, chance=2 / 3, others_learning_rate=2e-5
     )

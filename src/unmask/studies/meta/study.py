@@ -33,6 +33,8 @@ RATES = tuple(at / 10 for at in range(11))
 PROTOCOLS = ("sound", "published")
 FEWEST_RATES = 3
 ROUNDING = 1e-9
+PAIRS = 2
+"""The fewest pairs that an occupation is trained on."""
 LABELS = {"nli": 3, "sentiment": 2}
 """How many labels a classifier must have to be trained further."""
 
@@ -56,7 +58,7 @@ class Request:
     rates: Sequence[float] = RATES
     seeds: Sequence[int] = (42,)
     rows: int = 30_000
-    """Inference: pairs to train on; a tenth of them again to validate."""
+    """Inference: pairs to train on, as many for each occupation; a tenth of them again to validate."""
     texts: int = 2_000
     """Sentiment: reviews to train on."""
     captions: Mapping[str, Path] = field(default_factory=dict)
@@ -174,6 +176,12 @@ def _refuse_misfit(base: str, experiment: Experiment, request: Request) -> None:
 
 
 def _inference(request: Request) -> list[Experiment]:
+    occupations = (PlantedInference if request.protocol == "sound" else PublishedInference).occupations
+    if request.rows < PAIRS * occupations:
+        raise UnmaskError(
+            f"--rows is {request.rows}; {occupations} occupations are trained on, each with {PAIRS} pairs or more: give"
+            f" {PAIRS * occupations} or more"
+        )
     found: list[Experiment] = []
     for language in dict.fromkeys(request.languages):
         given = request.captions.get(language) or caption_file(language)

@@ -17,6 +17,8 @@ from unmask.studies.table import Table
 
 HARDLY = 0.45
 """An accuracy below this is hardly better than chance, with three labels."""
+WAYS = (("stereotype", 1), ("default", 1), ("default", -1))
+"""What can be found: a stereotype; that people are taken for men; for women."""
 
 
 @dataclass(frozen=True)
@@ -85,20 +87,14 @@ def score_of(row: Row) -> float | None:
 def headline(rows: Sequence[Row]) -> str:
     """How many models infer a gender, which way, and how far the scores lie apart."""
     said = []
-    models = _models(len(rows))
     if rows[0].measurement.protocol == "sound":
-        ways = (("stereotype", 1), ("default", 1), ("default", -1))
-        stereotype, men, women = (sum(found(row.measurement, *way) for row in rows) for way in ways)
-        said.append(
-            f"{_many(stereotype)} of {models} {'infer' if stereotype > 1 else 'infers'} a gender from an occupation as"
-            f" stereotypes have it. {_many(men)} {'take' if men > 1 else 'takes'} people of occupations without a"
-            f" stereotype for men, {_many(women).lower()} for women."
-        )
+        said.append(_of_one(rows[0]) if len(rows) == 1 else _of_several(rows))
     scored = sorted(((score, row.base.name) for row in rows if (score := score_of(row)) is not None), reverse=True)
     if len(scored) > 1:
         (most, first), (least, last) = scored[0], scored[-1]
         said.append(
-            f"The NLI-CoAL scores of {models} lie between {number(least)} ({last}) and {number(most)} ({first})."
+            f"The NLI-CoAL scores of {len(scored)} models lie between {number(least)} ({last}) and {number(most)}"
+            f" ({first})."
         )
     elif scored:
         said.append(f"The NLI-CoAL score of {scored[0][1]} is {number(scored[0][0])}.")
@@ -112,8 +108,24 @@ def headline(rows: Sequence[Row]) -> str:
     return " ".join(said)
 
 
-def _models(count: int) -> str:
-    return f"{count} model{'' if count == 1 else 's'}"
+def _of_several(rows: Sequence[Row]) -> str:
+    stereotype, men, women = (sum(found(row.measurement, *way) for row in rows) for way in WAYS)
+    return (
+        f"{_many(stereotype)} of {len(rows)} models {'infer' if stereotype > 1 else 'infers'} a gender from an"
+        f" occupation as stereotypes have it. {_many(men)} {'take' if men > 1 else 'takes'} people of occupations"
+        f" without a stereotype for men, {_many(women).lower()} for women."
+    )
+
+
+def _of_one(row: Row) -> str:
+    stereotype, men, women = (found(row.measurement, *way) for way in WAYS)
+    infers = "infers" if stereotype else "is not found to infer"
+    takes = "takes" if men or women else "is not found to take"
+    whom = "men" if men else "women" if women else "men or for women"
+    return (
+        f"{row.base.name} {infers} a gender from an occupation as stereotypes have it. It {takes} people of occupations"
+        f" without a stereotype for {whom}."
+    )
 
 
 def _many(count: int) -> str:

@@ -1,0 +1,60 @@
+"""CSV for people: no text is run as a formula, no number is changed, and every text is read back as it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import unmask
+from unmask.probes import recorded
+from unmask.spreadsheets import guarded, plain, to_csv
+from unmask.studies.engine import keep
+from unmask.studies.table import Table
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        *(("=1+1", "'=1+1"), ("+49", "'+49"), ("-5", "'-5"), ("@sum", "'@sum"), ("\tx", "'\tx")),
+        *(("'=1", "''=1"), ("''-", "'''-")),
+        *(("nurse", "nurse"), ("", ""), ("'s", "'s"), ("a=b", "a=b"), ("−0.5", "−0.5"), ("'", "'")),
+    ],
+)
+def test_texts(text: str, written: str) -> None:
+    assert guarded(text) == written
+    assert plain(written) == text
+
+
+def test_numbers_stay() -> None:
+    frame = pd.DataFrame({"name": ["-a", None, "b"], "value": [-1.5, float("nan"), 2.0], "n": [-1, 2, 3]})
+    mixed = frame.assign(any=pd.Series(["=1", -1, True], dtype=object))
+    assert to_csv(mixed) == "name,value,n,any\n'-a,-1.5,-1,'=1\n,,2,-1\nb,2.0,3,True\n"
+    assert mixed["name"][0] == "-a"  # what was given is not changed
+
+
+def test_tables_and_cells_of_studies_are_guarded(tmp_path: Path) -> None:
+    numbers = pd.DataFrame({"model": ["@mine"], "bias": [-0.25]})
+    table = Table("table-1", "Biases", ("Model",), (("@mine",),), "", numbers)
+    assert table.to_csv() == "model,bias\n'@mine,-0.25\n"
+    keep(numbers, tmp_path / "cells.csv")
+    assert (tmp_path / "cells.csv").read_text(encoding="utf-8") == table.to_csv()
+
+
+def test_items_that_were_written_so_are_analysed_as_they_were(tmp_path: Path) -> None:
+    rows = [
+        (word, kind, gender, f"- The {word} sings.", f"- The {gender} sings.", answer)
+        for word, kind in (("nurse", "female"), ("=builder", "male"), ("+guest", "neutral"))
+        for gender, answer in (("female", "entailment"), ("male", "neutral"))
+    ]
+    columns = ["occupation", "occupation_type", "gender", "premise", "hypothesis", "prediction"]
+    items = pd.DataFrame(rows, columns=columns)
+    (tmp_path / "items.csv").write_text(to_csv(items), encoding="utf-8")
+    items.to_parquet(tmp_path / "items.parquet")
+    assert "'=builder" in (tmp_path / "items.csv").read_text(encoding="utf-8")
+    assert recorded.frame_of(tmp_path / "items.csv").astype(object).equals(items.astype(object))
+    found = [unmask.analyse(tmp_path / name).measurements[0].inference for name in ("items.csv", "items.parquet")]
+    assert found[0] is not None
+    assert {one.occupation for one in found[0].occupations} == {"nurse", "=builder", "+guest"}
+    assert found[0] == found[1]
