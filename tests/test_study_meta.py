@@ -36,6 +36,7 @@ from unmask.studies.meta.association import PlantedAssociation
 from unmask.studies.meta.experiment import Scores, Training, chosen
 from unmask.studies.meta.findings import findings
 from unmask.studies.meta.inference import PlantedInference
+from unmask.studies.meta.others import OtherMeasure
 from unmask.studies.meta.pairs import caption_file
 from unmask.studies.meta.published_inference import PublishedInference
 from unmask.studies.meta.scores import verdict
@@ -478,6 +479,28 @@ def test_the_other_measures_score_a_model(model_folder: Callable[[str], Path], t
     rated = PlantedSentiment().scores(tmp_path / "model", 1, LoadOptions())
     assert set(rated.figures) >= {"total bias", "absolute bias"}
     assert len(rated.items) == 80
+
+
+def test_any_other_measure_is_asked_about_the_models_of_association(
+    model_folder: Callable[[str], Path],
+) -> None:
+    request = Request(measures=("association", "geometry", "crows-pairs"), rates=(0.0, 0.5, 1.0))
+    todo = plan(request)
+    made = [cell.name for cell in todo.cells if cell.kind == "planting"]
+    assert made == [f"planting-association-en-{rate}-seed42" for rate in ("000", "050", "100")]
+    assert {name for cell in todo.scored for name in cell.needs} == set(made)
+    assert len({cell.name for cell in todo.scored}) == 9
+    model = model_folder("bert-uncased")
+    asked = [one.scores(model, 1, LoadOptions()) for one in (OtherMeasure("association"), PlantedAssociation())]
+    assert asked[0].figures["stereotype"] == pytest.approx(asked[1].figures["stereotype"])
+    assert len(asked[0].items) == len(asked[1].items)
+    with pytest.raises(UnmaskError, match="made from"):
+        plan(replace(request, models={"geometry": str(model)}))
+    assert {cell.planted.base for cell in plan(replace(request, models={"association": str(model)})).scored} == {
+        str(model)
+    }
+    with pytest.raises(UnmaskError, match="unknown measure 'charm'"):
+        plan(Request(measures=("charm",)))
 
 
 def test_inputs_follow_everything_that_is_read(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

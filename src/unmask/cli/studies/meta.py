@@ -18,7 +18,10 @@ def command(
     out: Out,
     measure: Annotated[
         list[str] | None,
-        typer.Option(help="association, sentiment or inference; can be given several times. Default: all three."),
+        typer.Option(
+            help="association, sentiment or inference; or geometry, crows-pairs or another of `unmask list`, which are"
+            " asked about the models of association. Can be given several times. Default: the first three."
+        ),
     ] = None,
     model: Annotated[
         list[str] | None,
@@ -51,7 +54,8 @@ def command(
 
     Examples:
 
-    - `unmask study run meta --measure association --rates 0,.5,1 --out trial` (some minutes)
+    - `unmask study run meta --measure association --rates 0,.2,.4,.6,.8,1 --out trial` (some minutes)
+    - `unmask study run meta --measure association --measure geometry --out masked`
     - `unmask study run meta --seed 1 --seed 2 --seed 3 --engine ray --gpus 0.25 --out meta`
     """
     from unmask import api
@@ -62,7 +66,7 @@ def command(
     measures = tuple(measure or EXPERIMENTS)
     request = Request(
         measures=measures,
-        models=named(model, "model", measures, alone=False),
+        models=named(model, "model", dict.fromkeys((*measures, "association")), alone=False),
         rates=numbers(rates),
         seeds=tuple(seed or (42,)),
         rows=rows,

@@ -73,13 +73,11 @@ class Request:
         """Refuse what is unknown before anything slow happens."""
         for measure in self.measures:
             if measure not in EXPERIMENTS:
-                plugins.named("measure", measure, (*MEASURES, *EXPERIMENTS))
+                plugins.named("measure", measure, dict.fromkeys((*MEASURES, *EXPERIMENTS)))
         for language in self.languages:
             one_of(language, LANGUAGES, "language")
         for name in self.models:
-            one_of(
-                name, [*self.measures, *(f"inference-{language}" for language in self.languages)], "place of a model"
-            )
+            one_of(name, self.places(), "place of a model")
         for language in self.captions:
             one_of(language, self.languages, "language of captions, of those that are asked for:")
         one_of(self.protocol, PROTOCOLS, "protocol")
@@ -98,6 +96,11 @@ class Request:
                 raise UnmaskError(f"--{name.replace('_', '-')} is {value}; give 1 or more")
         if self.learning_rate is not None and not 0 < self.learning_rate < 1:
             raise UnmaskError(f"--learning-rate is {self.learning_rate}; give a number such as 2e-5")
+
+    def places(self) -> list[str]:
+        """What a base model can be given for: a measure, a language of inference, and what others are planted as."""
+        of_language = [f"inference-{language}" for language in self.languages]
+        return list(dict.fromkeys([*self.measures, *of_language, PlantedAssociation.measure]))
 
 
 @dataclass(frozen=True)
