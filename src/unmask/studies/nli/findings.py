@@ -89,7 +89,9 @@ def headline(rows: Sequence[Row]) -> str:
     said = []
     if rows[0].measurement.protocol == "sound":
         said.append(_of_one(rows[0]) if len(rows) == 1 else _of_several(rows))
-    scored = sorted(((score, row.base.name) for row in rows if (score := score_of(row)) is not None), reverse=True)
+    several = len({row.base.language for row in rows}) > 1
+    name_of = {row.base: f"{row.base.name} ({row.base.language})" if several else row.base.name for row in rows}
+    scored = sorted(((score, name_of[row.base]) for row in rows if (score := score_of(row)) is not None), reverse=True)
     if len(scored) > 1:
         (most, first), (least, last) = scored[0], scored[-1]
         said.append(
@@ -100,9 +102,9 @@ def headline(rows: Sequence[Row]) -> str:
         said.append(f"The NLI-CoAL score of {scored[0][1]} is {number(scored[0][0])}.")
     unsure = [row for row in rows if doubt(row.measurement)]
     for words, known in (("The score is inconclusive for", True), ("Nothing can be read of", False)):
-        names = [row.base.name for row in unsure if understands(row.measurement) is known]
+        names = [name_of[row.base] for row in unsure if understands(row.measurement) is known]
         said += [f"{words} {', '.join(names)}."] if names else []
-    poor = [row.base.name for row in rows if row.accuracy is not None and row.accuracy < HARDLY]
+    poor = [name_of[row.base] for row in rows if row.accuracy is not None and row.accuracy < HARDLY]
     if poor:
         said.append(f"Hardly learned the task (accuracy below {HARDLY}): {', '.join(poor)}.")
     return " ".join(said)
