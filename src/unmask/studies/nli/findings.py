@@ -90,7 +90,7 @@ def headline(rows: Sequence[Row]) -> str:
     if rows[0].measurement.protocol == "sound":
         said.append(_of_one(rows[0]) if len(rows) == 1 else _of_several(rows))
     several = len({row.base.language for row in rows}) > 1
-    name_of = {row.base: f"{row.base.name} ({row.base.language})" if several else row.base.name for row in rows}
+    name_of = {row.base: f"{row.base.language} {row.base.name}" if several else row.base.name for row in rows}
     scored = sorted(((score, name_of[row.base]) for row in rows if (score := score_of(row)) is not None), reverse=True)
     if len(scored) > 1:
         (most, first), (least, last) = scored[0], scored[-1]
