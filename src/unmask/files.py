@@ -59,6 +59,8 @@ def refuse_existing(path: Path) -> None:
     """Never write over what is there, and find out before the work rather than after it."""
     if path.exists():
         raise UnmaskError(f"{path} exists; give another name with --out, or remove it first")
-    for parent in path.parents:
-        if parent.exists() and not parent.is_dir():
-            raise UnmaskError(f"{parent} is a file, so {path} cannot be made; give another folder with --out")
+    parent = next(one for one in path.absolute().parents if one.exists())
+    if not parent.is_dir():
+        raise UnmaskError(f"{parent} is a file, so {path} cannot be made; give another folder with --out")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise UnmaskError(f"{parent} cannot be written to; give another folder with --out")
