@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import unmask
-from unmask.studies.engine import Engine, Finished, carry_out, failures, keep
+from unmask.studies.engine import Engine, Finished, carry_out, failures, keep, noted
 from unmask.studies.execution import Watch
 from unmask.studies.meta.findings import Findings, findings
 from unmask.studies.meta.inference import PlantedInference
@@ -28,7 +28,7 @@ def run(
 
     `planned` is told what there is to do before it begins.
     """
-    todo, outcomes = carry_out(lambda: plan(request), out, engine, planned=planned, watch=watch)
+    todo, outcomes = carry_out(request.name, lambda: plan(request), out, engine, planned=planned, watch=watch)
     scores = table(todo.scored, outcomes)
     keep(scores, out / SCORES)
     if not len(scores):
@@ -58,4 +58,4 @@ def described(request: Request, todo: Plan) -> dict[str, str]:
         found["pairs to train on"] = f"{request.rows:,} at most"
     if "sentiment" in first:
         found["reviews to train on"] = f"{request.texts:,} at most, those with a gender term in two versions"
-    return found
+    return found | noted(todo)
