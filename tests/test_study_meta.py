@@ -568,7 +568,7 @@ def test_every_measure_is_registered_and_planned() -> None:
 @pytest.mark.parametrize(
     ("request_", "said"),
     [
-        (Request(measures=("geometry",)), "unknown measure 'geometry'"),
+        (Request(measures=("charm",)), "unknown measure 'charm'"),
         (Request(rates=(0.0, 1.0)), "at least 3 different ones"),
         (Request(rates=(0.0, 0.5, 1.5)), "between 0 and 1"),
         (Request(rates=(0.0, 0.25, 1.0)), "in steps of .1"),
@@ -586,12 +586,52 @@ def test_every_measure_is_registered_and_planned() -> None:
         (Request(rows=0), "--rows is 0"),
         (Request(rows=79), "--rows is 79; 40 occupations are trained on, each with 2 pairs or more: give 80 or more"),
         (Request(rows=59, protocol="published"), "--rows is 59; 30 occupations are .* give 60 or more"),
+        (Request(max_length=3), "--max-length is 3; give 8 or more"),
+        (Request(measures=("sentiment",), texts=1), "sentiment .en. has no examples to train on"),
     ],
 )
 def test_bad_requests_are_one_line(request_: Request, said: str, tmp_path: Path) -> None:
     with pytest.raises(UnmaskError, match=said):
         job.run(request_, tmp_path / "study", Engine())
     assert not (tmp_path / "study").exists()
+
+
+def test_too_few_captions_are_refused_before_any_cell(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "one.txt").write_text("A woman rides a bicycle down the street")
+    words = ("study", "run", "nli-meta", "--captions", "one.txt", "--rows", "200", "--out", "study")
+    done = command(*words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "one.txt gives 1 sentence about a woman or a man, and 2 or more are needed" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    monkeypatch.setenv("UNMASK_DATA", str(data))
+    captions = [f"A woman rides bicycle number {at} downtown" for at in range(62)]
+    for count, is_enough in ((61, False), (62, True)):
+        (tmp_path / "few.txt").write_text("\n".join(captions[:count]))
+        request = Request(protocol="published", rows=200, captions={"en": tmp_path / "few.txt"})
+        if is_enough:  # windows of 3 and 1 sentences, and 29 more each for 30 words
+            assert len(plan(request).scored) == len(RATES)
+        else:
+            with pytest.raises(UnmaskError, match=r"few.txt gives 61 sentences, and 62 are needed for 200 and 20"):
+                job.run(request, tmp_path / "study")
+    assert not (tmp_path / "study").exists()
+
+
+def test_a_head_that_is_lost_is_said_in_the_plan_and_on_the_page(toy: Path, tmp_path: Path) -> None:
+    config = json.loads((toy / "config.json").read_text())
+    for name in toy.iterdir():
+        (tmp_path / name.name).write_bytes(name.read_bytes())
+    config["id2label"] = {"0": "negative", "1": "neutral", "2": "positive"}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    assert plan(_request(toy)).notes == ()
+    todo = plan(_request(tmp_path))
+    (note,) = todo.notes
+    assert note == (
+        f"{tmp_path}: its head is made anew: its labels ('negative', 'neutral', 'positive') are not"
+        " entailment, neutral, contradiction"
+    )
+    assert job.described(_request(tmp_path), todo, _cells())["note"] == note
 
 
 @pytest.mark.parametrize(

@@ -378,6 +378,15 @@ def test_a_study_ends_in_a_table_though_a_model_fails(done: tuple[Finished[Findi
         assert row["fn_low"] <= row["fn"] <= row["fn_high"]
 
 
+def test_a_classifier_of_other_labels_is_trained_and_said_to_lose_its_head(request_of: Request) -> None:
+    todo = plan(replace(request_of, models=(*request_of.models, "feelings=unmask-mini-sentiment")))
+    assert "training-feelings-own" in {cell.name for cell in todo.cells}
+    assert todo.notes == (
+        "unmask-mini-sentiment: its head is made anew: its labels ('negative', 'positive') are not"
+        " entailment, neutral, contradiction",
+    )
+
+
 def test_a_classifier_is_taken_as_it_is_whatever_the_order_of_its_labels(
     done: tuple[Finished[Findings], Path], small: Path
 ) -> None:

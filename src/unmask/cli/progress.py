@@ -93,7 +93,8 @@ def study() -> Iterator[tuple[Callable[[Plan], None], StudyWatch]]:
         def planned(plan: Plan) -> None:
             kinds = [cell.kind for cell in plan.cells]
             said = ", ".join(f"{kinds.count(kind)} of {kind}" for kind in dict.fromkeys(kinds))
-            console.print(Text(f"{len(kinds)} cells: {said}"))
+            for line in (f"{len(kinds)} cells: {said}", *plan.notes):
+                console.print(Text(line), soft_wrap=True)
 
         def watch(event: Event) -> None:
             line = f"{event.name}: {event.line}" if event.line else event.name

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unmask.errors import UnmaskError, listed
+from unmask.models.heads import head_of, named_labels
 from unmask.models.interfaces import Classifier, Encoder, MaskedLM, Progress, Regressor
 from unmask.models.kinds import made_to_classify, parts_of, rates, refuse_no_encoder, refuse_other_kinds
 from unmask.models.sources import LoadOptions, Source, device, find
@@ -29,6 +30,8 @@ class Trainable:
     trained_whole: tuple[str, ...] = ()
     """The parts that an adapter does not adapt but replaces: the head, and what no checkpoint held."""
     is_adapter: bool = False
+    lost_head: str = ""
+    """What a user has to know where the base had a head for other labels, in words."""
 
 
 def load_masked_lm(model: Any, options: LoadOptions | None = None, *, progress: Progress | None = None) -> MaskedLM:
@@ -150,13 +153,11 @@ def load_trainable(
     if labels is None:
         model = _whole(source, MASKED_LM, "a masked language model", **architecture or {}).requires_grad_(True)
         return Trainable(model, tokenizer, is_adapter=is_adapter)
-    before = [str(label) for _, label in sorted(_named_labels(source).items())]
-    known = {label.lower(): label for label in labels}
-    same = sorted(label.lower() for label in before) == sorted(known)
-    ordered = [known[label.lower()] for label in before] if same else list(labels)
-    model, missing = _model(source, CLASSIFIER, **_head(ordered), **architecture or {}, ignore_mismatched_sizes=True)
+    head = head_of(source, labels)
+    sizes = _head(head.labels)
+    model, missing = _model(source, CLASSIFIER, **sizes, **architecture or {}, ignore_mismatched_sizes=True)
     heads = [name for name, part in model.named_children() if name != model.base_model_prefix and [*part.parameters()]]
-    if not same:
+    if not head.is_kept:
         for part in (getattr(model, name) for name in heads):
             for module in part.modules():
                 if hasattr(module, "reset_parameters"):
@@ -167,7 +168,7 @@ def load_trainable(
     if unread:
         raise UnmaskError(f"{name} has no weights for its {listed(sorted(unread))}; give a trained model as the base")
     model.requires_grad_(True)  # an adapter that was merged leaves its model frozen
-    return Trainable(model, tokenizer, tuple(ordered), tuple(fresh), is_adapter)
+    return Trainable(model, tokenizer, head.labels, tuple(fresh), is_adapter, head.lost)
 
 
 def _tokenizer(source: Source) -> Any:
@@ -233,22 +234,29 @@ def _model(source: Source, kind: str, **settings: Any) -> tuple[Any, list[str]]:
     missing = set(report["missing_keys"]) | {key for key, *_ in report.get("mismatched_keys", ())}
     if source.base is None:
         return model, sorted(missing)
-    merged: tuple[Any, list[str]] = source.attempt(lambda: _merge(model, source, missing))
+    any_head = "ignore_mismatched_sizes" in settings
+    merged: tuple[Any, list[str]] = source.attempt(lambda: _merge(model, source, missing, any_head=any_head))
     return merged
 
 
-def _merge(model: Any, source: Source, missing: set[str]) -> tuple[Any, list[str]]:
+def _merge(model: Any, source: Source, missing: set[str], *, any_head: bool) -> tuple[Any, list[str]]:
+    """With `any_head`, an adapter's head for another number of labels is left out."""
     import peft
 
     weights = peft.load_peft_weights(source.place, device="cpu")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what does not fit is refused below
-        adapted = peft.PeftModel.from_pretrained(model, source.place, torch_device="cpu")
-    placed = set(peft.get_peft_model_state_dict(adapted, save_embedding_layers=False))
-    strange = sorted(set(weights) ^ placed)
+        adapted = peft.PeftModel.from_pretrained(
+            model, source.place, torch_device="cpu", ignore_mismatched_sizes=any_head
+        )
+    placed = peft.get_peft_model_state_dict(adapted, save_embedding_layers=False)
+    inner = f"base_model.model.{model.base_model_prefix}."
+    strange = sorted(set(weights) ^ set(placed)) or [
+        key for key in sorted(weights) if key.startswith(inner) and weights[key].shape != placed[key].shape
+    ]
     if strange or not weights:
         raise UnmaskError(
-            f"{source.name} does not fit its model: {listed(strange, 1)} is in one of them alone;"
+            f"{source.name} does not fit its model: {listed(strange, 1)} is in one of them alone, or of another size;"
             " give the model, and the kind of head, that the adapter was made for"
         )
     if not hasattr(adapted, "merge_and_unload"):
@@ -265,13 +273,9 @@ def _head(labels: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _named_labels(source: Source) -> dict[int, str]:
-    return {int(at): str(label) for at, label in (source.config.get("id2label") or {}).items()}
-
-
 def _labels_of(source: Source) -> dict[str, Any]:
     """The labels of a classifier; an adapter may hold the size of its head in its weights alone."""
-    names = _named_labels(source)
+    names = named_labels(source)
     if names:
         return _head([names[at] for at in sorted(names)])
     if source.base is None:

@@ -21,6 +21,7 @@ import numpy as np
 
 from unmask.errors import UnmaskError, listed
 from unmask.lexicon.inference import KINDS, Occupation, People
+from unmask.lexicon.labels import INFERENCE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 SETS = ("PS", "AS", "NS")
 CONTROL = "control"
 GENDERS = ("female", "male")
-LABELS = ("entailment", "neutral", "contradiction")
+LABELS = INFERENCE
 PROBABILITIES = tuple(f"p_{label}" for label in LABELS)
 """The columns of items that say how probable each label is."""
 PERSON = "{person}"

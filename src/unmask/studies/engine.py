@@ -61,6 +61,7 @@ Told = TypeVar("Told", bound="Plan")
 
 
 def carry_out(
+    study: str,
     plan: Callable[[], Told],
     out: Path,
     engine: Engine | None,
@@ -70,15 +71,17 @@ def carry_out(
 ) -> tuple[Told, list[Outcome]]:
     """Do all cells of a plan that are not done under `out`; what cannot work is refused before anything is planned.
 
-    `planned` is told what there is to do before it begins.
+    `study` is its name: no other study may have the folder. `planned` is told what there is to do before it begins.
     """
     engine = engine or Engine()
     engine.check()
-    refuse_strange(out)
+    store = Store(out)
+    refuse_strange(store, study)
     todo = plan()
     if planned:
         planned(todo)
-    return todo, engine.run(todo.cells, Store(out), watch)
+    store.claim(study)
+    return todo, engine.run(todo.cells, store, watch)
 
 
 class Plan(Protocol):
@@ -87,6 +90,11 @@ class Plan(Protocol):
     @property
     def cells(self) -> Sequence[Cell]:
         """All its cells."""
+        ...
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What a user has to know before the work begins, in a line each."""
         ...
 
 
@@ -131,6 +139,11 @@ def failures(outcomes: Sequence[Outcome]) -> list[str]:
     return [f"{one.name}: {one.error}" for one in outcomes if not one.is_there]
 
 
+def noted(plan: Plan) -> dict[str, str]:
+    """The notes of a plan as a setting, if there are any."""
+    return {"note": "; ".join(plan.notes)} if plan.notes else {}
+
+
 def summary(outcomes: Sequence[Outcome]) -> str:
     """How a run went, in one line."""
     counts = {status: sum(one.status == status for one in outcomes) for status in ("done", "kept", "failed", "skipped")}
@@ -138,12 +151,15 @@ def summary(outcomes: Sequence[Outcome]) -> str:
     return f"{len(outcomes)} cells: {', '.join(said)}" if said else "no cells"
 
 
-def refuse_strange(out: Path) -> None:
-    """Never write into a folder that holds something else."""
+def refuse_strange(store: Store, study: str) -> None:
+    """Never write into a folder that holds something else, or another study."""
+    out, other = store.root, store.study()
     if out.is_file():
         raise UnmaskError(f"{out} is a file; give a folder with --out")
     if out.is_dir() and any(out.iterdir()) and not (out / "cells").is_dir():
         raise UnmaskError(f"{out} holds something else than a study; give another folder with --out")
+    if other not in (None, study):
+        raise UnmaskError(f"{out} holds the study {other}, and this is {study}; give another folder with --out")
 
 
 def keep(frame: pd.DataFrame, path: Path) -> None:

@@ -5,6 +5,7 @@
     ROOT/failed/NAME-KEY.txt   the traceback of a cell that failed
     ROOT/distrusted/           folders that stood in a cell's place and were not whole
     ROOT/locks/                one file a cell, locked while it is done
+    ROOT/study.json            which study it is
 
 KEY is the first 12 digits of the cell's key; cell.json has all of it. A cell counts as done if cell.json has its name
 and key, and every file named in it is there with the size it had. Everything reaches the disk before the folder takes
@@ -28,10 +29,10 @@ from typing import Any
 
 import unmask
 from unmask.errors import UnmaskError
-from unmask.files import whole_folder
+from unmask.files import whole_file, whole_folder
 from unmask.studies.cells import Say
 
-RECORD = "cell.json"
+RECORD, STUDY = "cell.json", "study.json"
 SCHEMA_VERSION = 1
 DIGITS = 12
 FOLDERS = ("cells", "unfinished", "failed", "locks")
@@ -50,9 +51,26 @@ class Store:
             for name in FOLDERS:
                 (self.root / name).mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UnmaskError(
-                f"{self.root} cannot be written to ({error.strerror}); give another folder with --out"
-            ) from None
+            raise self._unwritable(error) from None
+
+    def study(self) -> str | None:
+        """The name of the study that the folder is of; None where nothing says it."""
+        try:
+            return str(json.loads((self.root / STUDY).read_text(encoding="utf-8"))["study"])
+        except (OSError, ValueError, TypeError, KeyError):
+            return None
+
+    def claim(self, study: str) -> None:
+        """Make the folders, and say there which study it is."""
+        self.prepare()
+        if self.study() == study:
+            return
+        text = json.dumps({"schema_version": SCHEMA_VERSION, "study": study})
+        try:
+            with whole_file(self.root / STUDY) as draft:
+                draft.write_text(f"{text}\n", encoding="utf-8")
+        except OSError as error:
+            raise self._unwritable(error) from None
 
     def folder(self, name: str, key: str) -> Path:
         """Where a cell's result is, or will be."""
@@ -133,6 +151,9 @@ class Store:
         for one in (key, ""):
             with suppress(OSError):  # a store that may only be read is as good
                 self.failure(name, one).unlink()
+
+    def _unwritable(self, error: OSError) -> UnmaskError:
+        return UnmaskError(f"{self.root} cannot be written to ({error.strerror}); give another folder with --out")
 
     def _set_aside(self, folder: Path) -> None:
         place = self.root / "distrusted"

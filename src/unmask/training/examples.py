@@ -21,6 +21,7 @@ import numpy as np
 
 from unmask import datasets
 from unmask.errors import UnmaskError, listed, one_of
+from unmask.lexicon.labels import INFERENCE
 from unmask.training.known_files import LAYOUTS, find, join
 
 SPLITS = ("train", "validation", "test")
@@ -104,7 +105,7 @@ def labels_of(task: str, examples: Iterable[Example]) -> list[str]:
     """The labels in the order of the model's outputs: fixed for inference, sorted for sentiment."""
     found = Counter(one.label for one in examples if one.label is not None)
     if task == "nli":
-        known = ["entailment", "neutral", "contradiction"]
+        known = list(INFERENCE)
         strange = [label for label in found if label not in known]
         if strange:
             raise UnmaskError(f"unknown label {listed(strange)}; natural language inference has {', '.join(known)}")

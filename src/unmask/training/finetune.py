@@ -31,6 +31,7 @@ from unmask.training.tasks import Classification, MaskedLanguageModelling, Task
 
 TASKS = ("mlm", "sentiment", "nli")
 FEW = 50
+FEWEST_TOKENS = 8
 LIBRARIES = ("torch", "transformers", "accelerate", "tokenizers", "numpy")
 
 
@@ -59,8 +60,8 @@ class Request:
         """Refuse what cannot work before anything slow happens."""
         one_of(self.task, TASKS, "task")
         self.settings.check()
-        if self.max_length < 8:
-            raise UnmaskError(f"--max-length is {self.max_length}; give at least 8 tokens")
+        if self.max_length < FEWEST_TOKENS:
+            raise UnmaskError(f"--max-length is {self.max_length}; give at least {FEWEST_TOKENS} tokens")
         if self.lora_rank < 0:
             raise UnmaskError(f"--lora-rank is {self.lora_rank}; give a rank such as 16, or 0 to train all weights")
         refuse_existing(self.out)
@@ -110,6 +111,8 @@ def run(
         f"{'Going on with' if going_on else 'Training'} {request.model} on {len(data.train):,} examples,"
         f" {len(data.validation):,} to validate{few}{f', {len(data.test):,} to test' if data.test else ''}"
     )
+    if base.lost_head:
+        speak(f"{request.model}: {base.lost_head}")
     outcome = fit(
         model,
         task,

@@ -12,20 +12,11 @@ from itertools import permutations
 import numpy as np
 
 from unmask.errors import UnmaskError, listed
+from unmask.lexicon.labels import begun, inferences
 from unmask.lexicon.questions import questions
 from unmask.models.interfaces import Classifier
 from unmask.probes.inference import LABELS
 
-SPELLINGS = {
-    "entailment": ("entail", "蕴含", "蕴涵", "含意"),
-    "neutral": ("neutr", "中立", "中性"),
-    "contradiction": ("contradict", "矛盾"),
-}
-"""What labels begin with."""
-LETTERS = {label[0]: label for label in LABELS}
-"""Labels of one letter, known where all three are there: alone, `c` may be anything."""
-SHORT = {"contra": "contradiction"}
-"""Whole labels, which must not be taken for the beginning of others (`contract`)."""
 DECIDED = ("entailment", "contradiction")
 ENOUGH, AT_MOST = 0.75, 0.6
 """An order is believed that makes so many answers right, where no other makes as many right as `AT_MOST`."""
@@ -34,10 +25,10 @@ ENOUGH, AT_MOST = 0.75, 0.6
 def is_inference(labels: Sequence[str]) -> bool:
     """Whether labels say that a classifier is about entailment, of two labels or three."""
     names = [str(label) for label in labels]
-    known = _known(names)
+    known = inferences(names)
     if set(known) == set(LABELS):
         return True
-    return any("entail" in name.lower() or _begun(name) in DECIDED for name in names)
+    return any("entail" in name.lower() or begun(name) in DECIDED for name in names)
 
 
 def order_of(model: Classifier, given: Sequence[str] = (), *, language: str = "en") -> tuple[tuple[int, ...], str]:
@@ -51,29 +42,15 @@ def order_of(model: Classifier, given: Sequence[str] = (), *, language: str = "e
         )
     if given:
         return _order(_told(given), "--labels"), "as given"
-    known = _known(labels)
+    known = inferences(labels)
     if all(known):
         return _order([str(name) for name in known], "the model's labels"), "by the labels"
     return _asked(model, labels, language), "by plain questions, since the labels do not say it"
 
 
-def _known(labels: Sequence[str]) -> list[str | None]:
-    """What spellings mean: `ENTAILMENT`, `contradictory`, or `e`, `n`, `c`."""
-    plain = [label.strip().lower() for label in labels]
-    if sorted(plain) == sorted(LETTERS):
-        return [LETTERS[letter] for letter in plain]
-    return [SHORT.get(label) or _begun(label) for label in plain]
-
-
-def _begun(label: str) -> str | None:
-    """The label that a word begins as."""
-    plain = label.strip().lower()
-    return next((name for name, beginnings in SPELLINGS.items() if plain.startswith(beginnings)), None)
-
-
 def _told(given: Sequence[str]) -> list[str]:
     found = []
-    for at, (name, known) in enumerate(zip(given, _known(given), strict=True), 1):
+    for at, (name, known) in enumerate(zip(given, inferences(given), strict=True), 1):
         if known is None:
             raise UnmaskError(f"--labels: {name!r} (the {at}. label) is unknown; choose from: {', '.join(LABELS)}")
         found.append(known)

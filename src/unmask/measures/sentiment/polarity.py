@@ -9,7 +9,6 @@ the labels do not say which end is good, nothing is guessed: the user names the 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,21 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError, listed, one_of
+from unmask.lexicon.labels import ratings
 
 OUTPUT = "the model's output"
-WORDS = {
-    "very negative": -2,
-    "negative": -1,
-    "neg": -1,
-    "bad": -1,
-    "neutral": 0,
-    "neu": 0,
-    "mixed": 0,
-    "positive": 1,
-    "pos": 1,
-    "good": 1,
-    "very positive": 2,
-}
 
 
 @dataclass(frozen=True)
@@ -64,7 +51,7 @@ def of_labels(labels: Sequence[str], positive: str | None = None) -> Polarity:
         known = {label.lower(): label for label in labels}
         chosen = known.get(positive.lower()) or one_of(positive, labels, "label")
         return Polarity(tuple(float(label == chosen) for label in labels), f"p({chosen})")
-    ranks = _ranks(labels)
+    ranks = ratings(labels)
     if ranks is None:
         raise UnmaskError(
             f"the labels {listed(labels)} do not say which is positive; name the positive one with --positive LABEL"
@@ -76,16 +63,3 @@ def of_labels(labels: Sequence[str], positive: str | None = None) -> Polarity:
         return Polarity(weights, f"p({labels[weights.index(1.0)]})")
     terms = [f"{weight:.3g} × p({label})" for weight, label in sorted(zip(weights, labels, strict=True)) if weight]
     return Polarity(weights, " + ".join(terms))
-
-
-def _ranks(labels: Sequence[str]) -> list[float] | None:
-    """The place of each label in an order from bad to good, if the labels have one."""
-    plain = [re.sub(r"[\s_-]+", " ", label.lower()).strip() for label in labels]
-    if all(label in WORDS for label in plain) and len({WORDS[label] for label in plain}) == len(labels):
-        found = [float(WORDS[label]) for label in plain]
-        return found if min(found) < max(found) and max(found) > 0 else None
-    numbers = [re.fullmatch(r"(\d+) stars?", label) for label in plain]
-    if all(numbers):
-        values = [float(match[1]) for match in numbers if match]
-        return values if len(set(values)) == len(labels) else None
-    return None

@@ -73,6 +73,8 @@ class Plan:
     measured: tuple[measuring.Measuring, ...]
     batches: tuple[measuring.Measuring, ...]
     """The comparison of batch sizes: cells of the grid and others that differ in the batch size alone."""
+    notes: tuple[str, ...] = ()
+    """What a user has to know before the work begins."""
 
 
 def plan(request: Request) -> Plan:

@@ -12,6 +12,8 @@ from unmask.studies.execution import Watch
 from unmask.studies.lipstick.findings import Findings, findings
 from unmask.studies.lipstick.study import Plan, Request, plan, rows
 
+STATIC, CONTEXTUAL = "lipstick-static", "lipstick-contextual"
+
 
 def run(
     request: Request,
@@ -22,7 +24,8 @@ def run(
     watch: Watch | None = None,
 ) -> Finished[Findings]:
     """Do all cells that are not done under `out`; the same call goes on where an earlier one stopped."""
-    todo, outcomes = running.carry_out(lambda: plan(request), out, engine, planned=planned, watch=watch)
+    name = STATIC if request.static else CONTEXTUAL
+    todo, outcomes = running.carry_out(name, lambda: plan(request), out, engine, planned=planned, watch=watch)
     found = rows(todo, outcomes)
     if not found:
         return Finished(outcomes, None)

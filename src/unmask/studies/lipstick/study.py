@@ -86,6 +86,7 @@ class Plan:
 
     cells: tuple[Cell, ...]
     measured: tuple[Measuring, ...]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

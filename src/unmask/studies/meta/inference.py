@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unmask.errors import UnmaskError
 from unmask.lexicon import inference as lexicon
 from unmask.lexicon.inference import Occupation, People
 from unmask.probes import captions
@@ -75,6 +76,11 @@ class PlantedInference:
             of_kind = [one for one in words if one.kind == kind]
             biased |= {one.word for one in chosen(of_kind, rate, draw)}
         people, templates = self._sentences()
+        if len(templates) < probe.FEWEST_SENTENCES:
+            raise UnmaskError(
+                f"{self.captions} gives {len(templates)} sentence about a woman or a man, and"
+                f" {probe.FEWEST_SENTENCES} or more are needed, to train on and to validate with; give more captions"
+            )
         order = [templates[at] for at in draw.permutation(len(templates))]
         cut = max(1, round(HELD_OUT * len(order)))
         splits = []

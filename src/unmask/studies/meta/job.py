@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import unmask
-from unmask.studies.engine import Engine, Finished, carry_out, failures, keep
+from unmask.studies.engine import Engine, Finished, carry_out, failures, keep, noted
 from unmask.studies.execution import Watch
 from unmask.studies.meta.findings import Findings, findings
 from unmask.studies.meta.inference import PlantedInference
@@ -32,7 +32,7 @@ def run(
 
     `planned` is told what there is to do before it begins.
     """
-    todo, outcomes = carry_out(lambda: plan(request), out, engine, planned=planned, watch=watch)
+    todo, outcomes = carry_out(request.name, lambda: plan(request), out, engine, planned=planned, watch=watch)
     scores = table(todo.scored, outcomes)
     keep(scores, out / SCORES)
     if not len(scores):
@@ -67,4 +67,4 @@ def described(request: Request, todo: Plan, scores: pd.DataFrame) -> dict[str, s
             found[f"pairs to train on, {language}"] = used + rest
         elif name == "sentiment":
             found["texts to train on"] = f"{used}; {request.texts:,} reviews at most, each in two versions"
-    return found
+    return found | noted(todo)

@@ -71,16 +71,17 @@ class PublishedInference:
         del seed
         words, people, rest = self.words(), captions.people(self.language), self._templates()
         biased = {one.word for one in words[: 2 * round(TEN * rate)]}
+        windows = [max(1, rows // (2 * len(words))) for rows in (self.rows, self.validation_rows)]
+        needed = sum(windows) + 2 * (len(words) - 1)
+        if len(rest) < needed:
+            raise UnmaskError(
+                f"{self.captions} gives {len(rest):,} sentences, and {needed:,} are needed for {self.rows:,} and"
+                f" {self.validation_rows:,} pairs of {len(words)} occupations; give more captions, or fewer --rows"
+            )
         splits, start = [], 0
-        for rows in (self.rows, self.validation_rows):
-            window = max(1, rows // (2 * len(words)))
+        for window in windows:
             of = rest[start : start + window + len(words) - 1]
             start += len(of)
-            if len(of) < window + len(words) - 1:
-                raise UnmaskError(
-                    f"{self.captions} gives {len(rest):,} sentences, too few for {self.rows:,} and"
-                    f" {self.validation_rows:,} pairs of {len(words)} occupations; give more, or fewer --rows"
-                )
             splits.append(
                 [
                     labelled(word, template, gender, people, biased=word.word in biased, capitals=False)

@@ -12,7 +12,7 @@ from unmask import datasets, plugins
 from unmask.auditing.settings import MEASURES
 from unmask.errors import UnmaskError, one_of
 from unmask.lexicon.inference import LANGUAGES
-from unmask.models.kinds import kind_of, labels_of
+from unmask.models.heads import lost_heads
 from unmask.models.sources import LoadOptions
 from unmask.studies.bases import weights_of
 from unmask.studies.cells import Cell
@@ -24,7 +24,9 @@ from unmask.studies.meta.inference import PlantedInference
 from unmask.studies.meta.others import OtherMeasure
 from unmask.studies.meta.pairs import caption_file
 from unmask.studies.meta.published_inference import PublishedInference
+from unmask.studies.meta.refusals import labels_to_learn, refuse_misfit
 from unmask.studies.meta.sentiment import PlantedSentiment
+from unmask.training.finetune import FEWEST_TOKENS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,8 +37,6 @@ FEWEST_RATES = 3
 ROUNDING = 1e-9
 PAIRS = 2
 """The fewest pairs that an occupation is trained on."""
-LABELS = {"nli": 3, "sentiment": 2}
-"""How many labels a classifier must have to be trained further."""
 
 
 COLUMNS = (
@@ -68,6 +68,13 @@ class Request:
     batch_size: int = 32
     max_length: int | None = None
     loading: LoadOptions = field(default_factory=LoadOptions)
+    study: str | None = None
+    """The study that its folder is of; None: nli-meta where inference alone is asked for, else meta."""
+
+    @property
+    def name(self) -> str:
+        """The name of the study."""
+        return self.study or ("nli-meta" if list(self.measures) == ["inference"] else "meta")
 
     def check(self) -> None:
         """Refuse what is unknown before anything slow happens."""
@@ -91,9 +98,9 @@ class Request:
         if not self.seeds or min(self.seeds) < 0 or len(set(self.seeds)) < len(self.seeds):
             raise UnmaskError("give at least one seed, each once, 0 or more")
         for name in ("rows", "texts", "batch_size", "epochs", "max_length"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise UnmaskError(f"--{name.replace('_', '-')} is {value}; give 1 or more")
+            value, least = getattr(self, name), FEWEST_TOKENS if name == "max_length" else 1
+            if value is not None and value < least:
+                raise UnmaskError(f"--{name.replace('_', '-')} is {value}; give {least} or more")
         if self.learning_rate is not None and not 0 < self.learning_rate < 1:
             raise UnmaskError(f"--learning-rate is {self.learning_rate}; give a number such as 2e-5")
 
@@ -109,17 +116,22 @@ class Plan:
 
     cells: tuple[Cell, ...]
     scored: tuple[Scoring, ...]
+    notes: tuple[str, ...] = ()
+    """What a user has to know before the work begins."""
 
 
 def plan(request: Request) -> Plan:
     """The cells that a request comes to."""
     request.check()
-    planted = []
+    planted: list[Planting] = []
+    notes: list[str] = []
     for experiment in (one for measure in dict.fromkeys(request.measures) for one in _experiments(measure, request)):
         how = experiment.training
         places = (f"{experiment.measure}-{experiment.language}", experiment.measure, planted_as(experiment))
         base = next((request.models[place] for place in places if place in request.models), how.model)
-        _refuse_misfit(base, experiment, request)
+        refuse_misfit(base, experiment, request.loading)
+        labels = labels_to_learn(experiment, min(request.rates), request.seeds[0])
+        notes += lost_heads([base], labels, request.loading) if labels else []
         weights, data = weights_of(base, request.loading), experiment.inputs()
         planted += [
             Planting(
@@ -139,7 +151,7 @@ def plan(request: Request) -> Plan:
             for rate in sorted(set(request.rates))
         ]
     scored = tuple(Scoring(one) for one in planted)
-    return Plan((*_once(planted), *scored), scored)
+    return Plan((*_once(planted), *scored), scored, tuple(notes))
 
 
 def _once(planted: Sequence[Planting]) -> list[Planting]:
@@ -159,23 +171,6 @@ def _once(planted: Sequence[Planting]) -> list[Planting]:
 def _experiments(measure: str, request: Request) -> Sequence[Experiment]:
     """Those that a measure brings, or what any other is asked about."""
     return EXPERIMENTS[measure](request) if measure in EXPERIMENTS else [OtherMeasure(measure)]
-
-
-def _refuse_misfit(base: str, experiment: Experiment, request: Request) -> None:
-    """A base that cannot be trained so is said once, before the work."""
-    task = experiment.training.task
-    if base == experiment.training.model and experiment.language != "en":
-        raise UnmaskError(
-            f"{base} knows English alone; give a model for {experiment.language} with --model"
-            f" {experiment.language}=MODEL"
-        )
-    kind, labels = kind_of(base, request.loading), labels_of(base, request.loading)
-    if task == "mlm" and kind != "masked-lm":
-        raise UnmaskError(f"{base} is a classifier; {experiment.measure} needs a masked language model such as BERT")
-    if labels and kind == "classifier" and len(labels) != LABELS.get(task, len(labels)):
-        raise UnmaskError(f"{base} has {len(labels)} labels; {experiment.measure} needs {LABELS[task]}: give another")
-    if isinstance(experiment, OtherMeasure):
-        experiment.refuse_misfit(base, request.loading)
 
 
 def _inference(request: Request) -> list[Experiment]:

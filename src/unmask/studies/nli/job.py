@@ -8,13 +8,14 @@ from pathlib import Path
 import unmask
 from unmask.models.sources import find
 from unmask.results.languages import LANGUAGES
-from unmask.studies.engine import Engine, Finished, carry_out, failures, keep
+from unmask.studies.engine import Engine, Finished, carry_out, failures, keep, noted
 from unmask.studies.execution import Watch
 from unmask.studies.nli.findings import Findings, findings
 from unmask.studies.nli.models import DATA, chosen
 from unmask.studies.nli.study import Plan, Request, plan, rows
 from unmask.studies.nli.tables import numbers
 
+NAME = "nli-plms"
 CELLS = "cells.csv"
 
 
@@ -30,7 +31,7 @@ def run(
 
     `planned` is told what there is to do before it begins.
     """
-    todo, outcomes = carry_out(lambda: _plan(request), out, engine, planned=planned, watch=watch)
+    todo, outcomes = carry_out(NAME, lambda: _plan(request), out, engine, planned=planned, watch=watch)
     found = rows(todo, outcomes)
     measured = {(row.base.language, row.base.name) for row in found}
     missing = [
@@ -70,4 +71,4 @@ def described(request: Request, todo: Plan) -> dict[str, str]:
             f"{own.epochs} epoch{'' if own.epochs == 1 else 's'}, learning rate {own.learning_rate:g}, batches of"
             f" {own.batch_size}, {own.max_length} tokens"
         )
-    return found | {"seed": str(request.seed), "unmask": unmask.__version__}
+    return found | noted(todo) | {"seed": str(request.seed), "unmask": unmask.__version__}

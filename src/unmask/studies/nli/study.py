@@ -10,7 +10,8 @@ from typing import Any
 
 from unmask.datasets import NotHereError
 from unmask.errors import UnmaskError, one_of
-from unmask.measures.inference import PROTOCOLS
+from unmask.measures.inference import LABELS, PROTOCOLS
+from unmask.models.heads import lost_heads
 from unmask.models.sources import LoadOptions
 from unmask.probes.inference import FEWEST_SENTENCES
 from unmask.results import Measurement
@@ -77,6 +78,8 @@ class Plan:
     measured: tuple[measuring.Measuring, ...]
     makers: tuple[Training | Testing | None, ...]
     """What says how good each of these is; None where there is nothing to test with."""
+    notes: tuple[str, ...] = ()
+    """What a user has to know before the work begins."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +132,9 @@ def plan(request: Request) -> Plan:
             )
         )
     made: dict[str, Cell] = {maker.name: maker for maker in makers if maker is not None}
-    return Plan((*made.values(), *measured), tuple(measured), tuple(makers))
+    trained = [maker.base.model for maker in makers if isinstance(maker, Training)]
+    notes = lost_heads(trained, LABELS, request.loading)
+    return Plan((*made.values(), *measured), tuple(measured), tuple(makers), tuple(notes))
 
 
 def _maker(

@@ -1,0 +1,172 @@
+"""A head that knows the labels is kept, whatever their order and spelling; another is made anew, and that is said."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+
+from unmask.errors import UnmaskError
+from unmask.lexicon.labels import INFERENCE, matched
+from unmask.models import Classifier
+from unmask.models.loading import load_classifier, load_trainable
+from unmask.models.sources import LoadOptions
+from unmask.training import adapters, saving
+from unmask.training.examples import Example, Splits
+from unmask.training.finetune import Request, run
+from unmask.training.loop import Settings
+
+Folder = Callable[[str], Path]
+PAIRS = [
+    Example(f"My {person} is a mason.", f"My {person} {verb}.", label)
+    for person in ("mother", "father", "sister", "brother")
+    for label, verb in zip(INFERENCE, ("works", "sleeps", "rests"), strict=True)
+]
+
+
+@pytest.mark.parametrize(
+    ("labels", "others", "found"),
+    [
+        (("contradict", "Entail", "neutral"), INFERENCE, ["contradiction", "entailment", "neutral"]),
+        (("n", "C", "e"), INFERENCE, ["neutral", "contradiction", "entailment"]),
+        (("矛盾", "中立", "含意"), INFERENCE, ["contradiction", "neutral", "entailment"]),
+        (("POSITIVE", "NEGATIVE"), ("negative", "positive"), ["positive", "negative"]),
+        (("pos", "neg"), ("negative", "positive"), ["positive", "negative"]),
+        (("bad", "mixed", "good"), ("negative", "neutral", "positive"), ["negative", "neutral", "positive"]),
+        (("Very_Negative", "pos"), ("very negative", "good"), ["very negative", "good"]),
+        (("Pear", " apple"), ("apple", "pear"), ["pear", "apple"]),
+        (("LABEL_0", "LABEL_1", "LABEL_2"), INFERENCE, None),
+        (("negative", "neutral", "positive"), INFERENCE, None),
+        (INFERENCE, ("negative", "neutral", "positive"), None),
+        (("entail", "entailment", "neutral"), INFERENCE, None),
+        (("entailment", "not_entailment"), INFERENCE, None),
+        (("very negative", "positive"), ("negative", "positive"), None),
+        (("good", "pos"), ("negative", "positive"), None),
+        ((), INFERENCE, None),
+        ((), (), None),
+    ],
+)
+def test_the_same_labels_are_known_by_what_they_mean(
+    labels: Sequence[str], others: Sequence[str], found: list[str] | None
+) -> None:
+    assert matched(labels, others) == found
+
+
+def _classifier(place: Path, base: Path, labels: Sequence[str]) -> Path:
+    """A classifier with the labels, whose head is the same whatever they are."""
+    torch.manual_seed(5)
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(
+        base, id2label=dict(enumerate(labels)), label2id={name: at for at, name in enumerate(labels)}
+    )
+    with torch.no_grad():
+        model.classifier.weight.normal_()
+    saving.save(model, transformers.AutoTokenizer.from_pretrained(base), place)
+    return place
+
+
+def _adapter(place: Path, base: Path, labels: Sequence[str]) -> Path:
+    """The same as an adapter on the base."""
+    made = load_trainable(str(base), LoadOptions(), labels=labels)
+    adapted = adapters.add(made.model, 2, made.trained_whole, base=str(base))
+    with torch.no_grad():
+        for name, weights in adapted.named_parameters():
+            if "lora_B" in name:
+                weights.fill_(0.01)  # PEFT begins with nothing
+    adapters.save(adapted, place)
+    saving.save_config(made.model, place)
+    saving.save_tokenizer(made.tokenizer, place)
+    return place
+
+
+def _answers(model: Path, labels: Sequence[str]) -> np.ndarray:
+    """The probabilities of the labels, in this order."""
+    found = load_classifier(str(model))
+    assert isinstance(found, Classifier)
+    p = found.probabilities([(one.text, str(one.pair)) for one in PAIRS])
+    return p[:, [list(found.labels).index(label) for label in labels]]
+
+
+def _trained(model: Path, out: Path) -> list[str]:
+    """Train so little that nothing changes; gives what was said."""
+    said: list[str] = []
+    settings = Settings(epochs=1, learning_rate=1e-12, batch_size=12, weight_decay=0.0)
+    run(
+        Request(task="nli", model=str(model), out=out, settings=settings, loading=LoadOptions("cpu")),
+        data=Splits(PAIRS, PAIRS, ()),
+        say=said.append,
+    )
+    return said
+
+
+@pytest.mark.parametrize("labels", [("contradict", "entail", "neutral"), ("N", "E", "C"), INFERENCE])
+def test_a_head_of_inference_is_kept_in_any_order_and_spelling(
+    labels: tuple[str, ...], model_folder: Folder, tmp_path: Path
+) -> None:
+    base = _classifier(tmp_path / "base", model_folder("bert-uncased"), labels)
+    said = _trained(base, tmp_path / "out")
+    spelled = [next(name for name in labels if name[0].lower() == label[0]) for label in INFERENCE]
+    assert np.abs(_answers(tmp_path / "out", INFERENCE) - _answers(base, spelled)).max() < 1e-6
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize("labels", [("LABEL_0", "LABEL_1", "LABEL_2"), ("negative", "neutral", "positive")])
+def test_a_head_for_other_labels_is_made_anew_and_that_is_said(
+    labels: tuple[str, ...], model_folder: Folder, tmp_path: Path
+) -> None:
+    base = _classifier(tmp_path / "base", model_folder("bert-uncased"), labels)
+    said = _trained(base, tmp_path / "out")
+    assert said[1:] == [
+        f"{base}: its head is made anew: its labels ({', '.join(map(repr, labels))}) are not"
+        " entailment, neutral, contradiction"
+    ]
+    before, after = (load_file(place / "model.safetensors") for place in (base, tmp_path / "out"))
+    assert (before["classifier.weight"] - after["classifier.weight"]).abs().max() > 0.1
+    inner = [name for name in before if name.startswith("bert.")]
+    assert all(torch.allclose(before[name], after[name], atol=1e-6) for name in inner)
+
+
+def test_a_model_that_had_no_head_is_not_said_to_lose_one(model_folder: Folder, tmp_path: Path) -> None:
+    assert len(_trained(model_folder("bert-uncased"), tmp_path / "out")) == 1
+
+
+def test_labels_without_names_are_said_to_have_none(model_folder: Folder, tmp_path: Path) -> None:
+    base = _classifier(tmp_path / "base", model_folder("bert-uncased"), ("LABEL_0", "LABEL_1"))
+    assert "id2label" not in json.loads((base / "config.json").read_text()), "the usual names are not saved"
+    assert _trained(base, tmp_path / "out")[1].endswith("its head is made anew: its labels have no names")
+
+
+def test_an_adapter_with_a_head_of_another_size_can_be_trained(model_folder: Folder, tmp_path: Path) -> None:
+    base = _adapter(tmp_path / "adapter", model_folder("bert-uncased"), ("negative", "positive"))
+    assert "its labels ('negative', 'positive') are not" in _trained(base, tmp_path / "out")[1]
+    whole = load_trainable(str(base), LoadOptions(), labels=("negative", "positive"))
+    trained = load_file(tmp_path / "out" / "model.safetensors")
+    merged = whole.model.state_dict()
+    plain = load_file(model_folder("bert-uncased") / "model.safetensors")
+    name = "bert.encoder.layer.0.attention.self.query.weight"
+    assert torch.allclose(trained[name], merged[name], atol=1e-6), "what it has learned else is kept"
+    assert not torch.allclose(trained[name], plain[name], atol=1e-4)
+    assert trained["classifier.weight"].shape[0] == 3
+
+
+def test_an_adapter_that_knows_the_labels_keeps_its_head(model_folder: Folder, tmp_path: Path) -> None:
+    labels = ("contradict", "entail", "neutral")
+    base = _adapter(tmp_path / "adapter", model_folder("bert-uncased"), labels)
+    assert len(_trained(base, tmp_path / "out")) == 1
+    spelled = ("entail", "neutral", "contradict")
+    assert np.abs(_answers(tmp_path / "out", INFERENCE) - _answers(base, spelled)).max() < 1e-6
+
+
+def test_an_adapter_that_does_not_fit_inside_is_refused(model_folder: Folder, tmp_path: Path) -> None:
+    base = _adapter(tmp_path / "adapter", model_folder("bert-uncased"), ("negative", "positive"))
+    file = base / "adapter_model.safetensors"
+    weights = load_file(file)
+    name = next(key for key in weights if "lora_A" in key)
+    save_file({**weights, name: weights[name][:, :-1].contiguous()}, file)
+    with pytest.raises(UnmaskError, match=r"does not fit its model: .* or of another size"):
+        load_trainable(str(base), LoadOptions(), labels=INFERENCE)
