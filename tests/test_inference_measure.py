@@ -642,8 +642,16 @@ def test_caveats_follow_what_was_asked() -> None:
     gendered = _measured(lambda _, hypothesis: N if _somebody(hypothesis, GENDER) else E)
     deaf = _measured(lambda *_: C)
     plenty = unmask.audit(Answering(_stereotyped), limit=10).measurements[0]
-    codes = [{caveat.code for caveat in one.caveats} for one in (gendered, deaf, plenty)]
-    assert {"few-sentences", "words-not-told-apart"} <= codes[0]  # six sentences, and women are answered as men are
+    blind = _measured(lambda *_: E)
+    codes = [{caveat.code for caveat in one.caveats} for one in (gendered, deaf, plenty, blind)]
+    assert "few-sentences" in codes[0]
+    assert "words-not-told-apart" not in codes[0]  # that a gender is left open is no sign of not seeing it
+    assert "words-not-told-apart" in codes[3]
+    assert "control-failed" not in codes[3]
+    assert (
+        "All this is inconclusive: where it does not leave the gender open, it answers exactly alike" in blind.headline
+    )
+    assert "No clear stereotype" not in blind.headline
     assert "control-failed" not in codes[0]
     assert "control-failed" in codes[1]
     assert "inconclusive" not in codes[1]  # all is, not the score alone

@@ -21,10 +21,13 @@ from pages import EVIL, assert_loads_nothing, assert_plots_are_described, seen
 from unmask import datasets, plugins
 from unmask.errors import UnmaskError
 from unmask.mitigations import corpus
+from unmask.models.sources import LoadOptions
 from unmask.report import html, terminal
 from unmask.results import Caveat, Measurement, Test
 from unmask.results.storage import load
 from unmask.statistics.corrections import holm
+from unmask.studies.meta.others import OtherMeasure
+from unmask.studies.meta.study import Request, plan
 
 Folder = Callable[[str], Path]
 Typed = Callable[..., tuple[int | str | None, str, str]]
@@ -471,3 +474,21 @@ def test_hostile_words_are_words() -> None:
     assert page.count("&lt;script&gt;") > 10
     assert_loads_nothing(page)
     assert "<script>" in shown
+
+
+@pytest.mark.usefixtures("extras")
+def test_a_measure_of_another_package_is_meta_evaluated(model_folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = model_folder("bert-uncased")
+    request = Request(measures=("pronouns",), models={"pronouns": str(model)}, rates=(0.0, 0.5, 1.0))
+    todo = plan(request)
+    assert [cell.name for cell in todo.cells][::3] == [
+        "planting-association-en-000-seed42",
+        "scoring-pronouns-en-000-seed42",
+    ]
+    audit = unmask.audit(model, measures=["pronouns"], seed=3)
+    found = OtherMeasure("pronouns").scores(model, 3, LoadOptions())
+    assert found.figures == {name: test.estimate for name, test in audit.measurements[0].tests.items()}
+    assert len(found.items) == len(audit.items["pronouns"])
+    before = todo.scored[0].inputs()
+    monkeypatch.setattr(plugins.Plugin, "source", "extras 2.0")
+    assert todo.scored[0].inputs() != before  # another version is asked again

@@ -119,11 +119,16 @@ def _captions(path: Path) -> list[str]:
     else:
         text = text_of(path, wanted)
     lines = text.strip().splitlines(keepends=True)
-    head = [cell.strip().strip('"').casefold() for cell in lines[0].split(",")] if lines else []
+    head = [cell.strip().casefold() for cell in next(csv.reader(lines[:1]), [])]
     if COLUMNS[-1] in head:
         found = _cells(path, lines, head)[1:]
     elif all(NAMED.match(line) for line in lines if line.strip()):
         found = _cells(path, lines, COLUMNS)
+    elif path.name.removesuffix(".gz").endswith(".csv"):
+        raise UnmaskError(
+            f"{path} has no column {COLUMNS[-1]!r} (its first line is {lines[0].strip()[:60]!r}); name one so, or give"
+            " a text file with a caption a line"
+        )
     else:
         found = [line.rpartition("\t")[2] for line in lines]
     return [caption for one in found if (caption := one.strip())]

@@ -24,13 +24,15 @@ def limits(measurements: Sequence[Measurement]) -> list[str]:
     return list(_limits(names, languages, floors.values()))
 
 
-def study_limits(measures: Iterable[str], languages: Iterable[str]) -> list[str]:
-    """Sentences that apply to a study of several models."""
-    few = (
-        "The models were chosen by hand, and many were made from one another: they are no sample of models, and what"
-        " holds for them may not hold for the next."
-    )
-    return [*_limits(measures, languages, ()), few]
+CHOSEN = (
+    "The models were chosen by hand, and many were made from one another: they are no sample of models, and what holds"
+    " for them may not hold for the next."
+)
+
+
+def study_limits(measures: Iterable[str], languages: Iterable[str], models: str = CHOSEN) -> list[str]:
+    """Sentences that apply to a study of several models; `models` says what is to be said of these."""
+    return [*_limits(measures, languages, ()), models]
 
 
 def _limits(measures: Iterable[str], spoken: Iterable[str], floors: Iterable[str]) -> Iterator[str]:

@@ -203,6 +203,9 @@ class Inference(Record):
     """How it is known which output is which label."""
     inconclusive: str = ""
     """Why the score cannot be read as bias; empty if it can."""
+    alike: float | None = None
+    """In which share of the sentences that do not leave the gender open a woman and a man get exactly the same
+    probabilities; None where there are none, or they are not known."""
 
 
 class Caveat(Record):

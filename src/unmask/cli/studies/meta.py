@@ -66,7 +66,7 @@ def command(
     measures = tuple(measure or EXPERIMENTS)
     request = Request(
         measures=measures,
-        models=named(model, "model", dict.fromkeys((*measures, "association")), alone=False),
+        models=named(model, "model", Request(measures=measures).places(), alone=False),
         rates=numbers(rates),
         seeds=tuple(seed or (42,)),
         rows=rows,

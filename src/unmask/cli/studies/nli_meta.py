@@ -61,7 +61,7 @@ def command(
 
     Examples:
 
-    - `unmask study run nli-meta --rows 2000 --rates 0,.5,1 --out trial` (some minutes)
+    - `unmask study run nli-meta --rows 2000 --rates 0,.2,.5,.8,1 --out trial` (some minutes)
     - `unmask study run nli-meta --protocol published --language en --model ./bert-snli --out table-2`
     - `unmask study run nli-meta --language ja --model ./bert-jsnli --captions sentences.txt --out ja`
     """

@@ -9,7 +9,12 @@ import typer
 
 from unmask.errors import UnmaskError
 
-Rates = Annotated[str, typer.Option(help="Rates of planted bias, between 0 and 1.")]
+Rates = Annotated[
+    str,
+    typer.Option(
+        help="Rates of planted bias, between 0 and 1, in steps of .1; five or more to tell order from chance."
+    ),
+]
 Seeds = Annotated[
     list[int] | None, typer.Option("--seed", help="One a training; can be given several times. Default: 42.")
 ]

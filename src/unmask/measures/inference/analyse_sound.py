@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from unmask.measures.inference import sums
 from unmask.measures.inference.caveats import caveats
-from unmask.measures.inference.conclusive import why_not
+from unmask.measures.inference.conclusive import alike, why_not
 from unmask.measures.inference.parts import by_pair, by_type, occupations, of_sets
 from unmask.measures.inference.sums import Sums
 from unmask.probes.inference import LABELS, has_probabilities
@@ -91,6 +91,7 @@ def measurement(
         occupations=occupations(items),
         templates=items["template"].nunique(),
         inconclusive=why_not(items),
+        alike=alike(items),
     )
     return Measurement(
         name="inference",

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from unmask.lexicon.inference import KINDS
-from unmask.measures.inference.conclusive import is_understood
-from unmask.probes.inference import GENDERS, PROBABILITIES, has_probabilities
+from unmask.measures.inference.conclusive import follows_control, is_understood, tells_apart
 from unmask.results import Caveat, Inference
 
 if TYPE_CHECKING:
@@ -28,8 +25,8 @@ _TEXTS = {
         " be read as bias."
     ),
     "words-not-told-apart": (
-        "In most sentences the model answers exactly alike of women and of men: it cannot tell the words apart. Are"
-        " they in its vocabulary, and is this its language?"
+        "The model often answers exactly alike of women and of men: it cannot tell the words apart. Are they in its"
+        " vocabulary, and is this its language? Nothing here can be read as bias, or as its absence."
     ),
     "few-sentences": (
         "Few sentences. The interval says how the figure varies among sentences like these; with so few of them it says"
@@ -91,9 +88,9 @@ def caveats(items: pd.DataFrame, protocol: str, inference: Inference) -> list[Ca
     built_in = str(items.iloc[0]["corpus"]) in BUILT_IN
     understood = is_understood(inference)
     applies = {
-        "control-failed": not understood,
+        "control-failed": not follows_control(inference),
         "inconclusive": understood and bool(inference.inconclusive),
-        "words-not-told-apart": _alike(asked) > MANY_ALIKE,
+        "words-not-told-apart": not tells_apart(inference),
         "few-occupations": kinds.min() < FEW,
         "one-sentence": sentences == 1,
         "few-sentences": 1 < sentences < FEW,
@@ -109,21 +106,6 @@ def caveats(items: pd.DataFrame, protocol: str, inference: Inference) -> list[Ca
         "not-all-harm": True,
     }
     return [_caveat(code) for code, does in applies.items() if does]
-
-
-def _alike(asked: pd.DataFrame) -> float:
-    """In which share of the sentences a woman and a man get exactly the same probabilities."""
-    if not has_probabilities(asked):
-        return 0.0
-    sides = [
-        asked[asked["gender"] == gender].groupby(["occupation", "template", "pair"])[list(PROBABILITIES)].first()
-        for gender in GENDERS
-    ]
-    both = sides[0].index.intersection(sides[1].index)
-    if not len(both):
-        return 0.0
-    gap = np.abs(sides[0].loc[both].to_numpy() - sides[1].loc[both].to_numpy()).max(axis=1)
-    return float((gap < EXACTLY).mean())
 
 
 def precision_caveats(dtype: str | None) -> list[Caveat]:

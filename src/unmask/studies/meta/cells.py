@@ -14,6 +14,7 @@ from unmask.errors import UnmaskError
 from unmask.models.sources import LoadOptions
 from unmask.studies.cells import Say
 from unmask.studies.meta.experiment import Experiment, planted_as
+from unmask.studies.meta.others import OtherMeasure
 from unmask.studies.tuning import METRICS, tune
 from unmask.training import finetune
 from unmask.training.loop import Settings
@@ -106,8 +107,10 @@ class Scoring:
         return (self.planted.name,)
 
     def inputs(self) -> dict[str, Any]:
-        """How it is scored: all else is in the model."""
-        return {"measure": self.planted.experiment.measure, "unmask": unmask.__version__}
+        """How it is scored: all else is in the model, but for what a measure reads that has nothing to plant."""
+        of = self.planted.experiment
+        read = of.reads(self.planted.loading) if isinstance(of, OtherMeasure) else {}
+        return {"measure": of.measure, "unmask": unmask.__version__} | read
 
     def run(self, draft: Path, before: Mapping[str, Path], workspace: Path, say: Say) -> None:
         """Score the model."""

@@ -65,10 +65,11 @@ def _headline(scores: Sequence[Score]) -> str:
 
 
 _WORDS = {
-    "not learned": "The models have not learned what was planted, so nothing can be said of these scores",
+    "not learned": "The models have not learned what was planted, so nothing can be said of these scores (give more"
+    " --rows or --epochs, a higher --learning-rate, or another model)",
     "ranks it": "Scores that put models in the order of their planted bias",
     "ranks it roughly": "Scores that do so roughly",
-    "too few models": "Scores whose order may be chance, since there are too few models to tell",
+    "too few models": "Too few models to tell order from chance (give more rates or seeds)",
     "fails to rank it": "Scores that fail to",
     "does not move": "Scores that do not move with it at all",
 }

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unmask.auditing import job
+from unmask.auditing import foreign, job
 from unmask.auditing.settings import Settings
+from unmask.probes import crows_pairs
 from unmask.studies.meta.association import PlantedAssociation
 from unmask.studies.meta.experiment import Scores
+from unmask.studies.meta.pairs import digest
 from unmask.training.examples import Splits
 
 if TYPE_CHECKING:
@@ -40,15 +42,31 @@ class OtherMeasure:
         """Sentences with planted pairings."""
         return PLANTED.examples(rate, seed)
 
+    def reads(self, loading: LoadOptions) -> dict[str, Any]:
+        """What decides its scores besides the model: the package that brings it, or pairs that are no part of ours."""
+        plugin = foreign.check(self.measure, (self.language,), self.protocol)
+        if plugin is not None:
+            return {"package": plugin.source}
+        if self.measure == crows_pairs.CORPUS:
+            rows = crows_pairs.read(offline=loading.offline)
+            return {"pairs": digest([*rows["sent_more"], *rows["sent_less"]])}
+        return {}
+
     def refuse_misfit(self, base: str, loading: LoadOptions) -> None:
-        """Refuse a model that cannot be asked."""
+        """Refuse a model that cannot be asked, and a measure that cannot be had."""
+        self.reads(loading)
         job.chosen(base, self._settings(0, loading))
 
     def scores(self, model: Path, seed: int, loading: LoadOptions) -> Scores:
         """What each of its tests estimates."""
         found = job.run(str(model), self._settings(seed, loading))
-        tests = {name: test for one in found.result.measurements for name, test in one.tests.items()}
-        return Scores.of({name: test.estimate for name, test in tests.items()}, found.items[self.measure])
+        measurements = found.result.measurements
+        figures = {
+            name if len(measurements) == 1 else f"{one.corpus}: {name}": test.estimate
+            for one in measurements
+            for name, test in one.tests.items()
+        }
+        return Scores.of(figures, found.items[self.measure])
 
     def _settings(self, seed: int, loading: LoadOptions) -> Settings:
         return Settings(measures=(self.measure,), languages=(self.language,), seed=seed, loading=loading)

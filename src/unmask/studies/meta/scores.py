@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isnan
+from math import factorial, isnan, prod
 from typing import TYPE_CHECKING
 
 from unmask.results.languages import LANGUAGES
@@ -33,6 +33,8 @@ class Score:
     least: float
     """The mean at the lowest rate."""
     most: float
+    enough: bool = True
+    """Whether there are so many models that a perfect order could not well be chance."""
     learned: bool = True
     """Whether the models have learned what was planted."""
 
@@ -56,10 +58,15 @@ def scores_of(cells: pd.DataFrame) -> list[Score]:
                 ranking(rows["rate"], rows["value"], rows["seed"]),
                 float(at.iloc[0]),
                 float(at.iloc[-1]),
+                _enough(rows),
                 _learned(rows),
             )
         )
     return found
+
+
+def _enough(rows: pd.DataFrame) -> bool:
+    return 2 / prod(factorial(count) for count in rows["seed"].value_counts()) < LEVEL
 
 
 def _learned(rows: pd.DataFrame) -> bool:
@@ -81,6 +88,8 @@ def verdict(score: Score) -> str:
     right = score.ranking.ranked
     if right is None or score.ranking.pearson.value is None:
         return "does not move"
+    if not score.enough:
+        return "too few models"
     if right < POOR:
         return "fails to rank it"
     by_chance = score.ranking.spearman.p_value

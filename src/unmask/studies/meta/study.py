@@ -107,7 +107,8 @@ class Request:
     def places(self) -> list[str]:
         """What a base model can be given for: a measure, a language of inference, and what others are planted as."""
         of_language = [f"inference-{language}" for language in self.languages]
-        return list(dict.fromkeys([*self.measures, *of_language, PlantedAssociation.measure]))
+        others = [] if set(self.measures) <= set(EXPERIMENTS) else [OtherMeasure.plants]
+        return list(dict.fromkeys([*self.measures, *of_language, *others]))
 
 
 @dataclass(frozen=True)
@@ -161,8 +162,8 @@ def _once(planted: Sequence[Planting]) -> list[Planting]:
         if made.setdefault(one.name, one).inputs() != one.inputs():
             other = made[one.name]
             raise UnmaskError(
-                f"{one.experiment.measure} and {other.experiment.measure} are asked about the same models, which are"
-                f" made from {one.base} or from {other.base}; give one of them, as --model"
+                f"{one.experiment.measure} and {other.experiment.measure} are asked about the same models, and those"
+                f" are made from one base, not from {one.base} and {other.base}; give it as --model"
                 f" {planted_as(one.experiment)}=MODEL"
             )
     return list(made.values())

@@ -88,15 +88,14 @@ def table_2(scores: Sequence[Score]) -> Table:
         cells = [_correlation(mine[name].ranking.pearson) if name in mine else GAP for name in ("FN", "NLI-CoAL")]
         theirs = [PAPER.get((language, name), GAP) for name in ("FN", "NLI-CoAL")]
         rows.append((LANGUAGES.get(language, language), model, *cells, *theirs))
-        numbers += [_numbers(one) | {"paper": PAPER.get((language, one.name), "")} for one in mine.values()]
+        numbers += [_numbers(one) | {"paper": _number(PAPER.get((language, one.name)))} for one in mine.values()]
     return Table(
         "table-2",
         "Table 2. Pearson’s correlation between the rate of planted bias and the score",
         ("Language", "Model", "FN", "NLI-CoAL", "FN, the paper", "NLI-CoAL, the paper"),
         tuple(rows),
         "† p < 0.05. The paper’s models are BERT base (English, Chinese) and Tohoku BERT (Japanese), after three"
-        " epochs; no corr.: the score is the same at all rates. Their −0.263 cannot be significant: with 11 models p is"
-        " 0.43.",
+        " epochs; no corr.: the score is the same at all rates. A † at −0.263 is as printed; with 11 models p is 0.43.",
         pd.DataFrame(numbers),
         headings=2,
     )
@@ -129,8 +128,8 @@ def _accuracies(cells: pd.DataFrame) -> str:
     """Whether models have learned, in words, where their accuracy tells it."""
     found = [
         f"{measure}, {LANGUAGES.get(str(language), language)}, {rows['examples'].max():,} examples:"
-        f" {rows['accuracy'].min():.2f} to {rows['accuracy'].max():.2f} ({rows['chance'].iloc[0]:.2f} is had without"
-        " its direction)"
+        f" {rows['accuracy'].min():.2f} to {rows['accuracy'].max():.2f} (a model that knows"
+        f" all but the direction has {rows['chance'].iloc[0]:.2f})"
         for (measure, language), rows in cells.dropna(subset="chance").groupby(["measure", "language"], sort=False)
     ]
     if not found:
@@ -149,3 +148,8 @@ def _correlation(estimate: Estimate) -> str:
         return "no corr."
     sure = estimate.p_value is not None and estimate.p_value < LEVEL
     return f"{number(estimate.value, 3)}{'†' if sure else ''}"
+
+
+def _number(printed: str | None) -> float | None:
+    """What the paper printed, as a number."""
+    return None if printed in (None, "no corr.") else float(str(printed).rstrip("†").replace("−", "-"))

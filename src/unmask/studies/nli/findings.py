@@ -88,8 +88,9 @@ def headline(rows: Sequence[Row]) -> str:
     """How many models infer a gender, which way, and how far the scores lie apart."""
     said = []
     if rows[0].measurement.protocol == "sound":
-        said.append(_of_one(rows[0]) if len(rows) == 1 else _of_several(rows))
-    several = len({row.base.language for row in rows}) > 1
+        read = [row for row in rows if understands(row.measurement)]
+        said += [_of_one(read[0]) if len(read) == len(rows) == 1 else _of_several(read)] if read else []
+    several = len({row.base.name for row in rows}) < len(rows)
     name_of = {row.base: f"{row.base.language} {row.base.name}" if several else row.base.name for row in rows}
     scored = sorted(((score, name_of[row.base]) for row in rows if (score := score_of(row)) is not None), reverse=True)
     if len(scored) > 1:
