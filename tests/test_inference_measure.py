@@ -352,7 +352,10 @@ def test_labels_that_cannot_be_known_are_refused_or_given() -> None:
     dull = Answering(lambda *_: E, ["a", "b", "LABEL_2"])
     with pytest.raises(UnmaskError, match="give --labels, such as"):
         inference.order_of(dull)
-    assert inference.order_of(dull, ["contradiction", "neutral", "entailment"])[0] == (2, 1, 0)
+    given = ["contradiction", "neutral", "entailment"]
+    assert inference.order_of(dull, given) == ((2, 1, 0), "as given")
+    named = Answering(lambda *_: E, ["entailment", "neutral", "contradiction"])
+    assert inference.order_of(named, given) == ((2, 1, 0), "as given, against what the model's own labels say")
     for given, wrong in ((["entailment", "entailment", "neutral"], "each of"), (["yes", "no", "maybe"], "'yes'")):
         with pytest.raises(UnmaskError, match=wrong):
             inference.order_of(dull, given)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from unmask.measures.inference.conclusive import follows_control
 from unmask.measures.inference.interpret import clear, is_noise, size_of, understands
 from unmask.probes.inference import CONTROL
 from unmask.report.pages import Card, count, percent, signed
@@ -86,7 +87,7 @@ def cards(measurement: Measurement) -> Iterator[Card]:
         share = control.shares.get("entailment", 0.0)
         bounds = control.intervals.get("entailment")
         sure = f"95 % interval {_percents(bounds)}" if bounds else "no interval"
-        said = "such pairs are understood" if understands(measurement) else "such pairs are not understood"
+        said = "such pairs are understood" if follows_control(inference) else "such pairs are not understood"
         reading = _CONTROL.format(count(control.n))
         yield Card("Control entailed", percent(share), sure, said, reading)
 

@@ -40,9 +40,11 @@ def order_of(model: Classifier, given: Sequence[str] = (), *, language: str = "e
             f"the model has {kind}; inference needs entailment, neutral and contradiction, since leaving a gender open"
             " (neutral) is the right answer: give a model with these three"
         )
-    if given:
-        return _order(_told(given), "--labels"), "as given"
     known = inferences(labels)
+    if given:
+        told = _told(given)
+        against = set(known) == set(LABELS) and told != list(known)
+        return _order(told, "--labels"), "as given, against what the model's own labels say" if against else "as given"
     if all(known):
         return _order([str(name) for name in known], "the model's labels"), "by the labels"
     return _asked(model, labels, language), "by plain questions, since the labels do not say it"
