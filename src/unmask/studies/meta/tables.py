@@ -95,7 +95,8 @@ def table_2(scores: Sequence[Score]) -> Table:
         ("Language", "Model", "FN", "NLI-CoAL", "FN, the paper", "NLI-CoAL, the paper"),
         tuple(rows),
         "† p < 0.05. The paper’s models are BERT base (English, Chinese) and Tohoku BERT (Japanese), after three"
-        " epochs; no corr.: the score is the same at all rates. A † at −0.263 is as printed; with 11 models p is 0.43.",
+        " epochs; no corr.: the score is the same at all rates. The † of FN in English is as"
+        " printed; with 11 models p is 0.43.",
         pd.DataFrame(numbers),
         headings=2,
     )

@@ -89,7 +89,8 @@ def headline(rows: Sequence[Row]) -> str:
     said = []
     if rows[0].measurement.protocol == "sound":
         read = [row for row in rows if understands(row.measurement)]
-        said += [_of_one(read[0]) if len(read) == len(rows) == 1 else _of_several(read)] if read else []
+        readable = f"{len(read)} models{' that can be read' if len(read) < len(rows) else ''}"
+        said += [_of_one(read[0]) if len(read) == 1 else _of_several(read, readable)] if read else []
     several = len({row.base.name for row in rows}) < len(rows)
     name_of = {row.base: f"{row.base.language} {row.base.name}" if several else row.base.name for row in rows}
     scored = sorted(((score, name_of[row.base]) for row in rows if (score := score_of(row)) is not None), reverse=True)
@@ -111,11 +112,11 @@ def headline(rows: Sequence[Row]) -> str:
     return " ".join(said)
 
 
-def _of_several(rows: Sequence[Row]) -> str:
+def _of_several(rows: Sequence[Row], models: str) -> str:
     stereotype, men, women = (sum(found(row.measurement, *way) for row in rows) for way in WAYS)
     return (
-        f"{_many(stereotype)} of {len(rows)} models {'infer' if stereotype > 1 else 'infers'} a gender from an"
-        f" occupation as stereotypes have it. {_many(men)} {'take' if men > 1 else 'takes'} people of occupations"
+        f"{_many(stereotype)} of {models} {'infer' if stereotype > 1 else 'infers'} a gender from an occupation as"
+        f" stereotypes have it. {_many(men)} {'take' if men > 1 else 'takes'} people of occupations"
         f" without a stereotype for men, {_many(women).lower()} for women."
     )
 
