@@ -2,35 +2,71 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-WORKERS ?= auto  # processes that share the tests: one a processor that may be used, 0 for none
+# Python compiles a module when it is first imported: compiling all of them here would take longer than the download.
+INSTALL := -m pip install -qq --no-compile
+LOCKED := --require-hashes --no-deps -r
+WORKERS ?= auto  # test processes: one per available processor; 0 runs the tests in this process
+PYTEST := -m pytest -q -n $(WORKERS) --maxprocesses 8 --dist worksteal
 
-.PHONY: audit test lint bench docs setup
-setup: $(VENV)/.done
+.PHONY: audit golden test test-lowest test-latest lint lock bench docs setup
+setup: $(VENV)/.main  ## an environment with the locked versions, for audits
 
-$(VENV)/.done: pyproject.toml constraints.txt
+$(VENV)/.main: pyproject.toml requirements/main.txt requirements/torch.txt
+	@echo "Setting up $(VENV) (once, about a minute)"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python $(INSTALL) $(LOCKED) requirements/main.txt
+	$(BIN)/python $(INSTALL) -r requirements/torch.txt
+	$(BIN)/python $(INSTALL) --no-deps --no-build-isolation -e .
 	touch $@
 
-audit: $(VENV)/.done  ## audit the small BERT that is in the package
+$(VENV)/.dev: $(VENV)/.main requirements/dev.txt
+	@echo "Adding what the tests need to $(VENV) (once)"
+	$(BIN)/python $(INSTALL) $(LOCKED) requirements/dev.txt
+	touch $@
+
+audit: $(VENV)/.main  ## audit the small BERT that is in the package
 	$(BIN)/unmask audit
 
-test: export OMP_NUM_THREADS ?= 1  # for models as small as those of the tests, a second thread costs more than it gives
-test: $(VENV)/.done  ## run the tests
-	$(BIN)/python -m pytest -q -n $(WORKERS) --maxprocesses 8 --dist worksteal
+test test-lowest test-latest: export OMP_NUM_THREADS ?= 1  # a second thread slows models as small as those of the tests
+test: $(VENV)/.dev  ## run the tests
+	$(BIN)/python $(PYTEST)
 
-lint: $(VENV)/.done  ## formatting, style, types, and the direction of imports
+test-lowest: $(VENV)-uv/.done  ## run the tests with the lowest versions that pyproject.toml allows
+	$(PYTHON) -m venv --clear $(VENV)-lowest
+	$(VENV)-uv/bin/uv pip compile -q --resolution lowest-direct --only-binary :all: --python $(VENV)-lowest/bin/python \
+		--extra ray --extra spacy --no-annotate -o $(VENV)-lowest/lowest.txt pyproject.toml
+	$(VENV)-lowest/bin/python $(INSTALL) -c $(VENV)-lowest/lowest.txt -e '.[dev]'
+	$(VENV)-lowest/bin/python $(PYTEST)
+
+test-latest:  ## run the tests with the newest releases, to see what is about to break
+	$(PYTHON) -m venv --clear $(VENV)-latest
+	$(VENV)-latest/bin/python $(INSTALL) -e '.[dev]'
+	$(VENV)-latest/bin/python -m pip list --format freeze | sort > $(VENV)-latest/latest.txt
+	$(VENV)-latest/bin/python $(PYTEST)
+
+lock: $(VENV)-uv/.done  ## resolve pyproject.toml anew and write requirements/*.txt
+	$(VENV)-uv/bin/python tools/lock.py
+
+$(VENV)-uv/.done:
+	$(PYTHON) -m venv $(VENV)-uv
+	$(VENV)-uv/bin/python $(INSTALL) uv packaging
+	touch $@
+
+lint: $(VENV)/.dev  ## formatting, style, types, and the direction of imports
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-docs: $(VENV)/.done  ## make the site of the pages in docs/, in site/; a broken link is an error
+docs: $(VENV)/.dev  ## make the site of the pages in docs/, in site/; a broken link is an error
 	$(BIN)/python -m sphinx -W --keep-going -q docs site
 	@echo "The site: site/index.html"
 
-bench: $(VENV)/.done  ## measure speed, as ratios in one run
+bench: $(VENV)/.dev  ## measure speed, as ratios in one run
 	$(BIN)/python benchmarks/association.py
 	$(BIN)/python benchmarks/sentiment.py
 	$(BIN)/python benchmarks/inference.py
 	$(BIN)/python benchmarks/geometry.py
+
+golden: $(VENV)/.dev  ## compare the numbers of many runs with the recorded ones, to the last bit (about ten minutes)
+	$(BIN)/python tests/golden/check.py

@@ -296,7 +296,7 @@ def test_one_that_cannot_be_imported_is_said_when_it_is_asked_for(theirs: Callab
     [
         (
             "odd",
-            "MEASURE = print\n",
+            "MEASURE = len\n",
             "is a builtin_function_or_method; its entry point their_package:MEASURE must name",
         ),
         ("odd", "", "cannot be loaded (AttributeError: module 'their_package' has no attribute 'MEASURE')"),

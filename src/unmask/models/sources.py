@@ -7,7 +7,9 @@ names the model it belongs to.
 from __future__ import annotations
 
 import json
+import logging
 import os
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +22,7 @@ from unmask.results.storage import RESULT
 
 ADAPTER_WEIGHTS = "adapter_model.safetensors"
 TOKENIZER_FILES = ("tokenizer*", "vocab*", "*.model", "*.vocab")
+MODEL_LIBRARIES = r"(accelerate|huggingface_hub|peft|tokenizers|torch|transformers)(\.|$)"
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 
 
@@ -88,12 +91,9 @@ def find(name: str, options: LoadOptions, *, whole: bool = False) -> Source:
     if folder is not None:
         _check_folder(folder, options)
 
-    import huggingface_hub
     import transformers
 
-    transformers.utils.logging.disable_progress_bar()
-    for library in (transformers, huggingface_hub):
-        library.utils.logging.set_verbosity_error()
+    quiet_libraries()
     if folder is None:
         _attempt(name, options, lambda: _ask_hub(name, options))
     adapter = _attempt(name, options, lambda: _json(place, ADAPTER, options))
@@ -112,6 +112,22 @@ def find(name: str, options: LoadOptions, *, whole: bool = False) -> Source:
     if own_code and not options.allow_remote_code:
         raise UnmaskError(f"{name} needs Python code of its own; if you trust its author, pass --allow-remote-code")
     return Source(name, place, config, options)
+
+
+def quiet_libraries() -> None:
+    """Hide what model libraries report to programmers: progress bars, log messages and deprecation warnings.
+
+    Other warnings, such as torch's about an old driver, are still shown.
+    """
+    import huggingface_hub
+    import transformers
+
+    transformers.utils.logging.disable_progress_bar()
+    for library in (transformers, huggingface_hub):
+        library.utils.logging.set_verbosity_error()
+    logging.getLogger("accelerate").setLevel(logging.ERROR)  # it logs tied weights at every checkpoint
+    for category in (DeprecationWarning, FutureWarning, PendingDeprecationWarning):
+        warnings.filterwarnings("ignore", category=category, module=MODEL_LIBRARIES)
 
 
 def _ask_hub(name: str, options: LoadOptions) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 import torch
@@ -28,7 +27,6 @@ def make_accelerator(settings: Settings, loading: LoadOptions) -> Any:
         precision = ("bf16" if torch.cuda.is_bf16_supported() else "fp16") if on_gpu else "no"
     if precision == "fp16" and not on_gpu:
         raise UnmaskError("precision 'fp16' needs a GPU; choose no or bf16")
-    logging.getLogger("accelerate").setLevel(logging.ERROR)  # it tells of tied weights at every checkpoint
     AcceleratorState._reset_state()  # an earlier run in this process may have had another precision
     accelerator = Accelerator(mixed_precision=precision, cpu=not on_gpu)
     set_seed(settings.seed)
