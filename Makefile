@@ -11,11 +11,14 @@ PYTEST := -m pytest -q -n $(WORKERS) --maxprocesses 8 --dist worksteal
 .PHONY: audit golden test test-lowest test-latest lint lock bench docs setup
 setup: $(VENV)/.main  ## an environment with the locked versions, for audits
 
-$(VENV)/.main: pyproject.toml requirements/main.txt requirements/torch.txt
-	@echo "Setting up $(VENV) (once, about a minute)"
-	$(PYTHON) -m venv $(VENV)
+$(VENV)/.locked: requirements/main.txt requirements/torch.txt requirements/cuda.txt
+	@echo "Setting up $(VENV) (once; about a minute, longer where torch comes with CUDA)"
+	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python $(INSTALL) $(LOCKED) requirements/main.txt
-	$(BIN)/python $(INSTALL) -r requirements/torch.txt
+	$(BIN)/python $(INSTALL) -r requirements/torch.txt -c requirements/cuda.txt
+	touch $@
+
+$(VENV)/.main: $(VENV)/.locked pyproject.toml
 	$(BIN)/python $(INSTALL) --no-deps --no-build-isolation -e .
 	touch $@
 
@@ -34,14 +37,16 @@ test: $(VENV)/.dev  ## run the tests
 test-lowest: $(VENV)-uv/.done  ## run the tests with the lowest versions that pyproject.toml allows
 	$(PYTHON) -m venv --clear $(VENV)-lowest
 	$(VENV)-uv/bin/uv pip compile -q --resolution lowest-direct --only-binary :all: --python $(VENV)-lowest/bin/python \
-		--extra ray --extra spacy --no-annotate -o $(VENV)-lowest/lowest.txt pyproject.toml
+		--extra docs --extra ray --extra spacy --no-annotate -o $(VENV)-lowest/lowest.txt pyproject.toml
 	$(VENV)-lowest/bin/python $(INSTALL) -c $(VENV)-lowest/lowest.txt -e '.[dev]'
 	$(VENV)-lowest/bin/python $(PYTEST)
 
 test-latest:  ## run the tests with the newest releases, to see what is about to break
 	$(PYTHON) -m venv --clear $(VENV)-latest
 	$(VENV)-latest/bin/python $(INSTALL) -e '.[dev]'
-	$(VENV)-latest/bin/python -m pip list --format freeze | sort > $(VENV)-latest/latest.txt
+	@echo "Newer than the lock:"
+	@$(VENV)-latest/bin/python -m pip list --format freeze | sort > $(VENV)-latest/versions.txt
+	@cut -d' ' -f1 requirements/*.txt | grep == | sort | comm -13 - $(VENV)-latest/versions.txt
 	$(VENV)-latest/bin/python $(PYTEST)
 
 lock: $(VENV)-uv/.done  ## resolve pyproject.toml anew and write requirements/*.txt
@@ -49,7 +54,7 @@ lock: $(VENV)-uv/.done  ## resolve pyproject.toml anew and write requirements/*.
 
 $(VENV)-uv/.done:
 	$(PYTHON) -m venv $(VENV)-uv
-	$(VENV)-uv/bin/python $(INSTALL) uv packaging
+	$(VENV)-uv/bin/python $(INSTALL) 'uv==0.13.8' 'packaging==26.3'
 	touch $@
 
 lint: $(VENV)/.dev  ## formatting, style, types, and the direction of imports

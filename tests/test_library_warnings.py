@@ -1,12 +1,16 @@
-"""Library warnings: users do not see deprecations of the model libraries, but do see everything else."""
+"""Users do not see deprecations of the model libraries, but do see every other warning."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 
 import pytest
 
-from unmask.models.sources import LoadOptions, find
+from commands import environment
+from unmask.library_warnings import hide_deprecations
 
 
 @pytest.mark.parametrize(
@@ -20,11 +24,32 @@ from unmask.models.sources import LoadOptions, find
         (FutureWarning, "torchmetrics", True),
     ],
 )
-def test_finding_a_model_hides_deprecations_of_model_libraries(
-    category: type[Warning], module: str, is_shown: bool
-) -> None:
+def test_deprecations_of_model_libraries_are_hidden(category: type[Warning], module: str, is_shown: bool) -> None:
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        find("unmask-mini", LoadOptions())
+        warnings.resetwarnings()
+        hide_deprecations()
         warnings.warn_explicit("message", category, "file.py", 1, module=module)
     assert [warning.category for warning in caught] == [category] * is_shown
+
+
+def test_filters_that_were_set_before_have_precedence() -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        hide_deprecations()
+        warnings.warn_explicit("message", FutureWarning, "file.py", 1, module="transformers")
+    assert len(caught) == 1
+
+
+def test_training_and_auditing_an_adapter_print_no_warning(tmp_path: Path) -> None:
+    (tmp_path / "texts.txt").write_text("She is a nurse.\nHe is a cook.\n" * 12)
+    (tmp_path / "one.csv").write_text("template\n{person} is {a} {profession}.\n")
+    for arguments in (
+        "finetune mlm unmask-mini --train texts.txt --lora-rank 2 --epochs 1 --out adapter",
+        "audit adapter --measure association --templates one.csv --out audit",
+    ):
+        command = [sys.executable, "-m", "unmask", *arguments.split()]
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False, timeout=600
+        )
+        assert done.returncode == 0, done.stderr
+        assert "Warning" not in done.stdout + done.stderr

@@ -16,7 +16,9 @@ from unmask.errors import UnmaskError
 from unmask.rewriting import Request, run
 from unmask.rewriting.ray import rewrite_dataset
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own, which change with every version
+pytestmark = pytest.mark.filterwarnings(
+    "default::pytest.PytestUnraisableExceptionWarning", "default::pytest.PytestUnhandledThreadExceptionWarning"
+)  # of Ray's threads
 
 
 def test_without_ray_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,9 @@ from unmask.studies import ray as on_ray
 from unmask.studies.cells import Say
 from unmask.studies.cluster import gpus_of_a_cell, refuse_other_cluster, refuse_unfit, seen_from_here
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own, which change with every version
+pytestmark = pytest.mark.filterwarnings(
+    "default::pytest.PytestUnraisableExceptionWarning", "default::pytest.PytestUnhandledThreadExceptionWarning"
+)  # of Ray's threads
 
 
 @dataclass(frozen=True)

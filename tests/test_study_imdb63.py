@@ -785,7 +785,9 @@ def cluster() -> Iterator[Any]:
 
 
 @pytest.mark.usefixtures("cluster")
-@pytest.mark.filterwarnings("ignore")  # Ray's own, which change with every version
+@pytest.mark.filterwarnings(
+    "default::pytest.PytestUnraisableExceptionWarning", "default::pytest.PytestUnhandledThreadExceptionWarning"
+)  # of Ray's threads
 def test_on_ray_the_same_comes_out_although_a_worker_is_killed(
     asked: Request, done: tuple[Finished[Findings], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

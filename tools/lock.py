@@ -1,8 +1,8 @@
-"""Write requirements/main.txt and requirements/dev.txt: every direct and indirect dependency, one line each.
+"""Write requirements/main.txt, dev.txt and cuda.txt: every direct and indirect dependency, one line each.
 
 uv resolves pyproject.toml for all platforms at once. Of the files it lists for a version, the hashes of those that
-CPython on Linux, macOS or Windows installs are kept. torch comes from requirements/torch.txt, without a hash: its build
-depends on the machine, and a build with CUDA pins its own NVIDIA packages.
+CPython on Linux, macOS or Windows installs are kept. torch itself is pinned by hand in requirements/torch.txt, without
+a hash, because its build depends on the machine; cuda.txt holds the versions of what only its CUDA builds need.
 
     make lock
 """
@@ -23,11 +23,17 @@ from packaging.markers import Marker
 from packaging.utils import parse_wheel_filename
 
 ROOT = Path(__file__).parents[1]
-HEADER = "# Made by `make lock`; do not edit. One line per package: version, platform, SHA-256 of its files.\n"
-TORCH_BUILDS = re.compile(r"(torch|triton|cuda-|nvidia-)")
+HEADER = "# Made by `make lock`; do not edit. One line per package: version, platform, SHA-256 of its files."
+TORCH = re.compile(r"torch==")
+CUDA = re.compile(r"triton==|cuda-|nvidia-")
 PLATFORMS = re.compile(r"any|manylinux\w*_(x86_64|aarch64)|macosx\w*_(arm64|universal2)|win_amd64")
 MINORS = range(11, 15)
-SYSTEMS = (("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64"), ("win32", "AMD64"))
+SYSTEMS = (
+    ("linux", "Linux", "posix", "x86_64"),
+    ("linux", "Linux", "posix", "aarch64"),
+    ("darwin", "Darwin", "posix", "arm64"),
+    ("win32", "Windows", "nt", "AMD64"),
+)
 
 
 def main() -> None:
@@ -42,19 +48,24 @@ def main() -> None:
             shutil.copy(ROOT / needed, folder)
         run_uv(folder, "lock")
         hashes = installable_hashes(tomllib.loads((folder / "uv.lock").read_text()))
-        main_lines = locked_lines(export(folder, "--group", "build"), hashes)
-        dev_lines = locked_lines(export(folder, "--group", "build", "--all-extras"), hashes)
-    requirements = ROOT / "requirements"
-    (requirements / "main.txt").write_text(HEADER + "".join(main_lines))
-    (requirements / "dev.txt").write_text(HEADER + "".join(line for line in dev_lines if line not in main_lines))
-    print(f"{len(main_lines)} packages in requirements/main.txt, {len(dev_lines) - len(main_lines)} more in dev.txt")
+        main_lines = export(folder, "--group", "build")
+        dev_lines = [line for line in export(folder, "--group", "build", "--all-extras") if line not in main_lines]
+    locks = {
+        "main.txt": [locked_line(line, hashes) for line in main_lines if not (TORCH.match(line) or CUDA.match(line))],
+        "dev.txt": [locked_line(line, hashes) for line in dev_lines],
+        "cuda.txt": [line.partition(" ; ")[0] for line in main_lines if CUDA.match(line)],
+    }
+    for name, lines in locks.items():
+        (ROOT / "requirements" / name).write_text("\n".join([HEADER, *lines]) + "\n")
+        print(f"requirements/{name}: {len(lines)} packages")
 
 
 def constrain_torch(pyproject: Path) -> None:
     """Resolve with the torch that is installed."""
     pin = (ROOT / "requirements" / "torch.txt").read_text().splitlines()[-1]
-    text = pyproject.read_text()
-    pyproject.write_text(text.replace("[tool.uv]", f'[tool.uv]\nconstraint-dependencies = ["{pin}"]'))
+    before, table, after = pyproject.read_text().partition("[tool.uv]")
+    assert table, "pyproject.toml has no table [tool.uv]"
+    pyproject.write_text(f'{before}{table}\nconstraint-dependencies = ["{pin}"]{after}')
 
 
 def run_uv(folder: Path, *arguments: str) -> str:
@@ -63,10 +74,10 @@ def run_uv(folder: Path, *arguments: str) -> str:
     return subprocess.run(command, cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
-def export(folder: Path, *groups: str) -> str:
+def export(folder: Path, *groups: str) -> list[str]:
     """The locked packages of some groups in pip's format, without hashes."""
     options = ("--frozen", "--no-dev", "--no-emit-project", "--no-hashes", "--no-annotate", "--no-header")
-    return run_uv(folder, "export", "--quiet", *options, *groups)
+    return run_uv(folder, "export", "--quiet", *options, *groups).splitlines()
 
 
 def installable_hashes(lock: dict[str, Any]) -> dict[str, list[str]]:
@@ -91,25 +102,30 @@ def is_installable(wheel: str) -> bool:
     return False
 
 
-def locked_lines(exported: str, hashes: dict[str, list[str]]) -> list[str]:
-    """One line per package, without torch and what only its builds need."""
-    lines = []
-    for line in exported.splitlines():
-        pin, _, marker = line.partition(" ; ")
-        if not TORCH_BUILDS.match(pin):
-            where = "" if is_always_true(marker) else f" ; {marker}"
-            lines.append(" ".join([pin + where, *(f"--hash={digest}" for digest in hashes[pin])]) + "\n")
-    return lines
+def locked_line(line: str, hashes: dict[str, list[str]]) -> str:
+    """A package with its hashes; its marker is kept unless it holds everywhere."""
+    pin, _, marker = line.partition(" ; ")
+    where = "" if is_always_true(marker) else f" ; {marker}"
+    return " ".join([pin + where, *(f"--hash={digest}" for digest in hashes[pin])])
 
 
 def is_always_true(marker: str) -> bool:
     """Whether a marker holds in every supported environment, so that the line need not repeat it."""
-    environments = [
-        {"sys_platform": system, "platform_machine": machine, "python_version": f"3.{minor}"}
-        | {"python_full_version": f"3.{minor}.99", "platform_python_implementation": "CPython"}
-        for (system, machine), minor in product(SYSTEMS, MINORS)
-    ]
-    return not marker or all(Marker(marker).evaluate(environment) for environment in environments)
+    return not marker or all(
+        Marker(marker).evaluate(
+            {
+                "sys_platform": platform,
+                "platform_system": system,
+                "os_name": os,
+                "platform_machine": machine,
+                "python_version": f"3.{minor}",
+                "python_full_version": f"3.{minor}.99",
+                "implementation_name": "cpython",
+                "platform_python_implementation": "CPython",
+            }
+        )
+        for (platform, system, os, machine), minor in product(SYSTEMS, MINORS)
+    )
 
 
 if __name__ == "__main__":

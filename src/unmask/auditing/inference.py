@@ -81,12 +81,12 @@ def pairs_of(language: str, corpus: str, settings: Settings) -> pd.DataFrame:
 def _some(rows: pd.DataFrame, limit: int | None, seed: int) -> pd.DataFrame:
     """Released pairs with so many of the sentences: of those about stereotypes, and of the others, which are two lists
     (so that every set is there)."""
-    is_neutral = rows["set"] == "NS"
-    kept = is_neutral.copy()
-    for mine in (is_neutral, ~is_neutral):
-        templates = rows.loc[mine, "template"]
-        kept[mine] = templates.isin(probe.drawn(list(dict.fromkeys(templates)), limit, seed))
-    return rows[kept].reset_index(drop=True)
+    is_neutral = (rows["set"] == "NS").to_numpy(dtype=bool)
+    is_drawn = is_neutral.copy()
+    for subset in (is_neutral, ~is_neutral):
+        templates = rows.loc[subset, "template"]
+        is_drawn[subset] = templates.isin(probe.drawn(list(dict.fromkeys(templates)), limit, seed))
+    return rows[is_drawn].reset_index(drop=True)
 
 
 def own_words(settings: Settings) -> bool:

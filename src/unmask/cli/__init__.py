@@ -26,6 +26,7 @@ from unmask.cli import (
     verbose,
 )
 from unmask.errors import Stopped, UnmaskError
+from unmask.library_warnings import hide_deprecations
 
 INTERRUPTED = 130
 UsageError: Any = typer.BadParameter.__bases__[0]  # typer brings its own click, or uses the one installed
@@ -81,6 +82,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # a sign that a terminal does not have is no reason to fail
             stream.reconfigure(errors="replace")
+    hide_deprecations()
     sys.exit(_run())
 
 

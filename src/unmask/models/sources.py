@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +16,12 @@ from typing import Any
 
 from unmask import embedded
 from unmask.errors import UnmaskError, close_to
+from unmask.library_warnings import hide_deprecations
 from unmask.models.records import ADAPTER, CONFIG, MITIGATION, trusted
 from unmask.results.storage import RESULT
 
 ADAPTER_WEIGHTS = "adapter_model.safetensors"
 TOKENIZER_FILES = ("tokenizer*", "vocab*", "*.model", "*.vocab")
-MODEL_LIBRARIES = r"(accelerate|huggingface_hub|peft|tokenizers|torch|transformers)(\.|$)"
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 
 
@@ -91,8 +90,6 @@ def find(name: str, options: LoadOptions, *, whole: bool = False) -> Source:
     if folder is not None:
         _check_folder(folder, options)
 
-    import transformers
-
     quiet_libraries()
     if folder is None:
         _attempt(name, options, lambda: _ask_hub(name, options))
@@ -108,6 +105,8 @@ def find(name: str, options: LoadOptions, *, whole: bool = False) -> Source:
         raise UnmaskError(
             f"{name}: no config.json was found; check the name, or give a folder saved with save_pretrained"
         )
+    import transformers
+
     own_code = "auto_map" in config and config.get("model_type", "") not in transformers.CONFIG_MAPPING
     if own_code and not options.allow_remote_code:
         raise UnmaskError(f"{name} needs Python code of its own; if you trust its author, pass --allow-remote-code")
@@ -115,10 +114,9 @@ def find(name: str, options: LoadOptions, *, whole: bool = False) -> Source:
 
 
 def quiet_libraries() -> None:
-    """Hide what model libraries report to programmers: progress bars, log messages and deprecation warnings.
+    """Hide what model libraries report to programmers: progress bars, log messages and deprecation warnings."""
+    hide_deprecations()
 
-    Other warnings, such as torch's about an old driver, are still shown.
-    """
     import huggingface_hub
     import transformers
 
@@ -126,8 +124,6 @@ def quiet_libraries() -> None:
     for library in (transformers, huggingface_hub):
         library.utils.logging.set_verbosity_error()
     logging.getLogger("accelerate").setLevel(logging.ERROR)  # it logs tied weights at every checkpoint
-    for category in (DeprecationWarning, FutureWarning, PendingDeprecationWarning):
-        warnings.filterwarnings("ignore", category=category, module=MODEL_LIBRARIES)
 
 
 def _ask_hub(name: str, options: LoadOptions) -> None:
