@@ -181,6 +181,7 @@ class Side(Record):
 class ComparisonResult(Record):
     """The whole of a comparison's `result.json`."""
 
+    kind: Literal["comparison"] = "comparison"
     schema_version: int = SCHEMA_VERSION
     unmask_version: str
     created: str
