@@ -41,7 +41,7 @@ def test_a_copy_differs_in_the_fields_that_are_given() -> None:
 
 def test_a_result_cannot_be_changed() -> None:
     with pytest.raises(ValidationError, match="frozen"):
-        TEST.n = 4  # type: ignore[misc]
+        TEST.n = 4
 
 
 def test_a_file_says_what_it_is(tmp_path: Path) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from unmask.measures.association.interpret import LEVEL
 from unmask.measures.association.verdict import is_agreement
 from unmask.report.pages import capital, p, signed
 from unmask.results.comparison import Change, Comparison, ComparisonResult, Figure, Usefulness
 from unmask.results.numbers import interval, number, odds
 from unmask.results.record import Interval
+from unmask.results.verdict import ALPHA
 
 BETTER = {"accuracy": 1, "log_odds": 1, "loss": -1, "perplexity": -1}
 """Whether more (1) or less (−1) of a figure is better."""
@@ -138,10 +138,10 @@ def _odds_between(bounds: Interval | None) -> str:
 def _sure(p_adjusted: float | None) -> str:
     if p_adjusted is None:
         return "not tested"
-    return "clear change" if p_adjusted < LEVEL else "no clear change"
+    return "clear change" if p_adjusted < ALPHA else "no clear change"
 
 
 def _better(kind: str, figure: Figure) -> str:
-    if figure.p_value is None or figure.p_value >= LEVEL or kind not in BETTER:
+    if figure.p_value is None or figure.p_value >= ALPHA or kind not in BETTER:
         return _sure(figure.p_value)
     return "clearly better" if figure.change * BETTER[kind] > 0 else "clearly worse"
