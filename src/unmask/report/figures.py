@@ -68,14 +68,17 @@ def stated_line(result: ComparisonResult, after: str) -> Line | None:
     return figure_line("stated gender", "accuracy", found[0]) if found else None
 
 
-def change_line(name: str, change: Change, *, as_odds: bool = False, reading: str = "") -> Line:
-    """A change in nats (or of a correlation), or as odds."""
-    bounds = _odds_between if as_odds else interval
+def change_line(name: str, change: Change, *, as_odds: bool = False, reading: str = "", digits: int = 2) -> Line:
+    """A change in its own unit, or as odds."""
+
+    def bounds(between: Interval | None) -> str:
+        return _odds_between(between) if as_odds else interval(between, digits)
+
     return Line(
         name,
-        _odds(change.before) if as_odds else number(change.before),
-        _odds(change.after) if as_odds else number(change.after),
-        (f"×{HARD}{odds(change.change)}" if as_odds else signed(change.change)) if change.change is not None else "–",
+        _odds(change.before) if as_odds else number(change.before, digits),
+        _odds(change.after) if as_odds else number(change.after, digits),
+        "–" if change.change is None else f"×{HARD}{odds(change.change)}" if as_odds else signed(change.change, digits),
         bounds(change.before_interval),
         bounds(change.after_interval),
         bounds(change.interval),
