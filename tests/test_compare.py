@@ -313,7 +313,7 @@ def test_what_cannot_be_compared_is_left_out_and_named(tmp_path: Path) -> None:
         (caveat,) = [one for one in found.caveats if one not in plain.caveats]
         text = "The audits have measures that cannot be compared, and are left out: pronouns."
         assert (caveat.code, caveat.text) == ("measure-left-out", text)
-    with pytest.raises(UnmaskError, match=r"one is an audit of pronouns; 'association', 'geometry'.* can be compared"):
+    with pytest.raises(UnmaskError, match=r"one is an audit of pronouns; 'association', 'sentiment'.* can be compared"):
         _compare(of(theirs), other)
 
 

@@ -26,13 +26,13 @@ from unmask.measures import crows_pairs, geometry
 from unmask.measures.association import Measured
 from unmask.measures.crows_pairs.analyse_sound import analyse as analyse_pairs
 from unmask.measures.geometry.changes import correlation_change
-from unmask.measures.judging import judged
 from unmask.models.vectors import Vectors, write
 from unmask.probes.asked import stereotypes
 from unmask.report.comparison import render
 from unmask.report.terminal import comparison_text
 from unmask.results import Change, Comparison, ModelInfo
 from unmask.results.storage import load_comparison
+from unmask.results.verdict import judge
 from unmask.statistics.correlation import pearson
 
 SIZE = 16
@@ -278,7 +278,7 @@ def _change(was: float, now: float, p: float | None = 0.001, contrast: str = "ne
     ],
 )
 def test_one_rule_for_figures_around_zero(change: Change, verdict: str) -> None:
-    assert judged(change) == verdict
+    assert judge(change) == verdict
 
 
 @pytest.mark.parametrize(
@@ -298,10 +298,10 @@ def test_classification_speaks_for_the_whole(
         "classification": _change(*classification, p=p, contrast="classification"),
         "neighbours": _change(*neighbours),
     }
-    assert _judged(changes).verdict == verdict
+    assert _judge(changes).verdict == verdict
 
 
-def _judged(changes: dict[str, Change]) -> Comparison:
+def _judge(changes: dict[str, Change]) -> Comparison:
     """What is said of these changes, where nothing stands beside them."""
     found = _only(findings())
     assert found.geometry is not None
@@ -313,7 +313,7 @@ def _judged(changes: dict[str, Change]) -> Comparison:
     ("after", "said"), [(0.97, "are a little harder"), (0.8, "are harder"), (1.0, "a little easier")]
 )
 def test_a_sure_change_is_not_called_large(after: float, said: str) -> None:
-    assert said in _judged({"classification": _change(0.99, after, contrast="classification")}).headline
+    assert said in _judge({"classification": _change(0.99, after, contrast="classification")}).headline
 
 
 def test_professions_are_reversed_only_below_what_plain_removal_leaves() -> None:

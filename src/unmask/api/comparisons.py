@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,6 @@ from unmask.results import Agreement, Comparison, ComparisonResult
 if TYPE_CHECKING:
     import pandas as pd
 
-    from unmask.comparing import job
     from unmask.models.interfaces import Progress
     from unmask.training.finetune import Say
     from unmask.training.loop import Watch
@@ -25,11 +24,16 @@ if TYPE_CHECKING:
 class Compared:
     """A finished comparison: what changed, the items behind it, and ways to show and keep them."""
 
-    def __init__(self, findings: job.Findings) -> None:
-        """Take what the comparison found."""
-        self.result: ComparisonResult = findings.result
-        self.items: dict[str, pd.DataFrame] = findings.items
-        self.audits: dict[str, Audit] = {name: Audit(audit) for name, audit in findings.audits.items()}
+    def __init__(
+        self,
+        result: ComparisonResult,
+        items: dict[str, pd.DataFrame],
+        audits: Mapping[str, auditing.Findings] | None = None,
+    ) -> None:
+        """Take a result, its items, and the audits that were made for it, by the name of the model."""
+        self.result = result
+        self.items = items
+        self.audits: dict[str, Audit] = {name: Audit(audit) for name, audit in (audits or {}).items()}
         """Those that were made for the comparison, by the name of the model."""
 
     @property
@@ -164,4 +168,5 @@ def compare(
         loading=LoadOptions(device, offline, allow_pickle, allow_remote_code),
     )
     sides = [auditing.Findings(one.result, one.items) if isinstance(one, Audit) else one for one in (before, *after)]
-    return Compared(job.run(sides[0], sides[1:], settings, progress=progress, say=say, watch=watch))
+    found = job.run(sides[0], sides[1:], settings, progress=progress, say=say, watch=watch)
+    return Compared(found.result, found.items, found.audits)

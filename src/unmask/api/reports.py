@@ -21,12 +21,11 @@ FORMATS = ("html", "md", "csv")
 
 def load(folder: str | PathLike[str]) -> Audit | Compared:
     """Read what `unmask audit`, `unmask analyse` or `unmask compare` has written into a folder."""
-    from unmask.comparing import job
     from unmask.results import storage
 
     path = Path(folder)
     if storage.is_comparison(path):
-        return Compared(job.Findings(storage.load_comparison(path), _items(path), {}))
+        return Compared(storage.load_comparison(path), _items(path))
     return Audit(auditing.Findings(storage.load(path), _items(path)))
 
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-import transformers
 
 import unmask
 from unmask.files import whole_file
 from unmask.measures.sentiment.rater import Rated, Rater
-from unmask.models.loaded import LoadedModel
+
+if TYPE_CHECKING:
+    from unmask.models.loaded import LoadedModel
 
 
 class KeptRater(Rater):
@@ -54,6 +56,6 @@ def identity(model: LoadedModel, rater: Rater) -> str:
         repr(tokenizer.init_kwargs),
         [getattr(rater.model, name, None) for name in ("long_texts", "most_tokens")],
         [rater.labels, rater.polarity.weights, rater.single_precision],
-        [unmask.__version__, torch.__version__, transformers.__version__],
+        [unmask.__version__, metadata.version("torch"), metadata.version("transformers")],
     ]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

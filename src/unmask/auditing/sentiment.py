@@ -15,7 +15,6 @@ from unmask.counterfactual.published.lists import reviews_folder
 from unmask.errors import UnmaskError
 from unmask.measures import inference, sentiment
 from unmask.models.interfaces import Classifier, Reads
-from unmask.models.loaded import LoadedModel
 from unmask.models.loading import load_classifier
 from unmask.probes import reviews
 
@@ -29,6 +28,8 @@ DEFAULT_TERMS = ("all",)
 
 def measure(model: Any, settings: Settings, *, progress: Progress | None = None) -> Measured:
     """Measure every corpus and term set that is asked for."""
+    from unmask.models.loaded import LoadedModel
+
     protocol = sentiment.PROTOCOLS[settings.protocol]
     language = _language(settings)
     corpora = {corpus: _texts(corpus, settings) for corpus in _corpora(settings)}

@@ -16,13 +16,13 @@ import numpy as np
 from unmask.comparing.figures import FIGURES, Evidence
 from unmask.results import Agreement, Caveat, Correlation, MeasureFigure, ModelFigures
 from unmask.results.numbers import number
+from unmask.results.verdict import ALPHA
 from unmask.statistics.corrections import holm
 from unmask.statistics.correlation import ROUNDING
 from unmask.statistics.ranking import ranking
 
 FEWEST = 4
 """Models that a correlation needs for an interval."""
-LEVEL = 0.05
 
 
 def compare(evidence: Sequence[Evidence]) -> Agreement:
@@ -93,7 +93,7 @@ def _headline(pairs: Sequence[Correlation], figures: Mapping[str, MeasureFigure]
     known = [one for one in pairs if one.pearson is not None]
     if not known:
         return f"Over {models} models no two figures can be compared."
-    clear = [one for one in known if one.p_adjusted is not None and one.p_adjusted < LEVEL]
+    clear = [one for one in known if one.p_adjusted is not None and one.p_adjusted < ALPHA]
     said = f"Over {models} models, {len(clear)} of {len(known)} pairs of figures go together beyond chance"
     said += " after correction"
     said += f": {'; '.join(_named(one) for one in clear)}." if clear else "."

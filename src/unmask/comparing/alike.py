@@ -10,8 +10,8 @@ from unmask import auditing
 from unmask.auditing.job import chosen, fitting
 from unmask.errors import UnmaskError, listed
 
-MEASURES = ("association", "geometry", "crows-pairs")
-"""What can be compared, the main first; a classifier is compared by what it was made of."""
+MEASURES = ("association", "sentiment", "inference", "geometry", "crows-pairs")
+"""What can be compared, the main first."""
 
 
 def fitted(model: Any, settings: auditing.Settings) -> auditing.Settings:

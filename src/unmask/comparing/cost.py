@@ -7,8 +7,8 @@ from math import exp, inf
 
 from unmask.results import Figure, Usefulness
 from unmask.results.numbers import interval, number, p_value
+from unmask.results.verdict import ALPHA
 
-LEVEL = 0.05
 SIZES = ((1.02, "At a negligible cost"), (1.1, "At a small cost"), (1.5, "At a cost"), (inf, "At a heavy cost"))
 """Up to which factor of the perplexity (e to the power of the loss) a cost is called what."""
 LOST = 0.1
@@ -67,7 +67,7 @@ def _task(one: Usefulness, accuracy: Figure) -> str:
 
 
 def _clear(figure: Figure) -> bool:
-    return figure.p_value is not None and figure.p_value < LEVEL
+    return figure.p_value is not None and figure.p_value < ALPHA
 
 
 def _went(figure: Figure, digits: int = 2) -> str:

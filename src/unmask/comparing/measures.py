@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from unmask.comparing import geometry
 from unmask.comparing.sides import Subject, key
-from unmask.measures import association, crows_pairs
+from unmask.measures import association, crows_pairs, inference, sentiment
 from unmask.models.sources import LoadOptions
 from unmask.results import Caveat, Comparison, Measurement
 from unmask.statistics.corrections import holm
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from unmask.models.interfaces import Progress
 
+COMPARE = {"crows-pairs": crows_pairs.compare, "inference": inference.compare, "sentiment": sentiment.compare}
+"""Measures that correct their p-values and judge their changes themselves."""
 FAMILIES = {"stereotype": 0, "difference": 1, "workforce": 1, "mean": 2}
 """Which questions are corrected together."""
 
@@ -60,7 +62,7 @@ def compared(
                 association.Measured(side.name, measurement, side.items(one))
                 for side, measurement in ((before, one), (after, other))
             )
-            both = crows_pairs.compare(*sides) if one.name == "crows-pairs" else _associated(*sides, seed=seed)
+            both = COMPARE[one.name](*sides) if one.name in COMPARE else _associated(*sides, seed=seed)
             found.append((both[0], both[1].assign(model=after.name)))
     caveats += [_left_out(before, one) for one in after.result.measurements if before.measurement(*key(one)) is None]
     return found
@@ -75,7 +77,7 @@ def _associated(
 
 def _left_out(missing: Subject, one: Measurement) -> Caveat:
     text = (
-        f"{missing.name} was not measured for {one.name} on {one.corpus} ({one.language}), so that corpus is not"
-        " compared."
+        f"{missing.name} was not measured for {one.name} on {' '.join(filter(None, key(one)[2:]))} ({one.language}),"
+        " so that corpus is not compared."
     )
     return Caveat(code="corpus-left-out", text=text)

@@ -18,7 +18,7 @@ from unmask.auditing.repeating import settings_of
 from unmask.comparing.alike import MEASURES, fitted
 from unmask.errors import UnmaskError, listed
 from unmask.models.sources import LoadOptions
-from unmask.probes import recorded, recorded_words
+from unmask.probes import recorded, recorded_inference, recorded_ratings, recorded_words
 from unmask.results import AuditResult, Measurement, storage
 from unmask.results.naming import different
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 SCORES = (".csv", ".tsv", ".parquet")
 READ = {
     "association": recorded.read,
+    "sentiment": recorded_ratings.read,
+    "inference": recorded_inference.read,
     "geometry": recorded_words.read_words,
     "crows-pairs": recorded_words.read_pairs,
 }
@@ -55,20 +57,22 @@ class Subject:
         """What its audit says."""
         return self.findings.result
 
-    def measurement(self, name: str, language: str, corpus: str) -> Measurement | None:
-        """What a measure found in a corpus."""
-        wanted = (name, language, corpus)
+    def measurement(self, *wanted: str) -> Measurement | None:
+        """What a measure found in a corpus; `wanted` is the `key` of a measurement."""
         return next((one for one in self.result.measurements if key(one) == wanted), None)
 
     def items(self, one: Measurement) -> pd.DataFrame:
         """The items behind a measurement."""
         found = self.findings.items[one.name]
-        return found[(found["language"] == one.language) & (found["corpus"] == one.corpus)].reset_index(drop=True)
+        belongs = (found["language"] == one.language) & (found["corpus"] == one.corpus)
+        if one.ratings is not None:
+            belongs &= found["terms"] == one.ratings.terms
+        return found[belongs].reset_index(drop=True)
 
 
-def key(one: Measurement) -> tuple[str, str, str]:
-    """What two measurements must share to be compared."""
-    return one.name, one.language, one.corpus
+def key(one: Measurement) -> tuple[str, str, str, str]:
+    """What two measurements must share to be compared: measure, language, corpus, and the terms of sentiment."""
+    return one.name, one.language, one.corpus, one.ratings.terms if one.ratings else ""
 
 
 def gather(
@@ -163,7 +167,7 @@ def _refuse_mismatch(before: Subject, after: Subject) -> None:
         )
     ours, theirs = ([key(m) for m in side.result.measurements] for side in (before, after))
     if not set(ours) & set(theirs):
-        said = [listed(dict.fromkeys(" ".join(each) for each in side)) for side in (ours, theirs)]
+        said = [listed(dict.fromkeys(" ".join(filter(None, each)) for each in side)) for side in (ours, theirs)]
         raise UnmaskError(
             f"{before.name} was measured on {said[0]}, {after.name} on {said[1]}: nothing in common; measure both in"
             " the same language and on the same corpus"

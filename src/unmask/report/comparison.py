@@ -45,7 +45,11 @@ MEANINGS = {
 }
 PUBLISHED = " So says the paper's own test, which takes pairs for independent that are not, and finds too much."
 SIGNS = {"improved": "✓", "no reliable change": "○", "overshot": "⇄", "worse": "✕", UNREADABLE: "?"}
-SCORED = "sentences scored by both models"
+SCORED = {
+    "crows-pairs": "pairs of sentences of both models",
+    "inference": "pairs of sentences answered by both models",
+    "sentiment": "texts rated by both models",
+}
 P_HEAD = "p, corrected but for the stereotype"
 UNITS = {
     "association": "In nats, but for correlations. Means get no verdict, nor do correlations that were not clear"
@@ -53,6 +57,9 @@ UNITS = {
     "geometry": "Shares of words, but for correlations (neighbours, stereotype) and effect sizes d (WEAT, SEAT). The"
     " models' own words are not the same ones, so their changes are not tested, nor are those of d.",
     "crows-pairs": "Stereotype: the share of pairs less one half. Likelihood: nats.",
+    "inference": "Differences of shares of answers: 0 is no stereotype or default, 1 the largest.",
+    "sentiment": "Bias: the mean of male − female ratings over texts with a gender term. Absolute bias: its mean size."
+    " Label flips: the share of these texts whose label depends on the gender.",
 }
 HASH = 12
 """So many letters of a hash are shown; the whole of it is in the provenance."""
@@ -106,9 +113,9 @@ def _view(result: ComparisonResult, comparison: Comparison, usefulness: list[Use
     return {
         "comparison": comparison,
         "part": PARTS.get(comparison.name, "pairs"),
-        "scored": "pairs of sentences of both models" if comparison.name == "crows-pairs" else SCORED,
+        "scored": SCORED.get(comparison.name, "sentences scored by both models"),
         "unit": UNITS.get(comparison.name, ""),
-        "p_head": "p" if comparison.protocol == "published" or comparison.name == "crows-pairs" else P_HEAD,
+        "p_head": "p" if comparison.protocol == "published" or comparison.name in SCORED else P_HEAD,
         "title": title(comparison.name, comparison.corpus, comparison.language),
         "noun": comparison.attributes.removesuffix("s"),
         "verdict": verdict,
@@ -123,7 +130,9 @@ def _view(result: ComparisonResult, comparison: Comparison, usefulness: list[Use
         "cards": list(key_figures(comparison, usefulness)) if comparison.name == "association" else [],
         "ranges": plots.ranges(contrasts, "nats"),
         "relations": plots.ranges(relations, "correlation"),
-        "changes": [(change, change_line(name, change)) for name, change in comparison.changes.items()],
+        "changes": [
+            (change, change_line(name, change, digits=comparison.digits)) for name, change in comparison.changes.items()
+        ],
         "panels": panels,
         "usefulness": [
             (one, [figure_line(name.replace("_", " "), name, figure) for name, figure in one.figures.items()])
@@ -138,8 +147,13 @@ def main_line(comparison: Comparison) -> Line | None:
         one = comparison.geometry.test("classification")
         return comparison_geometry.line(one.name, comparison.changes.get(one.name), one) if one else None
     change = comparison.of("stereotype")
-    if change is None or comparison.name == "association":
+    if comparison.name == "association":
         return change_line("", change, as_odds=True) if change else None
+    if comparison.name != "crows-pairs":
+        first = next(iter(comparison.changes.values()), None)
+        return change_line("", first, digits=comparison.digits) if first else None
+    if change is None:
+        return None
     if change.before is None or change.after is None or change.change is None:
         return None
     shares = Figure(

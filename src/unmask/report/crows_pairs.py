@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from unmask.measures.crows_pairs.interpret import LEVEL, SIZES, size_of
+from unmask.measures.crows_pairs.interpret import SIZES
 from unmask.probes.crows_pairs import WORD, shared_words
 from unmask.report.pages import Card, count, percent, title
 from unmask.results import Group, Measurement, Test
 from unmask.results.numbers import interval, number, p_value
+from unmask.results.verdict import ALPHA, size_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,9 +61,9 @@ def verdict(test: Test | None) -> str:
     p = None if test is None else test.p_value if test.p_adjusted is None else test.p_adjusted
     if test is None or p is None or test.estimate is None:
         return "not tested"
-    if p >= LEVEL:
+    if p >= ALPHA:
         return "no clear preference"
-    return f"{size_of(test.estimate)}, {'prefers' if test.estimate > 0 else 'avoids'} stereotypes"
+    return f"{size_label(test.estimate, SIZES)}, {'prefers' if test.estimate > 0 else 'avoids'} stereotypes"
 
 
 def cards(measurement: Measurement) -> Iterator[Card]:
@@ -77,7 +78,7 @@ def cards(measurement: Measurement) -> Iterator[Card]:
     if likelihood is not None and likelihood.estimate is not None:
         p = p_value(likelihood.p_adjusted)
         bounds = interval(likelihood.interval).replace(" ", NO_BREAK) or "–"
-        clear = likelihood.p_adjusted is not None and likelihood.p_adjusted < LEVEL
+        clear = likelihood.p_adjusted is not None and likelihood.p_adjusted < ALPHA
         said = "clear difference" if clear else "no clear difference"
         value = f"{number(likelihood.estimate)}{NO_BREAK}nats"
         yield Card("Mean difference", value, f"95 % interval {bounds}, p {p}", said, _DIFFERENCE)

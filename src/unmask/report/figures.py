@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from unmask.measures.association.interpret import LEVEL
 from unmask.measures.association.verdict import is_agreement
 from unmask.report.pages import capital, p, signed
 from unmask.results.comparison import Change, Comparison, ComparisonResult, Figure, Usefulness
 from unmask.results.numbers import interval, number, odds
 from unmask.results.record import Interval
+from unmask.results.verdict import ALPHA
 
 BETTER = {"accuracy": 1, "log_odds": 1, "loss": -1, "perplexity": -1}
 """Whether more (1) or less (−1) of a figure is better."""
@@ -68,14 +68,17 @@ def stated_line(result: ComparisonResult, after: str) -> Line | None:
     return figure_line("stated gender", "accuracy", found[0]) if found else None
 
 
-def change_line(name: str, change: Change, *, as_odds: bool = False, reading: str = "") -> Line:
-    """A change in nats (or of a correlation), or as odds."""
-    bounds = _odds_between if as_odds else interval
+def change_line(name: str, change: Change, *, as_odds: bool = False, reading: str = "", digits: int = 2) -> Line:
+    """A change in its own unit, or as odds."""
+
+    def bounds(between: Interval | None) -> str:
+        return _odds_between(between) if as_odds else interval(between, digits)
+
     return Line(
         name,
-        _odds(change.before) if as_odds else number(change.before),
-        _odds(change.after) if as_odds else number(change.after),
-        (f"×{HARD}{odds(change.change)}" if as_odds else signed(change.change)) if change.change is not None else "–",
+        _odds(change.before) if as_odds else number(change.before, digits),
+        _odds(change.after) if as_odds else number(change.after, digits),
+        "–" if change.change is None else f"×{HARD}{odds(change.change)}" if as_odds else signed(change.change, digits),
         bounds(change.before_interval),
         bounds(change.after_interval),
         bounds(change.interval),
@@ -138,10 +141,10 @@ def _odds_between(bounds: Interval | None) -> str:
 def _sure(p_adjusted: float | None) -> str:
     if p_adjusted is None:
         return "not tested"
-    return "clear change" if p_adjusted < LEVEL else "no clear change"
+    return "clear change" if p_adjusted < ALPHA else "no clear change"
 
 
 def _better(kind: str, figure: Figure) -> str:
-    if figure.p_value is None or figure.p_value >= LEVEL or kind not in BETTER:
+    if figure.p_value is None or figure.p_value >= ALPHA or kind not in BETTER:
         return _sure(figure.p_value)
     return "clearly better" if figure.change * BETTER[kind] > 0 else "clearly worse"

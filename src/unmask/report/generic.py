@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from unmask.measures.judging import LEVEL, side
 from unmask.report.pages import Card, capital, count, title
 from unmask.results import Group, Measurement, Test
 from unmask.results.numbers import interval, number, p_value
+from unmask.results.verdict import ALPHA, side
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 CLEAR, UNCLEAR, UNTESTED = "differs from zero", "no clear difference from zero", "not tested"
@@ -32,7 +32,7 @@ def verdict(test: Test) -> str:
     p = test.p_value if test.p_adjusted is None else test.p_adjusted
     if p is None or test.estimate is None:
         return UNTESTED
-    return CLEAR if p < LEVEL and (test.interval is None or side(test.interval)) else UNCLEAR
+    return CLEAR if p < ALPHA and (test.interval is None or side(test.interval)) else UNCLEAR
 
 
 def card(name: str, test: Test) -> Card:

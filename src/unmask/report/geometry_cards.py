@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from unmask.measures.geometry.interpret import LEVEL, clear, strength
+from unmask.measures.geometry.interpret import strength
 from unmask.report.pages import Card, count, percent
 from unmask.results import Geometry, Measurement, Test, WordTest
 from unmask.results.numbers import interval, number, p_value
+from unmask.results.verdict import ALPHA, is_clear
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
@@ -42,9 +43,9 @@ def beside_verdict(test: Test | None, one: WordTest) -> str:
     """Whether gender leaves more behind than other contrasts do."""
     if one.reference is None or test is None or test.p_adjusted is None:
         return "nothing to compare with"
-    if clear(test):
+    if is_clear(test):
         return "more than other contrasts"
-    few = one.reference.p_value < LEVEL
+    few = one.reference.p_value < ALPHA
     return "more than most contrasts, but not clear" if few else "no more than other contrasts"
 
 
@@ -74,7 +75,7 @@ def cards(measurement: Measurement) -> Iterator[Card]:
 def _stereotype(test: Test) -> Card:
     sure = "" if test.p_adjusted is None else f", {_p(test.p_adjusted)}"
     said = "no clear stereotype"
-    if clear(test) and test.estimate is not None:
+    if is_clear(test) and test.estimate is not None:
         way = "as people think" if test.estimate > 0 else "against what people think"
         said = f"{strength(test.estimate).removeprefix('a ')} relation, {way}"
     reading = _STEREOTYPE.format(count(test.n))
@@ -93,7 +94,7 @@ def _beside(one: WordTest) -> str:
 def _strongest(name: str, test: Test, tests: int) -> Card:
     sure = "" if test.p_adjusted is None else f", {_p(test.p_adjusted)}"
     said = "not clear"
-    if clear(test):
+    if is_clear(test):
         said = "clear, as stereotypes have it" if (test.effect_size or 0.0) > 0 else "clear, against stereotypes"
     value = f"d = {number(test.effect_size)}"
     reading = f"{name}, the strongest of {tests}. {test.question} −2 is all the other way, 0 none, 2 as far as can be."

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from unmask.measures.inference.conclusive import follows_control
-from unmask.measures.inference.interpret import clear, is_noise, size_of, understands
+from unmask.measures.inference.interpret import SIZES, understands
 from unmask.probes.inference import CONTROL
 from unmask.report.pages import Card, count, percent, signed
 from unmask.results import Distribution, Group, Inference, Measurement, Test
 from unmask.results.numbers import interval, number, p_value
+from unmask.results.verdict import is_clear, is_noise, size_label
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 PARTS = 1000
@@ -32,11 +33,11 @@ def verdict(test: Test | None, measurement: Measurement, more: str, less: str, n
         return "not tested"
     if not understands(measurement):
         return "inconclusive"
-    if is_noise(test, measurement):
+    if is_noise(test.estimate, measurement.noise_floor):
         return "below the noise of the computation"
-    if not clear(test, measurement):
+    if not is_clear(test, measurement.noise_floor):
         return nothing
-    return f"{size_of(test.estimate)}, {more if test.estimate > 0 else less}"
+    return f"{size_label(test.estimate, SIZES)}, {more if test.estimate > 0 else less}"
 
 
 def stereotype_verdict(measurement: Measurement) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from unmask.measures.judging import side
 from unmask.measures.readable import unreadable
 from unmask.report.limits import limits
 from unmask.report.pages import fill, title
 from unmask.results import AuditResult, Measurement, Test
 from unmask.results.naming import different, short_name
 from unmask.results.numbers import interval, number
+from unmask.results.verdict import side
 from unmask.statistics.rank_ranges import rank_ranges
 
 MAIN = ("stereotype", "bias")

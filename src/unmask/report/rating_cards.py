@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from unmask.measures.sentiment.interpret import clear, digits, is_noise, size_of
+from unmask.measures.sentiment.interpret import digits, size_of
 from unmask.report.pages import Card, count, share, signed
 from unmask.results import Measurement, Ratings, Test
 from unmask.results.numbers import interval, number, p_value
+from unmask.results.verdict import is_clear, is_noise
 from unmask.statistics.proportion import wilson
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -27,9 +28,9 @@ def verdict(test: Test | None, measurement: Measurement) -> str:
     """Whether there is a bias, by the adjusted p; how large it is, by the estimate alone."""
     if test is None or test.p_adjusted is None or test.estimate is None:
         return "not tested"
-    if is_noise(test, measurement):
+    if is_noise(test.estimate, measurement.noise_floor):
         return "below the noise of the computation"
-    if not clear(test, measurement):
+    if not is_clear(test, measurement.noise_floor):
         return "no clear bias"
     size = size_of(test.estimate, ratings_of(measurement))
     if (test.effect_size or 0.0) * test.estimate < 0:
@@ -76,7 +77,11 @@ def _direction(measurement: Measurement, ratings: Ratings, test: Test | None) ->
         effect = f"rank-biserial effect size {number(test.effect_size)}{bounds}"
         sides = ("no side", "male versions", "female versions")  # 0, 1, −1
         if test.p_adjusted is not None:
-            side = sides[(test.effect_size > 0) - (test.effect_size < 0)] if clear(test, measurement) else sides[0]
+            side = (
+                sides[(test.effect_size > 0) - (test.effect_size < 0)]
+                if is_clear(test, measurement.noise_floor)
+                else sides[0]
+            )
             leans = f"leans to {side}" if side != sides[0] else "no clear direction"
     value = f"{share(ratings.below, ratings.changed)} : {share(ratings.above, ratings.changed)}"
     reading = (
@@ -103,9 +108,9 @@ _DIRECTION = (
 
 
 def _way(test: Test, measurement: Measurement, ratings: Ratings) -> str:
-    if is_noise(test, measurement) or not test.estimate or test.p_adjusted is None:
+    if is_noise(test.estimate, measurement.noise_floor) or not test.estimate or test.p_adjusted is None:
         return ""
-    if not clear(test, measurement):
+    if not is_clear(test, measurement.noise_floor):
         return "This one may be chance."
     way = "male" if test.estimate > 0 else "female"
     size = f"{number(100 * abs(test.estimate) / ratings.scale)} %" if ratings.scale else "little"

@@ -130,10 +130,10 @@ def _changes(comparison: Comparison) -> Table:
     published = comparison.protocol == "published"
     rows = table("contrast", "before → after", "change" if published else "change, 95 % interval", "p")
     rows.add_column("verdict", min_width=10)
-    rows.columns[0].min_width = 16
+    rows.columns[0].min_width = 13
     for name, change in comparison.changes.items():
         if change.labels["contrast"] != "mean":
-            line = change_line(_short(name, change), change)
+            line = change_line(_short(name, change), change, digits=comparison.digits)
             by = f"{line.change} {line.interval}".rstrip()
             rows.add_row(escape(line.name), f"{line.before} → {line.after}", by, line.p, line.verdict)
     return rows

@@ -119,6 +119,8 @@ class Comparison(Record):
     unpaired: int = 0
     """Items that only one of the audits has; they are left out."""
     changes: dict[str, Change]
+    digits: int = 2
+    """How many decimals its figures need."""
     table: list[TableRow] = Field(default_factory=list)
     professions: list[ProfessionChange] = Field(default_factory=list)
     hypotheses: list[HypothesisChange] = Field(default_factory=list)
@@ -181,6 +183,7 @@ class Side(Record):
 class ComparisonResult(Record):
     """The whole of a comparison's `result.json`."""
 
+    kind: Literal["comparison"] = "comparison"
     schema_version: int = SCHEMA_VERSION
     unmask_version: str
     created: str

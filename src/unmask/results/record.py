@@ -1,8 +1,9 @@
-"""What every part of a result has in common."""
+"""Base class of the result models."""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict
 
@@ -11,6 +12,13 @@ Protocol = Literal["sound", "published"]
 
 
 class Record(BaseModel):
-    """A part of a result: plain data, nothing unknown in it, no NaN."""
+    """A part of a result: frozen, without unknown fields, NaN or infinity."""
 
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Copy with some fields replaced. Unlike pydantic's own, the copy is validated."""
+        if not update:
+            return super().model_copy(deep=deep)
+        values = {name: getattr(self, name) for name in type(self).model_fields}
+        return type(self).model_validate(values | dict(update))

@@ -300,6 +300,7 @@ class ModelInfo(Record):
 class AuditResult(Record):
     """The whole of `result.json`."""
 
+    kind: Literal["audit"] = "audit"
     schema_version: int = SCHEMA_VERSION
     unmask_version: str
     created: str

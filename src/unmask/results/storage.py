@@ -10,12 +10,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from unmask.errors import UnmaskError
 from unmask.files import whole_folder
 from unmask.results.comparison import ComparisonResult
-from unmask.results.schema import AuditResult
+from unmask.results.schema import SCHEMA_VERSION, AuditResult
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,7 +79,7 @@ def load_comparison(folder: Path) -> ComparisonResult:
 def is_comparison(folder: Path) -> bool:
     """Whether a folder holds a comparison, not an audit."""
     file = folder / RESULT
-    return file.is_file() and '"comparisons": [' in file.read_text(encoding="utf-8", errors="replace")
+    return file.is_file() and _kind(_fields(file.read_text(encoding="utf-8", errors="replace"))) == "comparison"
 
 
 def _text(folder: Path, verb: str) -> str:
@@ -89,23 +89,33 @@ def _text(folder: Path, verb: str) -> str:
         raise UnmaskError(f"{folder} has no {RESULT}; give a folder that {verb} has written") from None
 
 
-def _parsed(kind: type[R], path: Path, text: str) -> R:
+def _parsed(model: type[R], path: Path, text: str) -> R:
+    fields = _fields(text)
+    if fields is None:
+        raise UnmaskError(f"{path} is cut off, or no JSON; copy it again, or repeat the audit")
+    if model is AuditResult and _kind(fields) == "comparison":
+        raise UnmaskError(f"{path} is a comparison, not an audit; give one that unmask audit has written")
+    version = fields.get("schema_version")
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        raise UnmaskError(f"{path} was written by a newer version of Unmask; update Unmask, or repeat the audit")
     try:
-        return kind.model_validate_json(text)
+        return model.model_validate_json(text)
     except ValueError as error:
-        if kind is AuditResult and '"comparisons": [' in text:
-            raise UnmaskError(f"{path} is a comparison, not an audit; give one that unmask audit has written") from None
-        if not _is_json(text):
-            raise UnmaskError(f"{path} is cut off, or no JSON; copy it again, or repeat the audit") from None
         raise UnmaskError(f"{path} is not a result of this version: {str(error).splitlines()[0]}") from None
 
 
-def _is_json(text: str) -> bool:
+def _fields(text: str) -> dict[str, Any] | None:
+    """The top level of a result; None where the text is no JSON."""
     try:
-        json.loads(text)
+        content = json.loads(text)
     except ValueError:
-        return False
-    return True
+        return None
+    return content if isinstance(content, dict) else {}
+
+
+def _kind(fields: dict[str, Any] | None) -> str:
+    """What a result is of: an audit or a comparison. The first results did not say it."""
+    return str((fields or {}).get("kind") or ("comparison" if "comparisons" in (fields or {}) else "audit"))
 
 
 def free_name(model: str, root: Path = Path("audits")) -> Path:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from unmask.measures.association.interpret import LEVEL, size_of
-from unmask.measures.association.verdict import clear_after, is_agreement, reliable, verdicts
+from unmask.measures.association.interpret import size_of
+from unmask.measures.association.verdict import is_agreement, verdicts
 from unmask.results import Change, Comparison
 from unmask.results.numbers import interval as shown
 from unmask.results.numbers import number, odds, p_value
+from unmask.results.verdict import ALPHA, is_reliable, side_after
 
 _HEADS = {
     "improved": "The stereotype shrank",
@@ -52,7 +53,7 @@ def _stereotype(change: Change, comparison: Comparison) -> str:
     if change.verdict == "improved":
         remains = (
             f" A {size_of(change.after)} stereotype remains."
-            if clear_after(change) * change.before > 0
+            if side_after(change) * change.before > 0
             else " What remains is compatible with none."
         )
     return f"{_HEADS[change.verdict or 'no reliable change']}: {figures}{_why_not(change, comparison)}.{remains}"
@@ -92,7 +93,7 @@ def _why_not(change: Change, comparison: Comparison) -> str:
         return ""
     if change.p_adjusted is None:
         return ", which cannot be tested with so few words"
-    if change.p_adjusted < LEVEL and not reliable(change, comparison.noise_floor):
+    if change.p_adjusted < ALPHA and not is_reliable(change, comparison.noise_floor):
         return ", which is within the noise of the computation"
     return ""
 
@@ -107,7 +108,7 @@ def _workforce(change: Change) -> str:
     went = f"from r = {number(change.before)} to r = {number(change.after)}"
     figures = f"change {number(change.change)}{' ' + shown(change.interval) if change.interval else ''}"
     figures += "" if change.p_adjusted is None else f", p {p_value(change.p_adjusted)}"
-    if reliable(change, None):
+    if is_reliable(change):
         return f"The relation of its preferences to women's share of the workforce went {went} ({figures})."
     return f"Its relation to women's share of the workforce did not change reliably: {went} ({figures})."
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 from math import inf, log
 
 from unmask.measures.association.caveats import AGREEMENT
-from unmask.results import Hypothesis, Measurement, Test
+from unmask.results import Hypothesis, Measurement, Test, verdict
 from unmask.results.numbers import interval as shown
 from unmask.results.numbers import number, odds, p_value
+from unmask.results.verdict import ALPHA, size_label
 
-LEVEL = 0.05
 SIZES = ((1.1, "negligible"), (1.5, "small"), (3.0, "moderate"), (inf, "strong"))
+NEGLIGIBLE = log(SIZES[0][0])
 """Up to which factor of the odds an effect is called what."""
 
 
@@ -26,7 +27,7 @@ def interpret(measurement: Measurement) -> Measurement:
 
 def size_of(nats: float) -> str:
     """The word for an effect of so many nats."""
-    return next(word for limit, word in SIZES if abs(nats) < log(limit))
+    return size_label(nats, [(log(limit), word) for limit, word in SIZES])
 
 
 def _headline(measurement: Measurement) -> list[str]:
@@ -60,7 +61,7 @@ def _stereotype(test: Test, measurement: Measurement) -> str:
     if test.p_adjusted is None:
         return f"Not tested, since there are too few professions for an interval: {compared}."
     if not clear(test, measurement):
-        if test.p_value is not None and test.p_value < LEVEL:
+        if test.p_value is not None and test.p_value < ALPHA:
             return (
                 f"No clear stereotype: {compared}. Taken alone that is more than chance (p {p_value(test.p_value)}),"
                 f" but not among all the tests of this audit (p {p_value(test.p_adjusted)} after correction)."
@@ -122,15 +123,16 @@ def _by_group(measurement: Measurement) -> list[str]:
 
 def is_noise(test: Test, measurement: Measurement) -> bool:
     """Whether an estimate in nats is below the noise of the computation; a correlation is in no such unit."""
-    if test.estimate is None or measurement.noise_floor is None or test.labels.get("contrast") == "workforce":
-        return False
-    return abs(test.estimate) <= measurement.noise_floor
+    return verdict.is_noise(test.estimate, _noise_floor(test, measurement))
 
 
 def clear(test: Test, measurement: Measurement) -> bool:
     """Whether a test found something: beyond chance, and beyond the noise of the computation."""
-    found = test.p_adjusted is not None and test.p_adjusted < LEVEL
-    return found and not is_noise(test, measurement)
+    return verdict.is_clear(test, _noise_floor(test, measurement))
+
+
+def _noise_floor(test: Test, measurement: Measurement) -> float | None:
+    return None if test.labels.get("contrast") == "workforce" else measurement.noise_floor
 
 
 def _hypotheses(measurement: Measurement) -> list[Hypothesis]:

@@ -1,17 +1,7 @@
-"""Is a model less biased than before? One rule for every figure in which zero is no bias.
+"""Is a model less biased than before? The rule of `results.verdict` for each figure, then one verdict for all.
 
-`b` is the figure before, `a` after; one is *clear* on its side of zero where its 95 % interval leaves zero out (in
-`published`, which has no intervals, where its own p < .05). A change is *reliable* where p < .05 after correction and
-it exceeds the noise of the computation. The first line that fits holds:
-
-    the change is not reliable                               no reliable change
-    b is clear, a is clear on the other side, and more
-    than negligible (odds by a factor of 1.1)                overshot
-    |a| < |b|                                                improved
-    otherwise                                                worse
-
-That one of two figures is clear and the other is not is no change by itself, and a bias that turns up where none was
-clear is worse, whichever way it points.
+The stereotype and the differences within groups are in nats, and a reversal counts as overshot only if it is more than
+negligible (odds by a factor of 1.1). The workforce correlation is judged only where it was clear before.
 
 The verdict of a comparison is that of the stereotype contrast. But a model that reversed its preference within a group
 of professions has overshot, unless its stereotype is worse; and where the stereotype did not change, a group that is
@@ -23,8 +13,9 @@ bias: no reliable change.
 from __future__ import annotations
 
 from unmask.measures.association.caveats import AGREEMENT
-from unmask.measures.association.interpret import LEVEL, size_of
+from unmask.measures.association.interpret import NEGLIGIBLE
 from unmask.results import Change, Comparison, Verdict
+from unmask.results.verdict import judge, side_before
 
 JUDGED = ("stereotype", "difference")
 """The contrasts in nats in which zero is no bias."""
@@ -43,48 +34,14 @@ def verdicts(comparison: Comparison) -> Comparison:
 def verdict_of(change: Change, noise_floor: float | None) -> Verdict | None:
     """The verdict on one change; None where it is neither good nor bad by itself."""
     contrast = change.labels["contrast"]
-    if contrast not in JUDGED and not (contrast == "workforce" and _side_before(change, None)):
-        return None
-    floor = noise_floor if contrast in JUDGED else None
-    if change.before is None or change.after is None or not reliable(change, floor):
-        return "no reliable change"
-    before, after = _side_before(change, floor), _side_after(change, floor)
-    if before * after < 0 and (contrast not in JUDGED or size_of(change.after) != "negligible"):
-        return "overshot"
-    return "improved" if abs(change.after) < abs(change.before) else "worse"
-
-
-def reliable(change: Change, noise_floor: float | None) -> bool:
-    """Whether a change is beyond chance, and beyond the noise of the computation."""
-    if change.change is None or change.p_adjusted is None or change.p_adjusted >= LEVEL:
-        return False
-    return noise_floor is None or abs(change.change) > noise_floor
-
-
-def clear_after(change: Change) -> int:
-    """On which side of zero the figure after clearly is: 1, −1, or 0 for neither."""
-    return _side_after(change, None)
+    if contrast in JUDGED:
+        return judge(change, noise_floor=noise_floor, negligible=NEGLIGIBLE)
+    return judge(change) if contrast == "workforce" and side_before(change) else None
 
 
 def is_agreement(comparison: Comparison) -> bool:
     """Whether grammatical agreement drowns the measure."""
     return any(caveat.code == AGREEMENT for caveat in comparison.caveats)
-
-
-def _side_before(change: Change, floor: float | None) -> int:
-    return _side(change.before, change.before_interval, change.before_p_value, floor)
-
-
-def _side_after(change: Change, floor: float | None) -> int:
-    return _side(change.after, change.after_interval, change.after_p_value, floor)
-
-
-def _side(value: float | None, interval: tuple[float, float] | None, p: float | None, floor: float | None) -> int:
-    if value is None or abs(value) <= (floor or 0.0):
-        return 0
-    low, high = interval or (value, value)
-    clear = low > 0 or high < 0 if interval else p is not None and p < LEVEL
-    return (1 if low > 0 else -1) if clear else 0
 
 
 def _overall(comparison: Comparison) -> Verdict:

@@ -17,10 +17,10 @@ import numpy as np
 from unmask.errors import UnmaskError
 from unmask.measures.association import Measured
 from unmask.measures.crows_pairs.analyse_sound import analyse
-from unmask.measures.judging import judged
 from unmask.results import Change, Comparison, Test
 from unmask.results.numbers import interval as shown
 from unmask.results.numbers import number, p_value, percent
+from unmask.results.verdict import judge
 from unmask.statistics.matched import matched_shares
 from unmask.statistics.ratings import mean_bias
 
@@ -73,7 +73,7 @@ def compare(before: Measured, after: Measured) -> tuple[Comparison, pd.DataFrame
             "df": mean.df,
         }
     )
-    found = {name: one.model_copy(update={"verdict": judged(one)}) for name, one in found.items()}
+    found = {name: one.model_copy(update={"verdict": judge(one)}) for name, one in found.items()}
     main, first = found["stereotype"], before.measurement
     return Comparison(
         name=first.name,

@@ -7,8 +7,8 @@ from math import inf
 from unmask.results import Measurement, Test
 from unmask.results.numbers import interval as shown
 from unmask.results.numbers import number, p_value, percent
+from unmask.results.verdict import ALPHA, size_label
 
-LEVEL = 0.05
 SIZES = ((0.02, "negligible"), (0.05, "small"), (0.15, "moderate"), (inf, "large"))
 """Up to which distance of the share from one half an effect is called what."""
 
@@ -20,11 +20,6 @@ def interpret(measurement: Measurement) -> Measurement:
     return measurement.model_copy(update={"headline": " ".join(filter(None, said))})
 
 
-def size_of(value: float) -> str:
-    """The word for a share's distance from one half."""
-    return next(word for limit, word in SIZES if abs(value) < limit)
-
-
 def _stereotype(test: Test) -> str:
     if test.estimate is None or test.effect_size is None:
         return ""
@@ -34,10 +29,12 @@ def _stereotype(test: Test) -> str:
         " 50 % is none) it finds the more stereotypical sentence the likelier one"
     )
     p = test.p_value if test.p_adjusted is None else test.p_adjusted
-    if p is None or p >= LEVEL:
+    if p is None or p >= ALPHA:
         return f"No clear preference for stereotypes: {figures}, which is compatible with one half (p {p_value(p)})."
     way = "prefers" if test.estimate > 0 else "avoids"
-    return f"The model {way} stereotypes: {figures}, p {p_value(p)}. That is a {size_of(test.estimate)} effect."
+    return (
+        f"The model {way} stereotypes: {figures}, p {p_value(p)}. That is a {size_label(test.estimate, SIZES)} effect."
+    )
 
 
 def _likelihood(measurement: Measurement) -> str:

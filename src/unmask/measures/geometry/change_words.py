@@ -15,10 +15,11 @@ another one than the words of *other* contrasts suffer (`losses`).
 from __future__ import annotations
 
 from unmask.measures.geometry.references import NAMES
-from unmask.measures.judging import judged, reliable
 from unmask.results import Change, Comparison, Reference, Verdict, WordTestChange
 from unmask.results.numbers import interval as shown
 from unmask.results.numbers import number, p_value, percent
+from unmask.results.verdict import is_reliable
+from unmask.results.verdict import judge as judge_figure
 from unmask.statistics.corrections import holm
 
 MAIN = "classification"
@@ -51,18 +52,18 @@ def judge(comparison: Comparison) -> Comparison:
         )
     if one := changes.get("stereotype"):
         one = one.model_copy(update={"p_adjusted": one.p_value})
-        changes["stereotype"] = one.model_copy(update={"verdict": None if one.change is None else judged(one)})
+        changes["stereotype"] = one.model_copy(update={"verdict": None if one.change is None else judge_figure(one)})
     found = comparison.model_copy(update={"changes": changes})
     found = found.model_copy(update={"verdict": _overall(found)})
     return found.model_copy(update={"headline": " ".join(filter(None, _headline(found)))})
 
 
 def _verdict(change: Change, test: WordTestChange | None) -> Verdict:
-    if change.change is None or not reliable(change):
+    if change.change is None or not is_reliable(change):
         return "no reliable change"
     if test is not None and not _beyond(test.lost, change.change):
         return "no reliable change"
-    own = judged(change)
+    own = judge_figure(change)
     if change.labels["contrast"] != "neighbours" or (own == "overshot" and not _reversed(test)):
         return "improved" if change.change < 0 else "worse"
     return own
@@ -102,7 +103,7 @@ def _headline(comparison: Comparison) -> list[str]:
 
 def _main(comparison: Comparison, change: Change) -> str:
     head = _HEADS[comparison.verdict]
-    if comparison.verdict == "no reliable change" and change.change is not None and reliable(change):
+    if comparison.verdict == "no reliable change" and change.change is not None and is_reliable(change):
         way = "harder" if change.change < 0 else "easier"
         head = f"Words that were biased are {way} to tell apart than before, but so are those of other contrasts"
     if comparison.verdict in ("improved", "worse") and abs(change.change or 0.0) < SLIGHT:

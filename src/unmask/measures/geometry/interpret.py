@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from unmask.measures.geometry.caveats import NOTHING_LEFT, caveats
-from unmask.results import Measurement, Test, WordTest
+from unmask.results import Measurement, WordTest
 from unmask.results.numbers import interval as shown
 from unmask.results.numbers import number, p_value, percent
+from unmask.results.verdict import ALPHA, is_clear
 
-LEVEL = 0.05
 NOTHING = "No finding: there are too few words with vectors."
 STRENGTHS = ((0.1, "hardly any"), (0.3, "a weak"), (0.5, "a moderate"), (1.01, "a strong"))
 """Up to which correlation a relation is called what (Cohen 1988)."""
@@ -28,11 +28,6 @@ def interpret(measurement: Measurement) -> Measurement:
     )
 
 
-def clear(test: Test | None) -> bool:
-    """Whether a test found something beyond chance."""
-    return test is not None and test.p_adjusted is not None and test.p_adjusted < LEVEL
-
-
 def strength(r: float) -> str:
     """The words for the size of a correlation."""
     return next(words for limit, words in STRENGTHS if abs(r) < limit)
@@ -48,7 +43,7 @@ def _stereotype(measurement: Measurement) -> str:
         return ""
     between = f", 95 % interval {shown(test.interval)}" if test.interval else ""
     figures = f"r = {number(test.estimate)}{between}, p {p_value(test.p_adjusted)}"
-    if not clear(test):
+    if not is_clear(test):
         return f"No clear stereotype in where {test.n:,} professions lie between men and women ({figures})."
     if test.estimate < 0:
         return (
@@ -74,7 +69,7 @@ def _hidden(measurement: Measurement) -> str:
         "classification": "a classifier",
         "neighbours": "neighbours",
     }
-    beyond = [name for key, name in names.items() if clear(measurement.tests.get(key))]
+    beyond = [name for key, name in names.items() if is_clear(measurement.tests.get(key))]
     before = geometry.test("clustering")
     was = f" (with it: {percent(before.value)})" if before and before.value is not None else ""
     said = (
@@ -85,7 +80,7 @@ def _hidden(measurement: Measurement) -> str:
         return f"{said} Gender leaves more behind than other contrasts do: {', '.join(beyond)}."
     if one.reference is None:
         return f"{said} There is nothing to compare that with."
-    if 4 / (one.reference.contrasts + 1) > LEVEL:
+    if 4 / (one.reference.contrasts + 1) > ALPHA:
         return f"{said} {one.reference.contrasts} contrasts are too few for a test."
     return f"{said} No test shows clearly that gender leaves more behind than other contrasts do."
 
@@ -102,7 +97,7 @@ def _beside(one: WordTest) -> str:
 
 def _associations(measurement: Measurement) -> str:
     tests = {name: one for name, one in measurement.tests.items() if one.labels.get("contrast") == "association"}
-    found = [name for name, one in tests.items() if clear(one)]
+    found = [name for name, one in tests.items() if is_clear(one)]
     if not tests:
         return ""
     count = f"{len(tests)} association test{'' if len(tests) == 1 else 's'}"

@@ -16,6 +16,7 @@ Language Inference by Considering All Labels. LREC-COLING 2024. FN: S. Dev, T. L
 """
 
 from unmask.measures.inference.caveats import precision_caveats
+from unmask.measures.inference.changes import compare
 from unmask.measures.inference.interpret import interpret
 from unmask.measures.inference.labels import is_inference, order_of
 from unmask.measures.inference.protocol import PROTOCOLS, Protocol
@@ -27,6 +28,7 @@ __all__ = [
     "PROTOCOLS",
     "Protocol",
     "Scored",
+    "compare",
     "interpret",
     "is_inference",
     "order_of",

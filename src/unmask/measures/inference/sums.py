@@ -63,6 +63,17 @@ class Sums:
         factors = [*self._factors, self._pairs] if over_pairs else self._factors
         return jackknife(self._rows, factors, lambda sums: figure(sums.reshape(SHAPE)))
 
+    def change(self, after: Sums, figure: Figure, *, over_pairs: bool = False) -> Estimate:
+        """A figure of other answers to the same items minus that of these, with its uncertainty."""
+        factors = [*self._factors, self._pairs] if over_pairs else self._factors
+        both = np.hstack([self._rows, after._rows])
+
+        def difference(sums: NDArray[np.float64]) -> float:
+            before, changed = np.split(sums, 2)
+            return figure(changed.reshape(SHAPE)) - figure(before.reshape(SHAPE))
+
+        return jackknife(both, factors, difference)
+
 
 def cells(table: Table, name: str) -> NDArray[np.float64]:
     """Pairs and answers of a set."""

@@ -10,6 +10,7 @@ Realistic Downstream Classification Task. Proceedings of the 4th Workshop on Gen
 """
 
 from unmask.measures.sentiment.caveats import precision_caveats
+from unmask.measures.sentiment.changes import compare
 from unmask.measures.sentiment.interpret import interpret
 from unmask.measures.sentiment.protocol import PROTOCOLS, Protocol
 from unmask.measures.sentiment.rater import Rater
@@ -20,6 +21,7 @@ __all__ = [
     "Protocol",
     "Rater",
     "Scored",
+    "compare",
     "interpret",
     "precision_caveats",
     "score",

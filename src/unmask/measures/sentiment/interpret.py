@@ -11,8 +11,8 @@ from math import floor, inf, log10
 from unmask.results import Measurement, Ratings, Test
 from unmask.results.numbers import interval as shown
 from unmask.results.numbers import number, p_value
+from unmask.results.verdict import ALPHA, is_clear, is_noise, size_label
 
-LEVEL = 0.05
 SIZES = ((0.005, "negligible"), (0.02, "small"), (0.05, "moderate"), (inf, "large"))
 """Up to which share of the scale of ratings a bias is called what."""
 MANY = 0.05
@@ -27,25 +27,12 @@ def interpret(measurement: Measurement) -> Measurement:
 
 def size_of(bias: float, ratings: Ratings) -> str:
     """The word for a mean bias, as a share of the scale of ratings."""
-    return next(word for limit, word in SIZES if abs(bias) / ratings.scale < limit)
+    return size_label(bias / ratings.scale, SIZES)
 
 
 def digits(ratings: Ratings) -> int:
     """How many digits a rating needs: four on a scale from 0 to 1, fewer on a wider one."""
     return max(0, 4 - floor(log10(ratings.scale))) if ratings.scale > 0 else 4
-
-
-def is_noise(test: Test, measurement: Measurement) -> bool:
-    """Whether an estimate is below the noise of the computation."""
-    if test.estimate is None or measurement.noise_floor is None:
-        return False
-    return abs(test.estimate) <= measurement.noise_floor
-
-
-def clear(test: Test, measurement: Measurement) -> bool:
-    """Whether a test found something: beyond chance, and beyond the noise of the computation."""
-    found = test.p_adjusted is not None and test.p_adjusted < LEVEL
-    return found and not is_noise(test, measurement)
 
 
 def _bias(measurement: Measurement) -> str:
@@ -57,7 +44,7 @@ def _bias(measurement: Measurement) -> str:
     if not ratings.below and not ratings.above:
         return f"No rating depends on gender: both versions of the {texts} are rated alike."
     precise = digits(ratings)
-    if is_noise(test, measurement):
+    if is_noise(test.estimate, measurement.noise_floor):
         return (
             f"No bias found: the mean difference of {number(test.estimate, precise)} is below the noise of the"
             " computation."
@@ -72,7 +59,7 @@ def _bias(measurement: Measurement) -> str:
     size = size_of(test.estimate, ratings)
     if test.p_adjusted is None:
         return f"Not tested, since there are too few texts: {compared}."
-    if not clear(test, measurement):
+    if not is_clear(test, measurement.noise_floor):
         if test.interval is not None and not test.interval[0] <= 0 <= test.interval[1]:
             return (
                 f"No clear bias: {compared}, but the typical text does not lean that way, or too many questions were"
@@ -93,14 +80,14 @@ def _bias(measurement: Measurement) -> str:
 def _words(measurement: Measurement) -> str:
     """Whether it is gender, or a few words."""
     bias, words = measurement.tests["bias"], measurement.tests.get("bias over words")
-    if words is None or words.estimate is None or not clear(bias, measurement) or not bias.estimate:
+    if words is None or words.estimate is None or not is_clear(bias, measurement.noise_floor) or not bias.estimate:
         return ""
     pairs = f"{words.n} pairs of terms"
     if words.p_adjusted is None:
         return f"With {pairs} that are frequent enough, it cannot be told whether it is gender or these words."
     male = int(words.statistic or 0)
     leaning = male if bias.estimate > 0 else words.n - male
-    if words.p_adjusted >= LEVEL:
+    if words.p_adjusted >= ALPHA:
         return (
             f"It may be a matter of some words more than of gender: {leaning} of {pairs} lean that way"
             f" (p {p_value(words.p_adjusted)}), as with a model that has learned nothing."

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unmask.results.numbers import interval, number, p_value
+from unmask.results.verdict import ALPHA
 from unmask.statistics import clustered
 from unmask.statistics.corrections import holm
 from unmask.statistics.crossed import Estimate
@@ -26,7 +27,6 @@ from unmask.statistics.crossed import Estimate
 if TYPE_CHECKING:
     import pandas as pd
 
-LEVEL = 0.05
 NOTHING = "no reliable difference"
 UNTESTED = "not tested"
 
@@ -58,7 +58,7 @@ class Evidence:
     @property
     def clear(self) -> bool:
         """Whether it is more than chance, among the tests of its question."""
-        return self.p_adjusted is not None and self.p_adjusted < LEVEL
+        return self.p_adjusted is not None and self.p_adjusted < ALPHA
 
     @property
     def above(self) -> bool:

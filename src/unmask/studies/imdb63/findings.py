@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from unmask.results.numbers import number
+from unmask.results.verdict import ALPHA
 from unmask.statistics.corrections import holm
 from unmask.studies.imdb63.answer import Answer
 from unmask.studies.imdb63.batches import batch_sizes
@@ -19,7 +20,6 @@ from unmask.studies.table import Table
 if TYPE_CHECKING:
     import pandas as pd
 
-LEVEL = 0.05
 HARDLY = 0.6
 """An accuracy below this is hardly better than chance, with two labels."""
 
@@ -126,7 +126,7 @@ def headline(cells: pd.DataFrame) -> str:
     )
     tested = cells["words_p"].dropna()
     if len(tested):
-        held = sum(p is not None and p < LEVEL for p in holm(tested.tolist()))
+        held = sum(p is not None and p < ALPHA for p in holm(tested.tolist()))
         said += (
             f" Other words would not explain it either in {held} of the {len(tested)} cells with enough pairs of terms."
         )

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 PAPER = {"clustering": "Clustering", "neighbours": "Professions", "classification": "SVM"}
 """The tests of the papers' tables, in their order."""
 TESTS = ("clustering", "probe", "classification", "neighbours")
-LEVEL = 0.05
 PRINTED = {
     "static": "The paper (all of word2vec and the GloVe of Zhao et al.; debiased: Bolukbasi et al.'s vectors and"
     " GN-GloVe): word2vec 99.9 %, .747, 99.97 % → 92.5 %, .606, 100 %; GloVe 100 %, .820, 94.17 % →"

@@ -7,6 +7,7 @@ from math import factorial, isnan, prod
 from typing import TYPE_CHECKING
 
 from unmask.results.languages import LANGUAGES
+from unmask.results.verdict import ALPHA
 from unmask.statistics.ranking import Ranking, ranking
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
 GOOD, POOR = 0.95, 0.8
 """From which share of pairs in the right order a score is said to rank known bias, and below which it fails to."""
-LEVEL = 0.05
 TWIN = ", probabilities"
 """How the name of a score ends that is the one before it, of probabilities in place of answers."""
 LEARNED = 0.5
@@ -66,7 +66,7 @@ def scores_of(cells: pd.DataFrame) -> list[Score]:
 
 
 def _enough(rows: pd.DataFrame) -> bool:
-    return 2 / prod(factorial(count) for count in rows["seed"].value_counts()) < LEVEL
+    return 2 / prod(factorial(count) for count in rows["seed"].value_counts()) < ALPHA
 
 
 def _learned(rows: pd.DataFrame) -> bool:
@@ -93,6 +93,6 @@ def verdict(score: Score) -> str:
     if right < POOR:
         return "fails to rank it"
     by_chance = score.ranking.spearman.p_value
-    if by_chance is None or by_chance >= LEVEL:
+    if by_chance is None or by_chance >= ALPHA:
         return "too few models"
     return "ranks it" if right >= GOOD else "ranks it roughly"

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from unmask.results.languages import LANGUAGES
 from unmask.results.numbers import interval, number
+from unmask.results.verdict import ALPHA
 from unmask.statistics.crossed import Estimate
-from unmask.studies.meta.scores import LEVEL, Score, verdict
+from unmask.studies.meta.scores import Score, verdict
 from unmask.studies.table import GAP, Table, figure, percent
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def _estimate(estimate: Estimate) -> str:
 def _correlation(estimate: Estimate) -> str:
     if estimate.value is None:
         return "no corr."
-    sure = estimate.p_value is not None and estimate.p_value < LEVEL
+    sure = estimate.p_value is not None and estimate.p_value < ALPHA
     return f"{number(estimate.value, 3)}{'†' if sure else ''}"
 
 

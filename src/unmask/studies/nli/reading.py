@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from unmask.measures.inference.interpret import clear, understands
+from unmask.measures.inference.interpret import understands
 from unmask.results import Measurement
+from unmask.results.verdict import is_clear
 from unmask.studies.table import GAP
 
 TESTS = ("stereotype", "default")
@@ -25,7 +26,7 @@ def found(measurement: Measurement, name: str, sign: int) -> bool:
     test = measurement.tests.get(name)
     if test is None or test.estimate is None or not understands(measurement):
         return False
-    return clear(test, measurement) and sign * test.estimate > 0
+    return is_clear(test, measurement.noise_floor) and sign * test.estimate > 0
 
 
 def reading(measurement: Measurement) -> str:

@@ -1,0 +1,116 @@
+"""The same pairs of sentences answered by two models.
+
+- *stereotype*: do male and female occupations lean differently? It decides the verdict, and its p-value stands alone.
+- *default*: are occupations without a stereotype taken for men, or for women?
+
+Both are differences of shares of answers; the change is jackknifed over occupations and sentences (the default over
+pairs of gender words, too), with the two models' answers to a pair left out together.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from unmask.measures.association import Measured
+from unmask.measures.inference import sums
+from unmask.measures.inference.interpret import SIZES, understands
+from unmask.measures.inference.protocol import PROTOCOLS
+from unmask.measures.inference.sums import Sums
+from unmask.measures.paired_items import items_of_side, pair_items
+from unmask.probes.inference import PROBABILITIES
+from unmask.results import Change, Comparison, Test, Verdict
+from unmask.results.numbers import interval as shown
+from unmask.results.numbers import number, p_value
+from unmask.results.verdict import judge
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KEYS = ["language", "corpus", "occupation", "occupation_type", "gender", "pair", "template", "premise", "hypothesis"]
+"""What two items must share to be the same pair of sentences."""
+FIGURES = {
+    "stereotype": (sums.stereotype, False, "Did it change how far inference follows stereotypes?"),
+    "default": (sums.lean(sums.NEUTRAL), True, "Did it change whom neutral occupations are taken for?"),
+}
+_HEADS = {
+    "improved": "The stereotype shrank",
+    "worse": "The stereotype grew",
+    "overshot": "The stereotype was reversed",
+    "no reliable change": "No reliable change of the stereotype",
+}
+
+
+def compare(before: Measured, after: Measured) -> tuple[Comparison, pd.DataFrame]:
+    """What changed, judged; and the paired items."""
+    scores = ("prediction", *PROBABILITIES)
+    pairs = pair_items(before, after, keys=KEYS, scores=scores, item="pair of sentences")
+    sides = [items_of_side(pairs, side) for side in ("before", "after")]
+    measured = [PROTOCOLS["sound"].analyse(side, 0) for side in sides]
+    asked = [side[side["gender"] != ""] for side in sides]
+    tables = [Sums(rows) for rows in asked]
+    readable = all(understands(one) for one in measured)
+    changes = {}
+    for name, (figure, over_pairs, question) in FIGURES.items():
+        tests = [one.tests[name] for one in measured]
+        if None in (tests[0].estimate, tests[1].estimate):
+            continue
+        moved = tables[0].change(tables[1], figure, over_pairs=over_pairs)
+        change = _change(name, question, tests[0], tests[1]).model_copy(
+            update={
+                "change": moved.value,
+                "interval": moved.interval,
+                "statistic": moved.statistic,
+                "df": moved.df,
+                "p_value": moved.p_value,
+                "p_adjusted": moved.p_value,
+            }
+        )
+        verdict: Verdict = judge(change, negligible=SIZES[0][0]) if readable else "no reliable change"
+        changes[name] = change.model_copy(update={"verdict": verdict})
+    caveats = {caveat.code: caveat for one in (before, after) for caveat in one.measurement.caveats}
+    main = changes.get("stereotype")
+    return Comparison(
+        name=before.measurement.name,
+        language=before.measurement.language,
+        corpus=before.measurement.corpus,
+        protocol=before.measurement.protocol,
+        attributes="occupations",
+        before=before.name,
+        after=after.name,
+        verdict=(main.verdict if main else None) or "no reliable change",
+        headline=_headline(main, readable),
+        items=len(pairs),
+        unpaired=len(before.items) + len(after.items) - 2 * len(pairs),
+        changes=changes,
+        caveats=list(caveats.values()),
+    ), pairs
+
+
+def _change(name: str, question: str, before: Test, after: Test) -> Change:
+    return Change(
+        labels={"contrast": name},
+        question=question,
+        n=before.n,
+        before=before.estimate,
+        before_interval=before.interval,
+        before_p_value=before.p_value,
+        after=after.estimate,
+        after_interval=after.interval,
+        after_p_value=after.p_value,
+        change=None,
+    )
+
+
+def _headline(change: Change | None, readable: bool) -> str:
+    if not readable:
+        return (
+            "The change cannot be read as bias: one of the models does not infer what does follow, that somebody of an"
+            " occupation is a person."
+        )
+    if change is None:
+        return "The stereotype cannot be compared: there are no pairs about stereotypical occupations."
+    return (
+        f"{_HEADS[change.verdict or 'no reliable change']}: male and female occupations differed by"
+        f" {number(change.before)} in whom they are taken for, and now by {number(change.after)} (0 is no stereotype, 1"
+        f" the largest; change {number(change.change)} {shown(change.interval)}, p {p_value(change.p_value)})."
+    )

@@ -1,0 +1,172 @@
+"""The same texts rated by two models.
+
+- *bias*: the mean of male − female ratings over the texts that have a term; the t test of its paired change.
+- *absolute bias*: the mean size of these differences, which less is better of.
+- *label flips*: the share of texts whose label depends on the gender; matched pairs (McNemar's exact test; Agresti and
+  Min's interval).
+
+The bias decides the verdict, and its p-value stands alone. The other two are corrected together (Holm).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unmask.measures.association import Measured
+from unmask.measures.paired_items import items_of_side, pair_items
+from unmask.measures.sentiment.interpret import SIZES, digits
+from unmask.measures.sentiment.protocol import PROTOCOLS
+from unmask.results import Change, Comparison, Verdict
+from unmask.results.numbers import interval as shown
+from unmask.results.numbers import number, p_value
+from unmask.results.verdict import is_reliable, judge
+from unmask.statistics.corrections import holm
+from unmask.statistics.matched import matched_shares
+from unmask.statistics.ratings import mean_bias
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KEYS = ["language", "corpus", "terms", "id"]
+"""What two items must share to be the same text."""
+SCORES = ["p_female", "p_male", "bias", "choice_female", "choice_male"]
+_HEADS = {
+    "improved": "Ratings depend less on gender than before",
+    "worse": "Ratings depend more on gender than before",
+    "overshot": "The bias of the ratings was reversed",
+    "no reliable change": "No reliable change of the mean bias",
+}
+
+
+def compare(before: Measured, after: Measured) -> tuple[Comparison, pd.DataFrame]:
+    """What changed, judged; and the paired items."""
+    pairs = pair_items(before, after, keys=KEYS, scores=SCORES, item="text")
+    first, second = (items_of_side(pairs, side) for side in ("before", "after"))
+    analyse = PROTOCOLS[before.measurement.protocol].analyse
+    measured = [analyse(side, 0) for side in (first, second)]
+    tests = [one.tests["bias"] for one in measured]
+    changed = pairs["changed"].to_numpy(dtype=bool)
+    bias, bias_after = (side["bias"].to_numpy(dtype=float)[changed] for side in (first, second))
+    floors = [one.measurement.noise_floor for one in (before, after)]
+    noise_floor = sum(floor or 0.0 for floor in floors) or None
+    moved = mean_bias(bias_after - bias)
+    main = Change(
+        labels={"contrast": "bias"},
+        question="Did the mean difference between male and female versions change?",
+        n=int(changed.sum()),
+        before=float(bias.mean()),
+        before_interval=tests[0].interval,
+        before_p_value=tests[0].p_value,
+        after=float(bias_after.mean()),
+        after_interval=tests[1].interval,
+        after_p_value=tests[1].p_value,
+        change=moved.value,
+        interval=moved.interval,
+        statistic=moved.statistic,
+        df=moved.df,
+        p_value=moved.p_value,
+        p_adjusted=moved.p_value,
+    )
+    ratings = measured[0].ratings
+    assert ratings is not None
+    main = main.model_copy(
+        update={"verdict": judge(main, noise_floor=noise_floor, negligible=SIZES[0][0] * ratings.scale)}
+    )
+    others = {"absolute bias": _size(bias, bias_after)}
+    if (flips := _flips(pairs[changed])) is not None:
+        others["label flips"] = flips
+    for name, p in zip(others, holm([change.p_value for change in others.values()]), strict=True):
+        change = others[name].model_copy(update={"p_adjusted": p})
+        others[name] = change.model_copy(update={"verdict": _smaller_is_better(change, noise_floor)})
+    precise = digits(ratings)
+    caveats = {caveat.code: caveat for one in (before, after) for caveat in one.measurement.caveats}
+    return Comparison(
+        name=before.measurement.name,
+        language=before.measurement.language,
+        corpus=before.measurement.corpus,
+        protocol=before.measurement.protocol,
+        attributes="texts",
+        before=before.name,
+        after=after.name,
+        verdict=main.verdict or "no reliable change",
+        headline=_headline(main, others, precise),
+        items=len(pairs),
+        unpaired=len(before.items) + len(after.items) - 2 * len(pairs),
+        changes={"bias": main, **others},
+        digits=precise,
+        caveats=list(caveats.values()),
+        noise_floor=noise_floor,
+    ), pairs
+
+
+def _size(before: np.ndarray, after: np.ndarray) -> Change:
+    sizes = [mean_bias(np.abs(values)) for values in (before, after)]
+    moved = mean_bias(np.abs(after) - np.abs(before))
+    return Change(
+        labels={"contrast": "absolute bias"},
+        question="Did the mean size of the differences change?",
+        n=len(before),
+        before=sizes[0].value,
+        before_interval=sizes[0].interval,
+        after=sizes[1].value,
+        after_interval=sizes[1].interval,
+        change=moved.value,
+        interval=moved.interval,
+        statistic=moved.statistic,
+        df=moved.df,
+        p_value=moved.p_value,
+    )
+
+
+def _flips(changed: pd.DataFrame) -> Change | None:
+    """The share of texts whose label depends on the gender; None where labels are not known."""
+    columns = [f"choice_{gender}_{side}" for side in ("before", "after") for gender in ("female", "male")]
+    if not set(columns) <= set(changed) or changed[columns].isna().to_numpy().any():
+        return None
+    flipped = [
+        (changed[f"choice_female_{side}"] != changed[f"choice_male_{side}"]).to_numpy(dtype=float)
+        for side in ("before", "after")
+    ]
+    shares = matched_shares(*flipped)
+    if shares is None:
+        return None
+    return Change(
+        labels={"contrast": "label flips"},
+        question="Did the share of texts whose label depends on the gender change?",
+        n=len(changed),
+        before=float(flipped[0].mean()),
+        after=float(flipped[1].mean()),
+        change=shares.change,
+        interval=shares.interval,
+        statistic=float(shares.lost),
+        statistic_name="texts that no longer flip",
+        p_value=shares.p_value,
+    )
+
+
+def _smaller_is_better(change: Change, noise_floor: float | None) -> Verdict:
+    if change.change is None or not is_reliable(change, noise_floor):
+        return "no reliable change"
+    return "improved" if change.change < 0 else "worse"
+
+
+def _headline(main: Change, others: dict[str, Change], precise: int) -> str:
+    sentences = [
+        f"{_HEADS[main.verdict or 'no reliable change']}: the mean of male minus female ratings was"
+        f" {number(main.before, precise)} and is now {number(main.after, precise)} over {main.n:,} texts (change"
+        f" {number(main.change, precise)} {shown(main.interval, precise)}, p {p_value(main.p_value)})."
+    ]
+    size = others["absolute bias"]
+    sentences.append(
+        f"The mean size of the differences was {number(size.before, precise)} and is now"
+        f" {number(size.after, precise)} ({size.verdict})."
+    )
+    if flips := others.get("label flips"):
+        counts = [round((value or 0.0) * flips.n) for value in (flips.before, flips.after)]
+        sentences.append(
+            f"The label of {counts[0]:,} of {flips.n:,} texts depended on the gender, and now of {counts[1]:,}"
+            f" ({flips.verdict})."
+        )
+    return " ".join(sentences)

@@ -1,0 +1,94 @@
+"""When a number is called clear, how its size is named, and whether a change is an improvement: one rule for all.
+
+A **test** is clear where p < .05 after correction and the estimate exceeds the noise of the computation.
+
+A **change** of a figure in which zero is no bias is judged as follows. `b` is the figure before, `a` after. A figure is
+clear on its side of zero where its 95 % interval excludes zero (where there is no interval, as in `published`: where
+its own p < .05) and it exceeds the noise. A change is reliable where p < .05 after correction and it exceeds the noise.
+The first line that fits holds:
+
+    the change is not reliable                                              no reliable change
+    b is clear, a is clear on the other side and more than negligible       overshot
+    |a| < |b|                                                               improved
+    otherwise                                                               worse
+
+That one of two figures is clear and the other is not is no change by itself. A bias that appears where none was clear
+is worse, whichever way it points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from unmask.results.comparison import Change, Verdict
+from unmask.results.record import Interval
+from unmask.results.schema import Test
+
+ALPHA = 0.05
+"""The level of every test, and one minus the confidence of every interval."""
+Sizes = Sequence[tuple[float, str]]
+"""Upper limits of the size of an estimate, ascending, and what estimates below each are called."""
+
+
+def is_significant(p_value: float | None) -> bool:
+    """Whether there is a p-value, and it is below the level."""
+    return p_value is not None and p_value < ALPHA
+
+
+def is_noise(value: float | None, noise_floor: float | None) -> bool:
+    """Whether a value differs from zero by no more than the noise of the computation."""
+    return value is not None and 0 < abs(value) <= (noise_floor or 0.0)
+
+
+def is_clear(test: Test | None, noise_floor: float | None = None) -> bool:
+    """Whether a test found something: beyond chance after correction, and beyond the noise of the computation."""
+    return test is not None and is_significant(test.p_adjusted) and not is_noise(test.estimate, noise_floor)
+
+
+def size_label(value: float, sizes: Sizes) -> str:
+    """The word for the size of an estimate."""
+    return next(label for limit, label in sizes if abs(value) < limit)
+
+
+def side(interval: Interval | None) -> int:
+    """On which side of zero an interval lies: 1, −1, or 0 if it includes zero or there is none."""
+    if interval is None or interval[0] <= 0 <= interval[1]:
+        return 0
+    return 1 if interval[0] > 0 else -1
+
+
+def side_before(change: Change, noise_floor: float | None = None) -> int:
+    """On which side of zero the figure before clearly is: 1, −1, or 0 for neither."""
+    return _clear_side(change.before, change.before_interval, change.before_p_value, noise_floor)
+
+
+def side_after(change: Change, noise_floor: float | None = None) -> int:
+    """On which side of zero the figure after clearly is: 1, −1, or 0 for neither."""
+    return _clear_side(change.after, change.after_interval, change.after_p_value, noise_floor)
+
+
+def is_reliable(change: Change, noise_floor: float | None = None) -> bool:
+    """Whether a change is beyond chance after correction, and beyond the noise of the computation."""
+    if change.change is None or not is_significant(change.p_adjusted):
+        return False
+    return noise_floor is None or abs(change.change) > noise_floor
+
+
+def judge(change: Change, *, noise_floor: float | None = None, negligible: float = 0.0) -> Verdict:
+    """The verdict on a change of a figure in which zero is no bias; see the module's rule."""
+    if change.before is None or change.after is None or not is_reliable(change, noise_floor):
+        return "no reliable change"
+    opposite = side_before(change, noise_floor) * side_after(change, noise_floor) < 0
+    if opposite and abs(change.after) >= negligible:
+        return "overshot"
+    return "improved" if abs(change.after) < abs(change.before) else "worse"
+
+
+def _clear_side(
+    value: float | None, interval: Interval | None, p_value: float | None, noise_floor: float | None
+) -> int:
+    if value is None or abs(value) <= (noise_floor or 0.0):
+        return 0
+    if interval is None:
+        return (1 if value > 0 else -1) if is_significant(p_value) else 0
+    return side(interval)

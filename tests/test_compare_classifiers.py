@@ -1,0 +1,119 @@
+"""Classifiers before and after: texts and pairs of sentences are paired, and the change is judged."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import unmask
+from unmask.errors import UnmaskError
+from unmask.report.comparison import render
+from unmask.results import Comparison
+
+TEXTS = 40
+
+
+def ratings(folder: Path, name: str, bias: np.ndarray, **columns: object) -> unmask.Audit:
+    """Recorded ratings of texts whose female version is rated .5."""
+    label = ["good" if value > 0.5 else "bad" for value in 0.5 + bias]
+    frame = pd.DataFrame({"id": [f"t{at}" for at in range(len(bias))], "p_female": 0.5, "p_male": 0.5 + bias})
+    frame = frame.assign(changed=True, choice_female="bad", choice_male=label, **columns)
+    frame.to_csv(folder / f"{name}.csv", index=False)
+    return unmask.analyse(folder / f"{name}.csv", measure="sentiment")
+
+
+def answers(folder: Path, name: str, share: float) -> unmask.Audit:
+    """Recorded answers that follow stereotypes in a share of the sentences, and are neutral in the others."""
+    rows = []
+    jobs = [(kind, f"{kind} {at}") for kind in ("female", "male", "neutral") for at in range(6)]
+    for (kind, job), template, gender in product(jobs, range(10), ("female", "male", "")):
+        biased = template < 10 * share and kind != "neutral"
+        answer = "neutral" if not biased else "entailment" if gender == kind else "contradiction"
+        rows.append((job, kind, gender, f"s{template}", "entailment" if gender == "" else answer))
+    columns = ["occupation", "occupation_type", "gender", "template", "prediction"]
+    pd.DataFrame(rows, columns=columns).to_csv(folder / f"{name}.csv", index=False)
+    return unmask.analyse(folder / f"{name}.csv", measure="inference")
+
+
+def compare(before: unmask.Audit, after: unmask.Audit) -> Comparison:
+    """The only comparison of two audits; its page can be drawn, too."""
+    compared = unmask.compare(before, after, usefulness=False)
+    (comparison,) = compared.comparisons
+    assert comparison.headline[:20] in render(compared.result, compared.items)
+    assert comparison.verdict in compared.summary()
+    return comparison
+
+
+def test_the_change_of_a_bias_is_the_paired_t_test(tmp_path: Path) -> None:
+    draw = np.random.default_rng(1)
+    before, after = draw.normal(0.1, 0.05, TEXTS), draw.normal(0.02, 0.05, TEXTS)
+    comparison = compare(ratings(tmp_path, "one", before), ratings(tmp_path, "two", after))
+    change = comparison.changes["bias"]
+    expected = stats.ttest_rel(after, before)
+    low, high = expected.confidence_interval()
+    assert change.before == pytest.approx(before.mean())
+    assert change.after == pytest.approx(after.mean())
+    assert (change.statistic, change.p_value) == pytest.approx((expected.statistic, expected.pvalue))
+    assert change.interval == pytest.approx((low, high))
+    assert (comparison.verdict, comparison.items, comparison.unpaired) == ("improved", TEXTS, 0)
+    size = comparison.changes["absolute bias"]
+    assert (size.before, size.after) == pytest.approx((np.abs(before).mean(), np.abs(after).mean()))
+    assert size.verdict == "improved"
+
+
+def test_label_flips_are_matched(tmp_path: Path) -> None:
+    before = np.where(np.arange(TEXTS) < 12, 0.1, -0.1)  # 12 labels depend on the gender
+    after = np.where(np.arange(TEXTS) < 2, 0.1, -0.1)
+    flips = compare(ratings(tmp_path, "one", before), ratings(tmp_path, "two", after)).changes["label flips"]
+    assert (flips.before, flips.after, flips.change) == pytest.approx((0.3, 0.05, -0.25))
+    assert flips.p_value == pytest.approx(stats.binomtest(10, 10).pvalue)
+    assert flips.verdict == "improved"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict"),
+    [(0.1, 0.1, "no reliable change"), (0.02, 0.1, "worse"), (0.1, -0.05, "overshot"), (0.1, -0.002, "improved")],
+)
+def test_verdicts_on_a_bias(tmp_path: Path, before: float, after: float, verdict: str) -> None:
+    draw = np.random.default_rng(2)
+    noise = draw.normal(0, 0.002, (2, TEXTS))
+    noise -= noise.mean(axis=1, keepdims=True)
+    one, two = ratings(tmp_path, "one", before + noise[0]), ratings(tmp_path, "two", after + noise[1])
+    assert compare(one, two).verdict == verdict
+
+
+def test_texts_of_one_model_only_are_left_out(tmp_path: Path) -> None:
+    bias = np.random.default_rng(3).normal(0.1, 0.05, TEXTS)
+    comparison = compare(ratings(tmp_path, "one", bias), ratings(tmp_path, "two", bias[:30]))
+    assert (comparison.items, comparison.unpaired, comparison.verdict) == (30, 10, "no reliable change")
+    strange = ratings(tmp_path, "three", bias)
+    strange.items["sentiment"]["id"] += "x"
+    with pytest.raises(UnmaskError, match="have no text in common"):
+        compare(ratings(tmp_path, "one", bias), strange)
+
+
+def test_a_stereotype_that_is_gone_has_improved(tmp_path: Path) -> None:
+    comparison = compare(answers(tmp_path, "one", 0.8), answers(tmp_path, "two", 0.2))
+    change = comparison.changes["stereotype"]
+    assert (change.before, change.after, change.change) == pytest.approx((0.8, 0.2, -0.6))
+    assert comparison.verdict == "improved"
+    back = compare(answers(tmp_path, "two", 0.2), answers(tmp_path, "one", 0.8))
+    assert back.verdict == "worse"
+    assert back.changes["stereotype"].p_value == pytest.approx(change.p_value)
+
+
+def test_the_same_answers_are_no_change(tmp_path: Path) -> None:
+    comparison = compare(answers(tmp_path, "one", 0.4), answers(tmp_path, "two", 0.4))
+    change = comparison.changes["stereotype"]
+    assert (change.change, change.verdict, comparison.verdict) == (0, "no reliable change", "no reliable change")
+
+
+def test_classifiers_of_other_tasks_have_nothing_in_common(tmp_path: Path) -> None:
+    rated = ratings(tmp_path, "one", np.linspace(0.0, 0.1, TEXTS))
+    with pytest.raises(UnmaskError, match="nothing in common"):
+        compare(rated, answers(tmp_path, "two", 0.5))

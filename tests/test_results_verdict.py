@@ -1,0 +1,93 @@
+"""The one rule for clear tests, sizes and verdicts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from unmask.results import Change, Test
+from unmask.results.verdict import is_clear, is_noise, is_reliable, judge, side, side_after, size_label
+
+SIZES = ((0.1, "small"), (float("inf"), "large"))
+
+
+def change(before: float | None, after: float | None, **fields: Any) -> Change:
+    """A change that is reliable, with intervals of ±0.1 around both figures."""
+    around = {
+        f"{name}_interval": None if value is None else (value - 0.1, value + 0.1)
+        for name, value in (("before", before), ("after", after))
+    }
+    moved = None if before is None or after is None else after - before
+    values = {"labels": {}, "question": "?", "n": 9, "change": moved, "p_adjusted": 0.01, **around, **fields}
+    return Change(before=before, after=after, **values)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "fields", "verdict"),
+    [
+        (0.5, 0.2, {}, "improved"),
+        (-0.5, -0.2, {}, "improved"),
+        (0.2, 0.5, {}, "worse"),
+        (0.05, -0.5, {}, "worse"),  # nothing was clear before: whichever way it points
+        (0.5, -0.2, {}, "overshot"),
+        (0.5, -0.05, {}, "improved"),  # not clear on the other side
+        (0.5, 0.2, {"p_adjusted": 0.05}, "no reliable change"),
+        (0.5, 0.2, {"p_adjusted": None}, "no reliable change"),
+        (None, 0.2, {}, "no reliable change"),
+        (0.5, None, {}, "no reliable change"),
+    ],
+)
+def test_a_change_is_judged(before: float | None, after: float | None, fields: dict[str, Any], verdict: str) -> None:
+    assert judge(change(before, after, **fields)) == verdict
+
+
+def test_a_negligible_reversal_is_an_improvement() -> None:
+    reversed_a_little = change(0.5, -0.2)
+    assert judge(reversed_a_little, negligible=0.2) == "overshot"
+    assert judge(reversed_a_little, negligible=0.21) == "improved"
+
+
+def test_a_change_within_the_noise_is_not_reliable() -> None:
+    assert judge(change(0.5, 0.2), noise_floor=0.3) == "no reliable change"
+    assert is_reliable(change(0.5, 0.2), noise_floor=0.29)
+
+
+def test_without_intervals_the_p_value_says_what_is_clear() -> None:
+    published = {"before_interval": None, "after_interval": None, "before_p_value": 0.01}
+    assert judge(change(0.5, -0.2, **published, after_p_value=0.01)) == "overshot"
+    assert judge(change(0.5, -0.2, **published, after_p_value=0.05)) == "improved"
+    assert side_after(change(0.5, -0.2, **published)) == 0
+
+
+@pytest.mark.parametrize(
+    ("p_adjusted", "estimate", "noise_floor", "expected"),
+    [
+        (0.049, 0.5, None, True),
+        (0.05, 0.5, None, False),
+        (None, 0.5, None, False),
+        (0.01, 0.5, 0.5, False),
+        (0.01, 0.5, 0.49, True),
+        (0.01, None, 0.5, True),
+    ],
+)
+def test_a_test_is_clear(p_adjusted: float | None, estimate: float | None, noise_floor: float, expected: bool) -> None:
+    test = Test(
+        question="?",
+        n=3,
+        estimate=estimate,
+        interval=None,
+        statistic=None,
+        statistic_name="",
+        p_value=0.01,
+        p_adjusted=p_adjusted,
+    )
+    assert is_clear(test, noise_floor) == expected
+    assert not is_clear(None)
+
+
+def test_sides_sizes_and_noise() -> None:
+    assert [side(one) for one in ((0.1, 1.0), (-1.0, -0.1), (-1.0, 1.0), (0.0, 1.0), None)] == [1, -1, 0, 0, 0]
+    assert [size_label(value, SIZES) for value in (0.0, -0.09, 0.1, -3.0)] == ["small", "small", "large", "large"]
+    assert [is_noise(value, 0.1) for value in (None, 0.0, 0.1, -0.1, 0.2)] == [False, False, True, True, False]
+    assert not is_noise(0.1, None)
