@@ -1,0 +1,67 @@
+"""Compare the numbers of all recorded runs with what the code gives now; `--record` records them.
+
+make golden                                   # all cases, equal to the last bit on the machine that recorded them
+python tests/golden/check.py --tolerance 1e-9 # on another machine
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from golden.cases import CASES, Case, prepare, run
+from golden.values import Value, differences
+
+RECORDED = Path(__file__).parent / "recorded"
+SHOWN = 12
+
+
+def load(case: Case) -> dict[str, Value]:
+    """The recorded numbers of a case."""
+    values: dict[str, Value] = json.loads(gzip.decompress((RECORDED / f"{case.name}.json.gz").read_bytes()))
+    return values
+
+
+def save(case: Case, values: dict[str, Value]) -> None:
+    """Record the numbers of a case."""
+    RECORDED.mkdir(exist_ok=True)
+    text = json.dumps(values, sort_keys=True, indent=0)
+    (RECORDED / f"{case.name}.json.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
+
+
+def main() -> int:
+    """Run the cases; exit with 1 where a number differs."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help="cases to run; all by default, with those they read")
+    parser.add_argument("--record", action="store_true", help="record the numbers instead of comparing them")
+    parser.add_argument("--tolerance", type=float, default=0.0)
+    options = parser.parse_args()
+    changed = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        prepare(folder)
+        for case in CASES:
+            if options.names and case.name not in options.names:
+                continue
+            start = time.monotonic()
+            values = run(case, folder)
+            if options.record:
+                save(case, values)
+            lines = [] if options.record else differences(load(case), values, options.tolerance)
+            changed += bool(lines)
+            state = "recorded" if options.record else f"{len(lines)} differences" if lines else "equal"
+            print(f"{case.name}: {len(values)} values, {state}, {time.monotonic() - start:.0f} s", flush=True)
+            for line in lines[:SHOWN]:
+                print(f"    {line}")
+    return int(changed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
