@@ -45,6 +45,7 @@ def compare(before: unmask.Audit, after: unmask.Audit) -> Comparison:
     compared = unmask.compare(before, after, usefulness=False)
     (comparison,) = compared.comparisons
     assert comparison.headline[:20] in render(compared.result, compared.items)
+    assert {"before", "after", "change"} <= set(compared.items[comparison.name])
     assert comparison.verdict in compared.summary()
     return comparison
 

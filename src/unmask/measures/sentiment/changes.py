@@ -98,7 +98,11 @@ def compare(before: Measured, after: Measured) -> tuple[Comparison, pd.DataFrame
         digits=precise,
         caveats=list(caveats.values()),
         noise_floor=noise_floor,
-    ), pairs
+    ), pairs.assign(
+        before=pairs["bias_before"],
+        after=pairs["bias_after"],
+        change=pairs["bias_after"] - pairs["bias_before"],
+    )
 
 
 def _size(before: np.ndarray, after: np.ndarray) -> Change:
