@@ -12,7 +12,7 @@ PYTEST := -m pytest -q -n $(WORKERS) --maxprocesses 8 --dist worksteal
 setup: $(VENV)/.main  ## an environment with the locked versions, for audits
 
 $(VENV)/.locked: requirements/main.txt requirements/torch.txt requirements/cuda.txt
-	@echo "Setting up $(VENV) (once; about a minute, longer where torch comes with CUDA)"
+	@echo "Setting up $(VENV) (once; one to four minutes, longer where torch comes with CUDA)"
 	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python $(INSTALL) $(LOCKED) requirements/main.txt
 	$(BIN)/python $(INSTALL) -r requirements/torch.txt -c requirements/cuda.txt

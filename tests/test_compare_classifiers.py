@@ -18,11 +18,11 @@ from unmask.results import Comparison
 TEXTS = 40
 
 
-def ratings(folder: Path, name: str, bias: np.ndarray, **columns: object) -> unmask.Audit:
+def ratings(folder: Path, name: str, bias: np.ndarray) -> unmask.Audit:
     """Recorded ratings of texts whose female version is rated .5."""
     label = ["good" if value > 0.5 else "bad" for value in 0.5 + bias]
     frame = pd.DataFrame({"id": [f"t{at}" for at in range(len(bias))], "p_female": 0.5, "p_male": 0.5 + bias})
-    frame = frame.assign(changed=True, choice_female="bad", choice_male=label, **columns)
+    frame = frame.assign(changed=True, choice_female="bad", choice_male=label)
     frame.to_csv(folder / f"{name}.csv", index=False)
     return unmask.analyse(folder / f"{name}.csv", measure="sentiment")
 
@@ -45,6 +45,7 @@ def compare(before: unmask.Audit, after: unmask.Audit) -> Comparison:
     compared = unmask.compare(before, after, usefulness=False)
     (comparison,) = compared.comparisons
     assert comparison.headline[:20] in render(compared.result, compared.items)
+    assert {"before", "after", "change"} <= set(compared.items[comparison.name])
     assert comparison.verdict in compared.summary()
     return comparison
 

@@ -24,6 +24,7 @@ from packaging.utils import parse_wheel_filename
 
 ROOT = Path(__file__).parents[1]
 HEADER = "# Made by `make lock`; do not edit. One line per package: version, platform, SHA-256 of its files."
+CUDA_HEADER = "# Made by `make lock`; do not edit. Versions of what only CUDA builds of torch need, as constraints."
 TORCH = re.compile(r"torch==")
 CUDA = re.compile(r"triton==|cuda-|nvidia-")
 PLATFORMS = re.compile(r"any|manylinux\w*_(x86_64|aarch64)|macosx\w*_(arm64|universal2)|win_amd64")
@@ -56,7 +57,8 @@ def main() -> None:
         "cuda.txt": [line.partition(" ; ")[0] for line in main_lines if CUDA.match(line)],
     }
     for name, lines in locks.items():
-        (ROOT / "requirements" / name).write_text("\n".join([HEADER, *lines]) + "\n")
+        header = CUDA_HEADER if name == "cuda.txt" else HEADER
+        (ROOT / "requirements" / name).write_text("\n".join([header, *lines]) + "\n")
         print(f"requirements/{name}: {len(lines)} packages")
 
 

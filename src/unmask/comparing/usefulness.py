@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 WORDS, STATED = "masked words", "stated gender"
 NOT_MEASURED = "usefulness-not-measured"
+CLASSIFIED = ("sentiment", "inference")
+"""Measures of classifiers."""
 ASKED = ("association", "crows-pairs")
 """Measures of masked language models, which alone can be asked for words."""
 
@@ -50,7 +52,10 @@ def measure(
     measured = Measured()
     languages = [one.language for one in subjects[0].result.measurements if one.name in ASKED]
     if not languages:
-        return _without(measured, f"{subjects[0].name} was not audited for what it fills in (association)")
+        why = f"{subjects[0].name} was not audited for what it fills in (association)"
+        if any(one.name in CLASSIFIED for one in subjects[0].result.measurements):
+            why = "neutral text is for masked language models; compare the accuracy of classifiers on your own test set"
+        return _without(measured, why)
     english = "en" in languages
     if text is None and not english:
         return _without(

@@ -30,8 +30,8 @@ RULES = {
     "no reliable change": "The change may be chance (p ≥ .05 after correction), or is within the noise of the"
     " computation.",
     "overshot": "The bias was reversed: before, the figure was clearly on one side of zero, and after, clearly on the"
-    " other, by more than a negligible amount (odds by a factor of 1.1). Clearly: the 95\u00a0% interval leaves zero"
-    " out, or where there is none, p < .05.",
+    " other, by more than a negligible amount (odds by a factor of 1.1, ratings by 0.5\u00a0% of their scale, shares of"
+    " answers by .02). Clearly: the 95\u00a0% interval leaves zero out, or where there is none, p < .05.",
     "improved": "The figure is nearer to zero after than before.",
     "worse": "The figure is as far from zero as before, or farther.",
 }

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 COLUMNS = {
     "association": "sentence person gender profession group before after change association log_p_target log_p_prior"
     " workforce_share model language corpus",
-    "sentiment": "text label changed_terms bias p_female p_male choice_female choice_male words terms language corpus"
-    " id",
-    "inference": "premise hypothesis occupation occupation_type gender set prediction p_entailment p_neutral"
-    " p_contradiction language corpus",
+    "sentiment": "text label changed_terms before after change bias p_female p_male choice_female choice_male words"
+    " terms model language corpus id",
+    "inference": "premise hypothesis occupation occupation_type gender set before after change prediction"
+    " p_entailment p_neutral p_contradiction model language corpus",
     "geometry": "word bias side cluster cluster_removed predicted predicted_removed male_neighbours"
     " male_neighbours_removed stereotype words model compared language corpus",
     "crows-pairs": "sent_more sent_less direction before after difference model language corpus",

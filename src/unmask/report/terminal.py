@@ -21,6 +21,8 @@ from unmask.results.comparison import Change, Comparison, ComparisonResult
 from unmask.results.numbers import interval, number, p_value
 
 STYLES = {"improved": "bold green", "overshot": "bold yellow", "worse": "bold red"}
+MOST_DIGITS = 3
+"""More would not leave room for the verdict in 80 columns."""
 
 
 def show(result: AuditResult, console: Console) -> None:
@@ -133,7 +135,7 @@ def _changes(comparison: Comparison) -> Table:
     rows.columns[0].min_width = 13
     for name, change in comparison.changes.items():
         if change.labels["contrast"] != "mean":
-            line = change_line(_short(name, change), change, digits=comparison.digits)
+            line = change_line(_short(name, change), change, digits=min(comparison.digits, MOST_DIGITS))
             by = f"{line.change} {line.interval}".rstrip()
             rows.add_row(escape(line.name), f"{line.before} → {line.after}", by, line.p, line.verdict)
     return rows

@@ -83,7 +83,11 @@ def compare(before: Measured, after: Measured) -> tuple[Comparison, pd.DataFrame
         unpaired=len(before.items) + len(after.items) - 2 * len(pairs),
         changes=changes,
         caveats=list(caveats.values()),
-    ), pairs
+    ), pairs.assign(
+        before=pairs["prediction_before"],
+        after=pairs["prediction_after"],
+        change=(pairs["prediction_before"] != pairs["prediction_after"]).astype(float),
+    )
 
 
 def _change(name: str, question: str, before: Test, after: Test) -> Change:

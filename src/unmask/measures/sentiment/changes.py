@@ -58,10 +58,10 @@ def compare(before: Measured, after: Measured) -> tuple[Comparison, pd.DataFrame
         n=int(changed.sum()),
         before=float(bias.mean()),
         before_interval=tests[0].interval,
-        before_p_value=tests[0].p_value,
+        before_p_value=tests[0].p_value if tests[0].interval is None else mean_bias(bias).p_value,
         after=float(bias_after.mean()),
         after_interval=tests[1].interval,
-        after_p_value=tests[1].p_value,
+        after_p_value=tests[1].p_value if tests[1].interval is None else mean_bias(bias_after).p_value,
         change=moved.value,
         interval=moved.interval,
         statistic=moved.statistic,
@@ -98,7 +98,11 @@ def compare(before: Measured, after: Measured) -> tuple[Comparison, pd.DataFrame
         digits=precise,
         caveats=list(caveats.values()),
         noise_floor=noise_floor,
-    ), pairs
+    ), pairs.assign(
+        before=pairs["bias_before"],
+        after=pairs["bias_after"],
+        change=pairs["bias_after"] - pairs["bias_before"],
+    )
 
 
 def _size(before: np.ndarray, after: np.ndarray) -> Change:
