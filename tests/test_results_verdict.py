@@ -89,5 +89,5 @@ def test_a_test_is_clear(p_adjusted: float | None, estimate: float | None, noise
 def test_sides_sizes_and_noise() -> None:
     assert [side(one) for one in ((0.1, 1.0), (-1.0, -0.1), (-1.0, 1.0), (0.0, 1.0), None)] == [1, -1, 0, 0, 0]
     assert [size_label(value, SIZES) for value in (0.0, -0.09, 0.1, -3.0)] == ["small", "small", "large", "large"]
-    assert [is_noise(value, 0.1) for value in (None, 0.0, 0.1, -0.1, 0.2)] == [False, False, True, True, False]
-    assert not is_noise(0.1, None)
+    assert [is_noise(value, 0.1) for value in (None, 0.0, 0.1, -0.1, 0.2)] == [False, True, True, True, False]
+    assert not is_noise(0.0, None)

@@ -33,7 +33,7 @@ def verdict(test: Test | None, measurement: Measurement, more: str, less: str, n
         return "not tested"
     if not understands(measurement):
         return "inconclusive"
-    if is_noise(test.estimate, measurement.noise_floor):
+    if test.estimate and is_noise(test.estimate, measurement.noise_floor):  # shares of answers can be exactly equal
         return "below the noise of the computation"
     if not is_clear(test, measurement.noise_floor):
         return nothing

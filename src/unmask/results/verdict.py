@@ -36,8 +36,8 @@ def is_significant(p_value: float | None) -> bool:
 
 
 def is_noise(value: float | None, noise_floor: float | None) -> bool:
-    """Whether a value differs from zero by no more than the noise of the computation."""
-    return value is not None and 0 < abs(value) <= (noise_floor or 0.0)
+    """Whether a value is no further from zero than the noise of the computation; unknown noise is none."""
+    return value is not None and noise_floor is not None and abs(value) <= noise_floor
 
 
 def is_clear(test: Test | None, noise_floor: float | None = None) -> bool:
