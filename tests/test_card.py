@@ -21,11 +21,12 @@ from commands import unmask as _run
 from pages import EVIL
 from unmask.auditing import Settings
 from unmask.errors import UnmaskError
+from unmask.measures.inference.details import Inference
 from unmask.models.weights import weights_at
 from unmask.report.card import BEGIN, END, update
 from unmask.report.card_command import commands
 from unmask.report.front_matter import is_ours, split
-from unmask.results import AuditResult, Caveat, Group, Inference, Measurement, ModelInfo, Origin, Test, storage
+from unmask.results import AuditResult, Caveat, Estimate, Measurement, ModelInfo, Origin, storage
 
 BODY = "\n# My model 🎉\n\nText with trailing spaces.  \n\n| a | b |\n|---|---|\n"
 FOREIGN = """\
@@ -55,10 +56,10 @@ FRONTS = {
 }
 
 
-def _test(estimate: float, **changes: Any) -> Test:
+def _test(estimate: float, **changes: Any) -> Estimate:
     given: dict[str, Any] = {"question": "?", "n": 90, "estimate": estimate, "interval": (estimate - 1, estimate + 1)}
     given |= {"statistic": 1.5, "statistic_name": "t", "p_value": 0.01, "p_adjusted": 0.02}
-    return Test(**(given | changes))
+    return Estimate(**(given | changes))
 
 
 def _measurement(name: str = "association", **changes: Any) -> Measurement:
@@ -69,7 +70,7 @@ def _measurement(name: str = "association", **changes: Any) -> Measurement:
         "protocol": "sound",
         "headline": "It is biased: 0.42 [−0.58, 1.42]. That is small.",
         "items": 90,
-        "groups": {"all pairs": Group(labels={}, n=262, mean=0.6, interval=(0.5, 0.7))},
+        "groups": {"all pairs": Estimate(labels={}, n=262, value=0.6, interval=(0.5, 0.7))},
         "tests": {"stereotype": _test(0.4217), "other": _test(9.0)},
         "caveats": [Caveat(code="few-words", text="The words are few.")],
     }
@@ -310,7 +311,7 @@ def test_a_measure_that_is_not_known_here_and_one_without_a_value() -> None:
 def test_what_cannot_be_read_as_bias_is_no_result() -> None:
     agreement = _measurement(language="de", caveats=[Caveat(code="grammatical-agreement", text="It drowns.")])
     known = Inference(sets=[], by_type=[], occupations=[], templates=1, inconclusive="it takes everybody for a man, so")
-    score = {"NLI-CoAL": Group(labels={}, n=80, mean=0.3)}
+    score = {"NLI-CoAL": Estimate(labels={}, n=80, value=0.3)}
     made = update("", [_audit(agreement, _measurement("inference", groups=score, inference=known))])
     assert [(one["type"], one["value"]) for result in _results(made) for one in result["metrics"]] == [
         ("unmask-association-none", "none"),

@@ -26,6 +26,7 @@ from unmask.errors import UnmaskError
 from unmask.measures.association import Measured, compare, judge
 from unmask.measures.association.analyse_sound import mean_over
 from unmask.measures.association.changes import correlation_change
+from unmask.measures.association.details import AssociationChanges, AssociationDetails
 from unmask.measures.association.tables import Table
 from unmask.measures.association.verdict import verdict_of
 from unmask.probes.association import build
@@ -119,8 +120,8 @@ def test_table_4_is_that_of_an_independent_computation(data: Path) -> None:
         for column in ("Pre_Assoc", "Post_Assoc")
     ]
     found = _compare(*sides).comparisons[0]
-    assert [row.group for row in found.table] == ["male", "female", "balanced"]
-    for row in found.table:
+    assert [row.group for row in found.read_details(AssociationChanges).table] == ["male", "female", "balanced"]
+    for row in found.read_details(AssociationChanges).table:
         of_kind = frame[frame["Prof_Gender"] == row.group]
         female, male = (of_kind[of_kind["Gender"] == gender] for gender in ("female", "male"))
         assert (row.female_before, row.male_before) == pytest.approx(TABLE_4[row.group], abs=0.0051)
@@ -139,7 +140,10 @@ def test_table_4_is_that_of_an_independent_computation(data: Path) -> None:
         assert test.change == pytest.approx(difference.mean())
         assert test.interval is None
     assert found.changes["male professions, male persons"].p_value is None
-    assert {one.name: (one.before, one.after) for one in found.hypotheses}["H2"] == ("supported", "contradicted")
+    assert {one.name: (one.before, one.after) for one in found.read_details(AssociationChanges).hypotheses}["H2"] == (
+        "supported",
+        "contradicted",
+    )
     assert found.verdict == "overshot"
 
 
@@ -153,8 +157,8 @@ def test_the_real_mitigation_reversed_a_preference(data: Path) -> None:
     assert found.headline.startswith("The stereotype shrank")
     assert "8.73 times" in found.headline
     assert "balanced professions the preference was reversed" in found.headline
-    assert len(found.professions) == 60
-    sizes = [abs(one.change or 0) for one in found.professions]
+    assert len(found.read_details(AssociationChanges).professions) == 60
+    sizes = [abs(one.change or 0) for one in found.read_details(AssociationChanges).professions]
     assert sizes == sorted(sizes, reverse=True)
 
 
@@ -186,7 +190,7 @@ def test_the_interval_of_a_change_is_worked_by_hand(tmp_path: Path) -> None:
 def test_the_change_of_a_correlation_is_that_of_two_correlations(audited: Audited) -> None:
     one, other = audited(1.0, noise=1.0), audited(0.3, other=True, noise=1.0)
     change = _compare(one, other).comparisons[0].changes["workforce share, pearson"]
-    r = [audit.measurements[0].tests["workforce share, pearson"].estimate or 0.0 for audit in (one, other)]
+    r = [audit.measurements[0].tests["workforce share, pearson"].value or 0.0 for audit in (one, other)]
     assert [change.before, change.after] == pytest.approx(r)
     assert change.change == pytest.approx(r[1] - r[0])
     assert change.effect_size == pytest.approx(np.arctanh(r[1]) - np.arctanh(r[0]))
@@ -199,9 +203,14 @@ def test_sides_are_those_of_their_audits(audited: Audited) -> None:
     found = _compare(before, after).comparisons[0]
     for name, change in found.changes.items():
         one, other = (audit.measurements[0].tests[name] for audit in (before, after))
-        assert (change.before, change.before_interval) == (one.estimate, one.interval)
-        assert (change.after, change.after_interval) == (other.estimate, other.interval)
-    assert [one.before for one in found.hypotheses] == [one.answer for one in before.measurements[0].hypotheses]
+        assert (change.before, change.before_interval) == (one.value, one.interval)
+        assert (change.after, change.after_interval) == (other.value, other.interval)
+    assert [
+        one.before for one in found.read_details(AssociationDetails).read_details(AssociationChanges).hypotheses
+    ] == [
+        one.answer
+        for one in before.measurements[0].read_details(AssociationDetails).read_details(AssociationChanges).hypotheses
+    ]
 
 
 def test_without_a_change_5_percent_are_found_changed() -> None:
@@ -253,7 +262,7 @@ def test_the_same_scores_have_not_changed(tmp_path: Path) -> None:
     assert found.verdict == "no reliable change"
     assert {change.change for change in found.changes.values()} == {0.0}
     assert {change.p_adjusted for change in found.changes.values()} == {1.0}
-    assert {(row.w, row.r, row.p_value) for row in found.table} == {(0.0, None, 1.0)}
+    assert {(row.w, row.r, row.p_value) for row in found.read_details(AssociationChanges).table} == {(0.0, None, 1.0)}
 
 
 def test_a_single_profession_and_pair_have_no_test(tmp_path: Path) -> None:
@@ -281,8 +290,8 @@ def test_items_that_only_one_has_are_left_out(protocol: str, tmp_path: Path) -> 
         _recorded(same, tmp_path, "same", protocol), _recorded(lacking, tmp_path, "again", protocol)
     ).comparisons[0]
     assert both.changes == alone.changes
-    assert both.hypotheses == alone.hypotheses
-    assert both.table == alone.table
+    assert both.read_details(AssociationChanges).hypotheses == alone.read_details(AssociationChanges).hypotheses
+    assert both.read_details(AssociationChanges).table == alone.read_details(AssociationChanges).table
 
 
 def test_a_row_without_its_counterpart_leaves_the_published_table(tmp_path: Path) -> None:
@@ -292,7 +301,7 @@ def test_a_row_without_its_counterpart_leaves_the_published_table(tmp_path: Path
     short = Measured("1", measured[1].measurement, measured[1].items.drop(index=0))
     found, items = compare(measured[0], short, seed=1)
     assert (found.items, found.unpaired, len(items)) == (70, 3, 70)
-    assert [row.n for row in found.table] == [11, 12, 12]
+    assert [row.n for row in found.read_details(AssociationChanges).table] == [11, 12, 12]
 
 
 def test_what_cannot_be_compared_is_left_out_and_named(tmp_path: Path) -> None:

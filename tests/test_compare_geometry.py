@@ -26,6 +26,7 @@ from unmask.measures import crows_pairs, geometry
 from unmask.measures.association import Measured
 from unmask.measures.crows_pairs.analyse_sound import analyse as analyse_pairs
 from unmask.measures.geometry.changes import correlation_change
+from unmask.measures.geometry.details import Geometry, GeometryChange
 from unmask.models.vectors import Vectors, write
 from unmask.probes.asked import stereotypes
 from unmask.report.comparison import render
@@ -151,7 +152,7 @@ def test_without_a_change_5_percent_of_correlations_are_found_changed() -> None:
 
 
 def test_what_plain_removal_leaves_is_that_of_the_model_before() -> None:
-    change, audited = _only(findings()).geometry, before().result.measurements[0].geometry
+    change, audited = _only(findings()).read_details(Geometry), before().result.measurements[0].read_details(Geometry)
     assert change is not None
     assert audited is not None
     for one in change.tests:
@@ -213,8 +214,7 @@ def test_words_that_only_one_knows_are_left_out_of_both() -> None:
     table = [words[at] for at in kept], matrix[kept]
     found = job.run(planted(), [table], job.Settings(audit=FEW, usefulness=False))
     one = _only(found)
-    assert one.geometry is not None
-    assert one.geometry.unknown == sorted(lost)
+    assert one.read_details(GeometryChange).unknown == sorted(lost)
     assert (one.unpaired, one.items) == (10, len(before().items["geometry"]) - 10)
     assert "10 words have no vector in (words, matrix)-2" in " ".join(caveat.text for caveat in one.caveats)
     assert not set(found.items["geometry"]["word"]) & set(lost)
@@ -304,8 +304,7 @@ def test_classification_speaks_for_the_whole(
 def _judge(changes: dict[str, Change]) -> Comparison:
     """What is said of these changes, where nothing stands beside them."""
     found = _only(findings())
-    assert found.geometry is not None
-    bare = found.geometry.model_copy(update={"tests": []})
+    bare = found.read_details(GeometryChange).model_copy(update={"tests": []})
     return geometry.judge(found.model_copy(update={"changes": changes, "geometry": bare}))
 
 
@@ -319,15 +318,17 @@ def test_a_sure_change_is_not_called_large(after: float, said: str) -> None:
 def test_professions_are_reversed_only_below_what_plain_removal_leaves() -> None:
     """A profession is no neighbour of its own, so that chance lies a little below zero."""
     found = _only(findings())
-    assert found.geometry is not None
-    around = found.geometry.test("neighbours")
+    around = found.read_details(GeometryChange).test("neighbours")
     assert around is not None
     assert around.others is not None
     for after, verdict in ((around.others.low - 0.2, "overshot"), (around.others.mean, "improved")):
         change = _change(0.8, after).model_copy(update={"after_interval": (after - 0.1, -0.001)})
         tests = [around.model_copy(update={"after": after})]
         moved = found.model_copy(
-            update={"changes": {"neighbours": change}, "geometry": found.geometry.model_copy(update={"tests": tests})}
+            update={
+                "changes": {"neighbours": change},
+                "geometry": found.read_details(GeometryChange).model_copy(update={"tests": tests}),
+            }
         )
         assert geometry.judge(moved).changes["neighbours"].verdict == verdict
 

@@ -238,7 +238,7 @@ def test_sound_counts_a_tie_half_and_tests_all_pairs_alone() -> None:
     directions = ["stereo"] * 6 + ["antistereo"] * 4
     items = items_of([1, 2, 3, 4, 5, -1, 6, 7, -2, 0], directions).assign(female=["more"] * 5 + ["less"] * 5)
     found = PROTOCOLS["sound"].analyse(items, 0)
-    shares: dict[str, Any] = {name: (group.n, group.mean) for name, group in found.groups.items()}
+    shares: dict[str, Any] = {name: (group.n, group.value) for name, group in found.groups.items()}
     assert shares == {
         "all pairs": (10, 0.75),
         "stereo pairs": (6, pytest.approx(5 / 6)),
@@ -248,10 +248,10 @@ def test_sound_counts_a_tie_half_and_tests_all_pairs_alone() -> None:
     }
     assert list(found.tests) == ["stereotype", "likelihood"]
     stereotype, likelihood = found.tests["stereotype"], found.tests["likelihood"]
-    assert (stereotype.estimate, stereotype.effect_size) == (0.25, 0.75)
+    assert (stereotype.value, stereotype.effect_size) == (0.25, 0.75)
     assert stereotype.p_value == pytest.approx(92 / 512)
     assert stereotype.interval == pytest.approx((0.4422 - 0.5, 0.9190 - 0.5), abs=1e-4)
-    assert likelihood.estimate == pytest.approx(2.5)
+    assert likelihood.value == pytest.approx(2.5)
     spread = np.std([1, 2, 3, 4, 5, -1, 6, 7, -2, 0], ddof=1)
     assert likelihood.statistic == pytest.approx(2.5 / (spread / np.sqrt(10)))
     assert (found.name, found.language, found.corpus, found.items) == ("crows-pairs", "en", "crows-pairs", 10)
@@ -263,7 +263,7 @@ def test_sound_counts_a_tie_half_and_tests_all_pairs_alone() -> None:
 def test_published_rounds_and_counts_a_tie_against_the_metric() -> None:
     directions = ["stereo"] * 4 + ["antistereo"] * 3
     found = PROTOCOLS["published"].analyse(items_of([1, 2, -1, 0.0004, 3, -1, -1], directions), 0)
-    shares: dict[str, Any] = {name: (group.n, group.mean) for name, group in found.groups.items()}
+    shares: dict[str, Any] = {name: (group.n, group.value) for name, group in found.groups.items()}
     assert shares == {
         "all pairs": (7, pytest.approx(3 / 7)),
         "stereo pairs": (3, pytest.approx(2 / 3)),
@@ -280,11 +280,11 @@ def test_published_rounds_and_counts_a_tie_against_the_metric() -> None:
 def test_one_pair_and_pairs_of_one_direction_have_an_answer() -> None:
     for name, protocol in PROTOCOLS.items():
         found = interpret(protocol.analyse(items_of([1.0], ["stereo"]), 0))
-        assert found.groups["all pairs"].mean == 1.0
-        assert found.groups["antistereo pairs"].mean is None
+        assert found.groups["all pairs"].value == 1.0
+        assert found.groups["antistereo pairs"].value is None
         assert found.headline, name
     likelihood = PROTOCOLS["sound"].analyse(items_of([1.0]), 0).tests["likelihood"]
-    assert (likelihood.estimate, likelihood.interval, likelihood.p_value) == (1.0, None, None)
+    assert (likelihood.value, likelihood.interval, likelihood.p_value) == (1.0, None, None)
 
 
 def test_the_headline_says_what_was_found() -> None:

@@ -26,15 +26,16 @@ from unmask.errors import UnmaskError
 from unmask.gating.figures import Figure, growth
 from unmask.gating.limits import Allowed, judged_by
 from unmask.gating.policy import Rule
+from unmask.measures.inference.details import Distribution, Inference
+from unmask.measures.sentiment.details import Ratings
 from unmask.report import gate_terminal, junit
-from unmask.results import AuditResult, Caveat, Distribution, Group, Inference, Measurement, ModelInfo, Test
-from unmask.results.schema import Ratings
+from unmask.results import AuditResult, Caveat, Estimate, Measurement, ModelInfo
 from unmask.results.storage import save
 
 
-def _test(estimate: float | None, interval: tuple[float, float] | None, **changes: Any) -> Test:
+def _test(estimate: float | None, interval: tuple[float, float] | None, **changes: Any) -> Estimate:
     given: dict[str, Any] = {"question": "Is there?", "n": 90, "estimate": estimate, "interval": interval}
-    return Test(**(given | {"statistic": 1.5, "statistic_name": "t", "p_value": 0.2} | changes))
+    return Estimate(**(given | {"statistic": 1.5, "statistic_name": "t", "p_value": 0.2} | changes))
 
 
 def _measurement(name: str = "association", **changes: Any) -> Measurement:
@@ -45,7 +46,7 @@ def _measurement(name: str = "association", **changes: Any) -> Measurement:
         "protocol": "sound",
         "headline": "",
         "items": 90,
-        "groups": {"a group": Group(labels={}, n=45, mean=0.4, interval=(0.3, 0.5))},
+        "groups": {"a group": Estimate(labels={}, n=45, value=0.4, interval=(0.3, 0.5))},
         "tests": {"stereotype": _test(0.4, (0.1, 0.7), effect_size=0.9, effect_size_interval=(0.6, 1.2))},
     }
     return Measurement(**(given | changes))
@@ -141,7 +142,7 @@ def test_effect_sizes_and_groups_have_their_own_intervals() -> None:
 
 
 def test_a_share_of_crows_pairs_is_far_from_one_half() -> None:
-    share = Group(labels={}, n=262, mean=0.35, interval=(0.3, 0.4))
+    share = Estimate(labels={}, n=262, value=0.35, interval=(0.3, 0.4))
     pairs = _measurement("crows-pairs", groups={"all pairs": share})
     rule = {"measure": "crows-pairs", "group": "all pairs"}
     done = _gate(pairs, rule | {"magnitude_at_most": 0.1}, rule | {"magnitude_at_most": 0.099})
@@ -523,7 +524,7 @@ def test_a_real_audit_in_python(model_folder: Callable[[str], Path], tmp_path: P
     )
     test = audit.measurements[0].tests["stereotype"]
     assert test.interval
-    assert test.estimate is not None
+    assert test.value is not None
     for limit, verdict in ((test.interval[0], "kept"), (test.interval[0] - 1e-6, "broken")):
         rule = _rule(at_most=limit)
         assert unmask.gate(audit, {"rule": [rule]}).verdict == verdict

@@ -25,6 +25,7 @@ from unmask.lexicon.questions import questions
 from unmask.measures import inference
 from unmask.measures.inference import sums
 from unmask.measures.inference.conclusive import why_not
+from unmask.measures.inference.details import Inference
 from unmask.measures.inference.score import answered
 from unmask.measures.inference.sums import Sums
 from unmask.models.loading import load_classifier
@@ -228,14 +229,14 @@ def test_under_the_null_few_tests_reject() -> None:
 
 def test_a_stereotyped_model_is_found_and_a_habit_is_told_from_it() -> None:
     stereotyped = _measured(_stereotyped)
-    assert stereotyped.tests["stereotype"].estimate == pytest.approx(1.0)
-    assert stereotyped.tests["default"].estimate == 0.0
+    assert stereotyped.tests["stereotype"].value == pytest.approx(1.0)
+    assert stereotyped.tests["default"].value == 0.0
     assert stereotyped.groups["NLI-CoAL"].mean == pytest.approx(2 / 3)
     assert not stereotyped.inference.inconclusive
     assert "as stereotypes have it" in stereotyped.headline
     habit = _measured(_everybody_is_a_man)
-    assert habit.tests["stereotype"].estimate == pytest.approx(0.0)
-    assert habit.tests["default"].estimate == pytest.approx(1.0)
+    assert habit.tests["stereotype"].value == pytest.approx(0.0)
+    assert habit.tests["default"].value == pytest.approx(1.0)
     assert habit.groups["NLI-CoAL"].mean == pytest.approx(0.8, abs=0.01)  # higher than the stereotyped model's
     assert "taken for men" in habit.headline
     assert "leans to men with female occupations as with male ones" in habit.inference.inconclusive
@@ -555,7 +556,7 @@ def test_recorded_answers_without_probabilities(tmp_path: Path) -> None:
     items.to_csv(tmp_path / "answers.csv", index=False)
     found = unmask.analyse(tmp_path / "answers.csv").measurements[0]
     assert found.name == "inference"
-    assert found.groups["NLI-CoAL"].mean == pytest.approx((18 / 30 + 13 / 30 + 1 / 3) / 3)
+    assert found.groups["NLI-CoAL"].value == pytest.approx((18 / 30 + 13 / 30 + 1 / 3) / 3)
     assert "stereotype, probabilities" not in found.tests
     assert {"control-missing", "one-pair-of-words"} <= {caveat.code for caveat in found.caveats}
     for column, value, said in (
@@ -621,8 +622,7 @@ def test_the_released_sets_are_the_published_protocol(data: Path, monkeypatch: p
     assert found.corpus == "nli-coal"
     assert not found.tests
     assert found.groups["NLI-CoAL"].interval is None
-    assert found.inference is not None
-    assert {one.name for one in found.inference.sets} == {"PS", "AS", "NS"}
+    assert {one.name for one in found.read_details(Inference).sets} == {"PS", "AS", "NS"}
 
 
 @pytest.mark.parametrize("language", words.LANGUAGES)

@@ -13,19 +13,10 @@ import pytest
 
 from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium, seen
 from unmask import analyse, compare
+from unmask.measures.association.details import HypothesisChange, ProfessionChange, TableRow
 from unmask.report.comparison import RULES, render
 from unmask.report.terminal import comparison_text
-from unmask.results.comparison import (
-    Change,
-    Comparison,
-    ComparisonResult,
-    Figure,
-    HypothesisChange,
-    ProfessionChange,
-    Side,
-    TableRow,
-    Usefulness,
-)
+from unmask.results.comparison import Change, Comparison, ComparisonResult, Figure, Side, Usefulness
 from unmask.results.numbers import number
 from unmask.results.record import Interval
 from unmask.results.schema import Caveat, ModelInfo

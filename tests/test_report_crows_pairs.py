@@ -68,7 +68,7 @@ def test_every_section_and_the_result_s_own_numbers() -> None:
     ):
         assert heading in text, heading
     share = measurement.groups["all pairs"]
-    assert share.mean == pytest.approx(29.5 / 40)
+    assert share.value == pytest.approx(29.5 / 40)
     assert share.interval
     bounds = f"{100 * share.interval[0]:.1f} to {100 * share.interval[1]:.1f} %"
     assert f"Stereotypical sentence likelier 73.8 % 95 % interval {bounds}, p" in text

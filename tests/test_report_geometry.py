@@ -25,6 +25,7 @@ from pages import (
 from test_report_html import _audit
 from unmask.measures.geometry import PROTOCOLS, interpret
 from unmask.measures.geometry.associations import Associations
+from unmask.measures.geometry.details import Geometry, Neighbourhood, Reference, WordTest
 from unmask.measures.geometry.protocol import Run
 from unmask.measures.geometry.space import Space, make
 from unmask.report import geometry_marks, geometry_plots, geometry_professions, geometry_strips, terminal
@@ -34,7 +35,7 @@ from unmask.report.geometry_marks import Mark
 from unmask.report.geometry_professions import HEIGHT, WIDTH, professions_plot
 from unmask.report.html import render
 from unmask.report.pages import p as p_shown
-from unmask.results import Caveat, Measurement, Neighbourhood, Reference, Test, WordTest
+from unmask.results import Caveat, Estimate, Measurement
 from unmask.results.numbers import interval, number
 
 WORDS, SIZE, PROFESSIONS = 260, 12, 30
@@ -53,12 +54,12 @@ def _space(*names: str) -> Space:
     return make(words, matrix, male, female, missing=["absentee", "truant"], **given)
 
 
-def _association(name: str, d: float, p: float) -> Test:
-    return Test(
+def _association(name: str, d: float, p: float) -> Estimate:
+    return Estimate(
         labels={"contrast": "association", "test": name},
         question="Do male names go with career?",
         n=16,
-        estimate=d,
+        value=d,
         interval=(d - 0.5, d + 0.25),
         statistic=0.3,
         statistic_name="sum of associations",
@@ -105,8 +106,8 @@ def _page(measurement: Measurement, items: pd.DataFrame | None = None) -> str:
 
 def _with(measurement: Measurement, **changes: Any) -> Measurement:
     """The measurement with another geometry."""
-    assert measurement.geometry
-    return measurement.model_copy(update={"geometry": measurement.geometry.model_copy(update=changes)})
+    assert measurement.read_details(Geometry)
+    return measurement.model_copy(update={"geometry": measurement.read_details(Geometry).model_copy(update=changes)})
 
 
 def _bare(measurement: Measurement) -> Measurement:
@@ -159,12 +160,12 @@ def test_every_section_is_there(measured: tuple[Measurement, pd.DataFrame], page
 
 def test_numbers_are_those_of_the_result(measured: tuple[Measurement, pd.DataFrame], page: str) -> None:
     measurement, items = measured
-    assert measurement.geometry
+    assert measurement.read_details(Geometry)
     cards, text = _cards(page), seen(page)
     stereotype = measurement.tests["stereotype"]
-    assert f"r = {number(stereotype.estimate)} 95 % interval {interval(stereotype.interval)}" in cards
+    assert f"r = {number(stereotype.value)} 95 % interval {interval(stereotype.interval)}" in cards
     assert "d = 1.25 95 % interval [0.75, 1.50], p = 0.001 clear, as stereotypes have it WEAT 6, the strongest" in cards
-    for one in measurement.geometry.tests:
+    for one in measurement.read_details(Geometry).tests:
         assert one.value is not None
         assert one.reference
         name = geometry_strips.NAMES[one.name]
@@ -187,12 +188,15 @@ def test_numbers_are_those_of_the_result(measured: tuple[Measurement, pd.DataFra
             )
         assert f"{name[0].upper()}{name[1:]} {one.n} {value} {bounds}" in text
         assert f"{mean} {others} {one.reference.p_value:.3f}" in text
-    for scanned in measurement.geometry.scan[:3]:
+    for scanned in measurement.read_details(Geometry).scan[:3]:
         shares = f"{100 * scanned.accuracy:.1f} % {100 * scanned.chance_high:.1f} %"
         assert f"{scanned.clusters} {shares} {number(scanned.v_measure)} {p_shown(scanned.p_chance)}" in text
-    for near in measurement.geometry.professions:
+    for near in measurement.read_details(Geometry).professions:
         assert f"{near.profession} {'+' if near.bias > 0 else ''}{number(near.bias, 3)} {100 * near.male:.0f} %" in text
-    for side, words in (("male", measurement.geometry.most_male), ("female", measurement.geometry.most_female)):
+    for side, words in (
+        ("male", measurement.read_details(Geometry).most_male),
+        ("female", measurement.read_details(Geometry).most_female),
+    ):
         assert f"Most {side} {words[0].word}" in text
     drawn = items[np.isfinite(items["x"])]
     astray = (drawn["side"] != drawn["cluster"]).sum()
@@ -222,8 +226,8 @@ def test_a_value_is_judged_by_other_contrasts(
 
 def test_without_contrasts_it_says_so_and_draws_none(measured: tuple[Measurement, pd.DataFrame]) -> None:
     measurement = measured[0]
-    assert measurement.geometry
-    alone = [one.model_copy(update={"reference": None}) for one in measurement.geometry.tests]
+    assert measurement.read_details(Geometry)
+    alone = [one.model_copy(update={"reference": None}) for one in measurement.read_details(Geometry).tests]
     page = _page(_with(_bare(measurement), tests=alone))
     assert "was not compared with other contrasts" in seen(page)
     assert_plots_are_described(page, 1)  # the associations
@@ -247,9 +251,9 @@ def test_published_has_three_numbers_and_no_more(published: tuple[Measurement, p
     measurement, items = published
     page = _page(measurement, items)
     text, cards = seen(page), _cards(page)
-    assert measurement.geometry
+    assert measurement.read_details(Geometry)
     for name, title in (("clustering", "K-means accuracy"), ("classification", "Classification accuracy")):
-        one = measurement.geometry.test(name)
+        one = measurement.read_details(Geometry).test(name)
         assert one
         assert one.value is not None
         assert f"{title} {100 * one.value:.1f} % {one.n} words, no interval" in cards
@@ -269,9 +273,9 @@ def test_the_terminal_has_the_tests_and_fits(measured: tuple[Measurement, pd.Dat
     shown = terminal.text(_audit(measurement), 80)
     assert max(len(line) for line in shown.splitlines()) <= 80
     lines = [" ".join(line.split()) for line in shown.splitlines()]
-    assert measurement.geometry
+    assert measurement.read_details(Geometry)
     for removed in (False, True):
-        one = measurement.geometry.test("probe", removed=removed)
+        one = measurement.read_details(Geometry).test("probe", removed=removed)
         assert one
         assert one.reference
         start = f"linear probe {one.n} {100 * (one.value or 0):.1f} % {100 * one.reference.mean:.1f} % ("
@@ -411,7 +415,7 @@ def test_nothing_to_draw_is_no_plot() -> None:
 
 def test_hostile_words_are_escaped_everywhere() -> None:
     measurement, items = _measured(names=[EVIL])
-    assert measurement.geometry
+    assert measurement.read_details(Geometry)
     tests = measurement.tests | {EVIL: _association(EVIL, 0.5, 0.01).model_copy(update={"question": EVIL})}
     hostile = _with(measurement, missing=[EVIL], left_out={EVIL: 1}, vectors=EVIL, direction=EVIL).model_copy(
         update={"tests": tests, "headline": EVIL, "corpus": EVIL, "caveats": [Caveat(code="x", text=EVIL)]}
@@ -420,7 +424,7 @@ def test_hostile_words_are_escaped_everywhere() -> None:
     assert_loads_nothing(page)
     assert EVIL not in page
     assert page.count("&lt;script&gt;") > 10
-    assert measurement.geometry.professions[0].profession == EVIL
+    assert measurement.read_details(Geometry).professions[0].profession == EVIL
     assert any(name.startswith("<script>") for _, _, name in _circles(page))
     assert EVIL.replace(" ", "") in re.sub(r"\s|│", "", terminal.text(_audit(hostile), 80))
 

@@ -12,17 +12,9 @@ import pandas as pd
 import pytest
 
 from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium, seen
+from unmask.measures.association.details import Hypothesis, ProfessionValue
 from unmask.report.html import render
-from unmask.results import (
-    AuditResult,
-    Caveat,
-    Group,
-    Hypothesis,
-    Measurement,
-    ModelInfo,
-    ProfessionValue,
-    Test,
-)
+from unmask.results import AuditResult, Caveat, Estimate, Measurement, ModelInfo
 from unmask.results.numbers import interval, number
 
 GROUPS = ("male", "female", "balanced")
@@ -36,7 +28,7 @@ def _difference(kind: str) -> dict[str, str]:
     return {"contrast": "difference", "group": kind}
 
 
-def _test(labels: dict[str, str], estimate: float | None, p: float | None = 0.2, **changes: Any) -> Test:
+def _test(labels: dict[str, str], estimate: float | None, p: float | None = 0.2, **changes: Any) -> Estimate:
     bounds = None if estimate is None else (estimate - 0.37, estimate + 0.41)
     given: dict[str, Any] = {
         "labels": labels,
@@ -46,15 +38,15 @@ def _test(labels: dict[str, str], estimate: float | None, p: float | None = 0.2,
         "interval": bounds,
     }
     given |= {"statistic": 1.5, "statistic_name": "t", "p_value": p, "p_adjusted": p, "effect_size": 0.44}
-    return Test(**(given | changes))
+    return Estimate(**(given | changes))
 
 
-def _groups(kinds: tuple[str, ...], noun: str, **changes: Any) -> dict[str, Group]:
+def _groups(kinds: tuple[str, ...], noun: str, **changes: Any) -> dict[str, Estimate]:
     groups = {}
     for at, (kind, gender) in enumerate((kind, gender) for kind in kinds for gender in ("female", "male")):
         given: dict[str, Any] = {"n": 45, "mean": -1.234 + at, "interval": (-2.345 + at, -0.111 + at)}
         labels = {"group": kind, "gender": gender}
-        groups[f"{kind} {noun}, {gender} persons"] = Group(labels=labels, **(given | changes))
+        groups[f"{kind} {noun}, {gender} persons"] = Estimate(labels=labels, **(given | changes))
     return groups
 
 
@@ -204,8 +196,8 @@ def test_numbers_in_the_table_are_those_of_the_result() -> None:
     for kind in GROUPS:
         test = measurement.tests[f"female minus male, {kind} professions"]
         groups = [measurement.groups[f"{kind} professions, {gender} persons"] for gender in ("female", "male")]
-        means = " ".join(f"{number(group.mean)} {interval(group.interval)}" for group in groups)
-        difference = f"{number(test.estimate)} {interval(test.interval)}"
+        means = " ".join(f"{number(group.value)} {interval(group.interval)}" for group in groups)
+        difference = f"{number(test.value)} {interval(test.interval)}"
         assert f"{kind.capitalize()} professions 45 + 45 {means} {difference} 0.200 0.44" in text
 
 
@@ -349,7 +341,7 @@ def test_without_estimates_there_are_dashes() -> None:
     tests = {name: _test(test.labels, None, None, **nothing) for name, test in _sound().tests.items()}
     gone = {"female": None, "male": None, "difference": None, "difference_interval": None}
     professions = [one.model_copy(update=gone) for one in _professions()]
-    groups = _groups(GROUPS, "professions", mean=None, interval=None, n=0)
+    groups = _groups(GROUPS, "professions", value=None, interval=None, n=0)
     page = render(_audit(_sound(tests=tests, professions=professions, groups=groups, headline="")), {})
     assert "<svg" not in page
     assert "None" not in seen(page)

@@ -25,11 +25,12 @@ from pages import (
 from test_report_html import _audit, _items, _sound
 from unmask.lexicon.inference import GenderPair, Occupation, People
 from unmask.measures.inference import PROTOCOLS, interpret, score
+from unmask.measures.inference.details import Distribution, Inference, OccupationValue
 from unmask.probes.inference import build
 from unmask.report import inference_pairs, inference_plots, terminal
 from unmask.report.html import render
 from unmask.report.inference_pairs import Sentence, sentence
-from unmask.results import Caveat, Distribution, Measurement, OccupationValue
+from unmask.results import Caveat, Measurement
 from unmask.results.numbers import interval, number
 
 WORDS = {
@@ -88,9 +89,9 @@ def _measured(
 
 def _analysed(items: pd.DataFrame, protocol: str = "sound") -> Measurement:
     found = PROTOCOLS[protocol].analyse(items, 1)
-    assert found.inference
+    assert found.read_details(Inference)
     tests = {name: test.model_copy(update={"p_adjusted": test.p_value}) for name, test in found.tests.items()}
-    inference = found.inference.model_copy(update={"labels": "by the labels"})
+    inference = found.read_details(Inference).model_copy(update={"labels": "by the labels"})
     update = {"tests": tests, "inference": inference, "noise_floor": 3.1e-7, "data_hash": "d47a"}
     return interpret(found.model_copy(update=update))
 
@@ -111,8 +112,8 @@ def _page(measurement: Measurement, items: pd.DataFrame | None) -> str:
 
 def _bare(measurement: Measurement, test: str = "stereotype", **changes: Any) -> Measurement:
     """Without what takes time to draw, and with another test."""
-    assert measurement.inference
-    inference = measurement.inference.model_copy(update={"sets": [], "by_type": [], "occupations": []})
+    assert measurement.read_details(Inference)
+    inference = measurement.read_details(Inference).model_copy(update={"sets": [], "by_type": [], "occupations": []})
     tests = measurement.tests | {test: measurement.tests[test].model_copy(update=changes)}
     return measurement.model_copy(update={"inference": inference, "tests": tests})
 
@@ -153,28 +154,28 @@ def test_every_section_is_there(measured: tuple[Measurement, pd.DataFrame], page
 
 def test_numbers_are_those_of_the_result(measured: tuple[Measurement, pd.DataFrame], page: str) -> None:
     measurement, _ = measured
-    assert measurement.inference
+    assert measurement.read_details(Inference)
     cards, text = _cards(page), seen(page)
     for name in ("stereotype", "default"):
         test = measurement.tests[name]
-        assert test.estimate
-        sign = "+" if test.estimate > 0 else ""
-        figures = f"{sign}{number(test.estimate)} 95 % interval {interval(test.interval)}, p"
+        assert test.value
+        sign = "+" if test.value > 0 else ""
+        figures = f"{sign}{number(test.value)} 95 % interval {interval(test.interval)}, p"
         assert f"{name.capitalize()} {figures}" in cards
     groups = measurement.groups
     score, baseline = groups["NLI-CoAL"], groups["FN"]
-    assert f"{number(score.mean)} 95 % interval {interval(score.interval)}; FN {number(baseline.mean)}" in cards
-    parts = [groups[name].mean or 0.0 for name in ("biased inference", "plain error")]
+    assert f"{number(score.value)} 95 % interval {interval(score.interval)}; FN {number(baseline.value)}" in cards
+    parts = [groups[name].value or 0.0 for name in ("biased inference", "plain error")]
     assert " : ".join(f"{part:.0%}".replace("%", " %") for part in (*parts, 1 - sum(parts))) in cards
-    for part in (*measurement.inference.sets, *measurement.inference.by_type):
+    for part in (*measurement.read_details(Inference).sets, *measurement.read_details(Inference).by_type):
         share, bounds = part.shares["neutral"], part.intervals["neutral"]
         assert bounds
         low, high = (100 * bound for bound in bounds)
         shown = f"{100 * share:.1f} % {low:.0f} to {high:.0f} % p̄ {number(part.probabilities['neutral'])}"
         assert shown in text, part.name
-    for pair in measurement.inference.by_pair:
+    for pair in measurement.read_details(Inference).by_pair:
         assert f"{pair.name} {pair.n} {number(pair.score)}" in text
-    for one in measurement.inference.occupations:
+    for one in measurement.read_details(Inference).occupations:
         assert re.search(rf"{one.occupation} (none|female|male) {one.n} {100 * one.resolved:.0f} %", text)
 
 
@@ -237,16 +238,18 @@ def test_size_and_certainty_are_two_things(
 def test_a_default_says_for_whom_people_are_taken(measured: tuple[Measurement, pd.DataFrame]) -> None:
     for estimate, who in ((0.2, "men"), (-0.2, "women")):
         assert f"moderate, taken for {who}" in _cards(
-            _page(_bare(measured[0], "default", estimate=estimate, p_adjusted=0.01), None)
+            _page(_bare(measured[0], "default", value=estimate, p_adjusted=0.01), None)
         )
 
 
 def _doubted(measurement: Measurement, why: str, control: float) -> Measurement:
-    assert measurement.inference
+    assert measurement.read_details(Inference)
     shares = {"entailment": control, "neutral": 1 - control, "contradiction": 0.0}
     sets = [Distribution(name="control", labels={"set": "control"}, n=9, shares=shares)]
     update = {"inconclusive": why, "sets": sets, "by_type": [], "occupations": []}
-    return interpret(measurement.model_copy(update={"inference": measurement.inference.model_copy(update=update)}))
+    return interpret(
+        measurement.model_copy(update={"inference": measurement.read_details(Inference).model_copy(update=update)})
+    )
 
 
 def test_an_inconclusive_score_is_said_first_and_once(measured: tuple[Measurement, pd.DataFrame]) -> None:
@@ -286,7 +289,7 @@ def test_published_has_neither_intervals_nor_tests_nor_a_control() -> None:
     assert "Holm" not in text
     assert_plots_are_described(page, 4)
     shown = " ".join(terminal.text(_audit(measurement)).split())
-    assert f"NLI-CoAL {number(measurement.groups['NLI-CoAL'].mean)} –" in shown
+    assert f"NLI-CoAL {number(measurement.groups['NLI-CoAL'].value)} –" in shown
     assert "Stereotype:" not in shown
 
 
@@ -393,10 +396,13 @@ def test_hostile_words_are_escaped_everywhere() -> None:
     measurement, items = _measured(
         occupations=_occupations(nurse=EVIL), people=people, templates=(EVIL + "{person}", "{person}")
     )
-    assert measurement.inference
-    parts = [one.model_copy(update={"name": EVIL, "labels": {"set": EVIL}}) for one in measurement.inference.sets]
-    by_pair = [one.model_copy(update={"name": EVIL}) for one in measurement.inference.by_pair * 2]
-    inference = measurement.inference.model_copy(
+    assert measurement.read_details(Inference)
+    parts = [
+        one.model_copy(update={"name": EVIL, "labels": {"set": EVIL}})
+        for one in measurement.read_details(Inference).sets
+    ]
+    by_pair = [one.model_copy(update={"name": EVIL}) for one in measurement.read_details(Inference).by_pair * 2]
+    inference = measurement.read_details(Inference).model_copy(
         update={"sets": parts, "by_pair": by_pair, "labels": EVIL, "inconclusive": EVIL}
     )
     tests = {EVIL: measurement.tests["default"].model_copy(update={"question": EVIL})}
@@ -433,16 +439,16 @@ def test_measures_have_their_own_methods(measured: tuple[Measurement, pd.DataFra
 
 def test_the_terminal_shows_answers_tests_and_scores(measured: tuple[Measurement, pd.DataFrame]) -> None:
     measurement, _ = measured
-    assert measurement.inference
-    assert measurement.inference.sets[0].name == "PS"
+    assert measurement.read_details(Inference)
+    assert measurement.read_details(Inference).sets[0].name == "PS"
     lines = " ".join(terminal.text(_audit(measurement)).split())
-    shares = measurement.inference.sets[0].shares
+    shares = measurement.read_details(Inference).sets[0].shares
     assert f"Pro-stereotypical 32 {' '.join(f'{100 * share:.1f} %' for share in shares.values())}" in lines
     test, beside = (measurement.tests[name] for name in ("default", "default, probabilities"))
-    assert test.estimate
-    assert beside.estimate
-    assert f"default +{number(test.estimate)} {interval(test.interval)} +{number(beside.estimate)}" in lines
-    most = measurement.inference.occupations[0]
+    assert test.value
+    assert beside.value
+    assert f"default +{number(test.value)} {interval(test.interval)} +{number(beside.value)}" in lines
+    most = measurement.read_details(Inference).occupations[0]
     assert f"Most often resolved to a gender: {most.occupation} {100 * most.resolved:.0f} %" in lines
     assert "noise of the computation 3.1e-07" in lines
     assert "mean association" not in lines

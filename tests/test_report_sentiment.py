@@ -21,11 +21,12 @@ from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plo
 from test_report_html import _audit, _items, _sound
 from unmask.counterfactual import rewriter
 from unmask.measures.sentiment import PROTOCOLS, Rater, interpret, score
+from unmask.measures.sentiment.details import Part, Ratings
 from unmask.probes.reviews import Text, pair
 from unmask.report import rating_plots, terminal
 from unmask.report.highlights import MOST_CHARACTERS, Edit, Piece, edits, pieces, places
 from unmask.report.html import render
-from unmask.results import Caveat, Measurement, Part
+from unmask.results import Caveat, Measurement
 from unmask.results.numbers import interval, number
 
 PEOPLE = ("the woman", "his father", "her sister", "the waiter", "a girl", "the king", "an actress", "her husband")
@@ -65,10 +66,10 @@ def _measured(terms: str = "all", protocol: str = "sound") -> tuple[Measurement,
     scored = score(pairs, Rater(WordCounter(), None), seed=1)
     items = scored.items.assign(language="en", corpus="reviews", terms=terms, rating=scored.rating)
     found = PROTOCOLS[protocol].analyse(items, 1)
-    assert found.ratings
+    assert found.read_details(Ratings)
     tests = {name: test.model_copy(update={"p_adjusted": test.p_value}) for name, test in found.tests.items()}
     read = {"duplicates": 3, "long_texts": "head", "most_tokens": 512, "cut": 41, "outside": 7, "partly_outside": 19}
-    ratings = found.ratings.model_copy(update=read)
+    ratings = found.read_details(Ratings).model_copy(update=read)
     return interpret(
         found.model_copy(update={"tests": tests, "ratings": ratings, "noise_floor": 3.1e-7, "data_hash": "d47a"})
     ), items
@@ -86,10 +87,10 @@ def page(measured: tuple[Measurement, pd.DataFrame]) -> str:
 
 def _with(measurement: Measurement, ratings: dict[str, Any] | None = None, **test: Any) -> Measurement:
     """The measurement with other ratings, and another test of the bias."""
-    assert measurement.ratings
+    assert measurement.read_details(Ratings)
     tests = measurement.tests | {"bias": measurement.tests["bias"].model_copy(update=test)}
     return measurement.model_copy(
-        update={"ratings": measurement.ratings.model_copy(update=ratings or {}), "tests": tests}
+        update={"ratings": measurement.read_details(Ratings).model_copy(update=ratings or {}), "tests": tests}
     )
 
 
@@ -130,33 +131,33 @@ def test_every_section_is_there(measured: tuple[Measurement, pd.DataFrame], page
 
 def test_numbers_are_those_of_the_result(measured: tuple[Measurement, pd.DataFrame], page: str) -> None:
     measurement, _ = measured
-    test, ratings = measurement.tests["bias"], measurement.ratings
+    test, ratings = measurement.tests["bias"], measurement.read_details(Ratings)
     assert ratings
     assert ratings.flips
-    assert test.estimate
+    assert test.value
     cards = _cards(page)
-    sign = "+" if test.estimate > 0 else ""
-    assert f"Total bias {sign}{number(test.estimate, 4)} 95 % interval {interval(test.interval, 4)}, p < 0.001" in cards
+    sign = "+" if test.value > 0 else ""
+    assert f"Total bias {sign}{number(test.value, 4)} 95 % interval {interval(test.interval, 4)}, p < 0.001" in cards
     absolute = measurement.groups["absolute bias, changed texts"]
-    assert f"Absolute bias {number(absolute.mean, 4)} 95 % interval {interval(absolute.interval, 4)}" in cards
+    assert f"Absolute bias {number(absolute.value, 4)} 95 % interval {interval(absolute.interval, 4)}" in cards
     assert f"{ratings.flips} of {ratings.changed} texts" in cards
     assert f"{ratings.below} texts rate higher in the female version, {ratings.equal} alike, {ratings.above}" in cards
     table = re.search(r'<table class="ratings">.*?</table>', page, re.S)
     assert table
     for name, group in measurement.groups.items():
-        row = f"{number(group.mean, 4)} {interval(group.interval, 4)} {number(group.sd, 4)}"
+        row = f"{number(group.value, 4)} {interval(group.interval, 4)} {number(group.sd, 4)}"
         assert f"{name.replace(' bias', '').capitalize()} {group.n} {row}" in seen(table.group())
 
 
 def test_a_tiny_p_is_no_large_bias(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    cards = _cards(_page(_bare(measured[0], estimate=0.0012, p_adjusted=1e-80, effect_size=0.9), None))
+    cards = _cards(_page(_bare(measured[0], value=0.0012, p_adjusted=1e-80, effect_size=0.9), None))
     assert "+0.0012" in cards
     assert "negligible, not chance" in cards
     assert "by 0.12 % of the scale" in cards
 
 
 def test_a_large_bias_that_may_be_chance_is_none(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    cards = _cards(_page(_bare(measured[0], estimate=0.4, p_adjusted=0.3), None))
+    cards = _cards(_page(_bare(measured[0], value=0.4, p_adjusted=0.3), None))
     assert "p = 0.300 no clear bias" in cards
     assert "This one may be chance." in cards
     assert "no clear direction" in cards
@@ -164,7 +165,7 @@ def test_a_large_bias_that_may_be_chance_is_none(measured: tuple[Measurement, pd
 
 
 def test_a_large_and_sure_bias_is_called_so(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    cards = _cards(_page(_bare(measured[0], estimate=-0.4, p_adjusted=0.001, effect_size=-0.3), None))
+    cards = _cards(_page(_bare(measured[0], value=-0.4, p_adjusted=0.001, effect_size=-0.3), None))
     assert "−0.4000" in cards
     assert "large bias" in cards
     assert "Here the female versions are rated higher, by 40.00 % of the scale." in cards
@@ -172,17 +173,17 @@ def test_a_large_and_sure_bias_is_called_so(measured: tuple[Measurement, pd.Data
 
 
 def test_mean_and_ranks_may_point_to_different_sides(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    cards = _cards(_page(_bare(measured[0], estimate=0.4, p_adjusted=0.001, effect_size=-0.3), None))
+    cards = _cards(_page(_bare(measured[0], value=0.4, p_adjusted=0.001, effect_size=-0.3), None))
     assert "large, no single direction" in cards
 
 
 def test_below_the_noise_there_is_nothing(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    cards = _cards(_page(_bare(measured[0], estimate=2e-7, p_adjusted=1e-9), None))
+    cards = _cards(_page(_bare(measured[0], value=2e-7, p_adjusted=1e-9), None))
     assert "below the noise of the computation" in cards
 
 
 def test_ratings_on_another_scale_need_fewer_digits(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    regression = _bare(measured[0], {"scale": 250.0, "flips": None}, estimate=1.23456, p_adjusted=0.001)
+    regression = _bare(measured[0], {"scale": 250.0, "flips": None}, value=1.23456, p_adjusted=0.001)
     cards = _cards(_page(regression, None))
     assert "+1.23 " in cards
     assert "by 0.49 % of the scale" in cards
@@ -293,10 +294,10 @@ def test_hostile_text_is_escaped_everywhere(measured: tuple[Measurement, pd.Data
 
 def test_the_terminal_shows_the_table_and_the_counts(measured: tuple[Measurement, pd.DataFrame]) -> None:
     measurement = _with(measured[0], {"rating": "[red]p[/red]"})
-    test, ratings = measurement.tests["bias"], measurement.ratings
+    test, ratings = measurement.tests["bias"], measurement.read_details(Ratings)
     assert ratings
     lines = " ".join(terminal.text(_audit(measurement)).split())
-    figures = f"{number(test.estimate, 4)} {interval(test.interval, 4)} < 0.001 {number(test.effect_size)}"
+    figures = f"{number(test.value, 4)} {interval(test.interval, 4)} < 0.001 {number(test.effect_size)}"
     assert figures in lines
     assert f"{ratings.below} rate higher in the female version" in lines
     assert f"The label of {ratings.flips}" in lines

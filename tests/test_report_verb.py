@@ -19,21 +19,11 @@ from unmask.cli.report import command
 from unmask.comparing.agreement import agreement
 from unmask.errors import UnmaskError
 from unmask.measures.association.caveats import AGREEMENT
+from unmask.measures.inference.details import Distribution, Inference
 from unmask.probes.inference import CONTROL
 from unmask.report import items, limits, markdown, ranking, rows
 from unmask.report.pages import moment, setting
-from unmask.results import (
-    AuditResult,
-    Caveat,
-    Distribution,
-    Inference,
-    MeasureFigure,
-    Measurement,
-    ModelFigures,
-    Origin,
-    Test,
-    storage,
-)
+from unmask.results import AuditResult, Caveat, Estimate, MeasureFigure, Measurement, ModelFigures, Origin, storage
 from unmask.results.markdown import escaped
 from unmask.results.naming import different, short_name
 from unmask.statistics.rank_ranges import rank_ranges
@@ -41,11 +31,11 @@ from unmask.statistics.rank_ranges import rank_ranges
 
 def _audit(name: str, estimate: float, half: float | None = 0.2, **changes: Any) -> AuditResult:
     bounds = None if half is None else (estimate - half, estimate + half)
-    test = Test(
+    test = Estimate(
         labels={"contrast": "stereotype"},
         question="Is there one?",
         n=90,
-        estimate=estimate,
+        value=estimate,
         interval=bounds,
         statistic=1.0,
         statistic_name="t",

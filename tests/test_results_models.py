@@ -9,10 +9,10 @@ import pytest
 from pydantic import ValidationError
 
 from unmask.errors import UnmaskError
-from unmask.results import AuditResult, ModelInfo, Test
+from unmask.results import AuditResult, Estimate, ModelInfo
 from unmask.results.storage import is_comparison, load, load_comparison, save
 
-TEST = Test(question="?", n=3, estimate=0.5, interval=(0.1, 0.9), statistic=1.0, statistic_name="t", p_value=0.2)
+TEST = Estimate(question="?", n=3, value=0.5, interval=(0.1, 0.9), statistic=1.0, statistic_name="t", p_value=0.2)
 
 
 def result() -> AuditResult:

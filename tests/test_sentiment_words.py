@@ -71,7 +71,7 @@ def test_each_pair_gets_what_it_adds(pairs: list[Pair]) -> None:
     test = words.over_pairs(items, 0)
     assert test is not None
     assert test.n == len(found)
-    assert test.estimate == pytest.approx(np.mean(list(found.values())))
+    assert test.value == pytest.approx(np.mean(list(found.values())))
     assert test.p_value is not None
     assert test.p_value > 0.1  # three words are not a gender
 
@@ -100,7 +100,7 @@ def test_what_is_not_known_is_not_tested(pairs: list[Pair]) -> None:
     test = words.over_pairs(few.items, 0)
     assert test is not None
     assert (test.n, test.p_value) == (1, None)
-    assert test.estimate == pytest.approx(0.1)
+    assert test.value == pytest.approx(0.1)
 
 
 def test_models_that_have_learned_nothing_do_not_favour_a_gender(pairs: list[Pair]) -> None:

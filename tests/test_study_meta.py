@@ -453,8 +453,8 @@ def test_scores_are_those_of_the_measure(
         mine = experiment.scores(toy, 1, LoadOptions())
         shares = model.probabilities(list(zip(rows["premise"], rows["hypothesis"], strict=True)))
         found = inference.PROTOCOLS[experiment.protocol].analyse(answered(rows, shares), 1)
-        assert mine.figures["NLI-CoAL"] == pytest.approx(found.groups["NLI-CoAL"].mean)
-        assert mine.figures["FN"] == pytest.approx(found.groups["FN"].mean)
+        assert mine.figures["NLI-CoAL"] == pytest.approx(found.groups["NLI-CoAL"].value)
+        assert mine.figures["FN"] == pytest.approx(found.groups["FN"].value)
         assert len(mine.items) == len(rows)
 
 

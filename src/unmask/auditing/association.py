@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from unmask.auditing.measured import Measured, info_of
 from unmask.auditing.settings import Settings
 from unmask.measures import association
+from unmask.measures.association.details import AssociationDetails
 from unmask.models.loading import load_masked_lm
 from unmask.probes import association as probe
 
@@ -41,7 +42,9 @@ def measure(model: Any, settings: Settings, *, progress: Progress | None = None)
                 update={
                     "noise_floor": scored.noise_floor,
                     "distinct_inputs": scored.distinct_inputs,
-                    "several_pieces": scored.several_pieces,
+                    "details": measurement.read_details(AssociationDetails)
+                    .model_copy(update={"several_pieces": scored.several_pieces})
+                    .model_dump(),
                     "data_hash": hashlib.sha256("\n".join(row.sentence for row in rows).encode()).hexdigest(),
                     "caveats": [*association.precision_caveats(info.dtype), *measurement.caveats],
                 }

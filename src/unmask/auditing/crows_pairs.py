@@ -33,7 +33,6 @@ def measure(model: Any, settings: Settings, *, progress: Progress | None = None)
             update={
                 "noise_floor": scored.noise_floor,
                 "distinct_inputs": scored.distinct_inputs,
-                "several_pieces": [],
                 "data_hash": hashlib.sha256("\n".join(texts).encode()).hexdigest(),
                 "caveats": [*crows_pairs.precision_caveats(info.dtype), *measurement.caveats],
             }

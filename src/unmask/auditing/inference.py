@@ -10,6 +10,7 @@ from unmask.auditing.settings import Settings
 from unmask.errors import UnmaskError, one_of
 from unmask.lexicon import inference as words
 from unmask.measures import inference
+from unmask.measures.inference.details import Inference
 from unmask.models.interfaces import Classifier, Reads
 from unmask.models.loading import load_classifier
 from unmask.probes import captions, released_inference
@@ -45,11 +46,10 @@ def measure(model: Any, settings: Settings, *, progress: Progress | None = None)
     for rows in tables:
         scored = inference.score(rows, subject, order, seed=settings.seed, progress=progress)
         measurement = protocol.analyse(scored.items, settings.seed)
-        assert measurement.inference is not None
         found.add(
             measurement.model_copy(
                 update={
-                    "inference": measurement.inference.model_copy(update={"labels": known}),
+                    "details": measurement.read_details(Inference).model_copy(update={"labels": known}).model_dump(),
                     "noise_floor": scored.noise_floor,
                     "distinct_inputs": scored.distinct_inputs,
                     "data_hash": probe.data_hash(rows),

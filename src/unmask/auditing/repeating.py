@@ -79,7 +79,7 @@ def _differ(one: str | None, other: str | None) -> bool:
 
 def _called(one: Measurement) -> str:
     """A measurement by what a user has asked for; the protocol is that of the whole audit."""
-    terms = [one.ratings.terms] if one.ratings else []
+    terms = [one.variant] if one.variant else []
     return " ".join([one.name, one.language, one.corpus, *terms])
 
 

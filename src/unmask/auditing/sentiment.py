@@ -14,6 +14,7 @@ from unmask.counterfactual import settings as rewriting
 from unmask.counterfactual.published.lists import reviews_folder
 from unmask.errors import UnmaskError
 from unmask.measures import inference, sentiment
+from unmask.measures.sentiment.details import Ratings
 from unmask.models.interfaces import Classifier, Reads
 from unmask.models.loading import load_classifier
 from unmask.probes import reviews
@@ -107,13 +108,12 @@ def pairs_of(
 
 
 def _complete(measurement: Measurement, scored: Scored, doubles: int, dtype: str | None, data_hash: str) -> Measurement:
-    assert measurement.ratings is not None
-    ratings = measurement.ratings.model_copy(
+    ratings = measurement.read_details(Ratings).model_copy(
         update={"duplicates": doubles, "long_texts": scored.long_texts, "most_tokens": scored.most_tokens}
     )
     return measurement.model_copy(
         update={
-            "ratings": ratings,
+            "details": ratings.model_dump(),
             "noise_floor": scored.noise_floor,
             "distinct_inputs": scored.distinct_inputs,
             "data_hash": data_hash,

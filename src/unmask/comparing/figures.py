@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from unmask.measures.association.caveats import AGREEMENT
-from unmask.results import Comparison, GeometryChange, MeasureFigure, Measurement
+from unmask.measures.geometry.details import Geometry, GeometryChange
+from unmask.results import Comparison, MeasureFigure, Measurement
 
 
 @dataclass(frozen=True)
@@ -32,13 +33,14 @@ def _drowned(one: Measurement) -> bool:
 
 def change_of(comparisons: Sequence[Comparison], after: str) -> GeometryChange | None:
     """The first geometry that a model after was compared in."""
-    return next((one.geometry for one in comparisons if one.after == after and one.geometry), None)
+    changes = (one for one in comparisons if one.after == after and one.name == "geometry")
+    return next((one.read_details(GeometryChange) for one in changes), None)
 
 
 def _test(measure: str, name: str) -> Callable[[Evidence], float | None]:
     def value(of: Evidence) -> float | None:
         found = of.of(measure)
-        return found.tests[name].estimate if found and name in found.tests else None
+        return found.tests[name].value if found and name in found.tests else None
 
     return value
 
@@ -46,7 +48,7 @@ def _test(measure: str, name: str) -> Callable[[Evidence], float | None]:
 def _group(measure: str, name: str) -> Callable[[Evidence], float | None]:
     def value(of: Evidence) -> float | None:
         found = of.of(measure)
-        return found.groups[name].mean if found and name in found.groups else None
+        return found.groups[name].value if found and name in found.groups else None
 
     return value
 
@@ -59,7 +61,7 @@ def _word_test(name: str) -> Callable[[Evidence], float | None]:
             changed = of.change.test(name)
             return changed.after if changed else None
         found = of.of("geometry")
-        own = found.geometry.test(name) if found and found.geometry else None
+        own = found.read_details(Geometry).test(name) if found else None
         return own.value if own else None
 
     return value
@@ -68,7 +70,7 @@ def _word_test(name: str) -> Callable[[Evidence], float | None]:
 def _associations(of: Evidence) -> float | None:
     found = of.of("geometry")
     tests = [one for one in found.tests.values() if one.labels.get("contrast") == "association"] if found else []
-    values = [one.estimate for one in tests if one.estimate is not None]
+    values = [one.value for one in tests if one.value is not None]
     return float(np.mean(values)) if values else None
 
 

@@ -65,14 +65,14 @@ class Subject:
         """The items behind a measurement."""
         found = self.findings.items[one.name]
         belongs = (found["language"] == one.language) & (found["corpus"] == one.corpus)
-        if one.ratings is not None:
-            belongs &= found["terms"] == one.ratings.terms
+        if one.variant:
+            belongs &= found["terms"] == one.variant
         return found[belongs].reset_index(drop=True)
 
 
 def key(one: Measurement) -> tuple[str, str, str, str]:
     """What two measurements must share to be compared: measure, language, corpus, and the terms of sentiment."""
-    return one.name, one.language, one.corpus, one.ratings.terms if one.ratings else ""
+    return one.name, one.language, one.corpus, one.variant
 
 
 def gather(

@@ -40,13 +40,13 @@ def figure_of(one: Measurement, rule: Rule) -> Figure | None:
     share = HALF if one.name == "crows-pairs" else 0.0
     if rule.group is not None:
         group = one.groups.get(rule.group)
-        return None if group is None else Figure(group.n, group.mean, group.interval, share)
+        return None if group is None else Figure(group.n, group.value, group.interval, share)
     test = one.tests.get(rule.test or "")
     if test is None:
         return None
     if rule.value == "effect_size":
         return Figure(test.n, test.effect_size, test.effect_size_interval, share)
-    return Figure(test.n, test.estimate, test.interval)
+    return Figure(test.n, test.value, test.interval)
 
 
 def growth(now: Figure, then: Figure) -> tuple[float | None, Interval | None]:

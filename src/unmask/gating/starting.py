@@ -47,7 +47,7 @@ def _rules(one: Measurement) -> Iterator[str]:
             continue
         distance, _ = figure.distance()
         assert distance is not None
-        terms = {"terms": one.ratings.terms} if one.ratings else {}
+        terms = {"terms": one.variant} if one.variant else {}
         said = {"measure": one.name, "language": one.language, "corpus": one.corpus, "protocol": one.protocol}
         lines = [f"{key} = {_quoted(value)}" for key, value in (said | terms | {kind: name}).items()]
         lines.append(f"magnitude_at_most = {_rounded_up(distance)}")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from unmask.results import Group, Test
+from unmask.results import Estimate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from unmask.models.interfaces import Progress
     from unmask.models.kinds import Kind
     from unmask.results import Measurement
-    from unmask.statistics.crossed import Estimate
+    from unmask.statistics.crossed import IntervalEstimate
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,12 @@ class Measure:
     languages: tuple[str, ...] = ("en",)
 
 
-def tested(question: str, found: Estimate, n: int, unit: str) -> Test:
+def tested(question: str, found: IntervalEstimate, n: int, unit: str) -> Estimate:
     """An estimate of our statistics as a test against zero; `n` is how many items it rests on."""
-    return Test(
+    return Estimate(
         question=question,
         n=n,
-        estimate=found.value,
+        value=found.value,
         interval=found.interval,
         unit=unit,
         statistic=found.statistic,
@@ -62,6 +62,6 @@ def tested(question: str, found: Estimate, n: int, unit: str) -> Test:
     )
 
 
-def grouped(labels: dict[str, str], found: Estimate, n: int, unit: str) -> Group:
+def grouped(labels: dict[str, str], found: IntervalEstimate, n: int, unit: str) -> Estimate:
     """An estimate of our statistics as the mean of a group of `n` items."""
-    return Group(labels=labels, n=n, mean=found.value, interval=found.interval, unit=unit)
+    return Estimate(labels=labels, n=n, value=found.value, interval=found.interval, unit=unit)

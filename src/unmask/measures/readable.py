@@ -12,9 +12,11 @@ def unreadable(one: Measurement, *, group: bool = False) -> str:
 
         if any(caveat.code == AGREEMENT for caveat in one.caveats):
             return "grammatical agreement drowns the measure; judge the corpus without agreement"
-    if one.inference and one.inference.inconclusive:
+    if one.name == "inference":
         from unmask.measures.inference.conclusive import is_understood
+        from unmask.measures.inference.details import Inference
 
-        if group or not is_understood(one.inference):
-            return f"the score cannot be read as bias: {one.inference.inconclusive}"
+        inference = one.read_details(Inference)
+        if inference.inconclusive and (group or not is_understood(inference)):
+            return f"the score cannot be read as bias: {inference.inconclusive}"
     return ""

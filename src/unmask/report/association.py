@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from unmask.measures.association.caveats import AGREEMENT
+from unmask.measures.association.details import AssociationDetails
 from unmask.measures.association.interpret import clear, is_noise, size_of
 from unmask.report.pages import Card, capital, title
-from unmask.results import Group, Measurement, Test
+from unmask.results import Estimate, Measurement
 from unmask.results.numbers import interval, number, odds, p_value
 
 if TYPE_CHECKING:
@@ -23,25 +24,27 @@ class Row:
     """A row of the table of means: a group of professions, its means, and the test of their difference."""
 
     kind: str
-    female: Group | None
-    male: Group | None
-    test: Test | None
+    female: Estimate | None
+    male: Estimate | None
+    test: Estimate | None
 
 
 def view(measurement: Measurement, items: pd.DataFrame | None) -> dict[str, Any]:
     """A measurement as the template wants it."""
     from unmask.report import plots, sentences
 
-    scale = plots.domain(measurement.professions)
+    details = measurement.read_details(AssociationDetails)
+    scale = plots.domain(details.professions)
     panels = []
-    for name in dict.fromkeys(one.group for one in measurement.professions):
-        members = [one for one in measurement.professions if one.group == name]
+    for name in dict.fromkeys(one.group for one in details.professions):
+        members = [one for one in details.professions if one.group == name]
         shown = plots.shown_as_bars(members)
         if shown:
             svg = plots.bars(members, scale)
             panels.append({"name": name, "svg": svg, "shown": len(shown), "of": len(members)})
     return {
         "measurement": measurement,
+        "details": details,
         "title": title(measurement.name, measurement.corpus, measurement.language),
         "agreement": is_agreement(measurement),
         "provenance": list(_provenance(measurement)),
@@ -49,7 +52,7 @@ def view(measurement: Measurement, items: pd.DataFrame | None) -> dict[str, Any]
         "cards": list(_cards(measurement)),
         "rows": _rows(measurement),
         "panels": panels,
-        "scatter": plots.scatter(measurement.professions),
+        "scatter": plots.scatter(details.professions),
         "highest": sentences.largest(measurement, items, highest=True),
         "lowest": sentences.largest(measurement, items, highest=False),
     }
@@ -73,17 +76,17 @@ def _cards(measurement: Measurement) -> Iterator[Card]:
     kinds = ["balanced"] if any(main) else measurement.kinds()[:MOST_CARDS]
     differences = [measurement.test("difference", group=kind) for kind in kinds]
     for test in (*main, *differences):
-        if test is None or test.estimate is None:
+        if test is None or test.value is None:
             continue
         between = interval(test.interval)
         if test.labels["contrast"] == "stereotype":
-            name, value, reading = "Stereotype", f"{odds(test.estimate)} ×", _STEREOTYPE
+            name, value, reading = "Stereotype", f"{odds(test.value)} ×", _STEREOTYPE
             between = " to ".join(odds(bound) for bound in test.interval or ())
         elif test.labels["contrast"] == "workforce":
-            name, value, reading = "Workforce", f"r = {number(test.estimate)}", _WORKFORCE
+            name, value, reading = "Workforce", f"r = {number(test.value)}", _WORKFORCE
         else:
             name = capital(f"{test.labels['group']} {measurement.attributes}")
-            value, reading = f"{number(test.estimate)} nats", f"{_DIFFERENCE} {_shift(test, measurement)}"
+            value, reading = f"{number(test.value)} nats", f"{_DIFFERENCE} {_shift(test, measurement)}"
         verdict = _verdict(test, measurement)
         if is_agreement(measurement):
             verdict = "not interpretable"
@@ -102,24 +105,24 @@ _WORKFORCE = (
 _DIFFERENCE = "Female minus male association: above 0 leans to female person words, below 0 to male ones."
 
 
-def _shift(test: Test, measurement: Measurement) -> str:
+def _shift(test: Estimate, measurement: Measurement) -> str:
     if is_noise(test, measurement):
         return ""
-    if not clear(test, measurement) or not test.estimate:
+    if not clear(test, measurement) or not test.value:
         return "" if test.p_adjusted is None else f"This one may be chance (p {p_value(test.p_adjusted)})."
-    way = "female" if test.estimate > 0 else "male"
-    return f"The odds move by a factor of {odds(abs(test.estimate))} towards {way} words."
+    way = "female" if test.value > 0 else "male"
+    return f"The odds move by a factor of {odds(abs(test.value))} towards {way} words."
 
 
-def _verdict(test: Test, measurement: Measurement) -> str:
+def _verdict(test: Estimate, measurement: Measurement) -> str:
     """Whether there is an effect, by the adjusted p; how large it is, by the estimate alone."""
-    if test.p_adjusted is None or test.estimate is None:
+    if test.p_adjusted is None or test.value is None:
         return "not tested"
     if test.labels["contrast"] == "workforce":
         return "clear relation" if clear(test, measurement) else "no clear relation"
     if is_noise(test, measurement):
         return "below the noise of the computation"
-    return f"{size_of(test.estimate)} effect" if clear(test, measurement) else "no clear difference"
+    return f"{size_of(test.value)} effect" if clear(test, measurement) else "no clear difference"
 
 
 def _rows(measurement: Measurement) -> list[Row]:

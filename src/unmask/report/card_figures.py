@@ -55,29 +55,29 @@ def figures(one: Measurement) -> list[Figure]:
     """Those that say most; of a measure that is not known here, or a protocol without them, the first tests."""
     digits = DIGITS.get(one.name, 2)
     known = TESTS.get(one.name, {})
-    tests = {name: test for name, test in one.tests.items() if name in known and test.estimate is not None}
+    tests = {name: test for name, test in one.tests.items() if name in known and test.value is not None}
     if not tests and one.name != "crows-pairs":
-        tests = {name: test for name, test in one.tests.items() if test.estimate is not None}
+        tests = {name: test for name, test in one.tests.items() if test.value is not None}
     why = unreadable(one)
     found = [
-        Figure(name, known.get(name, name), test.estimate, test.interval, test.p_adjusted, test.n, digits, why)
+        Figure(name, known.get(name, name), test.value, test.interval, test.p_adjusted, test.n, digits, why)
         for name, test in list(tests.items())[:MOST]
-        if test.estimate is not None
+        if test.value is not None
     ]
     for name, said in GROUPS.get(one.name, {}).items():
         group = one.groups.get(name)
-        if group is not None and group.mean is not None:
+        if group is not None and group.value is not None:
             asked = one.tests.get("stereotype") if one.name == "crows-pairs" else None
             sure = asked.p_adjusted if asked else None
             why = unreadable(one, group=True)
-            found.append(Figure(name, said, group.mean, group.interval, sure, group.n, digits, why))
+            found.append(Figure(name, said, group.value, group.interval, sure, group.n, digits, why))
     return found
 
 
 def entry(one: Measurement) -> dict[str, Any]:
     """A measurement as a result of a `model-index`; who reads that sees no caveat, so it has what is bias alone."""
     known = figures(one)
-    args = {"protocol": one.protocol} | ({"terms": plain(one.ratings.terms)} if one.ratings else {})
+    args = {"protocol": one.protocol} | ({"terms": plain(one.variant)} if one.variant else {})
     return {
         "task": {"type": TASKS.get(one.name, "other"), "name": f"Gender bias: {plain(measure_name(one.name))}"},
         "dataset": {

@@ -7,10 +7,11 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from unmask.measures.geometry.details import GeometryChange, WordTestChange
 from unmask.report.comparison_geometry import SHARES, line
 from unmask.report.figures import HARD, change_line
 from unmask.report.tables import table
-from unmask.results import Agreement, WordTestChange
+from unmask.results import Agreement
 from unmask.results.comparison import Comparison
 from unmask.results.numbers import number
 
@@ -24,8 +25,7 @@ SHORT = {
 
 def geometry_changes(comparison: Comparison) -> Table:
     """The tests with the words of before, and what plain removal leaves of others; then the professions and WEAT."""
-    geometry = comparison.geometry
-    assert geometry is not None
+    geometry = comparison.read_details(GeometryChange)
     rows = table("words of before", "before → after", "change [95 %]", "p", "plain leaves")
     rows.columns[0].min_width = 13
     for one in geometry.tests:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from unmask.measures.crows_pairs.interpret import SIZES
 from unmask.probes.crows_pairs import WORD, shared_words
 from unmask.report.pages import Card, count, percent, title
-from unmask.results import Group, Measurement, Test
+from unmask.results import Estimate, Measurement
 from unmask.results.numbers import interval, number, p_value
 from unmask.results.verdict import ALPHA, size_label
 
@@ -39,7 +39,7 @@ def view(measurement: Measurement, items: pd.DataFrame | None) -> dict[str, Any]
 
     mine = _items(measurement, items)
     likelihood = measurement.tests.get("likelihood")
-    mean = likelihood.estimate if likelihood else None
+    mean = likelihood.value if likelihood else None
     return {
         "measurement": measurement,
         "title": title(measurement.name, measurement.corpus, measurement.language),
@@ -56,40 +56,40 @@ def view(measurement: Measurement, items: pd.DataFrame | None) -> dict[str, Any]
     }
 
 
-def verdict(test: Test | None) -> str:
+def verdict(test: Estimate | None) -> str:
     """Which way the share leans and how far, if that is clear."""
     p = None if test is None else test.p_value if test.p_adjusted is None else test.p_adjusted
-    if test is None or p is None or test.estimate is None:
+    if test is None or p is None or test.value is None:
         return "not tested"
     if p >= ALPHA:
         return "no clear preference"
-    return f"{size_label(test.estimate, SIZES)}, {'prefers' if test.estimate > 0 else 'avoids'} stereotypes"
+    return f"{size_label(test.value, SIZES)}, {'prefers' if test.value > 0 else 'avoids'} stereotypes"
 
 
 def cards(measurement: Measurement) -> Iterator[Card]:
     """The share of all pairs and what it comes to, and how much likelier sentences are."""
     share, likelihood = measurement.groups.get("all pairs"), measurement.tests.get("likelihood")
     test = measurement.tests.get("stereotype")
-    if share is not None and share.mean is not None:
+    if share is not None and share.value is not None:
         sure = f"95 % interval {range_of(share)}" if share.interval else "no interval"
         if test and test.p_adjusted is not None:
             sure += f", p {p_value(test.p_adjusted)}"
-        yield Card("Stereotypical sentence likelier", percent(share.mean), sure, verdict(test), _SHARE.format(share.n))
-    if likelihood is not None and likelihood.estimate is not None:
+        yield Card("Stereotypical sentence likelier", percent(share.value), sure, verdict(test), _SHARE.format(share.n))
+    if likelihood is not None and likelihood.value is not None:
         p = p_value(likelihood.p_adjusted)
         bounds = interval(likelihood.interval).replace(" ", NO_BREAK) or "–"
         clear = likelihood.p_adjusted is not None and likelihood.p_adjusted < ALPHA
         said = "clear difference" if clear else "no clear difference"
-        value = f"{number(likelihood.estimate)}{NO_BREAK}nats"
+        value = f"{number(likelihood.value)}{NO_BREAK}nats"
         yield Card("Mean difference", value, f"95 % interval {bounds}, p {p}", said, _DIFFERENCE)
     if measurement.protocol == "published":
         for name, called in (("stereo pairs", "Stereotype score"), ("antistereo pairs", "Anti-stereotype score")):
             group = measurement.groups.get(name)
             if group is not None:
-                yield Card(called, percent(group.mean, 2), f"{count(group.n)} pairs", "not tested", _HALF)
+                yield Card(called, percent(group.value, 2), f"{count(group.n)} pairs", "not tested", _HALF)
 
 
-def range_of(group: Group) -> str:
+def range_of(group: Estimate) -> str:
     """The interval of a share."""
     if group.interval is None:
         return ""

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from unmask.report.drawing import INK, POINT, Point, chart, column, rows_of, svg
 from unmask.report.pages import percent
-from unmask.results import Group
+from unmask.results import Estimate
 from unmask.results.numbers import MINUS
 
 LESS = "#8a94a3"
@@ -35,16 +35,16 @@ class Spread:
     limit: float
 
 
-def shares(groups: Mapping[str, Group]) -> str:
+def shares(groups: Mapping[str, Estimate]) -> str:
     """In which share of each group of pairs the more stereotypical sentence is likelier; empty without shares."""
     points: list[Point] = []
     for name, group in groups.items():
-        if group.mean is not None and name != "neutral":
-            low, high = group.interval or (group.mean, group.mean)
-            point: Point = {"at": len(points), "name": name, "value": group.mean, "low": low, "high": high}
+        if group.value is not None and name != "neutral":
+            low, high = group.interval or (group.value, group.value)
+            point: Point = {"at": len(points), "name": name, "value": group.value, "low": low, "high": high}
             said = " to ".join(percent(end) for end in group.interval) if group.interval else "no interval"
-            tip = f"{name}: {percent(group.mean)} ({said}), {group.n:,} pairs"
-            points.append(point | {"text": percent(group.mean), "tested": name == "all pairs", "tip": tip})
+            tip = f"{name}: {percent(group.value)} ({said}), {group.n:,} pairs"
+            points.append(point | {"text": percent(group.value), "tested": name == "all pairs", "tip": tip})
     if not points:
         return ""
     place, left = rows_of(), SHARE_MARGINS["left"]

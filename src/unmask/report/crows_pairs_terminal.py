@@ -20,7 +20,7 @@ def show(measurement: Measurement, console: Console) -> None:
     for name, group in measurement.groups.items():
         sure = p(test.p_adjusted) if test and name == "all pairs" else "–"
         more = [range_of(group) or "–", sure] if sound else []
-        rows.add_row(escape(name), count(group.n), percent(group.mean, 1 if sound else 2), *more)
+        rows.add_row(escape(name), count(group.n), percent(group.value, 1 if sound else 2), *more)
     console.print(rows)
     if test:
         console.print(Text(f"Verdict: {verdict(test)}. 50 % is no preference."))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from unmask.report.pages import Card, capital, count, title
-from unmask.results import Group, Measurement, Test
+from unmask.results import Estimate, Measurement
 from unmask.results.numbers import interval, number, p_value
 from unmask.results.verdict import ALPHA, side
 
@@ -22,28 +22,28 @@ def view(measurement: Measurement) -> dict[str, Any]:
         "agreement": False,
         "source": source(measurement),
         "provenance": list(_provenance(measurement)),
-        "cards": [card(name, test) for name, test in measurement.tests.items() if test.estimate is not None],
+        "cards": [card(name, test) for name, test in measurement.tests.items() if test.value is not None],
         "plots": list(_plots(measurement)),
     }
 
 
-def verdict(test: Test) -> str:
+def verdict(test: Estimate) -> str:
     """Whether an estimate is away from zero beyond chance, after correction, and its interval says the same."""
     p = test.p_value if test.p_adjusted is None else test.p_adjusted
-    if p is None or test.estimate is None:
+    if p is None or test.value is None:
         return UNTESTED
     return CLEAR if p < ALPHA and (test.interval is None or side(test.interval)) else UNCLEAR
 
 
-def card(name: str, test: Test) -> Card:
+def card(name: str, test: Estimate) -> Card:
     """A test as a key figure."""
     bounds = interval(test.interval).replace(" ", NO_BREAK)
     sure = [f"95 % interval {bounds}" if bounds else "no interval"]
     sure += [f"p {p_value(test.p_adjusted)}"] if test.p_adjusted is not None else []
-    return Card(capital(name), with_unit(number(test.estimate), test), ", ".join(sure), verdict(test), test.question)
+    return Card(capital(name), with_unit(number(test.value), test), ", ".join(sure), verdict(test), test.question)
 
 
-def with_unit(text: str, of: Test | Group) -> str:
+def with_unit(text: str, of: Estimate | Estimate) -> str:
     """A number with its unit, if it has one."""
     return f"{text}{NO_BREAK}{of.unit}" if of.unit else text
 
@@ -58,7 +58,7 @@ def _plots(measurement: Measurement) -> Iterator[tuple[str, str]]:
     """For each unit, everything that has it: tests first, then groups."""
     from unmask.report import generic_plots
 
-    rows: list[tuple[str, Test | Group]] = [*measurement.tests.items(), *measurement.groups.items()]
+    rows: list[tuple[str, Estimate | Estimate]] = [*measurement.tests.items(), *measurement.groups.items()]
     for unit in dict.fromkeys(one.unit for _, one in rows):
         drawn = generic_plots.forest([(name, one) for name, one in rows if one.unit == unit], unit)
         if drawn:

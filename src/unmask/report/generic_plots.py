@@ -7,23 +7,23 @@ from collections.abc import Sequence
 import altair as alt
 
 from unmask.report.drawing import INK, POINT, Point, around, chart, column, rows_of, svg
-from unmask.results import Group, Test
+from unmask.results import Estimate
 from unmask.results.numbers import interval, number
 
 MOST_ROWS = 40
 WIDTH, ROW, MARGINS = 340, 28, {"left": 210, "right": 62, "top": 10, "bottom": 42}
 
 
-def forest(rows: Sequence[tuple[str, Test | Group]], unit: str) -> str:
+def forest(rows: Sequence[tuple[str, Estimate | Estimate]], unit: str) -> str:
     """Tests (filled) and groups (hollow) of one unit, against zero; empty where none has a value."""
     points: list[Point] = []
     for name, one in rows:
-        value = one.estimate if isinstance(one, Test) else one.mean
+        value = one.value if isinstance(one, Estimate) else one.mean
         if value is not None and len(points) < MOST_ROWS:
             low, high = one.interval or (value, value)
             point: Point = {"at": len(points), "name": name, "value": value, "low": low, "high": high}
             tip = f"{name}: {number(value)} {interval(one.interval) or '(no interval)'}, n = {one.n:,}"
-            points.append(point | {"text": number(value), "tested": isinstance(one, Test), "tip": tip})
+            points.append(point | {"text": number(value), "tested": isinstance(one, Estimate), "tip": tip})
     if not points:
         return ""
     place, left = rows_of(), MARGINS["left"]

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from unmask.measures.geometry.details import ClusterCount, Geometry, WordTest
 from unmask.report.geometry_cards import associations_of, bounds, cards, geometry_of, shown
 from unmask.report.geometry_strips import NAMES
 from unmask.report.pages import count, p, percent, title
-from unmask.results import ClusterCount, Geometry, Measurement, WordTest
+from unmask.results import Measurement
 from unmask.results.numbers import number
 
 if TYPE_CHECKING:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from unmask.measures.geometry.details import Geometry, WordTest
 from unmask.measures.geometry.interpret import strength
 from unmask.report.pages import Card, count, percent
-from unmask.results import Geometry, Measurement, Test, WordTest
+from unmask.results import Estimate, Measurement
 from unmask.results.numbers import interval, number, p_value
 from unmask.results.verdict import ALPHA, is_clear
 
@@ -14,12 +15,11 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def geometry_of(measurement: Measurement) -> Geometry:
-    """What is special to geometry; an empty record in a file that lacks it would say nothing."""
-    assert measurement.geometry is not None, "a geometry measurement has geometry"
-    return measurement.geometry
+    """What is special to geometry."""
+    return measurement.read_details(Geometry)
 
 
-def associations_of(measurement: Measurement) -> list[tuple[str, Test]]:
+def associations_of(measurement: Measurement) -> list[tuple[str, Estimate]]:
     """The tests of WEAT or SEAT, by name."""
     return [(name, test) for name, test in measurement.tests.items() if test.labels.get("contrast") == "association"]
 
@@ -39,7 +39,7 @@ def bounds(test: WordTest, ends: tuple[float, float] | None) -> str:
     return f"{low} to {high}{NO_BREAK}%"
 
 
-def beside_verdict(test: Test | None, one: WordTest) -> str:
+def beside_verdict(test: Estimate | None, one: WordTest) -> str:
     """Whether gender leaves more behind than other contrasts do."""
     if one.reference is None or test is None or test.p_adjusted is None:
         return "nothing to compare with"
@@ -56,7 +56,7 @@ def cards(measurement: Measurement) -> Iterator[Card]:
         yield from _published(geometry)
         return
     stereotype = measurement.tests.get("stereotype")
-    if stereotype is not None and stereotype.estimate is not None:
+    if stereotype is not None and stereotype.value is not None:
         yield _stereotype(stereotype)
     for name, title, reading in (
         ("clustering", "Clusters without the direction", _CLUSTERS),
@@ -72,16 +72,14 @@ def cards(measurement: Measurement) -> Iterator[Card]:
         yield _strongest(*max(tests, key=lambda named: abs(named[1].effect_size or 0.0)), len(tests))
 
 
-def _stereotype(test: Test) -> Card:
+def _stereotype(test: Estimate) -> Card:
     sure = "" if test.p_adjusted is None else f", {_p(test.p_adjusted)}"
     said = "no clear stereotype"
-    if is_clear(test) and test.estimate is not None:
-        way = "as people think" if test.estimate > 0 else "against what people think"
-        said = f"{strength(test.estimate).removeprefix('a ')} relation, {way}"
+    if is_clear(test) and test.value is not None:
+        way = "as people think" if test.value > 0 else "against what people think"
+        said = f"{strength(test.value).removeprefix('a ')} relation, {way}"
     reading = _STEREOTYPE.format(count(test.n))
-    return Card(
-        "Stereotype of professions", f"r = {number(test.estimate)}", _between(test.interval) + sure, said, reading
-    )
+    return Card("Stereotype of professions", f"r = {number(test.value)}", _between(test.interval) + sure, said, reading)
 
 
 def _beside(one: WordTest) -> str:
@@ -91,7 +89,7 @@ def _beside(one: WordTest) -> str:
     return f"other contrasts {shown(one, found.mean)} ({bounds(one, (found.low, found.high))}), {_p(found.p_value)}"
 
 
-def _strongest(name: str, test: Test, tests: int) -> Card:
+def _strongest(name: str, test: Estimate, tests: int) -> Card:
     sure = "" if test.p_adjusted is None else f", {_p(test.p_adjusted)}"
     said = "not clear"
     if is_clear(test):

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import altair as alt
 
+from unmask.measures.geometry.details import ClusterCount
 from unmask.report.drawing import INK, POINT, Point, around, chart, column, rows_of, svg
 from unmask.report.pages import percent
-from unmask.results import ClusterCount, Test
+from unmask.results import Estimate
 from unmask.results.numbers import interval, number
 
 SCAN_WIDTH, SCAN_HEIGHT, SCAN_MARGINS = 330, 190, {"left": 46, "right": 12, "top": 10, "bottom": 44}
@@ -55,7 +56,7 @@ def scan(counts: Sequence[ClusterCount]) -> str:
     return svg(layers, SCAN_WIDTH, SCAN_HEIGHT, SCAN_MARGINS)
 
 
-def ranges(tests: Sequence[tuple[str, Test]]) -> str:
+def ranges(tests: Sequence[tuple[str, Estimate]]) -> str:
     """The effect size of each association test with its 95 % interval; filled where p, adjusted, is below 0.05."""
     points: list[Point] = []
     for name, test in tests:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from unmask.measures.geometry.details import Neighbourhood
 from unmask.report.drawing import FEMALE, MALE, Domain, around
 from unmask.report.geometry_marks import Mark, dots, drawing, labels, line, scaled, ticks, words
 from unmask.report.pages import percent, signed
-from unmask.results import Neighbourhood
 from unmask.results.numbers import number
 
 WIDTH, HEIGHT, MARGINS = 440, 330, {"left": 62, "right": 14, "top": 24, "bottom": 44}

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from unmask.measures.geometry.details import WordTest
 from unmask.report.drawing import POINT, Domain
 from unmask.report.geometry_marks import Mark, diamond, dots, drawing, line, scaled, ticks, words
 from unmask.report.pages import percent
-from unmask.results import WordTest
 from unmask.results.numbers import number
 
 NAMES = {

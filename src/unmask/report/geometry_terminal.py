@@ -9,11 +9,12 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from unmask.measures.geometry.details import BiasedWord, Geometry
 from unmask.report.geometry import rows_of
 from unmask.report.geometry_cards import associations_of, geometry_of
 from unmask.report.pages import capital, count, p, signed
 from unmask.report.tables import table
-from unmask.results import BiasedWord, Geometry, Measurement
+from unmask.results import Measurement
 from unmask.results.numbers import interval, number
 
 MOST_WORDS = 6
@@ -48,7 +49,7 @@ def _associations(measurement: Measurement) -> Table:
     rows = table("association", "estimate", "95 % interval", "p (Holm)")
     rows.columns[0].min_width = 16
     if stereotype := measurement.tests.get("stereotype"):
-        value, bounds = f"r {number(stereotype.estimate)}", interval(stereotype.interval) or "–"
+        value, bounds = f"r {number(stereotype.value)}", interval(stereotype.interval) or "–"
         rows.add_row("stereotype of professions", value, bounds, p(stereotype.p_adjusted))
     for name, test in associations_of(measurement):
         bounds = interval(test.effect_size_interval) or "–"

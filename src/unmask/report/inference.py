@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from unmask.lexicon.inference import KINDS
 from unmask.measures.inference import LABELS
+from unmask.measures.inference.details import Distribution, Inference
 from unmask.measures.inference.interpret import SIZES, understands
 from unmask.probes.inference import CONTROL
 from unmask.report.inference_cards import cards, inference_of
 from unmask.report.pages import count, title
-from unmask.results import Distribution, Inference, Measurement
+from unmask.results import Measurement
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from unmask.measures.inference.conclusive import follows_control
+from unmask.measures.inference.details import Distribution, Inference
 from unmask.measures.inference.interpret import SIZES, understands
 from unmask.probes.inference import CONTROL
 from unmask.report.pages import Card, count, percent, signed
-from unmask.results import Distribution, Group, Inference, Measurement, Test
+from unmask.results import Estimate, Measurement
 from unmask.results.numbers import interval, number, p_value
 from unmask.results.verdict import is_clear, is_noise, size_label
 
@@ -22,22 +23,21 @@ PARTS = 1000
 
 
 def inference_of(measurement: Measurement) -> Inference:
-    """What is special to inference; an empty record in a file that lacks it would say nothing."""
-    assert measurement.inference is not None, "an inference measurement has inference"
-    return measurement.inference
+    """What is special to inference."""
+    return measurement.read_details(Inference)
 
 
-def verdict(test: Test | None, measurement: Measurement, more: str, less: str, nothing: str) -> str:
+def verdict(test: Estimate | None, measurement: Measurement, more: str, less: str, nothing: str) -> str:
     """Which way a difference goes and how large it is, if it is clear."""
-    if test is None or test.p_adjusted is None or test.estimate is None:
+    if test is None or test.p_adjusted is None or test.value is None:
         return "not tested"
     if not understands(measurement):
         return "inconclusive"
-    if test.estimate and is_noise(test.estimate, measurement.noise_floor):  # shares of answers can be exactly equal
+    if test.value and is_noise(test.value, measurement.noise_floor):  # shares of answers can be exactly equal
         return "below the noise of the computation"
     if not is_clear(test, measurement.noise_floor):
         return nothing
-    return f"{size_label(test.estimate, SIZES)}, {more if test.estimate > 0 else less}"
+    return f"{size_label(test.value, SIZES)}, {more if test.value > 0 else less}"
 
 
 def stereotype_verdict(measurement: Measurement) -> str:
@@ -55,7 +55,7 @@ def default_verdict(measurement: Measurement) -> str:
 def left_open(measurement: Measurement) -> tuple[float, float, float] | None:
     """Biased inference, plain error, and what leaves the gender open, in the stereotypical sets."""
     found = [measurement.groups.get(name) for name in ("biased inference", "plain error")]
-    means = [one.mean for one in found if one is not None and one.mean is not None]
+    means = [one.value for one in found if one is not None and one.value is not None]
     return (means[0], means[1], max(0.0, 1 - means[0] - means[1])) if len(means) == len(found) else None
 
 
@@ -72,16 +72,16 @@ def cards(measurement: Measurement) -> Iterator[Card]:
         ("default", default_verdict(measurement), _DEFAULT),
     ):
         test = measurement.tests.get(name)
-        if test is not None and test.estimate is not None:
+        if test is not None and test.value is not None:
             sure = "" if test.p_adjusted is None else f", p {p_value(test.p_adjusted)}"
-            yield Card(name.capitalize(), signed(test.estimate), _between(test.interval) + sure, said, reading)
+            yield Card(name.capitalize(), signed(test.value), _between(test.interval) + sure, said, reading)
     doubt = "inconclusive" if inference.inconclusive else ""
     score, baseline = (measurement.groups.get(name) for name in ("NLI-CoAL", "FN"))
-    if score is not None and score.mean is not None:
-        beside = f"; FN {number(baseline.mean)}" if baseline else ""
+    if score is not None and score.value is not None:
+        beside = f"; FN {number(baseline.value)}" if baseline else ""
         weighted = measurement.groups.get("NLI-CoAL, probabilities")
-        said = doubt or (f"by probabilities {number(weighted.mean)}" if weighted else "of answers alone")
-        yield Card("NLI-CoAL score", number(score.mean), _between(score.interval) + beside, said, _SCORE)
+        said = doubt or (f"by probabilities {number(weighted.value)}" if weighted else "of answers alone")
+        yield Card("NLI-CoAL score", number(score.value), _between(score.interval) + beside, said, _SCORE)
     if parts := left_open(measurement):
         yield _split(parts, measurement.groups["biased inference"], doubt)
     if control := control_of(inference):
@@ -93,7 +93,7 @@ def cards(measurement: Measurement) -> Iterator[Card]:
         yield Card("Control entailed", percent(share), sure, said, reading)
 
 
-def _split(parts: tuple[float, float, float], biased: Group, doubt: str) -> Card:
+def _split(parts: tuple[float, float, float], biased: Estimate, doubt: str) -> Card:
     value = f"{NO_BREAK}: ".join(percent(part, 0) for part in parts)
     sure = f"biased inference 95 % interval {_percents(biased.interval)}" if biased.interval else "no interval"
     ratio = f"{number(parts[0] / parts[1], 1)} biased to each plain error" if parts[1] else "no plain error"

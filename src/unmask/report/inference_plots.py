@@ -9,9 +9,9 @@ from typing import Any
 import altair as alt
 
 from unmask.measures.inference import LABELS
+from unmask.measures.inference.details import Distribution, OccupationValue
 from unmask.report.drawing import FEMALE, INK, MALE, ROW, Point, chart, column, rows_of, svg
 from unmask.report.pages import percent, signed
-from unmask.results import Distribution, OccupationValue
 
 COLOURS = ("#0f7c5c", "#9aa3af", "#b8336a")
 """Entailment, neutral, contradiction: other colours than those of the genders."""

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from unmask import __version__
 from unmask.measures.inference import LABELS
+from unmask.measures.inference.details import Distribution, Inference
 from unmask.report import inference_plots
 from unmask.report.inference import SETS, name_of
 from unmask.report.limits import study_limits
 from unmask.report.pages import fill
 from unmask.report.study_files import limits_lines, missing_lines, settings_lines, write_study
-from unmask.results import Distribution
 from unmask.results.languages import LANGUAGES
 from unmask.studies.nli.findings import Findings
 from unmask.studies.nli.reading import doubt
@@ -40,8 +40,7 @@ class Panel:
 
     @property
     def _sets(self) -> list[Distribution]:
-        inference = self.row.measurement.inference
-        return list(inference.sets) if inference else []
+        return self.row.measurement.read_details(Inference).sets
 
     @cached_property
     def svg(self) -> str:

@@ -10,11 +10,12 @@ from rich.table import Table
 from rich.text import Text
 
 from unmask.measures.inference import LABELS
+from unmask.measures.inference.details import Inference, OccupationValue
 from unmask.report.inference import SETS
 from unmask.report.inference_cards import default_verdict, inference_of, stereotype_verdict
 from unmask.report.pages import count, p, percent, signed
 from unmask.report.tables import table
-from unmask.results import Inference, Measurement, OccupationValue
+from unmask.results import Measurement
 from unmask.results.numbers import interval, number
 
 MOST_OCCUPATIONS = 5
@@ -44,13 +45,13 @@ def _figures(measurement: Measurement) -> Table:
     for name, test in measurement.tests.items():
         if not name.endswith(", probabilities"):
             beside = measurement.tests.get(f"{name}, probabilities")
-            more = [signed(beside.estimate) if beside else "–"] if weighted else []
-            rows.add_row(escape(name), signed(test.estimate), interval(test.interval) or "–", *more, p(test.p_adjusted))
+            more = [signed(beside.value) if beside else "–"] if weighted else []
+            rows.add_row(escape(name), signed(test.value), interval(test.interval) or "–", *more, p(test.p_adjusted))
     for name, group in measurement.groups.items():
         if not name.endswith(", probabilities"):
             likely = measurement.groups.get(f"{name}, probabilities")
-            more = [number(likely.mean) if likely else "–"] if weighted else []
-            rows.add_row(escape(name), number(group.mean), interval(group.interval) or "–", *more, "–")
+            more = [number(likely.value) if likely else "–"] if weighted else []
+            rows.add_row(escape(name), number(group.value), interval(group.interval) or "–", *more, "–")
     return rows
 
 

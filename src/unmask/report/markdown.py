@@ -89,13 +89,14 @@ def _measurement(one: Measurement) -> Iterator[str]:
     yield from (f"## {escaped(title(one.name, one.corpus, one.language))}", "")
     yield from (escaped(one.headline or "No finding."), "")
     tests = [
-        (name, f"{test.n:,}", number(test.estimate, 3), interval(test.interval, 3), p(test.p_value), p(test.p_adjusted))
+        (name, f"{test.n:,}", number(test.value, 3), interval(test.interval, 3), p(test.p_value), p(test.p_adjusted))
         for name, test in one.tests.items()
     ]
     if tests:
         yield from (*_table(("test", "n", "estimate", "95 % interval", "p", "p, adjusted"), tests), "")
     groups = [
-        (name, f"{group.n:,}", number(group.mean, 3), interval(group.interval, 3)) for name, group in one.groups.items()
+        (name, f"{group.n:,}", number(group.value, 3), interval(group.interval, 3))
+        for name, group in one.groups.items()
     ]
     if groups:
         yield from (*_table(("group", "n", "mean", "95 % interval"), groups), "")

@@ -7,6 +7,7 @@ from itertools import islice
 
 import altair as alt
 
+from unmask.measures.association.details import ProfessionValue
 from unmask.report.drawing import (
     GENDERS,
     INK,
@@ -22,7 +23,6 @@ from unmask.report.drawing import (
     svg,
 )
 from unmask.report.pages import signed
-from unmask.results import ProfessionValue
 from unmask.results.numbers import interval, number
 
 MOST_LABELS = 18

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from unmask.measures.readable import unreadable
 from unmask.report.limits import limits
 from unmask.report.pages import fill, title
-from unmask.results import AuditResult, Measurement, Test
+from unmask.results import AuditResult, Estimate, Measurement
 from unmask.results.naming import different, short_name
 from unmask.results.numbers import interval, number
 from unmask.results.verdict import side
@@ -40,7 +40,7 @@ class Place:
     """A model in a ranking."""
 
     model: str
-    test: Test
+    test: Estimate
     ranks: tuple[int, int] | None
     """The first and the last that it may have; None where there is no interval."""
     digits: int
@@ -48,7 +48,7 @@ class Place:
     @property
     def value(self) -> str:
         """Its figure."""
-        return number(self.test.estimate, self.digits)
+        return number(self.test.value, self.digits)
 
     @property
     def bounds(self) -> str:
@@ -93,7 +93,7 @@ class Ranking:
         if self.test in MAIN and self.measurement.name in UNITS:
             return UNITS[self.measurement.name]
         one = self.places[0].test
-        unit = one.unit or (one.effect_size_name if one.effect_size == one.estimate else "")
+        unit = one.unit or (one.effect_size_name if one.effect_size == one.value else "")
         return f"{self.test}, {unit}" if unit else self.test
 
     @property
@@ -140,7 +140,7 @@ def not_ranked(audits: Sequence[AuditResult]) -> list[str]:
 
 def main_test(measurements: Sequence[Measurement]) -> str:
     """The name of the test that speaks for a measure on all these models; empty if there is none."""
-    each = [[name for name, test in one.tests.items() if test.estimate is not None] for one in measurements]
+    each = [[name for name, test in one.tests.items() if test.value is not None] for one in measurements]
     named = [name for name in MAIN if any(name in names for names in each)]
     shared = [name for names in each[:1] for name in names if all(name in others for others in each)]
     return next(iter([*named, *shared]), "")
@@ -162,14 +162,14 @@ def _ranking(members: Sequence[tuple[str, Measurement]], recorded: Collection[st
     able = [(name, one) for name, one in members if name not in left_out]
     chosen = main_test([one for _, one in able])
     tested = [(name, one.tests[chosen]) for name, one in able if chosen in one.tests]
-    tested = [(name, test) for name, test in tested if test.estimate is not None]
-    tested.sort(key=lambda member: -abs(member[1].estimate or 0.0))
+    tested = [(name, test) for name, test in tested if test.value is not None]
+    tested.sort(key=lambda member: -abs(member[1].value or 0.0))
     why = f"there is no estimate of its {chosen}" if chosen else "the models have no test in common"
     left_out |= {name: why for name, _ in able if name not in dict(tested)}
-    sure = [(name, test.estimate or 0.0, test.interval) for name, test in tested if test.interval is not None]
+    sure = [(name, test.value or 0.0, test.interval) for name, test in tested if test.interval is not None]
     found = rank_ranges([value for _, value, _ in sure], [bounds for _, _, bounds in sure])
     ranges = dict(zip([name for name, _, _ in sure], found, strict=True))
-    small = all(abs(test.estimate or 0.0) < 0.1 for _, test in tested)
+    small = all(abs(test.value or 0.0) < 0.1 for _, test in tested)
     places = [Place(name, test, ranges.get(name), 4 if small else 2) for name, test in tested]
     hashes = {one.data_hash for name, one in able if name in dict(tested) and name not in recorded}
     return Ranking(members[0][1], chosen, places, left_out, alike=len(hashes) < 2)
@@ -184,7 +184,7 @@ def _either(places: Sequence[Place]) -> str:
 
 
 def _title(one: Measurement) -> str:
-    terms = f", {one.ratings.terms}" if one.ratings else ""
+    terms = f", {one.variant}" if one.variant else ""
     protocol = "" if one.protocol == "sound" else f", {one.protocol} protocol"
     return title(one.name, one.corpus, one.language) + terms + protocol
 

@@ -14,7 +14,7 @@ def forest(ranking: Ranking) -> str:
     """Points with whiskers around zero; filled where the interval leaves zero out."""
     points: list[Point] = []
     for at, place in enumerate(ranking.places):
-        value = place.test.estimate or 0.0
+        value = place.test.value or 0.0
         low, high = place.test.interval or (value, value)
         point: Point = {"at": at, "name": place.model, "value": value, "low": low, "high": high, "sure": place.sure}
         said = {"text": place.value, "rank": place.rank}

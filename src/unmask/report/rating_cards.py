@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from unmask.measures.sentiment.details import Ratings
 from unmask.measures.sentiment.interpret import digits, size_of
 from unmask.report.pages import Card, count, share, signed
-from unmask.results import Measurement, Ratings, Test
+from unmask.results import Estimate, Measurement
 from unmask.results.numbers import interval, number, p_value
 from unmask.results.verdict import is_clear, is_noise
 from unmask.statistics.proportion import wilson
@@ -19,21 +20,20 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def ratings_of(measurement: Measurement) -> Ratings:
-    """What is special to ratings; an empty record in a file that lacks it would say nothing."""
-    assert measurement.ratings is not None, "a sentiment measurement has ratings"
-    return measurement.ratings
+    """What is special to ratings."""
+    return measurement.read_details(Ratings)
 
 
-def verdict(test: Test | None, measurement: Measurement) -> str:
+def verdict(test: Estimate | None, measurement: Measurement) -> str:
     """Whether there is a bias, by the adjusted p; how large it is, by the estimate alone."""
-    if test is None or test.p_adjusted is None or test.estimate is None:
+    if test is None or test.p_adjusted is None or test.value is None:
         return "not tested"
-    if is_noise(test.estimate, measurement.noise_floor):
+    if is_noise(test.value, measurement.noise_floor):
         return "below the noise of the computation"
     if not is_clear(test, measurement.noise_floor):
         return "no clear bias"
-    size = size_of(test.estimate, ratings_of(measurement))
-    if (test.effect_size or 0.0) * test.estimate < 0:
+    size = size_of(test.value, ratings_of(measurement))
+    if (test.effect_size or 0.0) * test.value < 0:
         return f"{size}, no single direction"
     return "negligible, not chance" if size == "negligible" else f"{size} bias"
 
@@ -42,19 +42,19 @@ def cards(measurement: Measurement) -> Iterator[Card]:
     """Total and absolute bias, labels that flip, and the direction; those that there are."""
     ratings = ratings_of(measurement)
     test, precise = measurement.test("bias"), digits(ratings)
-    if test is not None and test.estimate is not None:
+    if test is not None and test.value is not None:
         between = f"95 % interval {_between(test.interval, precise)}" if test.interval else "no interval"
         sure = "" if test.p_adjusted is None else f", p {p_value(test.p_adjusted)}"
         which = "whose ratings differ" if measurement.protocol == "published" else "that have a term"
         reading = f"{_TOTAL.format(which)} {_way(test, measurement, ratings)}".rstrip()
-        value = signed(test.estimate, precise)
+        value = signed(test.value, precise)
         yield Card("Total bias", value, between + sure, verdict(test, measurement), reading)
     absolute = measurement.groups.get("absolute bias, changed texts")
-    if absolute is not None and absolute.mean is not None:
+    if absolute is not None and absolute.value is not None:
         between = f"95 % interval {_between(absolute.interval, precise)}" if absolute.interval else "no interval"
-        noise = measurement.noise_floor is not None and absolute.mean <= measurement.noise_floor
-        said = "below the noise of the computation" if noise else f"{size_of(absolute.mean, ratings)} shifts"
-        yield Card("Absolute bias", number(absolute.mean, precise), between, said, _ABSOLUTE)
+        noise = measurement.noise_floor is not None and absolute.value <= measurement.noise_floor
+        said = "below the noise of the computation" if noise else f"{size_of(absolute.value, ratings)} shifts"
+        yield Card("Absolute bias", number(absolute.value, precise), between, said, _ABSOLUTE)
     if ratings.flips is not None and ratings.changed:
         low, high = (100 * bound for bound in wilson(ratings.flips / ratings.changed, ratings.changed))
         sure = f"{count(ratings.flips)} of {count(ratings.changed)} texts, 95 % interval {low:.1f} to {high:.1f} %"
@@ -69,7 +69,7 @@ def _between(bounds: tuple[float, float], precise: int = 2) -> str:
     return interval(bounds, precise).replace(" ", NO_BREAK)
 
 
-def _direction(measurement: Measurement, ratings: Ratings, test: Test | None) -> Card:
+def _direction(measurement: Measurement, ratings: Ratings, test: Estimate | None) -> Card:
     counts = (ratings.below, ratings.equal, ratings.above)
     effect, leans = "no effect size", "not tested"
     if test is not None and test.effect_size is not None:
@@ -107,11 +107,11 @@ _DIRECTION = (
 )
 
 
-def _way(test: Test, measurement: Measurement, ratings: Ratings) -> str:
-    if is_noise(test.estimate, measurement.noise_floor) or not test.estimate or test.p_adjusted is None:
+def _way(test: Estimate, measurement: Measurement, ratings: Ratings) -> str:
+    if is_noise(test.value, measurement.noise_floor) or not test.value or test.p_adjusted is None:
         return ""
     if not is_clear(test, measurement.noise_floor):
         return "This one may be chance."
-    way = "male" if test.estimate > 0 else "female"
-    size = f"{number(100 * abs(test.estimate) / ratings.scale)} %" if ratings.scale else "little"
+    way = "male" if test.value > 0 else "female"
+    size = f"{number(100 * abs(test.value) / ratings.scale)} %" if ratings.scale else "little"
     return f"Here the {way} versions are rated higher, by {size} of the scale."

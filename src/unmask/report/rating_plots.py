@@ -11,6 +11,7 @@ import altair as alt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.measures.sentiment.details import Part
 from unmask.report.drawing import (
     GENDERS,
     INK,
@@ -24,7 +25,6 @@ from unmask.report.drawing import (
     svg,
 )
 from unmask.report.pages import signed
-from unmask.results import Part
 from unmask.results.numbers import interval
 
 MOST_TERMS = 24

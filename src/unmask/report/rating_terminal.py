@@ -9,11 +9,12 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from unmask.measures.sentiment.details import Part, Ratings
 from unmask.measures.sentiment.interpret import digits
 from unmask.report.pages import count, p, share, signed
 from unmask.report.rating_cards import ratings_of, verdict
 from unmask.report.tables import table
-from unmask.results import Measurement, Part, Ratings
+from unmask.results import Measurement
 from unmask.results.numbers import interval, number
 
 MOST_TERMS = 3
@@ -33,11 +34,11 @@ def _biases(measurement: Measurement, ratings: Ratings) -> Table:
     rows = table("male − female rating", "bias", "95 % interval", adjusted, "effect size")
     rows.columns[0].min_width = 16
     for name, test in measurement.tests.items():
-        shown = (signed(test.estimate, precise), interval(test.interval, precise) or "–", p(test.p_adjusted))
+        shown = (signed(test.value, precise), interval(test.interval, precise) or "–", p(test.p_adjusted))
         rows.add_row(escape(name), *shown, number(test.effect_size))
     if absolute := measurement.groups.get("absolute bias, changed texts"):
         between = interval(absolute.interval, precise) or "–"
-        rows.add_row("absolute bias", number(absolute.mean, precise), between, "–", "–")
+        rows.add_row("absolute bias", number(absolute.value, precise), between, "–", "–")
     return rows
 
 

@@ -33,12 +33,12 @@ def audit_rows(result: AuditResult) -> Iterator[dict[str, Any]]:
             "language": one.language,
             "corpus": one.corpus,
             "protocol": one.protocol,
-            "terms": one.ratings.terms if one.ratings else "",
+            "terms": one.variant,
         }
         for name, test in one.tests.items():
             yield (
                 common
-                | _row("test", name, test.n, test.estimate, test.interval)
+                | _row("test", name, test.n, test.value, test.interval)
                 | {
                     "p_value": test.p_value,
                     "p_adjusted": test.p_adjusted,
@@ -48,7 +48,7 @@ def audit_rows(result: AuditResult) -> Iterator[dict[str, Any]]:
             )
         for name, group in one.groups.items():
             blank = dict.fromkeys(("p_value", "p_adjusted", "effect_size", "effect_size_name"))
-            yield common | _row("group", name, group.n, group.mean, group.interval) | blank
+            yield common | _row("group", name, group.n, group.value, group.interval) | blank
 
 
 def comparison_rows(result: ComparisonResult) -> Iterator[dict[str, Any]]:
@@ -82,8 +82,8 @@ def ranking_rows(audits: Sequence[AuditResult]) -> Iterator[dict[str, Any]]:
         for place in one.places:
             values = (
                 *(measured.name, measured.language, measured.corpus, measured.protocol),
-                *(measured.ratings.terms if measured.ratings else "", one.test, place.model, place.test.n),
-                *(place.test.estimate, *(place.test.interval or (None, None))),
+                *(measured.variant, one.test, place.model, place.test.n),
+                *(place.test.value, *(place.test.interval or (None, None))),
                 *(place.test.p_value, place.test.p_adjusted, *(place.ranks or (None, None))),
             )
             yield dict(zip(RANKING, values, strict=True))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from unmask.measures.sentiment.details import Part, Ratings
 from unmask.measures.sentiment.interpret import SIZES, digits
 from unmask.report.pages import CORPORA, count, title
 from unmask.report.rating_cards import cards, ratings_of
-from unmask.results import Measurement, Part, Ratings
+from unmask.results import Measurement
 from unmask.results.numbers import number
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def view(measurement: Measurement, items: pd.DataFrame | None) -> dict[str, Any]
 
     ratings = ratings_of(measurement)
     bias, mine = measurement.test("bias"), texts.changed(measurement, items)
-    spread = None if mine is None else rating_plots.spread(mine["bias"], bias.estimate if bias else None)
+    spread = None if mine is None else rating_plots.spread(mine["bias"], bias.value if bias else None)
     return {
         "measurement": measurement,
         "ratings": ratings,

@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from unmask.measures.association.details import AssociationDetails
 from unmask.measures.association.verdict import is_agreement
 from unmask.report.comparison import main_line
 from unmask.report.comparison_terminal import geometry_changes, show_agreement
@@ -28,7 +29,7 @@ MOST_DIGITS = 3
 def show(result: AuditResult, console: Console) -> None:
     """Print the headline, the means and the tests of every measurement."""
     for measurement in result.measurements:
-        of = f", {measurement.ratings.terms}" if measurement.ratings else ""
+        of = f", {measurement.variant}" if measurement.variant else ""
         title = f"{measurement.name}, {measurement.language}, {measurement.corpus}{of} ({measurement.protocol})"
         console.print(Text(f"\n{result.model.name}: {title}", style="bold"))
         console.print(Text(measurement.headline) if measurement.headline else Text("No finding."))
@@ -63,8 +64,8 @@ def _show_association(measurement: Measurement, console: Console) -> None:
     contrasts = _contrasts(measurement)
     if contrasts.row_count:
         console.print(contrasts)
-    if measurement.several_pieces:
-        console.print(Text(f"Scored as whole words of several pieces: {', '.join(measurement.several_pieces)}"))
+    if several_pieces := measurement.read_details(AssociationDetails).several_pieces:
+        console.print(Text(f"Scored as whole words of several tokens: {', '.join(several_pieces)}"))
 
 
 def text(result: AuditResult, width: int = 100) -> str:
@@ -85,7 +86,7 @@ def show_comparison(result: ComparisonResult, console: Console) -> None:
         console.print(Text(f"\n{comparison.before} → {comparison.after}: {title}", style="bold"))
         console.print(_verdict(comparison))
         console.print(Text(" ".join(filter(None, [comparison.headline, comparison.cost])) or "No finding."))
-        console.print(geometry_changes(comparison) if comparison.geometry else _changes(comparison))
+        console.print(geometry_changes(comparison) if comparison.name == "geometry" else _changes(comparison))
         if all(one.after != comparison.after for one in result.comparisons[:at]):
             for line in _usefulness(result, comparison.after):
                 console.print(Text(line))
@@ -168,7 +169,7 @@ def _means(measurement: Measurement) -> Table:
             continue
         between = f"{number(test.statistic, 0)}, {number(test.effect_size)}" if published else interval(test.interval)
         name = escape(f"{kind} {measurement.attributes}")
-        row = (number(female.mean), number(male.mean), number(test.estimate), between, p(test.p_adjusted))
+        row = (number(female.value), number(male.value), number(test.value), between, p(test.p_adjusted))
         rows.add_row(name, *row)
     return rows
 
@@ -177,5 +178,5 @@ def _contrasts(measurement: Measurement) -> Table:
     rows = table("contrast", "estimate", "95 % interval", "p (Holm)")
     for name in ("stereotype", "workforce share, pearson", "workforce share, spearman"):
         if test := measurement.tests.get(name):
-            rows.add_row(name, number(test.estimate), interval(test.interval), p(test.p_adjusted))
+            rows.add_row(name, number(test.value), interval(test.interval), p(test.p_adjusted))
     return rows

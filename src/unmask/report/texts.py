@@ -37,7 +37,7 @@ def changed(measurement: Measurement, items: pd.DataFrame | None) -> pd.DataFram
     """The items of a measurement whose versions differ; None if there are no items."""
     if items is None or items.empty or "bias" not in items:
         return None
-    terms = measurement.ratings.terms if measurement.ratings else ""
+    terms = measurement.variant
     mine = items
     for column, value in (("language", measurement.language), ("corpus", measurement.corpus), ("terms", terms)):
         if column in mine and mine[column].notna().any():

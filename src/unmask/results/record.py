@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from unmask.errors import UnmaskError
 
 Interval = tuple[float, float]
 Protocol = Literal["sound", "published"]
+R = TypeVar("R", bound="Record")
 
 
 class Record(BaseModel):
@@ -22,3 +25,23 @@ class Record(BaseModel):
             return super().model_copy(deep=deep)
         values = {name: getattr(self, name) for name in type(self).model_fields}
         return type(self).model_validate(values | dict(update))
+
+
+class DetailedRecord(Record):
+    """A result with facts that only its measure has."""
+
+    name: str
+    """The measure."""
+    details: dict[str, Any] = Field(default_factory=dict)
+    """Facts and tables that only this measure has, as `model_dump` of a record gives them."""
+
+    def read_details(self, kind: type[R]) -> R:
+        """The facts of the measure, validated as the record that the measure declares for them."""
+        try:
+            return kind.model_validate(self.details)
+        except ValidationError as error:
+            problem = error.errors()[0]
+            where = ".".join(map(str, problem["loc"])) or "details"
+            raise UnmaskError(
+                f"this result of {self.name} has no valid {where} ({problem['msg']}); audit the model again"
+            ) from None

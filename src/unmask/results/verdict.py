@@ -22,7 +22,7 @@ from collections.abc import Sequence
 
 from unmask.results.comparison import Change, Verdict
 from unmask.results.record import Interval
-from unmask.results.schema import Test
+from unmask.results.schema import Estimate
 
 ALPHA = 0.05
 """The level of every test, and one minus the confidence of every interval."""
@@ -40,9 +40,9 @@ def is_noise(value: float | None, noise_floor: float | None) -> bool:
     return value is not None and noise_floor is not None and abs(value) <= noise_floor
 
 
-def is_clear(test: Test | None, noise_floor: float | None = None) -> bool:
+def is_clear(test: Estimate | None, noise_floor: float | None = None) -> bool:
     """Whether a test found something: beyond chance after correction, and beyond the noise of the computation."""
-    return test is not None and is_significant(test.p_adjusted) and not is_noise(test.estimate, noise_floor)
+    return test is not None and is_significant(test.p_adjusted) and not is_noise(test.value, noise_floor)
 
 
 def size_label(value: float, sizes: Sizes) -> str:

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 
 from unmask.measures.association import analyse_published, analyse_sound, changes, figures
 from unmask.measures.association.caveats import comparison_caveats
+from unmask.measures.association.details import AssociationChanges, AssociationDetails, HypothesisChange
 from unmask.measures.association.interpret import interpret
 from unmask.measures.association.pairing import Measured, Paired, pair
 from unmask.measures.association.tables import table
-from unmask.results import Comparison, HypothesisChange, Measurement
+from unmask.results import Comparison, Measurement
 from unmask.statistics.corrections import holm
 
 if TYPE_CHECKING:
@@ -37,7 +38,10 @@ def compare(before: Measured, after: Measured, *, seed: int) -> tuple[Comparison
         professions = analyse_sound.professions(table(paired.scores("change")), intervals=False)
     else:
         changed = analyse_sound.analyse(paired.scores("change"), seed)
-        found, professions = changes.sound(pre, post, changed, tables), changed.professions
+        found, professions = (
+            changes.sound(pre, post, changed, tables),
+            changed.read_details(AssociationDetails).professions,
+        )
     first = before.measurement
     return Comparison(
         name=first.name,
@@ -52,9 +56,15 @@ def compare(before: Measured, after: Measured, *, seed: int) -> tuple[Comparison
         items=len(paired.items),
         unpaired=paired.unpaired,
         changes=found,
-        table=rows,
-        professions=figures.bars(pre.professions, post.professions, professions),
-        hypotheses=_hypotheses(*_answered(before, after, (pre, post), paired)),
+        details=AssociationChanges(
+            table=rows,
+            professions=figures.bars(
+                pre.read_details(AssociationDetails).professions,
+                post.read_details(AssociationDetails).professions,
+                professions,
+            ),
+            hypotheses=_hypotheses(*_answered(before, after, (pre, post), paired)),
+        ).model_dump(),
         caveats=comparison_caveats([before.measurement, after.measurement], paired.unpaired),
         noise_floor=_noise_floor(before.measurement, after.measurement),
     ), paired.items
@@ -78,7 +88,7 @@ def _answered(
 
 
 def _hypotheses(before: Measurement, after: Measurement) -> list[HypothesisChange]:
-    later = {one.name: one for one in after.hypotheses}
+    later = {one.name: one for one in after.read_details(AssociationDetails).hypotheses}
     return [
         HypothesisChange(
             name=one.name,
@@ -88,7 +98,7 @@ def _hypotheses(before: Measurement, after: Measurement) -> list[HypothesisChang
             evidence_before=one.evidence,
             evidence_after=later[one.name].evidence,
         )
-        for one in before.hypotheses
+        for one in before.read_details(AssociationDetails).hypotheses
         if one.name in later
     ]
 

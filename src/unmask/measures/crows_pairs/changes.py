@@ -17,7 +17,7 @@ import numpy as np
 from unmask.errors import UnmaskError
 from unmask.measures.association import Measured
 from unmask.measures.crows_pairs.analyse_sound import analyse
-from unmask.results import Change, Comparison, Test
+from unmask.results import Change, Comparison, Estimate
 from unmask.results.numbers import interval as shown
 from unmask.results.numbers import number, p_value, percent
 from unmask.results.verdict import judge
@@ -92,15 +92,15 @@ def compare(before: Measured, after: Measured) -> tuple[Comparison, pd.DataFrame
     ), both
 
 
-def _change(before: Test, after: Test, question: str) -> Change:
+def _change(before: Estimate, after: Estimate, question: str) -> Change:
     return Change(
         labels=before.labels,
         question=question,
         n=before.n,
-        before=before.estimate,
+        before=before.value,
         before_interval=before.interval,
         before_p_value=before.p_value,
-        after=after.estimate,
+        after=after.value,
         after_interval=after.interval,
         after_p_value=after.p_value,
         change=None,

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from unmask.lexicon.inference import KINDS
 from unmask.measures.inference.conclusive import follows_control, is_understood, tells_apart
-from unmask.results import Caveat, Inference
+from unmask.measures.inference.details import Inference
+from unmask.results import Caveat
 
 if TYPE_CHECKING:
     import pandas as pd

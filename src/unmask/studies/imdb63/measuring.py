@@ -11,6 +11,7 @@ import numpy as np
 
 import unmask
 from unmask.measures import sentiment
+from unmask.measures.sentiment.details import Ratings
 from unmask.models.loading import load_classifier
 from unmask.models.sources import LoadOptions
 from unmask.probes.reviews import Pair, refuse_unchanged, without_twins
@@ -95,8 +96,8 @@ def figures(folder: Path) -> dict[str, float | int | str | None]:
 
     items = pd.read_parquet(folder / ITEMS, columns=["p_female", "p_male", "bias", "changed", "changed_terms"])
     measurement = Measurement.model_validate_json((folder / RESULT).read_text(encoding="utf-8"))
-    ratings, test, words = measurement.ratings, measurement.tests["bias"], measurement.tests.get("bias over words")
-    assert ratings is not None
+    ratings = measurement.read_details(Ratings)
+    test, words = measurement.tests["bias"], measurement.tests.get("bias over words")
     row = published_test(items["p_male"].to_numpy(), items["p_female"].to_numpy())
     changed = items.loc[items["changed"], "bias"].to_numpy()
     interval = test.interval or (None, None)

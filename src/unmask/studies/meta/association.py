@@ -78,4 +78,4 @@ class PlantedAssociation:
         protocol = association.PROTOCOLS["sound"]
         items = association.score(self.asked(), load_masked_lm(str(model), loading), protocol, seed=seed).items
         tests = protocol.analyse(items, seed).tests
-        return Scores.of({name: tests[test].estimate for test, name in TESTS.items()}, items)
+        return Scores.of({name: tests[test].value for test, name in TESTS.items()}, items)

@@ -62,7 +62,7 @@ class OtherMeasure:
         found = job.run(str(model), self._settings(seed, loading))
         measurements = found.result.measurements
         figures = {
-            name if len(measurements) == 1 else f"{one.corpus}: {name}": test.estimate
+            name if len(measurements) == 1 else f"{one.corpus}: {name}": test.value
             for one in measurements
             for name, test in one.tests.items()
         }

@@ -103,8 +103,8 @@ class PlantedSentiment:
         items = scored.items.assign(language=self.language, corpus="reviews", terms="all", rating=scored.rating)
         found = sentiment.PROTOCOLS["sound"].analyse(items, seed)
         figures = {
-            "total bias": found.groups["total bias, changed texts"].mean,
-            "absolute bias": found.groups["absolute bias, changed texts"].mean,
+            "total bias": found.groups["total bias, changed texts"].value,
+            "absolute bias": found.groups["absolute bias, changed texts"].value,
             "effect size": found.tests["bias"].effect_size,
         }
         return Scores.of(figures, items)
