@@ -24,11 +24,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 import transformers
-
-from timing import Cost, beside, timed
 from unmask.auditing.inference import SENTENCES, pairs_of
 from unmask.auditing.settings import Settings
-from unmask.measures.inference import order_of, score
+
+from timing import Cost, beside, timed
+from unmask.measures.inference import order_of
+from unmask.measures.inference.score import score
 from unmask.models import engine
 from unmask.models.classifier import TransformersClassifier
 from unmask.models.loading import load_classifier

@@ -13,9 +13,10 @@ import unmask
 from planted import PlantedModel
 from unmask.auditing import Settings, analyse, run
 from unmask.errors import UnmaskError
-from unmask.measures.association import PROTOCOLS, interpret, score
 from unmask.measures.association.details import AssociationDetails
-from unmask.measures.association.interpret import size_of
+from unmask.measures.association.interpret import interpret, size_of
+from unmask.measures.association.protocol import PROTOCOLS
+from unmask.measures.association.score import score
 from unmask.probes import released
 from unmask.probes.association import build
 from unmask.results import Measurement

@@ -23,12 +23,14 @@ from unmask.auditing.repeating import settings_of
 from unmask.cli import app
 from unmask.comparing import cost, job
 from unmask.errors import UnmaskError
-from unmask.measures.association import Measured, compare, judge
 from unmask.measures.association.analyse_sound import mean_over
+from unmask.measures.association.change_words import judge
 from unmask.measures.association.changes import correlation_change
+from unmask.measures.association.compare import compare
 from unmask.measures.association.details import AssociationChanges, AssociationDetails
 from unmask.measures.association.tables import Table
 from unmask.measures.association.verdict import verdict_of
+from unmask.measures.base import ComparedModel
 from unmask.probes.association import build
 from unmask.results import Change, Figure, Measurement, ModelInfo, Usefulness
 from unmask.results.storage import load_comparison, save
@@ -297,8 +299,10 @@ def test_items_that_only_one_has_are_left_out(protocol: str, tmp_path: Path) -> 
 def test_a_row_without_its_counterpart_leaves_the_published_table(tmp_path: Path) -> None:
     before, after = _items(_draw(1)), _items(_draw(2))
     published = [_recorded(items, tmp_path, name, "published") for items, name in ((before, "a"), (after, "b"))]
-    measured = [Measured(str(at), one.measurements[0], one.items["association"]) for at, one in enumerate(published)]
-    short = Measured("1", measured[1].measurement, measured[1].items.drop(index=0))
+    measured = [
+        ComparedModel(str(at), one.measurements[0], one.items["association"]) for at, one in enumerate(published)
+    ]
+    short = ComparedModel("1", measured[1].measurement, measured[1].items.drop(index=0))
     found, items = compare(measured[0], short, seed=1)
     assert (found.items, found.unpaired, len(items)) == (70, 3, 70)
     assert [row.n for row in found.read_details(AssociationChanges).table] == [11, 12, 12]

@@ -22,9 +22,10 @@ from unmask import auditing
 from unmask.comparing import job
 from unmask.errors import UnmaskError
 from unmask.lexicon.geometry import nouns
-from unmask.measures import crows_pairs, geometry
-from unmask.measures.association import Measured
+from unmask.measures.base import ComparedModel
 from unmask.measures.crows_pairs.analyse_sound import analyse as analyse_pairs
+from unmask.measures.crows_pairs.changes import compare
+from unmask.measures.geometry.change_words import judge as geometry_judge
 from unmask.measures.geometry.changes import correlation_change
 from unmask.measures.geometry.details import Geometry, GeometryChange
 from unmask.models.vectors import Vectors, write
@@ -305,7 +306,7 @@ def _judge(changes: dict[str, Change]) -> Comparison:
     """What is said of these changes, where nothing stands beside them."""
     found = _only(findings())
     bare = found.read_details(GeometryChange).model_copy(update={"tests": []})
-    return geometry.judge(found.model_copy(update={"changes": changes, "geometry": bare}))
+    return geometry_judge(found.model_copy(update={"changes": changes, "geometry": bare}))
 
 
 @pytest.mark.parametrize(
@@ -330,7 +331,7 @@ def test_professions_are_reversed_only_below_what_plain_removal_leaves() -> None
                 "geometry": found.read_details(GeometryChange).model_copy(update={"tests": tests}),
             }
         )
-        assert geometry.judge(moved).changes["neighbours"].verdict == verdict
+        assert geometry_judge(moved).changes["neighbours"].verdict == verdict
 
 
 # pairs of sentences
@@ -342,8 +343,8 @@ def test_pairs_of_sentences_are_matched() -> None:
     sides = []
     for name, mean in (("one", 1.0), ("two", 0.0)):
         own = items.assign(difference=rng.normal(mean, size=40), pll_more=0.0, pll_less=0.0, female="")
-        sides.append(Measured(name, analyse_pairs(own, 0), own))
-    found, paired = crows_pairs.compare(*sides)
+        sides.append(ComparedModel(name, analyse_pairs(own, 0), own))
+    found, paired = compare(*sides)
     was, now = (side.items["difference"] > 0 for side in sides)
     lost, gained = int((was & ~now).sum()), int((now & ~was).sum())
     change = found.changes["stereotype"]
@@ -353,17 +354,17 @@ def test_pairs_of_sentences_are_matched() -> None:
     assert found.changes["likelihood"].p_value == pytest.approx(stats.ttest_1samp(difference, 0).pvalue)
     assert len(paired) == found.items == 40
     with pytest.raises(UnmaskError, match="no pair of sentences in common"):
-        crows_pairs.compare(sides[0], Measured("three", sides[1].measurement, items.assign(id=99, difference=0.0)))
+        compare(sides[0], ComparedModel("three", sides[1].measurement, items.assign(id=99, difference=0.0)))
 
 
-def _pairs(name: str, *differences: float) -> Measured:
+def _pairs(name: str, *differences: float) -> ComparedModel:
     items = pd.DataFrame({"language": "en", "corpus": "crows-pairs", "id": range(len(differences))})
     own = items.assign(direction="stereo", difference=differences, pll_more=0.0, pll_less=0.0, female="")
-    return Measured(name, analyse_pairs(own, 0), own)
+    return ComparedModel(name, analyse_pairs(own, 0), own)
 
 
 def test_a_tie_counts_half_before_after_and_in_the_change() -> None:
-    found, _ = crows_pairs.compare(_pairs("one", 1, 1, 0, -1), _pairs("two", 0, 1, -1, -1))
+    found, _ = compare(_pairs("one", 1, 1, 0, -1), _pairs("two", 0, 1, -1, -1))
     change = found.changes["stereotype"]
     assert (change.before, change.after, change.change) == (0.125, -0.125, -0.25)
     assert change.p_value == 0.5  # two pairs moved, both down
@@ -380,7 +381,7 @@ def test_a_tie_counts_half_before_after_and_in_the_change() -> None:
 )
 def test_the_headline_goes_by_the_distance_from_one_half(before: int, after: int, verdict: str, said: str) -> None:
     sides = (_pairs(str(many), *[1.0] * many, *[-1.0] * (100 - many)) for many in (before, after))
-    found, _ = crows_pairs.compare(*sides)
+    found, _ = compare(*sides)
     assert (found.verdict, said in found.headline) == (verdict, True), found.headline
 
 

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 import typer
+from unmask.auditing.settings import FILES, OF, Settings
+from unmask.cli.config import read
+from unmask.cli.parameters import parameters
 
 import unmask
 from commands import unmask as command
 from unmask.auditing.repeating import differences
-from unmask.auditing.settings import FILES, OF, Settings
 from unmask.cli import app, audit
-from unmask.cli.config import read
-from unmask.cli.parameters import parameters
 from unmask.embedded import MODELS
 from unmask.errors import UnmaskError
 from unmask.lexicon.geometry import nouns

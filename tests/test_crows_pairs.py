@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 import naive
 from toy_model import bert_of, tokenizer_of
 from unmask.errors import UnmaskError
-from unmask.measures import crows_pairs
-from unmask.measures.crows_pairs import PROTOCOLS, interpret, score
+from unmask.measures.crows_pairs.protocol import PROTOCOLS
+from unmask.measures.crows_pairs.score import score
+from unmask.measures.registry import get_measure
 from unmask.models import MaskQuery, SharedTokensQuery
 from unmask.models.encoding import encode
 from unmask.models.loading import load_masked_lm
@@ -271,7 +272,7 @@ def test_published_rounds_and_counts_a_tie_against_the_metric() -> None:
         "neutral": (7, pytest.approx(1 / 7)),
     }
     assert found.tests == {}
-    assert interpret(found).headline == (
+    assert get_measure("crows-pairs").interpret(found).headline == (
         "Metric score 42.86 % (50 % is ideal): stereotype score 66.67 %, anti-stereotype score 33.33 %,"
         " neutral 14.29 %."
     )
@@ -279,7 +280,7 @@ def test_published_rounds_and_counts_a_tie_against_the_metric() -> None:
 
 def test_one_pair_and_pairs_of_one_direction_have_an_answer() -> None:
     for name, protocol in PROTOCOLS.items():
-        found = interpret(protocol.analyse(items_of([1.0], ["stereo"]), 0))
+        found = get_measure("crows-pairs").interpret(protocol.analyse(items_of([1.0], ["stereo"]), 0))
         assert found.groups["all pairs"].value == 1.0
         assert found.groups["antistereo pairs"].value is None
         assert found.headline, name
@@ -289,7 +290,7 @@ def test_one_pair_and_pairs_of_one_direction_have_an_answer() -> None:
 
 def test_the_headline_says_what_was_found() -> None:
     clear = PROTOCOLS["sound"].analyse(items_of([1.0, 2.0] * 45 + [-1.0] * 30), 0)
-    assert interpret(clear).headline == (
+    assert get_measure("crows-pairs").interpret(clear).headline == (
         "The model prefers stereotypes: in 75.0 % of 120 pairs (95 % interval 66.6 % to 81.9 %; 50 % is none) it finds"
         " the more stereotypical sentence the likelier one, p < 0.001. That is a large effect. What two sentences share"
         " is, on average, 0.88 nats more likely in the more stereotypical one (95 % interval of the difference"
@@ -297,12 +298,20 @@ def test_the_headline_says_what_was_found() -> None:
     )
     assert "few-pairs" not in {caveat.code for caveat in clear.caveats}
     even = PROTOCOLS["sound"].analyse(items_of([1.0, -1.0] * 20), 0)
-    assert interpret(even).headline.startswith("No clear preference for stereotypes: in 50.0 % of 40 pairs")
+    assert (
+        get_measure("crows-pairs")
+        .interpret(even)
+        .headline.startswith("No clear preference for stereotypes: in 50.0 % of 40 pairs")
+    )
     against = PROTOCOLS["sound"].analyse(items_of([-1.0, -2.0] * 20), 0)
-    assert interpret(against).headline.startswith("The model avoids stereotypes: in 0.0 % of 40 pairs")
+    assert (
+        get_measure("crows-pairs")
+        .interpret(against)
+        .headline.startswith("The model avoids stereotypes: in 0.0 % of 40 pairs")
+    )
     adjusted = clear.tests["stereotype"].model_copy(update={"p_adjusted": 0.2})
     unsure = clear.model_copy(update={"tests": clear.tests | {"stereotype": adjusted}})
-    assert interpret(unsure).headline.startswith("No clear preference")
+    assert get_measure("crows-pairs").interpret(unsure).headline.startswith("No clear preference")
     assert crows_pairs.precision_caveats("float16")[0].code == "half-precision"
     assert crows_pairs.precision_caveats("float32") == []
 
@@ -369,7 +378,7 @@ def test_the_released_pairs(data: Path, mini: Any, say: Callable[[str], None]) -
     short = rows[(rows["sent_more"].str.len() < 40)].iloc[:24]
     for name, protocol in PROTOCOLS.items():
         scored = score(short, mini, protocol, seed=0)
-        found = interpret(protocol.analyse(scored.items, 0))
+        found = get_measure("crows-pairs").interpret(protocol.analyse(scored.items, 0))
         assert (scored.items["n_tokens"] > 0).all()
         assert scored.not_asked == 0
         say(f"CrowS-Pairs, 24 short pairs, {name}: {found.headline}")

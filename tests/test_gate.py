@@ -14,14 +14,14 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from unmask.auditing.geometry import WORDS
+from unmask.auditing.inference import CAPTIONS
+from unmask.auditing.settings import MEASURES
 
 import unmask
 from commands import environment
 from pages import EVIL
 from unmask import cli, gating
-from unmask.auditing.geometry import WORDS
-from unmask.auditing.inference import CAPTIONS
-from unmask.auditing.settings import MEASURES
 from unmask.errors import UnmaskError
 from unmask.gating.figures import Figure, growth
 from unmask.gating.limits import Allowed, judged_by

@@ -14,14 +14,14 @@ import pandas as pd
 import pytest
 import transformers
 from scipy import stats
+from unmask.auditing.job import chosen
+from unmask.auditing.settings import Settings
 
 import unmask
 from commands import interrupted
 from commands import unmask as command
 from planted import PlantedModel
 from toy_model import bert_of, tokenizer_of
-from unmask.auditing.job import chosen
-from unmask.auditing.settings import Settings
 from unmask.cli import main
 from unmask.lexicon.associations import associations, sentences
 from unmask.lexicon.geometry import nouns

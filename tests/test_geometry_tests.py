@@ -13,9 +13,10 @@ from sklearn.linear_model import Ridge
 from sklearn.svm import SVC
 
 from unmask.errors import UnmaskError
-from unmask.measures.geometry import analyse_sound, contrast, interpret, published, references, tests
+from unmask.measures.geometry import analyse_sound, contrast, published, references, tests
 from unmask.measures.geometry.contrast import Contrast, between
 from unmask.measures.geometry.details import Geometry
+from unmask.measures.geometry.interpret import interpret
 from unmask.measures.geometry.others import others
 from unmask.measures.geometry.score import OWN, place
 from unmask.measures.geometry.space import make

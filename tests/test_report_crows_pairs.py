@@ -11,7 +11,8 @@ import pytest
 
 from pages import EVIL, assert_loads_nothing, assert_plots_are_described, seen
 from test_report_html import _audit
-from unmask.measures.crows_pairs import PROTOCOLS, interpret
+from unmask.measures.crows_pairs.protocol import PROTOCOLS
+from unmask.measures.registry import get_measure
 from unmask.report import crows_pairs, crows_pairs_plots, terminal
 from unmask.report.html import render
 from unmask.results import Measurement
@@ -43,7 +44,7 @@ def _measured(items: pd.DataFrame, protocol: str = "sound") -> Measurement:
     found = PROTOCOLS[protocol].analyse(items, 1)
     tests = {name: test.model_copy(update={"p_adjusted": test.p_value}) for name, test in found.tests.items()}
     update = {"tests": tests, "noise_floor": 2.5e-6, "distinct_inputs": 97, "data_hash": "d47a"}
-    return interpret(found.model_copy(update=update))
+    return get_measure("crows-pairs").interpret(found.model_copy(update=update))
 
 
 def _page(measurement: Measurement, items: pd.DataFrame | None = None) -> str:

@@ -23,10 +23,10 @@ from pages import (
     seen,
 )
 from test_report_html import _audit
-from unmask.measures.geometry import PROTOCOLS, interpret
 from unmask.measures.geometry.associations import Associations
 from unmask.measures.geometry.details import Geometry, Neighbourhood, Reference, WordTest
-from unmask.measures.geometry.protocol import Run
+from unmask.measures.geometry.interpret import interpret
+from unmask.measures.geometry.protocol import PROTOCOLS, Run
 from unmask.measures.geometry.space import Space, make
 from unmask.report import geometry_marks, geometry_plots, geometry_professions, geometry_strips, terminal
 from unmask.report.drawing import FEMALE, MALE

@@ -24,8 +24,10 @@ from pages import (
 )
 from test_report_html import _audit, _items, _sound
 from unmask.lexicon.inference import GenderPair, Occupation, People
-from unmask.measures.inference import PROTOCOLS, interpret, score
 from unmask.measures.inference.details import Distribution, Inference, OccupationValue
+from unmask.measures.inference.protocol import PROTOCOLS
+from unmask.measures.inference.score import score
+from unmask.measures.registry import get_measure
 from unmask.probes.inference import build
 from unmask.report import inference_pairs, inference_plots, terminal
 from unmask.report.html import render
@@ -93,7 +95,7 @@ def _analysed(items: pd.DataFrame, protocol: str = "sound") -> Measurement:
     tests = {name: test.model_copy(update={"p_adjusted": test.p_value}) for name, test in found.tests.items()}
     inference = found.read_details(Inference).model_copy(update={"labels": "by the labels"})
     update = {"tests": tests, "inference": inference, "noise_floor": 3.1e-7, "data_hash": "d47a"}
-    return interpret(found.model_copy(update=update))
+    return get_measure("inference").interpret(found.model_copy(update=update))
 
 
 @pytest.fixture(scope="module")
@@ -247,7 +249,7 @@ def _doubted(measurement: Measurement, why: str, control: float) -> Measurement:
     shares = {"entailment": control, "neutral": 1 - control, "contradiction": 0.0}
     sets = [Distribution(name="control", labels={"set": "control"}, n=9, shares=shares)]
     update = {"inconclusive": why, "sets": sets, "by_type": [], "occupations": []}
-    return interpret(
+    return get_measure("inference").interpret(
         measurement.model_copy(update={"inference": measurement.read_details(Inference).model_copy(update=update)})
     )
 

@@ -20,8 +20,11 @@ from hypothesis import strategies as st
 from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium, seen
 from test_report_html import _audit, _items, _sound
 from unmask.counterfactual import rewriter
-from unmask.measures.sentiment import PROTOCOLS, Rater, interpret, score
+from unmask.measures.registry import get_measure
 from unmask.measures.sentiment.details import Part, Ratings
+from unmask.measures.sentiment.protocol import PROTOCOLS
+from unmask.measures.sentiment.rater import Rater
+from unmask.measures.sentiment.score import score
 from unmask.probes.reviews import Text, pair
 from unmask.report import rating_plots, terminal
 from unmask.report.highlights import MOST_CHARACTERS, Edit, Piece, edits, pieces, places
@@ -70,7 +73,7 @@ def _measured(terms: str = "all", protocol: str = "sound") -> tuple[Measurement,
     tests = {name: test.model_copy(update={"p_adjusted": test.p_value}) for name, test in found.tests.items()}
     read = {"duplicates": 3, "long_texts": "head", "most_tokens": 512, "cut": 41, "outside": 7, "partly_outside": 19}
     ratings = found.read_details(Ratings).model_copy(update=read)
-    return interpret(
+    return get_measure("sentiment").interpret(
         found.model_copy(update={"tests": tests, "ratings": ratings, "noise_floor": 3.1e-7, "data_hash": "d47a"})
     ), items
 

@@ -24,8 +24,9 @@ from toy_model import tokenizer_of
 from unmask.cli import app
 from unmask.errors import UnmaskError
 from unmask.lexicon.reviews import reviews
-from unmask.measures import sentiment
 from unmask.measures.sentiment.details import Ratings
+from unmask.measures.sentiment.rater import Rater
+from unmask.measures.sentiment.score import score as sentiment_score
 from unmask.models.classifier import TransformersClassifier
 from unmask.probes.reviews import Text, default_corpus, pair
 from unmask.results import AuditResult, Measurement
@@ -435,7 +436,7 @@ def test_models_that_have_read_nothing_have_no_common_direction() -> None:
     biases = []
     for seed in range(30):
         model = _tiny(tokenizer, seed=seed)
-        rater = sentiment.Rater(TransformersClassifier(model, tokenizer), None)
-        biases.append(sentiment.score(pairs, rater, seed=0).items["bias"].mean())
+        rater = Rater(TransformersClassifier(model, tokenizer), None)
+        biases.append(sentiment_score(pairs, rater, seed=0).items["bias"].mean())
     assert np.abs(biases).max() > 1e-4
     assert stats.ttest_1samp(biases, 0).pvalue > 0.01

@@ -21,11 +21,12 @@ from toy_model import tokenizer_of
 from unmask import embedded
 from unmask.errors import UnmaskError
 from unmask.lexicon.reviews import reviews
-from unmask.measures import sentiment
-from unmask.measures.sentiment import PROTOCOLS
 from unmask.measures.sentiment.details import Ratings
 from unmask.measures.sentiment.interpret import digits
 from unmask.measures.sentiment.polarity import of_labels
+from unmask.measures.sentiment.protocol import PROTOCOLS
+from unmask.measures.sentiment.rater import Rater
+from unmask.measures.sentiment.score import score
 from unmask.probes.reviews import Text, pair
 from unmask.results import Measurement
 
@@ -522,7 +523,7 @@ def test_ratings_without_gender_are_unbiased() -> None:
     pairs = pair(texts, to_female, to_male)
     tests = []
     for seed in range(100):
-        items = sentiment.score(pairs, sentiment.Rater(Coin(seed), None), seed=0).items
+        items = score(pairs, Rater(Coin(seed), None), seed=0).items
         tests.append(
             PROTOCOLS["sound"].analyse(items.assign(language="en", corpus="none", terms="all"), 0).tests["bias"]
         )
@@ -531,6 +532,6 @@ def test_ratings_without_gender_are_unbiased() -> None:
     assert stats.binomtest(found, len(tests), 0.05).pvalue > 0.01
     covered = sum(test.interval is not None and test.interval[0] <= 0 <= test.interval[1] for test in tests)
     assert stats.binomtest(covered, len(tests), 0.95).pvalue > 0.01
-    blind = sentiment.score(pairs, sentiment.Rater(Coin(1, blind=True), None), seed=0).items
+    blind = score(pairs, Rater(Coin(1, blind=True), None), seed=0).items
     assert (blind["bias"] == 0).all()
     assert blind["p_female"].nunique() == 1  # all are as long

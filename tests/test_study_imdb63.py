@@ -31,7 +31,7 @@ from unmask.counterfactual import settings as rewriting
 from unmask.counterfactual.published.masking import Masking, clean
 from unmask.errors import Stopped, UnmaskError
 from unmask.lexicon.reviews import reviews
-from unmask.measures.sentiment import PROTOCOLS
+from unmask.measures.sentiment.protocol import PROTOCOLS
 from unmask.models.loading import Trainable, load_trainable
 from unmask.models.sources import LoadOptions
 from unmask.studies import Event, Outcome, keys
@@ -45,7 +45,7 @@ from unmask.studies.imdb63.study import Plan, Request, plan
 from unmask.training import adapters, examples
 
 Folder = Callable[[str], Path]
-CPU = LoadOptions("cpu", offline=True)
+CPU = LoadOptions(device="cpu", offline=True)
 TRAINED, TESTED = 40, 24
 
 

@@ -30,9 +30,11 @@ from toy_model import bert_of, tokenizer_of
 from unmask import api
 from unmask.errors import Stopped, UnmaskError
 from unmask.lexicon import inference as words
-from unmask.measures.inference import LABELS, PROTOCOLS, sums
+from unmask.measures.inference import sums
+from unmask.measures.inference.protocol import PROTOCOLS
 from unmask.models.sources import LoadOptions
 from unmask.probes import inference as probe
+from unmask.probes.inference import LABELS
 from unmask.report.inference_study import markdown, render, write
 from unmask.results import Measurement
 from unmask.studies import Event, Outcome, keys
@@ -46,7 +48,7 @@ from unmask.training.examples import Example, Splits
 
 GOLD = Path(__file__).parent / "gold" / "anantaprayoon_2024.csv"
 SIZES = {"en": (1000, 1000, 3420), "ja": (1000, 1000, 3420), "zh": (1000, 1000, 3320)}
-CPU = LoadOptions("cpu", offline=True)
+CPU = LoadOptions(device="cpu", offline=True)
 SENTENCES = 3
 
 
@@ -387,7 +389,7 @@ def test_a_classifier_of_other_labels_is_trained_and_said_to_lose_its_head(reque
     )
 
 
-def test_a_classifier_is_taken_as_it_is_whatever_the_order_of_its_labels(
+def test_a_classifier_is_taken_as_it_is_whatever_the_find_order_its_labels(
     done: tuple[Finished[Findings], Path], small: Path
 ) -> None:
     finished, out = done

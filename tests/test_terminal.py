@@ -14,12 +14,12 @@ import pandas as pd
 import pytest
 from rich.console import Console
 from typer.main import get_command
+from unmask.cli.parameters import parameters
 
 import unmask
 from commands import unmask as _run
 from unmask import auditing
 from unmask.cli import analyse, app, completion
-from unmask.cli.parameters import parameters
 from unmask.counterfactual.settings import MODES
 from unmask.errors import UnmaskError
 from unmask.mitigations.registry import method_names

@@ -47,7 +47,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from unmask.api import Audit, Compared, ModelCard, analyse, audit, card, compare, gate, load, mitigate, ranking
-    from unmask.cli.config import read_config
+    from unmask.auditing.config import read_config
     from unmask.counterfactual import rewrite, rewriter
     from unmask.errors import UnmaskError
     from unmask.models.interfaces import Classifier, MaskedLM, MaskQuery, Regressor
@@ -65,7 +65,7 @@ _HOMES = {
     "load": "unmask.api",
     "mitigate": "unmask.api",
     "ranking": "unmask.api",
-    "read_config": "unmask.cli.config",
+    "read_config": "unmask.auditing.config",
     "rewrite": "unmask.counterfactual",
     "rewriter": "unmask.counterfactual",
     "UnmaskError": "unmask.errors",

@@ -54,6 +54,8 @@ class Plugin:
         except (Exception, SystemExit) as error:
             why = f"{type(error).__name__}: {error}".rstrip(": ")
             raise UnmaskError(f"{said} cannot be loaded ({why}); update that package, or uninstall it") from error
+        if isinstance(found, type) and issubclass(found, kind):
+            found = found()
         if not isinstance(found, kind):
             raise UnmaskError(
                 f"{said} is a {type(found).__name__}; its entry point {self.entry.value} must name a"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from unmask.api.audits import Audit
+from unmask.auditing.audit import Audit
 from unmask.errors import UnmaskError
 from unmask.results import AuditResult
 

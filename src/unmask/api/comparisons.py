@@ -7,11 +7,14 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unmask import auditing
-from unmask.api.arguments import form_of, names_of, path_of, written
-from unmask.api.audits import Audit
+from unmask.api.arguments import names_of, path_of
+from unmask.auditing.audit import Audit
+from unmask.auditing.options import audit_options
+from unmask.files import write_text
+from unmask.measures.base import SEED
 from unmask.models.sources import LoadOptions
 from unmask.results import Agreement, Comparison, ComparisonResult
+from unmask.results.storage import report_format
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,12 +31,12 @@ class Compared:
         self,
         result: ComparisonResult,
         items: dict[str, pd.DataFrame],
-        audits: Mapping[str, auditing.Findings] | None = None,
+        audits: Mapping[str, Audit] | None = None,
     ) -> None:
         """Take a result, its items, and the audits that were made for it, by the name of the model."""
         self.result = result
         self.items = items
-        self.audits: dict[str, Audit] = {name: Audit(audit) for name, audit in (audits or {}).items()}
+        self.audits: dict[str, Audit] = dict(audits or {})
         """Those that were made for the comparison, by the name of the model."""
 
     @property
@@ -89,7 +92,7 @@ class Compared:
 
     def report(self, path: str | PathLike[str]) -> Path:
         """Write the report: one self-contained HTML page, or Markdown or CSV where the name ends in .md or .csv."""
-        return written(path, self.text(form_of(path)))
+        return write_text(path, self.text(report_format(path)))
 
     def save(self, folder: str | PathLike[str]) -> Path:
         """Write the folder: `result.json`, `items/`, `report.html`, and the audits made for it under `audits/`."""
@@ -117,7 +120,7 @@ def compare(
     train: str | PathLike[str] | None = None,
     test: str | PathLike[str] | None = None,
     classifiers: str | PathLike[str] = "comparisons/classifiers",
-    seed: int = auditing.SEED,
+    seed: int = SEED,
     device: str = "auto",
     offline: bool = False,
     allow_pickle: bool = False,
@@ -148,7 +151,7 @@ def compare(
         )
     own = names_of(languages) or protocol
     settings = job.Settings(
-        audit=auditing.Settings(languages=names_of(languages) or ("en",), protocol=protocol or "sound", seed=seed)
+        audit=audit_options()(languages=names_of(languages) or ("en",), protocol=protocol or "sound", seed=seed)
         if own
         else None,
         usefulness=usefulness,
@@ -165,8 +168,10 @@ def compare(
         ),
         classifiers=Path(classifiers),
         seed=seed,
-        loading=LoadOptions(device, offline, allow_pickle, allow_remote_code),
+        loading=LoadOptions(
+            device=device, offline=offline, allow_pickle=allow_pickle, allow_remote_code=allow_remote_code
+        ),
     )
-    sides = [auditing.Findings(one.result, one.items) if isinstance(one, Audit) else one for one in (before, *after)]
+    sides = [before, *after]
     found = job.run(sides[0], sides[1:], settings, progress=progress, say=say, watch=watch)
     return Compared(found.result, found.items, found.audits)

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unmask import auditing
+from unmask.measures.base import SEED
 from unmask.models.sources import LoadOptions
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def mitigate(
     corpus: Sequence[str] | str = (),
     protocol: str = "sound",
     language: str = "en",
-    seed: int = auditing.SEED,
+    seed: int = SEED,
     device: str = "auto",
     offline: bool = False,
     allow_pickle: bool = False,
@@ -49,6 +49,8 @@ def mitigate(
         language=language,
         seed=seed,
         restart=restart,
-        loading=LoadOptions(device, offline, allow_pickle, allow_remote_code),
+        loading=LoadOptions(
+            device=device, offline=offline, allow_pickle=allow_pickle, allow_remote_code=allow_remote_code
+        ),
     )
     return run(request, progress=progress)

@@ -7,9 +7,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from unmask import auditing
-from unmask.api.audits import Audit
 from unmask.api.comparisons import Compared
+from unmask.auditing.audit import Audit
 from unmask.errors import UnmaskError, one_of
 from unmask.results import AuditResult
 
@@ -26,7 +25,7 @@ def load(folder: str | PathLike[str]) -> Audit | Compared:
     path = Path(folder)
     if storage.is_comparison(path):
         return Compared(storage.load_comparison(path), _items(path))
-    return Audit(auditing.Findings(storage.load(path), _items(path)))
+    return Audit(storage.load(path), _items(path))
 
 
 def ranking(audits: Sequence[Audit | Compared | str | PathLike[str]], form: str = "html") -> str:

@@ -25,7 +25,7 @@ from unmask.cli import (
     studies,
     verbose,
 )
-from unmask.cli.generate import GeneratedCommand
+from unmask.cli.generate import GeneratedCommand, add_command
 from unmask.errors import Stopped, UnmaskError
 from unmask.library_warnings import hide_deprecations
 
@@ -43,7 +43,7 @@ app = typer.Typer(
     " paper's study.",
     epilog="Start with: unmask audit",
 )
-app.command("audit")(audit.command)
+add_command(app, "audit", audit.command)
 app.command("init")(init.command)
 app.command("analyse")(analyse.command)
 app.command("compare")(compare.command)

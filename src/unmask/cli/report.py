@@ -40,9 +40,8 @@ def command(
     - `unmask report audits/bert audits/roberta audits/albert --out three.html`
     """
     from unmask import api
-    from unmask.api.arguments import written
     from unmask.errors import UnmaskError, one_of
-    from unmask.files import refuse_existing
+    from unmask.files import refuse_existing, write_text
 
     ending = out.suffix.removeprefix(".").lower() if out else ""
     form = one_of(form, api.FORMATS, "format") if form else ending if ending in api.FORMATS else "html"
@@ -58,4 +57,4 @@ def command(
         from unmask.report.ranking import NOTHING
 
         typer.echo(f"unmask: {NOTHING}", err=True)
-    typer.echo(f"Report: {written(target, text)}")
+    typer.echo(f"Report: {write_text(target, text)}")

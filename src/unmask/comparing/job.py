@@ -11,14 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import unmask
-from unmask import auditing, steps
-from unmask.comparing import agreement, downstream, evidence, measures, usefulness
+from unmask import steps
+from unmask.auditing.audit import LIBRARIES, Audit
+from unmask.auditing.options import AuditOptions
+from unmask.comparing import agreement, downstream, evidence, usefulness
 from unmask.comparing.cost import cost
 from unmask.comparing.lineage import made_from, side_of, stranger
-from unmask.comparing.sides import Subject, gather
+from unmask.comparing.sides import Subject, gather, key
 from unmask.errors import UnmaskError
+from unmask.measures import registry
+from unmask.measures.base import SEED
 from unmask.models.sources import LoadOptions
-from unmask.results import Caveat, Comparison, ComparisonResult, Usefulness
+from unmask.results import Caveat, Comparison, ComparisonResult, Measurement, Usefulness
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +36,7 @@ if TYPE_CHECKING:
 class Settings:
     """How to compare; the defaults are the sound ones."""
 
-    audit: auditing.Settings | None = None
+    audit: AuditOptions | None = None
     """How to audit sides that are models; None: as the first audit was, or the defaults."""
     usefulness: bool = True
     text: Path | None = None
@@ -41,7 +45,7 @@ class Settings:
     """Tasks on which the models are fine-tuned and compared, which takes its time."""
     classifiers: Path = Path("comparisons/classifiers")
     """Where the fine-tuned models are kept, to be used again."""
-    seed: int = auditing.SEED
+    seed: int = SEED
     loading: LoadOptions = field(default_factory=LoadOptions)
 
 
@@ -51,7 +55,7 @@ class Findings:
 
     result: ComparisonResult
     items: dict[str, pd.DataFrame]
-    audits: dict[str, auditing.Findings]
+    audits: dict[str, Audit]
 
 
 def run(
@@ -77,12 +81,10 @@ def run(
     first, *others = subjects
     found: list[Comparison] = []
     items: dict[str, list[pd.DataFrame]] = {}
-    caveats = _left_out(subjects)
+    caveats: list[Caveat] = []
     for other in others:
         steps.say(f"Comparing {first.name} with {other.name}")
-        for comparison, paired in measures.compared(
-            first, other, caveats, seed=settings.seed, loading=settings.loading, progress=progress
-        ):
+        for comparison, paired in _compare(first, other, caveats, seed=settings.seed):
             found.append(comparison)
             items.setdefault(comparison.name, []).append(paired)
     cost_of = usefulness.Measured()
@@ -106,7 +108,7 @@ def run(
     caveats += [stranger(first, other) for other in others if made_from(first, other) is False]
     if len(others) > 1:
         caveats.append(_several(len(others)))
-    across, made = None, {subject.name: subject.findings for subject in subjects if subject.audited}
+    across, made = None, {subject.name: subject.audit for subject in subjects if subject.audited}
     if len(subjects) >= agreement.FEWEST:
         more = evidence.gather(
             subjects, found, classifiers, seed=settings.seed, loading=settings.loading, progress=progress
@@ -117,7 +119,7 @@ def run(
         unmask_version=unmask.__version__,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         configuration=_resolved(settings, subjects),
-        libraries={"python": platform.python_version()} | {name: metadata.version(name) for name in auditing.LIBRARIES},
+        libraries={"python": platform.python_version()} | {name: metadata.version(name) for name in LIBRARIES},
         seed=settings.seed,
         before=side_of(first),
         after=[side_of(other, first) for other in others],
@@ -141,11 +143,31 @@ def _with_cost(found: Sequence[Comparison], measured: Sequence[Usefulness]) -> l
     ]
 
 
-def _left_out(subjects: Sequence[Subject]) -> list[Caveat]:
-    """Which measures of the audits are not compared, if any."""
-    names = dict.fromkeys(name for subject in subjects for name in subject.left_out)
-    text = f"The audits have measures that cannot be compared, and are left out: {', '.join(names)}."
-    return [Caveat(code="measure-left-out", text=text)] if names else []
+def _compare(
+    before: Subject, after: Subject, caveats: list[Caveat], *, seed: int
+) -> list[tuple[Comparison, pd.DataFrame]]:
+    """Every corpus that both were measured on; the others are named in a caveat."""
+    found = []
+    for measurement in before.result.measurements:
+        other = after.find(measurement)
+        if other is None:
+            caveats.append(_left_out(after, measurement))
+            continue
+        measure = registry.get_measure(measurement.name)
+        with measure.blamed():
+            comparison, items = measure.compare(before.compared(measurement), after.compared(other), seed=seed)
+        column = "compared" if "model" in items else "model"
+        found.append((comparison, items.assign(**{column: after.name})))
+    caveats += [_left_out(before, one) for one in after.result.measurements if before.find(one) is None]
+    return found
+
+
+def _left_out(missing: Subject, measurement: Measurement) -> Caveat:
+    text = (
+        f"{missing.name} was not measured for {measurement.name} on {' '.join(filter(None, key(measurement)[2:]))}"
+        f" ({measurement.language}), so that corpus is not compared."
+    )
+    return Caveat(code="corpus-left-out", text=text)
 
 
 def _several(count: int) -> Caveat:
@@ -162,7 +184,12 @@ def _resolved(
     """How it was compared, and how the first was measured, which the others must have been, too."""
     tasks, first = settings.tasks, subjects[0].result
     measures = list(dict.fromkeys(one.name for one in first.measurements))
-    own = [name for measure in measures for name in auditing.OF.get(measure, ()) if name in first.configuration]
+    own = [
+        name
+        for measure in measures
+        for name in registry.get_measure(measure).Options.model_fields
+        if name in first.configuration
+    ]
     return {
         "measures": measures,
         "languages": list(dict.fromkeys(one.language for one in first.measurements)),

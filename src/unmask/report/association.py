@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from unmask.measures.association.caveats import AGREEMENT
+from unmask.measures.association import AGREEMENT
 from unmask.measures.association.details import AssociationDetails
 from unmask.measures.association.interpret import clear, is_noise, size_of
 from unmask.report.pages import Card, capital, title

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unmask.auditing import Settings
-from unmask.auditing.repeating import settings_of
+from unmask.auditing.options import audit_options
+from unmask.auditing.repeating import options_of
 from unmask.errors import UnmaskError
 from unmask.report.generic import source
 from unmask.results import AuditResult
 from unmask.results.markdown import plain
 
-OPTIONS = {"measures": "measure", "languages": "language", "corpora": "corpus"}
-UNSAID = {"loading", "workspace"}
-"""Settings that change no number, or that a reader must choose: a model may hold code of its author's."""
-USUAL = {one.name: one.default for one in dataclasses.fields(Settings) if one.name not in UNSAID}
-ALSO_USUAL = {"terms": ("all",), "long_texts": "head"}
-"""What settings become that nobody has given."""
+LEFT_OUT = {"workspace", "offline", "allow_pickle", "allow_remote_code", "device", "given_texts"}
+"""Options that change no number, or that a reader must choose: a model may hold code of its author."""
 GIVEN = re.compile(r"[\d,]+ given texts")
 TEXTS = "texts.csv"
 
@@ -32,8 +27,7 @@ def commands(audit: AuditResult) -> list[str]:
     if "items" in audit.configuration:
         return [*lines, f"$ {_joined('analyse', str(audit.configuration['items']), _of_scores(audit))}"]
     try:
-        settings = settings_of(audit)
-        given: dict[str, Any] = {name: getattr(settings, name) for name in USUAL}
+        given = {name: value for name, value in dict(options_of(audit)).items() if name not in LEFT_OUT}
     except (UnmaskError, TypeError):  # of another version, or changed by hand
         return ["# the audit does not say how it was made"]
     if GIVEN.fullmatch(str(given["texts"])):
@@ -57,12 +51,14 @@ def _joined(verb: str, subject: str, given: Mapping[str, Any]) -> str:
 
 
 def _options(given: Mapping[str, Any]) -> Iterator[str]:
+    parameters = audit_options().parameters()
     for name, value in given.items():
-        found = tuple(value) if isinstance(value, list) else value
-        if found in (None, ()) or found in (USUAL.get(name), ALSO_USUAL.get(name)):
+        values = tuple(value) if isinstance(value, list) else value
+        known = parameters.get(name)
+        if values in (None, ()) or (known and values == known.default) or (name == "terms" and values == ("all",)):
             continue
-        parts = (",".join(found),) if name == "labels" else found if isinstance(found, tuple) else (found,)
-        for part in parts:
-            yield f"--{OPTIONS.get(name, name).replace('_', '-')}"
+        parts = values if isinstance(values, tuple) else (values,)
+        for part in (",".join(parts),) if known and known.separated else parts:
+            yield f"--{known.key if known else name.replace('_', '-')}"
             if part is not True:
                 yield str(part)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unmask.measures.geometry import OWN
+from unmask.measures.geometry.score import OWN
 from unmask.report.drawing import FEMALE, MALE
 from unmask.report.geometry_marks import Mark, dots, drawing, labels, scaled
 from unmask.report.pages import signed

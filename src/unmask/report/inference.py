@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from unmask.lexicon.inference import KINDS
-from unmask.measures.inference import LABELS
 from unmask.measures.inference.details import Distribution, Inference
 from unmask.measures.inference.interpret import SIZES, understands
-from unmask.probes.inference import CONTROL
+from unmask.probes.inference import CONTROL, LABELS
 from unmask.report.inference_cards import cards, inference_of
 from unmask.report.pages import count, title
 from unmask.results import Measurement

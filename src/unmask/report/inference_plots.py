@@ -8,8 +8,8 @@ from typing import Any
 
 import altair as alt
 
-from unmask.measures.inference import LABELS
 from unmask.measures.inference.details import Distribution, OccupationValue
+from unmask.probes.inference import LABELS
 from unmask.report.drawing import FEMALE, INK, MALE, ROW, Point, chart, column, rows_of, svg
 from unmask.report.pages import percent, signed
 

@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 
 from unmask import __version__
-from unmask.measures.inference import LABELS
 from unmask.measures.inference.details import Distribution, Inference
+from unmask.probes.inference import LABELS
 from unmask.report import inference_plots
 from unmask.report.inference import SETS, name_of
 from unmask.report.limits import study_limits

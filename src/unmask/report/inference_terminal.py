@@ -9,8 +9,8 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from unmask.measures.inference import LABELS
 from unmask.measures.inference.details import Inference, OccupationValue
+from unmask.probes.inference import LABELS
 from unmask.report.inference import SETS
 from unmask.report.inference_cards import default_verdict, inference_of, stereotype_verdict
 from unmask.report.pages import count, p, percent, signed

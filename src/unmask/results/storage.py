@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -116,6 +117,12 @@ def _fields(text: str) -> dict[str, Any] | None:
 def _kind(fields: dict[str, Any] | None) -> str:
     """What a result is of: an audit or a comparison. The first results did not say it."""
     return str((fields or {}).get("kind") or ("comparison" if "comparisons" in (fields or {}) else "audit"))
+
+
+def report_format(path: str | PathLike[str]) -> str:
+    """The format of a report by the name of its file: md, csv, or else html."""
+    suffix = Path(path).suffix.lower()
+    return suffix[1:] if suffix in (".md", ".csv") else "html"
 
 
 def free_name(model: str, root: Path = Path("audits")) -> Path:

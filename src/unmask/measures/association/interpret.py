@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import inf, log
 
-from unmask.measures.association.caveats import AGREEMENT
+from unmask.measures.association import AGREEMENT
 from unmask.measures.association.details import AssociationDetails, Hypothesis
 from unmask.results import Estimate, Measurement, verdict
 from unmask.results.numbers import interval as shown
@@ -24,9 +24,7 @@ def interpret(measurement: Measurement) -> Measurement:
     """Add hypotheses and headline to a measurement whose p-values have been adjusted."""
     hypotheses = _hypotheses(measurement) if {"female", "male", "balanced"} <= set(measurement.kinds()) else []
     details = measurement.read_details(AssociationDetails).model_copy(update={"hypotheses": hypotheses})
-    return measurement.model_copy(
-        update={"details": details.model_dump(), "headline": " ".join(_headline(measurement))}
-    )
+    return measurement.model_copy(update={"details": details.model_dump(), "headline": " ".join(headline(measurement))})
 
 
 def size_of(nats: float) -> str:
@@ -34,7 +32,8 @@ def size_of(nats: float) -> str:
     return size_label(nats, [(log(limit), word) for limit, word in SIZES])
 
 
-def _headline(measurement: Measurement) -> list[str]:
+def headline(measurement: Measurement) -> list[str]:
+    """The finding in sentences."""
     if any(caveat.code == AGREEMENT for caveat in measurement.caveats):
         return [
             "Not to be read as bias: in German the words around a person show the person's gender, and that grammatical"

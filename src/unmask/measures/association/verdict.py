@@ -12,7 +12,7 @@ bias: no reliable change.
 
 from __future__ import annotations
 
-from unmask.measures.association.caveats import AGREEMENT
+from unmask.measures.association import AGREEMENT
 from unmask.measures.association.interpret import NEGLIGIBLE
 from unmask.results import Change, Comparison, Verdict
 from unmask.results.verdict import judge, side_before

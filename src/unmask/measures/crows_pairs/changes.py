@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unmask.errors import UnmaskError
-from unmask.measures.association import Measured
+from unmask.measures.base import ComparedModel
 from unmask.measures.crows_pairs.analyse_sound import analyse
 from unmask.results import Change, Comparison, Estimate
 from unmask.results.numbers import interval as shown
@@ -36,7 +36,7 @@ _HEADS = {
 }
 
 
-def compare(before: Measured, after: Measured) -> tuple[Comparison, pd.DataFrame]:
+def compare(before: ComparedModel, after: ComparedModel) -> tuple[Comparison, pd.DataFrame]:
     """What changed, judged; and the paired items."""
     one, other = before.items, after.items
     both = one.merge(other[[*KEYS, "difference"]].rename(columns={"difference": "after"}), on=KEYS)

@@ -13,11 +13,11 @@ SIZES = ((0.02, "negligible"), (0.05, "small"), (0.15, "moderate"), (inf, "large
 """Up to which distance of the share from one half an effect is called what."""
 
 
-def interpret(measurement: Measurement) -> Measurement:
-    """Add the headline to a measurement whose p-values have been adjusted."""
+def headline(measurement: Measurement) -> list[str]:
+    """The finding in sentences."""
     test = measurement.tests.get("stereotype")
-    said = [_published(measurement)] if test is None else [_stereotype(test), _likelihood(measurement)]
-    return measurement.model_copy(update={"headline": " ".join(filter(None, said))})
+    sentences = [_published(measurement)] if test is None else [_stereotype(test), _likelihood(measurement)]
+    return [sentence for sentence in sentences if sentence]
 
 
 def _stereotype(test: Estimate) -> str:

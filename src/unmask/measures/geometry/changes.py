@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.measures.association import Measured
+from unmask.measures.base import ComparedModel
 from unmask.measures.geometry.described import neighbourhoods
 from unmask.measures.geometry.details import Geometry, GeometryChange, Reference, WordTest, WordTestChange
 from unmask.measures.geometry.losses import Losses, beside
@@ -41,8 +41,8 @@ ROUNDING = 1e-4
 
 
 def compare(
-    before: Measured,
-    after: Measured,
+    before: ComparedModel,
+    after: ComparedModel,
     again: pd.DataFrame | None,
     *,
     unknown: Sequence[str] = (),
@@ -143,7 +143,7 @@ def _change(
     )
 
 
-def _stereotype(before: Measured, after: Measured) -> Change:
+def _stereotype(before: ComparedModel, after: ComparedModel) -> Change:
     """The correlation of bias with what people say, each model's own bias, over the professions of both."""
     one, other = (
         side.items[side.items["stereotype"].notna()][["word", "bias", "stereotype"]] for side in (before, after)

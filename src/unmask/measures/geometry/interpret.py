@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unmask.measures.geometry.caveats import NOTHING_LEFT, caveats
 from unmask.measures.geometry.details import Geometry, WordTest
-from unmask.results import Measurement
+from unmask.results import Caveat, Measurement
 from unmask.results.numbers import interval as shown
 from unmask.results.numbers import number, p_value, percent
 from unmask.results.verdict import ALPHA, is_clear
@@ -16,16 +16,22 @@ STRENGTHS = ((0.1, "hardly any"), (0.3, "a weak"), (0.5, "a moderate"), (1.01, "
 
 def interpret(measurement: Measurement) -> Measurement:
     """Add the headline and the caveats to a measurement whose p-values have been adjusted."""
-    geometry = measurement.read_details(Geometry)
-    if gone := next((one for one in measurement.caveats if one.code == NOTHING_LEFT), None):
-        return measurement.model_copy(update={"headline": gone.text})
-    said = _published(measurement) if measurement.protocol == "published" else _sound(measurement)
+    added = [] if _nothing_left(measurement) else caveats(measurement.read_details(Geometry), measurement.protocol)
     return measurement.model_copy(
-        update={
-            "headline": " ".join(filter(None, said)) or NOTHING,
-            "caveats": [*measurement.caveats, *caveats(geometry, measurement.protocol)],
-        }
+        update={"headline": " ".join(headline(measurement)), "caveats": [*measurement.caveats, *added]}
     )
+
+
+def headline(measurement: Measurement) -> list[str]:
+    """The finding in sentences."""
+    if gone := _nothing_left(measurement):
+        return [gone.text]
+    sentences = _published(measurement) if measurement.protocol == "published" else _sound(measurement)
+    return [sentence for sentence in sentences if sentence] or [NOTHING]
+
+
+def _nothing_left(measurement: Measurement) -> Caveat | None:
+    return next((caveat for caveat in measurement.caveats if caveat.code == NOTHING_LEFT), None)
 
 
 def strength(r: float) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from unmask.measures.association import Measured
+from unmask.measures.base import ComparedModel
 from unmask.measures.inference import sums
 from unmask.measures.inference.interpret import SIZES, understands
 from unmask.measures.inference.protocol import PROTOCOLS
@@ -40,7 +40,7 @@ _HEADS = {
 }
 
 
-def compare(before: Measured, after: Measured) -> tuple[Comparison, pd.DataFrame]:
+def compare(before: ComparedModel, after: ComparedModel) -> tuple[Comparison, pd.DataFrame]:
     """What changed, judged; and the paired items."""
     scores = ("prediction", *PROBABILITIES)
     pairs = pair_items(before, after, keys=KEYS, scores=scores, item="pair of sentences")

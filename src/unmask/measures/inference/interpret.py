@@ -16,12 +16,13 @@ SIZES = ((0.02, "negligible"), (0.1, "small"), (0.3, "moderate"), (inf, "large")
 NOTHING = "No finding: the pairs are too few or of too few kinds; the score needs PS, AS and NS."
 
 
-def interpret(measurement: Measurement) -> Measurement:
-    """Add the headline to a measurement whose p-values have been adjusted."""
-    said = [_stereotype(measurement), _default(measurement), _scores(measurement), _inconclusive(measurement)]
+def headline(measurement: Measurement) -> list[str]:
+    """The finding in sentences."""
+    scores, inconclusive = _scores(measurement), _inconclusive(measurement)
+    sentences = [_stereotype(measurement), _default(measurement), scores, inconclusive]
     if not understands(measurement):
-        said = [said[3], said[2]]  # whatever else came out says nothing
-    return measurement.model_copy(update={"headline": " ".join(filter(None, said)) or NOTHING})
+        sentences = [inconclusive, scores]  # the rest means nothing then
+    return [sentence for sentence in sentences if sentence] or [NOTHING]
 
 
 def understands(measurement: Measurement) -> bool:

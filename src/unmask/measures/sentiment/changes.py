@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unmask.measures.association import Measured
+from unmask.measures.base import ComparedModel
 from unmask.measures.paired_items import items_of_side, pair_items
 from unmask.measures.sentiment.details import Ratings
 from unmask.measures.sentiment.interpret import SIZES, digits
@@ -41,7 +41,7 @@ _HEADS = {
 }
 
 
-def compare(before: Measured, after: Measured) -> tuple[Comparison, pd.DataFrame]:
+def compare(before: ComparedModel, after: ComparedModel) -> tuple[Comparison, pd.DataFrame]:
     """What changed, judged; and the paired items."""
     pairs = pair_items(before, after, keys=KEYS, scores=SCORES, item="text")
     first, second = (items_of_side(pairs, side) for side in ("before", "after"))

@@ -20,10 +20,10 @@ MANY = 0.05
 """From this share of texts on, those of which nothing was read change what the mean says."""
 
 
-def interpret(measurement: Measurement) -> Measurement:
-    """Add the headline to a measurement whose p-values have been adjusted."""
-    said = [_bias(measurement), _words(measurement), _spread(measurement), _unread(measurement)]
-    return measurement.model_copy(update={"headline": " ".join(filter(None, said))})
+def headline(measurement: Measurement) -> list[str]:
+    """The finding in sentences."""
+    sentences = [_bias(measurement), _words(measurement), _spread(measurement), _unread(measurement)]
+    return [sentence for sentence in sentences if sentence]
 
 
 def size_of(bias: float, ratings: Ratings) -> str:

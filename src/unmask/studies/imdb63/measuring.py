@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import unmask
-from unmask.measures import sentiment
 from unmask.measures.sentiment.details import Ratings
+from unmask.measures.sentiment.protocol import PROTOCOLS
+from unmask.measures.sentiment.rater import Rater
+from unmask.measures.sentiment.score import score
 from unmask.models.loading import load_classifier
 from unmask.models.sources import LoadOptions
 from unmask.probes.reviews import Pair, refuse_unchanged, without_twins
@@ -64,7 +66,7 @@ class Measuring:
     def run(self, draft: Path, before: Mapping[str, Path], workspace: Path, say: Say) -> None:
         """Rate both versions of every review."""
         del workspace
-        protocol = sentiment.PROTOCOLS[self.trained.protocol]
+        protocol = PROTOCOLS[self.trained.protocol]
         originals, females, males = (texts.read(before[name]) for name in self._texts)
         pairs = [
             Pair(str(at), label, one.text, female, male)
@@ -76,8 +78,8 @@ class Measuring:
         made = before[self.trained.name] / training.MODEL
         model = load_classifier(str(made), self.loading, most_tokens=tokens_of(made))
         say(f"rating {sum(1 + pair.changed for pair in pairs):,} texts")
-        rater = sentiment.Rater(model, POSITIVE, single_precision=protocol.single_precision)
-        scored = sentiment.score(pairs, rater, seed=self.trained.seed)
+        rater = Rater(model, POSITIVE, single_precision=protocol.single_precision)
+        scored = score(pairs, rater, seed=self.trained.seed)
         items = scored.items.assign(
             language="en", corpus=self.corpus, terms=TERM_SETS[self.terms], rating=scored.rating
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from unmask.measures.inference import interpret
 from unmask.measures.inference.interpret import understands
+from unmask.measures.registry import get_measure
 from unmask.results import Estimate
 from unmask.results.numbers import number
 from unmask.statistics.corrections import holm
@@ -74,7 +74,7 @@ def adjusted(rows: Sequence[Row]) -> list[Row]:
     for (at, name), p in zip(places, corrected, strict=True):
         tests[at][name] = tests[at][name].model_copy(update={"p_adjusted": p})
     return [
-        replace(row, measurement=interpret(row.measurement.model_copy(update={"tests": of})))
+        replace(row, measurement=get_measure("inference").interpret(row.measurement.model_copy(update={"tests": of})))
         for row, of in zip(rows, tests, strict=True)
     ]
 

@@ -1,4 +1,4 @@
-"""Ratings that are kept as they are made, so that an audit of hours that was stopped goes on where it was."""
+"""A cache of ratings, so that an interrupted audit continues where it stopped."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from unmask.models.loaded import LoadedModel
 
 
-class KeptRater(Rater):
+class CachedRater(Rater):
     """A rater that looks into a folder before it asks its model."""
 
     def __init__(self, rater: Rater, folder: Path, identity: str) -> None:
