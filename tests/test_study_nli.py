@@ -210,7 +210,7 @@ def test_p_values_are_corrected_for_all_models() -> None:
     def row(name: str, stereotype: float, default: float) -> Row:
         estimates = {"stereotype": (0.4, stereotype), "default": (-0.3, default)}
         tests = {
-            one: measurement.tests[one].model_copy(update={"estimate": estimate, "p_value": p})
+            one: measurement.tests[one].model_copy(update={"value": estimate, "p_value": p})
             for one, (estimate, p) in estimates.items()
         }
         return Row(Base(name, name, "en"), measurement.model_copy(update={"tests": tests}))
