@@ -86,7 +86,7 @@ def test_an_audit_can_be_shown_and_kept(tmp_path: Path) -> None:
     assert "male professions" in audit.summary()
     frame = audit.to_frame()
     assert list(frame["test"]) == list(audit.measurements[0].tests)
-    assert np.isfinite(frame["estimate"].astype(float)).all()
+    assert np.isfinite(frame["value"].astype(float)).all()
     assert audit.report(tmp_path / "deep" / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     audit.save(tmp_path / "audit")
     assert load(tmp_path / "audit") == audit.result

@@ -509,7 +509,7 @@ def test_an_audit_in_the_shell_and_its_items_analysed_again(tmp_path: Path) -> N
     second = unmask.analyse(tmp_path / "a").measurements[0].model_dump(mode="json")
     assert first["tests"] == second["tests"]
     assert first["groups"] == second["groups"]
-    assert first["inference"]["labels"] == "by the labels"
+    assert first["details"]["labels"] == "by the labels"
 
 
 def test_items_saved_as_csv_give_the_same(tmp_path: Path) -> None:
