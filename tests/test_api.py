@@ -103,7 +103,7 @@ def test_result_json_names_its_figures_plainly(tmp_path: Path) -> None:
     one = result["measurements"][0]
     assert one["name"] == "association"
     assert set(one["tests"]["stereotype"]) >= {"statistic", "p_value", "p_adjusted", "effect_size", "interval"}
-    assert set(one["groups"]["female professions, male persons"]) >= {"n", "mean", "sd", "interval"}
+    assert set(one["groups"]["female professions, male persons"]) >= {"n", "value", "sd", "interval"}
     assert result["configuration"]["protocol"] == "sound"
     assert result["libraries"]["torch"]
     AuditResult.model_validate(result)

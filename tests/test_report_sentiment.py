@@ -277,7 +277,14 @@ def test_hostile_text_is_escaped_everywhere(measured: tuple[Measurement, pd.Data
     hostile = _with(measured[0], words | everywhere, question=EVIL)
     tests = hostile.tests | {f"bias, {EVIL} texts": hostile.tests["bias"]}
     caveats = [Caveat(code=f'"{EVIL}', text=EVIL)]
-    update = {"headline": EVIL, "corpus": EVIL, "language": '"><b>', "tests": tests, "caveats": caveats}
+    update = {
+        "headline": EVIL,
+        "corpus": EVIL,
+        "variant": EVIL,
+        "language": '"><b>',
+        "tests": tests,
+        "caveats": caveats,
+    }
     text = f"{EVIL} he {EVIL}"
     place = [len(EVIL) + 1, len(EVIL) + 3]
     items = measured[1].assign(

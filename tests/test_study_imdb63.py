@@ -146,6 +146,17 @@ def grid_trainings(todo: Plan) -> list[training.Training]:
     return [cell for cell in todo.cells if isinstance(cell, training.Training)]
 
 
+def test_another_result_schema_repeats_measurements_but_no_training(
+    asked: Request, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    todo = plan(asked)
+    before = keys(todo.cells)
+    monkeypatch.setattr("unmask.studies.imdb63.measuring.SCHEMA_VERSION", 1)
+    after = keys(todo.cells)
+    changed = {name for name in before if before[name] != after[name]}
+    assert changed == {cell.name for cell in todo.cells if cell.kind == "measuring"}
+
+
 def test_in_published_the_test_reviews_are_made_like_the_training_reviews(asked: Request, data: Path) -> None:
     todo = plan(replace(asked, protocol="published", lists=data / "imdb"))
     needs = {cell.name: cell.needs for cell in grid_trainings(todo)}

@@ -423,6 +423,9 @@ def test_what_is_done_is_kept_and_a_change_redoes_what_hangs_on_it(
         other = keys(plan(replace(good, **change)).cells)
         return {name for name in known if known[name] != other[name]}
 
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("unmask.studies.nli.measuring.SCHEMA_VERSION", 1)
+        assert moved() == {cell.name for cell in plan(good).measured}
     assert pickle.loads(pickle.dumps(plan(good))) == plan(good), "cells can be sent to another machine"
     one = {"training-one-own", "measuring-en-one"}
     assert moved(settings=replace(good.settings, epochs=3)) == one
