@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -100,10 +101,11 @@ def test_an_audit_of_schema_1_is_refused_with_a_remedy(tmp_path: Path) -> None:
     folder = tmp_path / "audit"
     save(folder, result(), {}, {})
     path = make_old(folder)
-    for call in (lambda: load(folder), lambda: read(path)):
-        with pytest.raises(UnmaskError) as refused:
-            call()
-        assert str(refused.value) == f"{path} was written by Unmask 0.1 (schema 1); run the audit again"
+    message = f"{re.escape(str(path))} was written by Unmask 0.1 \\(schema 1\\); run the audit again$"
+    with pytest.raises(UnmaskError, match=message):
+        load(folder)
+    with pytest.raises(UnmaskError, match=message):
+        read(path)
 
 
 def test_items_of_schema_1_can_be_analysed_again(tmp_path: Path) -> None:
