@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unmask import auditing
 from unmask.api.arguments import form_of, names_of, path_of, term_sets_of, written
+from unmask.auditing.settings import FILES
 from unmask.models.sources import LoadOptions
 from unmask.results import AuditResult, Measurement
 
@@ -131,37 +133,23 @@ def audit(
     `words` is how many are asked about, `word_list` a file of words of your own, `full` asks about the papers' words,
     and gender is compared with so many other `contrasts`.
     """
-    settings = auditing.Settings(
-        measures=names_of(measures),
-        languages=names_of(languages),
-        protocol=protocol,
-        corpora=names_of(corpora),
-        templates=path_of(templates),
-        persons=path_of(persons),
-        professions=path_of(professions),
-        terms=term_sets_of(terms),
-        names=names,
-        texts=path_of(texts) if isinstance(texts, str | PathLike | None) else tuple(texts),
-        limit=limit,
-        positive=positive,
-        long_texts=long_texts,
-        most_tokens=most_tokens,
-        lists=path_of(lists),
-        people=path_of(people),
-        occupations=path_of(occupations),
-        captions=path_of(captions),
-        labels=tuple(labels.replace(",", " ").split()) if isinstance(labels, str) else tuple(labels),
-        layers=layers,
-        pooling=pooling,
-        words=words,
-        word_list=path_of(word_list),
-        full=full,
-        contrasts=contrasts,
-        workspace=path_of(workspace),
-        seed=seed,
-        loading=LoadOptions(device, offline, allow_pickle, allow_remote_code),
-    )
-    return Audit(auditing.run(model, settings, progress=progress))
+    options = {name: value for name, value in locals().items() if name not in ("model", "progress")}
+    return Audit(auditing.run(model, settings_from(options), progress=progress))
+
+
+def settings_from(options: Mapping[str, Any]) -> auditing.Settings:
+    """Build the settings of an audit from the keyword arguments of `audit`."""
+    loading = {field.name: options[field.name] for field in fields(LoadOptions) if field.name in options}
+    settings = {name: value for name, value in options.items() if name not in loading}
+    readers: dict[str, Callable[[Any], Any]] = {
+        **dict.fromkeys((*FILES, "workspace"), path_of),
+        **dict.fromkeys(("measures", "languages", "corpora"), names_of),
+        "terms": term_sets_of,
+        "texts": lambda texts: path_of(texts) if isinstance(texts, str | PathLike | None) else tuple(texts),
+        "labels": lambda labels: tuple(labels.replace(",", " ").split() if isinstance(labels, str) else labels),
+    }
+    read = {name: readers[name](value) if name in readers else value for name, value in settings.items()}
+    return auditing.Settings(**read, loading=LoadOptions(**loading))
 
 
 def analyse(

@@ -1,14 +1,15 @@
-"""`unmask audit MODEL`."""
+"""`unmask audit MODEL…`."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from unmask.cli import audit_options as options
-from unmask.cli.options import AllowPickle, AllowRemoteCode, Json, Offline, Out, ProtocolName, Seed
+from unmask.cli.options import AllowPickle, AllowRemoteCode, Json, Offline, ProtocolName, Seed
+from unmask.cli.studies.options import Address, Cpus, EngineName, Gpus
 from unmask.embedded import DEFAULT
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def _configure(context: typer.Context, path: Path | None) -> Path | None:
 
 def command(
     context: typer.Context,
-    model: options.Model = DEFAULT,
+    model: options.Models = None,
     config: Annotated[
         Path | None,
         typer.Option(
@@ -64,7 +65,11 @@ def command(
     word_list: options.WordList = None,
     full: options.Full = False,
     contrasts: options.Contrasts = 99,
-    out: Out = None,
+    out: options.Out = None,
+    engine: EngineName = "local",
+    address: Address = None,
+    cpus: Cpus = 1.0,
+    gpus: Gpus = None,
     seed: Seed = 42,
     device: options.Device = "auto",
     offline: Offline = False,
@@ -72,7 +77,7 @@ def command(
     allow_remote_code: AllowRemoteCode = False,
     as_json: Json = False,
 ) -> None:
-    """Measure gender bias in a model.
+    """Measure gender bias in a model, or rank several models.
 
     A masked language model is asked how likely it finds women and men (she, my brother, …) beside 60 professions. A
     classifier of texts rates reviews in a female and a male version. A classifier of pairs is asked whether a nurse is
@@ -80,6 +85,9 @@ def command(
     of a file: where do professions lie between he and she, and with that direction taken out, do words of men and of
     women still lie apart, more than words of other contrasts? Leaves a folder with result.json, the items behind every
     number, and report.html.
+
+    Several models are audited one after the other, or in parallel with `--engine ray`, and ranked on one page. If the
+    run is interrupted or a model fails, run the same command again: finished audits are kept.
 
     Examples:
 
@@ -92,56 +100,62 @@ def command(
     - `unmask audit unmask-mini-nli`
     - `unmask audit ./my-classifier --texts reviews.csv --terms pronouns --terms all`
     - `unmask audit --config audits/bert/result.json` (repeat an audit)
+    - `unmask audit bert-base-uncased roberta-base ./my-bert --out audits/three` (rank three models)
     """
     import shutil
 
     from unmask import api
+    from unmask.cli import audit_many
     from unmask.cli.output import finish
     from unmask.cli.progress import bar
     from unmask.errors import Stopped
     from unmask.files import refuse_existing
     from unmask.results.storage import free_name
 
-    folder = out or free_name(model)
+    choices: dict[str, Any] = {
+        "measures": tuple(measure or ()),
+        "languages": tuple(language or ("en",)),
+        "protocol": protocol,
+        "corpora": tuple(corpus or ()),
+        "templates": templates,
+        "persons": persons,
+        "professions": professions,
+        "terms": tuple(terms or ()),
+        "names": names,
+        "texts": texts,
+        "limit": limit,
+        "positive": positive,
+        "long_texts": "" if long_texts == "head" else long_texts,
+        "most_tokens": most_tokens,
+        "lists": lists,
+        "people": people,
+        "occupations": occupations,
+        "captions": captions,
+        "labels": labels or (),
+        "layers": layers,
+        "pooling": pooling,
+        "words": words,
+        "word_list": word_list,
+        "full": full,
+        "contrasts": contrasts,
+        "seed": seed,
+        "device": device,
+        "offline": offline,
+        "allow_pickle": allow_pickle,
+        "allow_remote_code": allow_remote_code,
+    }
+    engine_choices = {"engine": engine, "address": address, "cpus": cpus, "gpus": gpus}
+    if len(model or ()) > 1:
+        audit_many.run(model or (), out, as_json=as_json, **engine_choices, **choices)
+        return
+    audit_many.refuse_engine(engine_choices)
+    name = model[0] if model else DEFAULT
+    folder = out or free_name(name)
     refuse_existing(folder)
     workspace = folder.with_name(f"{folder.name}.unfinished")
     try:
         with bar("Scoring") as progress:
-            audit = api.audit(
-                model,
-                measures=tuple(measure or ()),
-                languages=tuple(language or ("en",)),
-                protocol=protocol,
-                corpora=tuple(corpus or ()),
-                templates=templates,
-                persons=persons,
-                professions=professions,
-                terms=tuple(terms or ()),
-                names=names,
-                texts=texts,
-                limit=limit,
-                positive=positive,
-                long_texts="" if long_texts == "head" else long_texts,
-                most_tokens=most_tokens,
-                lists=lists,
-                people=people,
-                occupations=occupations,
-                captions=captions,
-                labels=labels or (),
-                layers=layers,
-                pooling=pooling,  # type: ignore[arg-type]  # an unknown one is refused there
-                words=words,
-                word_list=word_list,
-                full=full,
-                contrasts=contrasts,
-                workspace=workspace,
-                seed=seed,
-                device=device,
-                offline=offline,
-                allow_pickle=allow_pickle,
-                allow_remote_code=allow_remote_code,
-                progress=progress,
-            )
+            audit = api.audit(name, workspace=workspace, progress=progress, **choices)
     except KeyboardInterrupt:
         if workspace.is_dir():
             raise Stopped(f"stopped; the ratings so far are in {workspace}, and the same command goes on") from None

@@ -7,15 +7,24 @@ from typing import Annotated
 
 import typer
 
+from unmask.embedded import DEFAULT
+
 ASSOCIATION, SENTIMENT, INFERENCE, GEOMETRY = "Association", "Sentiment", "Inference", "Geometry"
 PAIRS = "Association and inference"
 TEXTS = "Sentiment and inference"
 
-Model = Annotated[
-    str,
+Models = Annotated[
+    list[str] | None,
     typer.Argument(
         help="A model or adapter folder, a hub id such as bert-base-uncased, an embedded model (unmask models), or"
-        " a file of word vectors (word2vec, GloVe, npz, npy)."
+        f" a file of word vectors (word2vec, GloVe, npz, npy). Several are ranked. Default: {DEFAULT}."
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        help="The folder to write; it must not exist. Default: audits/NAME, numbered if taken. For several models: the"
+        " folder of their audits and ranking.html, where finished audits are kept. Default: audits/ranking."
     ),
 ]
 Measures = Annotated[

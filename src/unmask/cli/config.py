@@ -63,8 +63,9 @@ def read(path: Path, known: Mapping[str, Parameter]) -> Configuration:
 def read_config(path: str | Path) -> dict[str, Any]:
     """The arguments for `unmask.audit` that a file says: an audit.toml, or the result.json of an audit.
 
-    `unmask.audit(**unmask.read_config("audit.toml"))` is what `unmask audit --config audit.toml` does. What an older
-    result does not say is a warning.
+    `unmask.audit(**unmask.read_config("audit.toml"))` is what `unmask audit --config audit.toml` does. If the file
+    lists several models, they are called `models`, for `unmask.audit_many`. What an older result does not say is a
+    warning.
     """
     import warnings
 
@@ -75,10 +76,11 @@ def read_config(path: str | Path) -> dict[str, Any]:
     for note in found.notes:
         warnings.warn(note, stacklevel=2)
     defaults = {one.name: one.default for one in known.values()}
-    return {"model": DEFAULT} | {
+    models = found.values.get("model") or [DEFAULT]
+    return ({"model": models[0]} if len(models) == 1 else {"models": models}) | {
         PLURAL.get(name, name): value
         for name, value in found.values.items()
-        if name not in ONLY_TYPED and value != defaults[name]
+        if name not in (*ONLY_TYPED, "model") and value != defaults[name]
     }
 
 
@@ -89,7 +91,7 @@ def _from(folder: Path, parameter: Parameter, value: Any) -> Any:
     if parameter.name == "terms":
         return [_place(folder, one) if one.lower().endswith(".csv") else one for one in value]
     if parameter.name == "model":
-        return _model(folder, value)
+        return [_model(folder, name) for name in value]
     return _place(folder, value) if parameter.kind is Path else value
 
 
@@ -116,7 +118,7 @@ def _of_result(path: Path, known: Mapping[str, Parameter]) -> Configuration:
         raise UnmaskError(f"{path} is of recorded scores, not of a model; repeat it with unmask analyse {items}")
     settings = settings_of(result)
     given = {one.name: getattr(settings, PLURAL.get(one.name, one.name), None) for one in known.values()}
-    given |= {"model": result.model.name, "device": settings.loading.device, "labels": ",".join(settings.labels)}
+    given |= {"model": [result.model.name], "device": settings.loading.device, "labels": ",".join(settings.labels)}
     values = {name: _plain(value) for name, value in given.items() if value not in (None, (), "")}
     notes = [
         f"{path} does not say {name.replace('_', '-')}; the default is taken"

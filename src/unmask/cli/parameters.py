@@ -12,7 +12,13 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from unmask.errors import UnmaskError
 
-KINDS = {bool: "true or false", int: "a whole number", str: "a text in quotes", Path: "a path in quotes"}
+KINDS = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "a text in quotes",
+    Path: "a path in quotes",
+}
 
 
 @dataclass(frozen=True)
@@ -37,8 +43,8 @@ class Parameter:
         if self.default is None and value in ("", []):
             return None
         values = value if self.several and isinstance(value, list) else [value]
-        stands_as = str if self.kind is Path else self.kind
-        if any(type(one) is not stands_as for one in values):  # true is no whole number
+        types = {Path: (str,), float: (float, int)}.get(self.kind, (self.kind,))
+        if any(type(one) not in types for one in values):  # true is no whole number
             what = "a list of texts in quotes" if self.several else KINDS[self.kind]
             raise UnmaskError(f"{file}: {self.key} is {written(value)}; give {what}")
         if self.least is not None and value < self.least:
