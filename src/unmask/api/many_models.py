@@ -26,7 +26,7 @@ from unmask.studies.store import Store
 
 STUDY = "ranking"
 """The name under which the engine stores these audits."""
-OUT = Path("audits") / STUDY
+OUT = Path(STUDY)
 PAGE = "ranking.html"
 NOT_INPUTS = ("workspace", "loading")
 """Settings that do not change what is measured."""
@@ -100,27 +100,15 @@ def audit_many(
 ) -> AuditedModels:
     """Audit several models with the same options, and write a page that ranks them.
 
-    Every finished audit is stored under `out`. The same call continues after an interruption, and models are audited
-    again only if they, the options or the files that these name have changed. A model that fails stops no other.
+    Every finished audit is stored under `out`. The same call continues after an interruption. A model is audited again
+    only if its files, the options, or the files that these name have changed. A model that fails stops no other.
 
-    Parameters
-    ----------
-    models
-        Hub ids, folders, embedded models or files of word vectors.
-    out
-        The folder of the audits and of `ranking.html`.
-    engine, address, cpus, gpus
-        `"local"` audits one model after the other in this process, `"ray"` several at a time: on the cluster at
-        `address`, or on this machine. Each model gets so many CPUs and GPUs.
-    watch
-        Called with every event of the run (`unmask.studies.Event`).
-    options
-        Any keyword of `unmask.audit`.
-
-    Returns
-    -------
-    AuditedModels
-        The audit folders, the failures, and the path of the ranking.
+    - `models`: hub ids, folders, embedded models, or files of word vectors.
+    - `out`: the folder for the audits and `ranking.html`.
+    - `engine`: `local` audits one model after the other in this process. `ray` audits several at a time, on the
+      cluster at `address` or on this machine, each with so many `cpus` and `gpus`.
+    - `watch`: a function that is called with every `unmask.studies.Event` of the run.
+    - `options`: any keyword of `unmask.audit`.
     """
     names = _names(models)
     settings = settings_from(options)

@@ -24,7 +24,7 @@ Out = Annotated[
     Path | None,
     typer.Option(
         help="The folder to write; it must not exist. Default: audits/NAME, numbered if taken. For several models: the"
-        " folder of their audits and ranking.html, where finished audits are kept. Default: audits/ranking."
+        " folder of their audits and ranking.html, where finished audits are kept. Default: ranking."
     ),
 ]
 Measures = Annotated[

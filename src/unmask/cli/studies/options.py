@@ -25,7 +25,8 @@ Cpus = Annotated[float, typer.Option(rich_help_panel=ENGINE, help="Ray: CPUs for
 Gpus = Annotated[
     float | None,
     typer.Option(
-        rich_help_panel=ENGINE, help="Ray: GPUs for each step that uses one, if there are any; 0.25 lets four share one."
+        rich_help_panel=ENGINE,
+        help="Ray: GPUs for each step that uses one, if there are any; 0.25 lets four share one.",
     ),
 ]
 Device = Annotated[str, typer.Option(help="auto or cpu.")]
