@@ -22,10 +22,10 @@ from unmask import auditing
 from unmask.comparing import job
 from unmask.errors import UnmaskError
 from unmask.lexicon.geometry import nouns
-from unmask.measures.crows_pairs.changes import compare
-from unmask.measures.geometry.change_words import judge as geometry_judge
 from unmask.measures.base import ComparedModel
 from unmask.measures.crows_pairs.analyse_sound import analyse as analyse_pairs
+from unmask.measures.crows_pairs.changes import compare
+from unmask.measures.geometry.change_words import judge as geometry_judge
 from unmask.measures.geometry.changes import correlation_change
 from unmask.measures.geometry.details import Geometry, GeometryChange
 from unmask.models.vectors import Vectors, write

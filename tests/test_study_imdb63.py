@@ -559,7 +559,7 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_weights(
             signal.raise_signal(signal.SIGINT)
 
     request = replace(asked, models=asked.models[:1], conditions=("original", "mix-all"))
-    with pytest.raises(Stopped, match=r"stopped; \d+ of 16 cells are done, and the same command goes on"):
+    with pytest.raises(Stopped, match=r"stopped; \d+ of 16 steps are done, and the same command goes on"):
         job.run(request, tmp_path / "study", watch=interrupt)
     (left,) = (tmp_path / "study" / "unfinished").iterdir()
     assert left.name.startswith("training-one-mix-all-")
@@ -902,9 +902,9 @@ def test_the_command_prints_tables_compares_batch_sizes_and_tells_what_failed(
         (("imdb-63", "--address", "auto"), "the address auto is of a Ray cluster; add --engine ray"),
         (
             ("imdb-63", "--cpus", "4"),
-            "--cpus 4 is for cells on Ray, and the engine is local; add --engine ray, or leave",
+            "--cpus 4 is for steps on Ray, and the engine is local; add --engine ray, or leave",
         ),
-        (("imdb-63", "--gpus", "0.5"), "--gpus 0.5 is for cells on Ray, and the engine is local; add --engine ray"),
+        (("imdb-63", "--gpus", "0.5"), "--gpus 0.5 is for steps on Ray, and the engine is local; add --engine ray"),
         (("imdb-63", "--batch-sizes", "32,x"), "--batch-sizes has 'x'; give whole numbers such as 32,16,8"),
         (("imdb-63", "--batch-sizes", "0"), "0 is no batch size or number of epochs; give 1 or more"),
         (("imdb-63", "--batch-sizes", "8", "--batch-model", "x"), "unknown base model 'x'; choose from"),

@@ -4,6 +4,7 @@ from unmask.api.audits import analyse, audit
 from unmask.api.cards import ModelCard, card
 from unmask.api.comparisons import Compared, compare
 from unmask.api.gates import gate
+from unmask.api.many_models import AuditedModels, audit_many
 from unmask.api.mitigations import mitigate
 from unmask.api.reports import FORMATS, load, ranking
 from unmask.api.studies import run_inference_study, run_lipstick_study, run_meta_study, run_study
@@ -13,10 +14,12 @@ from unmask.statistics.weat import weat
 __all__ = [
     "FORMATS",
     "Audit",
+    "AuditedModels",
     "Compared",
     "ModelCard",
     "analyse",
     "audit",
+    "audit_many",
     "card",
     "compare",
     "gate",

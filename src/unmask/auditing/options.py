@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from pydantic import create_model
 
@@ -20,6 +20,7 @@ from unmask.measures import registry
 from unmask.measures.base import PROTOCOLS, SEED, Context, Measure
 from unmask.options import LoadOptions, Options, option
 
+ENGINE = "Engine (audits of several models)"
 B = TypeVar("B", bound="AuditOptions")
 
 
@@ -120,7 +121,7 @@ class AuditOptions(LoadOptions):
 
 
 class AuditCommand(AuditOptions):
-    """The options of an audit as a command: with the models to audit."""
+    """The options of an audit as a command: with the models to audit, and what runs the audits of several."""
 
     models: tuple[str, ...] = option(
         (DEFAULT,),
@@ -131,6 +132,23 @@ class AuditCommand(AuditOptions):
         path=True,
         suggestions=MODELS,
     )
+    engine: str = option(
+        "local", "local (in this process) or ray (several models at a time).", panel=ENGINE, choices=("local", "ray")
+    )
+    address: str | None = option(
+        None, "Ray: address of a cluster. Default: one on this machine, for this run.", panel=ENGINE
+    )
+    cpus: float = option(1.0, "Ray: CPUs for each model.", panel=ENGINE)
+    gpus: float | None = option(
+        None, "Ray: GPUs for each model that uses one, if there are any; 0.25 lets four share one.", panel=ENGINE
+    )
+
+    ENGINE_OPTIONS: ClassVar[tuple[str, ...]] = ("engine", "address", "cpus", "gpus")
+
+    @property
+    def engine_options(self) -> dict[str, Any]:
+        """What runs the audits of several models."""
+        return {name: getattr(self, name) for name in self.ENGINE_OPTIONS}
 
 
 def audit_options() -> type[AuditOptions]:

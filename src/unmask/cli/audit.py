@@ -1,4 +1,4 @@
-"""`unmask audit MODEL`."""
+"""`unmask audit MODEL…`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unmask.cli.generate import with_options
-from unmask.cli.options import Json, Out
+from unmask.cli.options import Json
 
 if TYPE_CHECKING:
     from unmask.auditing.options import AuditCommand
@@ -44,10 +44,16 @@ def command(
             " result.json of an audit to repeat. The command line wins over it.",
         ),
     ] = None,
-    out: Out = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="The folder to write; it must not exist. Default: audits/NAME, numbered if taken. Several models:"
+            " a folder for all audits and the ranking, which may exist; default: ranking."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Measure gender bias in a model.
+    """Measure gender bias in a model, or rank several models.
 
     A masked language model is asked how likely it finds women and men (she, my brother, …) beside 60 professions. A
     classifier of texts rates reviews in a female and a male version. A classifier of pairs is asked whether a nurse is
@@ -55,6 +61,9 @@ def command(
     of a file: where do professions lie between he and she, and with that direction taken out, do words of men and of
     women still lie apart, more than words of other contrasts? Leaves a folder with result.json, the items behind every
     number, and report.html.
+
+    Several models are audited one after the other, or in parallel with `--engine ray`, and ranked on one page. If the
+    run is interrupted or a model fails, run the same command again: finished audits are kept.
 
     Examples:
 
@@ -67,16 +76,25 @@ def command(
     - `unmask audit unmask-mini-nli`
     - `unmask audit ./my-classifier --texts reviews.csv --terms pronouns --terms all`
     - `unmask audit --config audits/bert/result.json` (repeat an audit)
+    - `unmask audit bert-base-uncased roberta-base ./my-bert --out audits/three` (rank three models)
     """
     import shutil
 
     from unmask.auditing.audit import run_audit
+    from unmask.cli import audit_many
     from unmask.cli.output import finish
     from unmask.cli.progress import bar
-    from unmask.errors import Stopped
+    from unmask.errors import Stopped, UnmaskError
     from unmask.files import refuse_existing
     from unmask.results.storage import free_name
 
+    if len(options.models) > 1:
+        own = {name: value for name, value in dict(options).items() if name not in ("models", "workspace")}
+        audit_many.run(options.models, out, as_json=as_json, **own)
+        return
+    defaults = {name: type(options).model_fields[name].default for name in options.ENGINE_OPTIONS}
+    if given := [name for name, value in options.engine_options.items() if value != defaults[name]]:
+        raise UnmaskError(f"--{given[0]} is for audits of several models; give another model, or leave it out")
     (model,) = options.models
     folder = out or free_name(model)
     refuse_existing(folder)

@@ -189,8 +189,8 @@ def _title(one: Measurement) -> str:
     return title(one.name, one.corpus, one.language) + terms + protocol
 
 
-def render(audits: Sequence[AuditResult]) -> str:
-    """The ranking as the text of an HTML page."""
+def render(audits: Sequence[AuditResult], reports: Sequence[str] = ()) -> str:
+    """Return the ranking as the text of an HTML page; `reports` are addresses of the audits' reports, to link to."""
     from unmask import __version__
     from unmask.report.ranking_plots import forest
 
@@ -199,7 +199,7 @@ def render(audits: Sequence[AuditResult]) -> str:
     return fill(
         "ranking.html.j2",
         heading=heading(audits),
-        audits=list(zip(names, audits, strict=True)),
+        audits=list(zip(names, audits, reports or [""] * len(audits), strict=True)),
         rankings=[(one, forest(one)) for one in found],
         not_ranked=not_ranked(audits),
         how=HOW,

@@ -46,20 +46,21 @@ def save(folder: Path, result: AuditResult, items: Mapping[str, pd.DataFrame], p
 def save_folder(folder: Path, content: Folder) -> None:
     """Write the folder of an audit or a comparison."""
     with whole_folder(folder) as draft:
-        _write(draft, content)
+        write_files(draft, content)
 
 
-def _write(draft: Path, content: Folder) -> None:
-    (draft / RESULT).write_text(content.result.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    (draft / "items").mkdir()
+def write_files(folder: Path, content: Folder) -> None:
+    """Write the files of an audit or a comparison into an empty folder."""
+    (folder / RESULT).write_text(content.result.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    (folder / "items").mkdir()
     for measure, frame in content.items.items():
-        frame.to_parquet(draft / "items" / f"{measure}.parquet", index=False)
+        frame.to_parquet(folder / "items" / f"{measure}.parquet", index=False)
     for name, text in content.pages.items():
-        (draft / name).write_text(text, encoding="utf-8")
+        (folder / name).write_text(text, encoding="utf-8")
     for name, audit in content.audits.items():
-        inner = draft / "audits" / _file_name(name)
+        inner = folder / "audits" / _file_name(name)
         inner.mkdir(parents=True)
-        _write(inner, audit)
+        write_files(inner, audit)
 
 
 def load(folder: Path) -> AuditResult:

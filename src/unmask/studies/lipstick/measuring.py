@@ -23,9 +23,10 @@ from unmask.models.vectors import read as read_vectors
 from unmask.models.vectors.folders import file_in
 from unmask.probes import asked
 from unmask.results import SCHEMA_VERSION, Measurement
+from unmask.studies.bases import hash_model
 from unmask.studies.cells import Say
 from unmask.studies.lipstick.debiasing import MADE
-from unmask.studies.lipstick.subjects import Subject, content_of
+from unmask.studies.lipstick.subjects import Subject
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,7 +82,7 @@ class Measuring:
     def inputs(self) -> dict[str, Any]:
         """The model, the words, and how they are asked."""
         return {
-            "model": content_of(self.subject.model, self.loading) if self.subject.model else "",
+            "model": hash_model(self.subject.model, self.loading) if self.subject.model else "",
             "vocabulary": self.words.vocabulary,
             "words": self._hash(),
             "protocol": self.words.protocol,
