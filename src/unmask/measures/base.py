@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from unmask.models.handle import ModelHandle
     from unmask.models.interfaces import Progress
+    from unmask.report.blocks import Block
     from unmask.models.kinds import Kind
     from unmask.results import AuditResult, Comparison
     from unmask.statistics.crossed import IntervalEstimate
@@ -160,6 +161,11 @@ class Measure(ABC):
     """The column by which items are extreme; empty: the last column of numbers."""
     shown_columns: ClassVar[tuple[str, ...]] = ()
     """Columns that a report shows, in this order; empty: all."""
+    column_titles: ClassVar[Mapping[str, str]] = {}
+    """How a report calls columns, where it is not their name."""
+    column_digits: ClassVar[Mapping[str, int]] = {}
+    spoken_columns: ClassVar[frozenset[str]] = frozenset()
+    """Columns in the language of the items."""
     recorded_columns: ClassVar[str] = "of its own"
     """The columns that recorded scores need, in words, for a message."""
 
@@ -395,6 +401,28 @@ class Measure(ABC):
             "vectors": "a table of word vectors",
         }
         return f"{model.name} is {kinds[model.kind]}; {self.name} needs {self.needs}"
+
+    # What a report shows.
+
+    def blocks(self, measurement: Measurement, items: pd.DataFrame | None) -> list[Block] | None:
+        """Key figures, tables, figures and examples; None: those that any measurement has."""
+        del measurement, items
+        return None
+
+    def method(self, measurements: Sequence[Measurement]) -> list[Block]:
+        """How it is measured; empty: what the measure says of itself."""
+        del measurements
+        return []
+
+    def facts(self, measurement: Measurement) -> list[tuple[str, str]]:
+        """Names and values for the provenance of a measurement; empty: those that any measurement has."""
+        del measurement
+        return []
+
+    def extremeness(self, items: pd.DataFrame) -> pd.Series[float] | None:
+        """How extreme each item is; None: by the size of `score_column`."""
+        del items
+        return None
 
     # Two models.
 

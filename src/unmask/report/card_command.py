@@ -10,7 +10,7 @@ from typing import Any
 from unmask.auditing.options import audit_options
 from unmask.auditing.repeating import options_of
 from unmask.errors import UnmaskError
-from unmask.report.generic import source
+from unmask.report.default_blocks import source
 from unmask.results import AuditResult
 from unmask.results.markdown import plain
 

@@ -24,6 +24,7 @@ from unmask.options import option
 if TYPE_CHECKING:
     import pandas as pd
 
+    from unmask.report.blocks import Block
     from unmask.models.handle import ModelHandle
     from unmask.results import Comparison, Measurement
 
@@ -71,6 +72,9 @@ class AssociationMeasure(Measure):
         *("sentence", "person", "gender", "profession", "group", "before", "after", "change", "association"),
         *("log_p_target", "log_p_prior", "workforce_share", "model", "language", "corpus"),
     )
+    column_titles = {"log_p_target": "ln p", "log_p_prior": "ln prior", "workforce_share": "women (%)"}
+    column_digits = {"workforce_share": 1}
+    spoken_columns = frozenset({"sentence", "person", "profession"})
     primary = "stereotype"
     unit = "stereotype in nats: the natural logarithm of a factor of odds"
     noise_unit = "nats"
@@ -184,6 +188,24 @@ class AssociationMeasure(Measure):
         if any(caveat.code == AGREEMENT for caveat in measurement.caveats):
             return "grammatical agreement drowns the measure; judge the corpus without agreement"
         return ""
+
+    def blocks(self, measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
+        """Key figures, tables, figures and examples."""
+        from unmask.measures.association.report import blocks
+
+        return blocks(measurement, items)
+
+    def method(self, measurements: Sequence[Measurement]) -> list[Block]:
+        """How it is measured."""
+        from unmask.measures.association.report import method
+
+        return method(measurements)
+
+    def facts(self, measurement: Measurement) -> list[tuple[str, str]]:
+        """What the provenance of a measurement states."""
+        from unmask.measures.association.report import facts
+
+        return facts(measurement)
 
     def compare(self, before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[Comparison, pd.DataFrame]:
         """The paired changes, corrected and judged."""

@@ -26,6 +26,7 @@ from unmask.measures.base import ComparedModel, Context, Figure, Measure, Scored
 if TYPE_CHECKING:
     import pandas as pd
 
+    from unmask.report.blocks import Block
     from unmask.results import Comparison, Measurement
 
 CORPUS = "crows-pairs"
@@ -54,6 +55,8 @@ class CrowsPairsMeasure(Measure):
         *("sent_more", "sent_less", "direction", "before", "after", "difference", "model", "language", "corpus"),
     )
     recorded_columns = "pll_more and pll_less"
+    column_titles = {"sent_more": "more stereotypical", "sent_less": "less stereotypical"}
+    spoken_columns = frozenset({"sent_more", "sent_less"})
     primary = "stereotype"
     unit = "share of pairs − one half"
     noise_unit = "nats"
@@ -119,6 +122,24 @@ class CrowsPairsMeasure(Measure):
 
         del context, score_column
         return read_pairs(path, language)
+
+    def blocks(self, measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
+        """Key figures, tables, figures and examples."""
+        from unmask.measures.crows_pairs.report import blocks
+
+        return blocks(measurement, items)
+
+    def method(self, measurements: Sequence[Measurement]) -> list[Block]:
+        """How it is measured."""
+        from unmask.measures.crows_pairs.report import method
+
+        return method(measurements)
+
+    def facts(self, measurement: Measurement) -> list[tuple[str, str]]:
+        """What the provenance of a measurement states."""
+        from unmask.measures.crows_pairs.report import facts
+
+        return facts(measurement)
 
     def compare(self, before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[Comparison, pd.DataFrame]:
         """The paired change of the share of pairs and of the likelihood."""

@@ -18,6 +18,7 @@ from unmask.options import Options, option
 if TYPE_CHECKING:
     import pandas as pd
 
+    from unmask.report.blocks import Block
     from unmask.models.handle import ModelHandle
     from unmask.results import Comparison, Measurement
 
@@ -92,6 +93,8 @@ class GeometryMeasure(Measure):
         *("male_neighbours_removed", "stereotype", "words", "model", "compared", "language", "corpus"),
     )
     recorded_columns = "that unmask audit has written"
+    column_digits = {"bias": 4}
+    spoken_columns = frozenset({"word"})
     primary = "stereotype"
     unit = "stereotype of professions, r"
     hub_task = "feature-extraction"
@@ -200,6 +203,24 @@ class GeometryMeasure(Measure):
 
         del score_column
         return read_words(path, language, context.protocol)
+
+    def blocks(self, measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
+        """Key figures, tables, figures and examples."""
+        from unmask.measures.geometry.report import blocks
+
+        return blocks(measurement, items)
+
+    def method(self, measurements: Sequence[Measurement]) -> list[Block]:
+        """How it is measured."""
+        from unmask.measures.geometry.report import method
+
+        return method(measurements)
+
+    def facts(self, measurement: Measurement) -> list[tuple[str, str]]:
+        """What the provenance of a measurement states."""
+        from unmask.measures.geometry.report import facts
+
+        return facts(measurement)
 
     def compared_figure_value(self, figure: Figure, comparison: Comparison) -> float | None:
         """Word tests of a model after are those with the words of the model before."""

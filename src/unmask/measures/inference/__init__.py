@@ -29,6 +29,7 @@ from unmask.options import option
 if TYPE_CHECKING:
     import pandas as pd
 
+    from unmask.report.blocks import Block
     from unmask.models.handle import ModelHandle
     from unmask.results import Comparison, Measurement
 
@@ -84,6 +85,13 @@ class InferenceMeasure(Measure):
         *("prediction", "p_entailment", "p_neutral", "p_contradiction", "model", "language", "corpus"),
     )
     recorded_columns = "p_entailment, p_neutral and p_contradiction"
+    column_titles = {
+        "occupation_type": "stereotype",
+        "p_entailment": "entailment",
+        "p_neutral": "neutral",
+        "p_contradiction": "contradiction",
+    }
+    spoken_columns = frozenset({"premise", "hypothesis", "occupation"})
     primary = "stereotype"
     unit = "stereotype: difference of shares of answers"
     uses_templates = True
@@ -214,6 +222,33 @@ class InferenceMeasure(Measure):
         if details.inconclusive and (group or not is_understood(details)):
             return f"the score cannot be read as bias: {details.inconclusive}"
         return ""
+
+    def blocks(self, measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
+        """Key figures, tables, figures and examples."""
+        from unmask.measures.inference.report import blocks
+
+        return blocks(measurement, items)
+
+    def method(self, measurements: Sequence[Measurement]) -> list[Block]:
+        """How it is measured."""
+        from unmask.measures.inference.report import method
+
+        return method(measurements)
+
+    def facts(self, measurement: Measurement) -> list[tuple[str, str]]:
+        """What the provenance of a measurement states."""
+        from unmask.measures.inference.report import facts
+
+        return facts(measurement)
+
+    def extremeness(self, items: pd.DataFrame) -> pd.Series[float] | None:
+        """How far an answer is from neutral. In the control set neutral is wrong, so its items come last."""
+        from unmask.probes.inference import CONTROL
+
+        if "p_neutral" not in items:
+            return None
+        distance = 1 - items["p_neutral"]
+        return distance.where(items["set"] != CONTROL, -1.0) if "set" in items else distance
 
     def compare(self, before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[Comparison, pd.DataFrame]:
         """The paired change of the stereotype, the default and the score."""

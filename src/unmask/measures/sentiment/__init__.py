@@ -23,6 +23,7 @@ from unmask.options import option
 if TYPE_CHECKING:
     import pandas as pd
 
+    from unmask.report.blocks import Block
     from unmask.models.handle import ModelHandle
     from unmask.results import Comparison, Measurement
 
@@ -90,6 +91,8 @@ class SentimentMeasure(Measure):
         *("choice_male", "words", "terms", "model", "language", "corpus", "id"),
     )
     recorded_columns = "p_female and p_male"
+    column_digits = {"bias": 4, "p_female": 4, "p_male": 4}
+    spoken_columns = frozenset({"text"})
     primary = "bias"
     unit = "male − female rating"
     digits = 4
@@ -212,6 +215,24 @@ class SentimentMeasure(Measure):
 
         del context, score_column
         return recorded_ratings.read(path, language)
+
+    def blocks(self, measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
+        """Key figures, tables, figures and examples."""
+        from unmask.measures.sentiment.report import blocks
+
+        return blocks(measurement, items)
+
+    def method(self, measurements: Sequence[Measurement]) -> list[Block]:
+        """How it is measured."""
+        from unmask.measures.sentiment.report import method
+
+        return method(measurements)
+
+    def facts(self, measurement: Measurement) -> list[tuple[str, str]]:
+        """What the provenance of a measurement states."""
+        from unmask.measures.sentiment.report import facts
+
+        return facts(measurement)
 
     def compare(self, before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[Comparison, pd.DataFrame]:
         """The paired change of the bias, of its size, and of labels that depend on gender."""

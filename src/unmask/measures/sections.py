@@ -1,0 +1,81 @@
+"""From measurements to sections of a report: the blocks of the measure, or default ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from unmask.measures import registry
+from unmask.report.default_blocks import default_blocks, default_facts, default_method
+from unmask.report.items import ItemColumn, ItemsTable
+from unmask.report.pages import capital
+from unmask.report.sections import MeasureSection
+from unmask.results import Measurement
+from unmask.results.languages import LANGUAGES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def measure_name(name: str) -> str:
+    """A measure as headings call it."""
+    measure = registry.find_measure(name)
+    return measure.heading if measure else capital(name)
+
+
+def title(name: str, corpus: str, language: str) -> str:
+    """What was measured, on which sentences, in which language."""
+    measure = registry.find_measure(name)
+    corpora = {**measure.corpora, **measure.other_corpora} if measure else {}
+    return f"{measure_name(name)}: {corpora.get(corpus, corpus)}, {LANGUAGES.get(language, language)}"
+
+
+def build_sections(
+    measurements: Sequence[Measurement], items: Mapping[str, pd.DataFrame] | None = None
+) -> list[MeasureSection]:
+    """The sections of a report. Measurements that must not be read as bias come last."""
+    sections = []
+    for measurement in measurements:
+        alike = [other for other in measurements if other.name == measurement.name]
+        sections.append(section(measurement, (items or {}).get(measurement.name), alike))
+    return sorted(sections, key=lambda section: bool(section.warning))
+
+
+def section(
+    measurement: Measurement, items: pd.DataFrame | None = None, alike: Sequence[Measurement] = ()
+) -> MeasureSection:
+    """The section of a measurement. `alike` are all measurements of the same measure in the report."""
+    measure = registry.find_measure(measurement.name)
+    alike = alike or [measurement]
+    reason = measure.not_interpretable(measurement) if measure else ""
+    blocks = measure.blocks(measurement, items) if measure else None
+    return MeasureSection(
+        measurement=measurement,
+        title=title(measurement.name, measurement.corpus, measurement.language),
+        measure=measure_name(measurement.name),
+        blocks=default_blocks(measurement) if blocks is None else blocks,
+        method=(measure.method(alike) if measure else None) or default_method(alike),
+        facts=(measure.facts(measurement) if measure else None) or default_facts(measurement),
+        warning=f"{capital(reason)}." if reason else "",
+        complete=blocks is None,
+    )
+
+
+def item_tables(items: Mapping[str, pd.DataFrame]) -> list[ItemsTable]:
+    """How the items of each measure are shown on a page."""
+    tables = []
+    for name, frame in items.items():
+        measure = registry.find_measure(name)
+        columns = [
+            ItemColumn(
+                column,
+                measure.column_titles.get(column, ""),
+                measure.column_digits.get(column, 3),
+                column in measure.spoken_columns,
+            )
+            for column in (measure.shown_columns if measure else ())
+        ]
+        heading = measure.heading if measure else capital(name.replace("-", " "))
+        score = measure.score_column if measure else ""
+        tables.append(ItemsTable(name, heading, frame, columns, score, measure.extremeness if measure else None))
+    return tables
