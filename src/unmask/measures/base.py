@@ -419,7 +419,7 @@ class Measure(ABC):
         del measurement
         return []
 
-    def extremeness(self, items: pd.DataFrame) -> pd.Series[float] | None:
+    def extremeness(self, items: pd.DataFrame) -> Any:
         """How extreme each item is; None: by the size of `score_column`."""
         del items
         return None

@@ -77,5 +77,6 @@ def item_tables(items: Mapping[str, pd.DataFrame]) -> list[ItemsTable]:
         ]
         heading = measure.heading if measure else capital(name.replace("-", " "))
         score = measure.score_column if measure else ""
-        tables.append(ItemsTable(name, heading, frame, columns, score, measure.extremeness if measure else None))
+        extremeness = measure.extremeness if measure and measure.extremeness(frame) is not None else None
+        tables.append(ItemsTable(name, heading, frame, columns, score, extremeness))
     return tables

@@ -241,7 +241,7 @@ class InferenceMeasure(Measure):
 
         return facts(measurement)
 
-    def extremeness(self, items: pd.DataFrame) -> pd.Series[float] | None:
+    def extremeness(self, items: pd.DataFrame) -> Any:
         """How far an answer is from neutral. In the control set neutral is wrong, so its items come last."""
         from unmask.probes.inference import CONTROL
 
