@@ -15,7 +15,6 @@ from unmask.results.numbers import interval, number, p_value
 from unmask.results.verdict import is_clear, is_noise, size_label
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
-TESTS = {"stereotype": "Stereotype", "default": "Default"}
 BY_PROBABILITY = ", probabilities"
 """How the names of estimates end that weigh answers by their probability."""
 BAR_LENGTH = 1000
@@ -31,7 +30,7 @@ def key_figures(measurement: Measurement) -> Iterator[KeyFigure]:
         test = measurement.tests.get(name)
         if test is not None and test.value is not None:
             verdict = judge_test(measurement, test, *outcomes)
-            yield KeyFigure(TESTS[name], signed(test.value), _certainty(test), verdict, explanation)
+            yield KeyFigure(name.capitalize(), signed(test.value), _certainty(test), verdict, explanation)
     doubt = "inconclusive" if inference.inconclusive else ""
     score, baseline, weighted = (groups.get(name) for name in ("NLI-CoAL", "FN", f"NLI-CoAL{BY_PROBABILITY}"))
     if score is not None and score.value is not None:

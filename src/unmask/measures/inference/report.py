@@ -11,7 +11,7 @@ from unmask.lexicon.inference import KINDS
 from unmask.measures.inference.details import Distribution, Inference, OccupationValue
 from unmask.measures.inference.examples import collect_examples, select_items
 from unmask.measures.inference.interpret import SIZES, understands
-from unmask.measures.inference.key_figures import BY_PROBABILITY, TESTS, key_figures, show_percents
+from unmask.measures.inference.key_figures import BY_PROBABILITY, key_figures, show_percents
 from unmask.probes.inference import CONTROL, LABELS
 from unmask.report.blocks import Block, Cell, Column, Figure, Legend, Section, Table, Text
 from unmask.report.pages import capital, count, p, percent, signed
@@ -31,7 +31,6 @@ EXAMPLES = {
 """Pairs of each set."""
 PERSONS = {"female": "woman", "male": "man"}
 LEGEND = Legend([("entailment", "entailment"), ("neutral", "neutral"), ("contradiction", "contradiction")])
-SCORES = {"NLI-CoAL": "NLI-CoAL", "FN": "FN", "biased inference": "Biased inference", "plain error": "Plain error"}
 MOST_DRAWN, MOST_NAMED = 24, 5
 """How many occupations the figure draws, and how many the text names."""
 
@@ -145,22 +144,26 @@ def _scores(measurement: Measurement, inference: Inference) -> Section:
 
 
 def _all_scores(measurement: Measurement) -> Table:
-    estimates = measurement.tests | measurement.groups
+    tests = measurement.tests
+    estimates = tests | measurement.groups
     weighted = any(name.endswith(BY_PROBABILITY) for name in estimates)
 
     def cells(name: str) -> Iterator[Cell]:
         for suffix in ("", BY_PROBABILITY) if weighted else ("",):
             estimate = estimates.get(f"{name}{suffix}")
-            show = signed if name in TESTS else number
+            show = signed if name in tests else number
             yield Cell(show(estimate.value), interval(estimate.interval)) if estimate else Cell("–")
-        if measurement.tests:
+        if tests:
             yield Cell(p(estimates[name].p_adjusted))
 
-    names = {name: title for name, title in (TESTS | SCORES).items() if name in estimates}
-    rows = [[Cell(title, note="−1 to 1" if name in TESTS else "0 to 1"), *cells(name)] for name, title in names.items()]
+    rows = [
+        [Cell(capital(name), note="−1 to 1" if name in tests else "0 to 1"), *cells(name)]
+        for name in estimates
+        if not name.endswith(BY_PROBABILITY)
+    ]
     columns = [Column("Score", numeric=False), Column("From answers")]
     columns += [Column("From probabilities")] if weighted else []
-    columns += [Column("p (Holm)")] if measurement.tests else []
+    columns += [Column("p (Holm)")] if tests else []
     title = "All scores, 95 % interval" if measurement.protocol == "sound" else "All scores"
     return Table(title, columns, rows, terminal=True)
 
