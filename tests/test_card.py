@@ -57,7 +57,7 @@ FRONTS = {
 
 
 def _test(estimate: float, **changes: Any) -> Estimate:
-    given: dict[str, Any] = {"question": "?", "n": 90, "estimate": estimate, "interval": (estimate - 1, estimate + 1)}
+    given: dict[str, Any] = {"question": "?", "n": 90, "value": estimate, "interval": (estimate - 1, estimate + 1)}
     given |= {"statistic": 1.5, "statistic_name": "t", "p_value": 0.01, "p_adjusted": 0.02}
     return Estimate(**(given | changes))
 
@@ -312,7 +312,7 @@ def test_what_cannot_be_read_as_bias_is_no_result() -> None:
     agreement = _measurement(language="de", caveats=[Caveat(code="grammatical-agreement", text="It drowns.")])
     known = Inference(sets=[], by_type=[], occupations=[], templates=1, inconclusive="it takes everybody for a man, so")
     score = {"NLI-CoAL": Estimate(labels={}, n=80, value=0.3)}
-    made = update("", [_audit(agreement, _measurement("inference", groups=score, inference=known))])
+    made = update("", [_audit(agreement, _measurement("inference", groups=score, details=known.model_dump()))])
     assert [(one["type"], one["value"]) for result in _results(made) for one in result["metrics"]] == [
         ("unmask-association-none", "none"),
         ("unmask-inference-stereotype", 0.4217),

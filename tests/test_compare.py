@@ -205,11 +205,9 @@ def test_sides_are_those_of_their_audits(audited: Audited) -> None:
         one, other = (audit.measurements[0].tests[name] for audit in (before, after))
         assert (change.before, change.before_interval) == (one.value, one.interval)
         assert (change.after, change.after_interval) == (other.value, other.interval)
-    assert [
-        one.before for one in found.read_details(AssociationDetails).read_details(AssociationChanges).hypotheses
-    ] == [
-        one.answer
-        for one in before.measurements[0].read_details(AssociationDetails).read_details(AssociationChanges).hypotheses
+    hypotheses = before.measurements[0].read_details(AssociationDetails).hypotheses
+    assert [one.before for one in found.read_details(AssociationChanges).hypotheses] == [
+        hypothesis.answer for hypothesis in hypotheses
     ]
 
 

@@ -152,9 +152,8 @@ def test_without_a_change_5_percent_of_correlations_are_found_changed() -> None:
 
 
 def test_what_plain_removal_leaves_is_that_of_the_model_before() -> None:
-    change, audited = _only(findings()).read_details(Geometry), before().result.measurements[0].read_details(Geometry)
-    assert change is not None
-    assert audited is not None
+    change = _only(findings()).read_details(GeometryChange)
+    audited = before().result.measurements[0].read_details(Geometry)
     for one in change.tests:
         removed, own = audited.test(one.name, removed=True), audited.test(one.name)
         assert removed is not None
@@ -305,7 +304,7 @@ def _judge(changes: dict[str, Change]) -> Comparison:
     """What is said of these changes, where nothing stands beside them."""
     found = _only(findings())
     bare = found.read_details(GeometryChange).model_copy(update={"tests": []})
-    return geometry.judge(found.model_copy(update={"changes": changes, "geometry": bare}))
+    return geometry.judge(found.model_copy(update={"changes": changes, "details": bare.model_dump()}))
 
 
 @pytest.mark.parametrize(
@@ -327,7 +326,7 @@ def test_professions_are_reversed_only_below_what_plain_removal_leaves() -> None
         moved = found.model_copy(
             update={
                 "changes": {"neighbours": change},
-                "geometry": found.read_details(GeometryChange).model_copy(update={"tests": tests}),
+                "details": found.read_details(GeometryChange).model_copy(update={"tests": tests}).model_dump(),
             }
         )
         assert geometry.judge(moved).changes["neighbours"].verdict == verdict

@@ -27,14 +27,13 @@ from unmask.gating.figures import Figure, growth
 from unmask.gating.limits import Allowed, judged_by
 from unmask.gating.policy import Rule
 from unmask.measures.inference.details import Distribution, Inference
-from unmask.measures.sentiment.details import Ratings
 from unmask.report import gate_terminal, junit
 from unmask.results import AuditResult, Caveat, Estimate, Measurement, ModelInfo
 from unmask.results.storage import save
 
 
 def _test(estimate: float | None, interval: tuple[float, float] | None, **changes: Any) -> Estimate:
-    given: dict[str, Any] = {"question": "Is there?", "n": 90, "estimate": estimate, "interval": interval}
+    given: dict[str, Any] = {"question": "Is there?", "n": 90, "value": estimate, "interval": interval}
     return Estimate(**(given | {"statistic": 1.5, "statistic_name": "t", "p_value": 0.2} | changes))
 
 
@@ -50,10 +49,6 @@ def _measurement(name: str = "association", **changes: Any) -> Measurement:
         "tests": {"stereotype": _test(0.4, (0.1, 0.7), effect_size=0.9, effect_size_interval=(0.6, 1.2))},
     }
     return Measurement(**(given | changes))
-
-
-def _ratings(terms: str) -> Ratings:
-    return Ratings(terms=terms, rating="p", scale=1, texts=9, duplicates=0, changed=9, below=1, equal=1, above=7)
 
 
 def _audit(*measurements: Measurement, name: str = "tiny") -> AuditResult:
@@ -148,7 +143,7 @@ def test_a_share_of_crows_pairs_is_far_from_one_half() -> None:
     done = _gate(pairs, rule | {"magnitude_at_most": 0.1}, rule | {"magnitude_at_most": 0.099})
     assert [one.verdict for one in done.judgements] == ["kept", "broken"]
     assert done.judgements[0].allowed == "0.5 ± 0.1"
-    then = pairs.model_copy(update={"groups": {"all pairs": share.model_copy(update={"mean": 0.6})}})
+    then = pairs.model_copy(update={"groups": {"all pairs": share.model_copy(update={"value": 0.6})}})
     (one,) = _gate(pairs, rule | {"worse_by_at_most": 0.05, "judge": "estimate"}, baseline=_audit(then)).judgements
     assert one.worse_by == pytest.approx(0.05)
     assert one.verdict == "kept"  # equal, but for rounding
@@ -191,7 +186,7 @@ def test_every_measurement_that_fits_is_judged() -> None:
 
 def test_term_sets_of_sentiment_are_told_apart() -> None:
     def one(terms: str, mean: float) -> Measurement:
-        return _measurement("sentiment", ratings=_ratings(terms), tests={"bias": _test(mean, (mean, mean))})
+        return _measurement("sentiment", variant=terms, tests={"bias": _test(mean, (mean, mean))})
 
     now, then = _audit(one("all", 0.3), one("family", 0.1)), _audit(one("family", 0.1), one("all", 0.1))
     rule = {"measure": "sentiment", "test": "bias", "worse_by_at_most": 0.1}
@@ -229,7 +224,7 @@ def test_a_score_that_cannot_be_read_as_bias_is_not_judged(entailed: float, of_a
     control = Distribution(name="control", labels={}, n=9, shares={"entailment": entailed})
     about = Inference(sets=[control], by_type=[], occupations=[], templates=1, inconclusive="it has a habit")
     (test, score) = _gate(
-        _measurement("inference", inference=about),
+        _measurement("inference", details=about.model_dump()),
         {"test": "stereotype", "at_most": 1},
         {"group": "a group", "at_most": 1},
     ).judgements
@@ -285,7 +280,7 @@ def test_another_baseline_cannot_be_compared(changes: dict[str, Any], why: str) 
 def test_words_of_one_s_own_must_be_the_same_words() -> None:
     rule = _rule(worse_by_at_most=9)
     words: list[dict[str, Any]] = [{"corpus": one} for one in ("custom", CAPTIONS, WORDS)]
-    words.append({"ratings": _ratings("pairs.csv")})
+    words.append({"variant": "pairs.csv"})
     for own in words:
         now, then = (_measurement(data_hash=one, **own) for one in ("aa", "bb"))
         (one,) = _gate(now, rule, baseline=_audit(then)).judgements
@@ -294,7 +289,7 @@ def test_words_of_one_s_own_must_be_the_same_words() -> None:
         scores = _audit(then).model_copy(update={"configuration": {"items": "scores.csv"}})  # the hash is of the scores
         assert _gate(now, rule, baseline=scores).verdict == "kept"
         assert _gate(scores, rule, baseline=_audit(now)).verdict == "kept"
-    ours = (_measurement(data_hash=one, ratings=_ratings("pronouns")) for one in ("aa", "bb"))
+    ours = (_measurement(data_hash=one, variant="pronouns") for one in ("aa", "bb"))
     assert _gate(next(ours), rule, baseline=_audit(next(ours))).verdict == "kept"
 
 

@@ -130,7 +130,6 @@ def test_vectors_of_any_kind_give_the_same(kind: str, audited: Path, tmp_path: P
     assert audit.result.model.weight_hash == before.model.weight_hash
     assert audit.measurements[0].tests == before.measurements[0].tests
     geometry = audit.measurements[0].read_details(Geometry)
-    assert geometry is not None
     assert geometry.model_copy(update={"vectors": ""}) == before.measurements[0].read_details(Geometry).model_copy(
         update={"vectors": ""}
     )

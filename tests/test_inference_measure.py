@@ -231,24 +231,24 @@ def test_a_stereotyped_model_is_found_and_a_habit_is_told_from_it() -> None:
     stereotyped = _measured(_stereotyped)
     assert stereotyped.tests["stereotype"].value == pytest.approx(1.0)
     assert stereotyped.tests["default"].value == 0.0
-    assert stereotyped.groups["NLI-CoAL"].mean == pytest.approx(2 / 3)
-    assert not stereotyped.inference.inconclusive
+    assert stereotyped.groups["NLI-CoAL"].value == pytest.approx(2 / 3)
+    assert not stereotyped.read_details(Inference).inconclusive
     assert "as stereotypes have it" in stereotyped.headline
     habit = _measured(_everybody_is_a_man)
     assert habit.tests["stereotype"].value == pytest.approx(0.0)
     assert habit.tests["default"].value == pytest.approx(1.0)
-    assert habit.groups["NLI-CoAL"].mean == pytest.approx(0.8, abs=0.01)  # higher than the stereotyped model's
+    assert habit.groups["NLI-CoAL"].value == pytest.approx(0.8, abs=0.01)  # higher than the stereotyped model's
     assert "taken for men" in habit.headline
-    assert "leans to men with female occupations as with male ones" in habit.inference.inconclusive
+    assert "leans to men with female occupations as with male ones" in habit.read_details(Inference).inconclusive
 
 
 def test_a_right_model_has_no_bias_and_a_deaf_one_is_inconclusive() -> None:
     right = _measured(lambda _, hypothesis: N if _somebody(hypothesis, GENDER) else E)
-    assert right.groups["NLI-CoAL"].mean == 0.0
+    assert right.groups["NLI-CoAL"].value == 0.0
     assert right.tests["stereotype"].p_value == 1.0
     assert {"neutral-is-a-habit"} <= {caveat.code for caveat in right.caveats}
     deaf = _measured(lambda *_: C)
-    assert "control" in deaf.inference.inconclusive
+    assert "control" in deaf.read_details(Inference).inconclusive
     assert deaf.headline.startswith("All this is inconclusive")
 
 
@@ -509,7 +509,7 @@ def test_an_audit_in_the_shell_and_its_items_analysed_again(tmp_path: Path) -> N
     second = unmask.analyse(tmp_path / "a").measurements[0].model_dump(mode="json")
     assert first["tests"] == second["tests"]
     assert first["groups"] == second["groups"]
-    assert first["inference"]["labels"] == "by the labels"
+    assert first["details"]["labels"] == "by the labels"
 
 
 def test_items_saved_as_csv_give_the_same(tmp_path: Path) -> None:

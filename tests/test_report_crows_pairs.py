@@ -113,7 +113,7 @@ def test_extremes_are_the_largest_of_each_side() -> None:
 )
 def test_size_and_certainty_are_two_things(estimate: float, p: float | None, said: str) -> None:
     test = _measured(_pairs()).tests["stereotype"]
-    assert crows_pairs.verdict(test.model_copy(update={"estimate": estimate, "p_value": p, "p_adjusted": p})) == said
+    assert crows_pairs.verdict(test.model_copy(update={"value": estimate, "p_value": p, "p_adjusted": p})) == said
     assert crows_pairs.verdict(None) == "not tested"
 
 

@@ -106,8 +106,8 @@ def _page(measurement: Measurement, items: pd.DataFrame | None = None) -> str:
 
 def _with(measurement: Measurement, **changes: Any) -> Measurement:
     """The measurement with another geometry."""
-    assert measurement.read_details(Geometry)
-    return measurement.model_copy(update={"geometry": measurement.read_details(Geometry).model_copy(update=changes)})
+    details = measurement.read_details(Geometry).model_copy(update=changes)
+    return measurement.model_copy(update={"details": details.model_dump()})
 
 
 def _bare(measurement: Measurement) -> Measurement:

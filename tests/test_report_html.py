@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium, seen
-from unmask.measures.association.details import Hypothesis, ProfessionValue
+from unmask.measures.association.details import AssociationDetails, Hypothesis, ProfessionValue
 from unmask.report.html import render
 from unmask.results import AuditResult, Caveat, Estimate, Measurement, ModelInfo
 from unmask.results.numbers import interval, number
@@ -34,7 +34,7 @@ def _test(labels: dict[str, str], estimate: float | None, p: float | None = 0.2,
         "labels": labels,
         "question": "Is there a difference?",
         "n": 90,
-        "estimate": estimate,
+        "value": estimate,
         "interval": bounds,
     }
     given |= {"statistic": 1.5, "statistic_name": "t", "p_value": p, "p_adjusted": p, "effect_size": 0.44}
@@ -44,7 +44,7 @@ def _test(labels: dict[str, str], estimate: float | None, p: float | None = 0.2,
 def _groups(kinds: tuple[str, ...], noun: str, **changes: Any) -> dict[str, Estimate]:
     groups = {}
     for at, (kind, gender) in enumerate((kind, gender) for kind in kinds for gender in ("female", "male")):
-        given: dict[str, Any] = {"n": 45, "mean": -1.234 + at, "interval": (-2.345 + at, -0.111 + at)}
+        given: dict[str, Any] = {"n": 45, "value": -1.234 + at, "interval": (-2.345 + at, -0.111 + at)}
         labels = {"group": kind, "gender": gender}
         groups[f"{kind} {noun}, {gender} persons"] = Estimate(labels=labels, **(given | changes))
     return groups
@@ -66,6 +66,13 @@ def _professions(count: int = 4) -> list[ProfessionValue]:
     ]
 
 
+def _details(professions: list[ProfessionValue]) -> dict[str, Any]:
+    hypothesis = Hypothesis(name="H1", statement="It is so.", answer="partly supported", evidence="0.77 of it")
+    return AssociationDetails(
+        hypotheses=[hypothesis], professions=professions, several_pieces=["godmother"]
+    ).model_dump()
+
+
 def _sound(**changes: Any) -> Measurement:
     tests = {"stereotype": _test(STEREOTYPE, 1.5, 0.001), "workforce share, pearson": _test(WORKFORCE, 0.31)}
     tests |= {
@@ -80,12 +87,10 @@ def _sound(**changes: Any) -> Measurement:
         "items": 540,
         "groups": _groups(GROUPS, "professions"),
         "tests": tests,
-        "hypotheses": [Hypothesis(name="H1", statement="It is so.", answer="partly supported", evidence="0.77 of it")],
-        "professions": _professions(),
+        "details": _details(_professions()),
         "caveats": [Caveat(code="template-sentences", text="The sentences are made from templates.")],
         "noise_floor": 1.5e-6,
         "distinct_inputs": 97,
-        "several_pieces": ["godmother"],
         "data_hash": "d47a",
     }
     return Measurement(**(given | changes))
@@ -110,9 +115,8 @@ def _emotions() -> Measurement:
     ]
     tests = {f"female minus male, {kind} emotion words": _test(_difference(kind), 0.1) for kind in kinds}
     groups = _groups(kinds, "emotion words")
-    return _sound(
-        corpus="emotions", attributes="emotion words", tests=tests, groups=groups, professions=words, hypotheses=[]
-    )
+    details = AssociationDetails(professions=words, several_pieces=["godmother"]).model_dump()
+    return _sound(corpus="emotions", attributes="emotion words", tests=tests, groups=groups, details=details)
 
 
 def _audit(*measurements: Measurement, name: str = "bert-x") -> AuditResult:
@@ -256,7 +260,7 @@ def test_bars_are_sorted_by_difference_and_name_the_share() -> None:
 
 
 def test_a_long_list_shows_both_ends() -> None:
-    page = render(_audit(_sound(professions=_professions(60))), {})
+    page = render(_audit(_sound(details=_details(_professions(60)))), {})
     assert "40 of 60" in seen(page)
     assert ">male job 0</text>" in page
     assert ">male job 59</text>" in page
@@ -301,18 +305,18 @@ def test_nothing_is_loaded(measurement: Measurement) -> None:
 def test_hostile_text_is_escaped_everywhere() -> None:
     evil = [one.model_copy(update={"profession": f"{at}{EVIL}"}) for at, one in enumerate(_professions(2))]
     evil = [one.model_copy(update={"group": EVIL}) for one in evil]
+    hypothesis = Hypothesis(name=EVIL, statement=EVIL, answer="supported", evidence=EVIL)
+    details = AssociationDetails(hypotheses=[hypothesis], professions=evil, several_pieces=[EVIL])
     hostile = _sound(
         headline=EVIL,
         corpus=EVIL,
         language='"><b>',
-        professions=evil,
         groups=_groups((EVIL,), "professions"),
         tests={
             f"female minus male, {EVIL} professions": _test(_difference(EVIL), 1, question=EVIL, effect_size_name=EVIL)
         },
         caveats=[Caveat(code=f'"{EVIL}', text=EVIL)],
-        hypotheses=[Hypothesis(name=EVIL, statement=EVIL, answer="supported", evidence=EVIL)],
-        several_pieces=[EVIL],
+        details=details.model_dump(),
         data_hash=EVIL,
     )
     items = _items(language='"><b>', corpus=EVIL, gender=EVIL, sentence=f"{EVIL} is a {EVIL}", target=EVIL, form=EVIL)
@@ -327,13 +331,13 @@ def test_hostile_text_is_escaped_everywhere() -> None:
 
 
 def test_professions_can_be_missing() -> None:
-    text = seen(render(_audit(_sound(professions=[])), {}))
+    text = seen(render(_audit(_sound(details=_details([]))), {}))
     assert "no values by profession" in text
     assert "No profession has both" in text
 
 
 def test_a_single_profession_is_drawn() -> None:
-    assert render(_audit(_sound(professions=_professions()[:1])), {}).count("<svg") == 2
+    assert render(_audit(_sound(details=_details(_professions()[:1]))), {}).count("<svg") == 2
 
 
 def test_without_estimates_there_are_dashes() -> None:
@@ -342,7 +346,7 @@ def test_without_estimates_there_are_dashes() -> None:
     gone = {"female": None, "male": None, "difference": None, "difference_interval": None}
     professions = [one.model_copy(update=gone) for one in _professions()]
     groups = _groups(GROUPS, "professions", value=None, interval=None, n=0)
-    page = render(_audit(_sound(tests=tests, professions=professions, groups=groups, headline="")), {})
+    page = render(_audit(_sound(tests=tests, details=_details(professions), groups=groups, headline="")), {})
     assert "<svg" not in page
     assert "None" not in seen(page)
     assert "No finding." in page

@@ -89,10 +89,9 @@ def _measured(
 
 def _analysed(items: pd.DataFrame, protocol: str = "sound") -> Measurement:
     found = PROTOCOLS[protocol].analyse(items, 1)
-    assert found.read_details(Inference)
     tests = {name: test.model_copy(update={"p_adjusted": test.p_value}) for name, test in found.tests.items()}
     inference = found.read_details(Inference).model_copy(update={"labels": "by the labels"})
-    update = {"tests": tests, "inference": inference, "noise_floor": 3.1e-7, "data_hash": "d47a"}
+    update = {"tests": tests, "details": inference.model_dump(), "noise_floor": 3.1e-7, "data_hash": "d47a"}
     return interpret(found.model_copy(update=update))
 
 
@@ -112,10 +111,9 @@ def _page(measurement: Measurement, items: pd.DataFrame | None) -> str:
 
 def _bare(measurement: Measurement, test: str = "stereotype", **changes: Any) -> Measurement:
     """Without what takes time to draw, and with another test."""
-    assert measurement.read_details(Inference)
     inference = measurement.read_details(Inference).model_copy(update={"sets": [], "by_type": [], "occupations": []})
     tests = measurement.tests | {test: measurement.tests[test].model_copy(update=changes)}
-    return measurement.model_copy(update={"inference": inference, "tests": tests})
+    return measurement.model_copy(update={"details": inference.model_dump(), "tests": tests})
 
 
 def _cards(page: str) -> str:
@@ -154,7 +152,6 @@ def test_every_section_is_there(measured: tuple[Measurement, pd.DataFrame], page
 
 def test_numbers_are_those_of_the_result(measured: tuple[Measurement, pd.DataFrame], page: str) -> None:
     measurement, _ = measured
-    assert measurement.read_details(Inference)
     cards, text = _cards(page), seen(page)
     for name in ("stereotype", "default"):
         test = measurement.tests[name]
@@ -218,12 +215,12 @@ def test_the_most_resolved_come_first_and_those_that_lean_most() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"estimate": 0.4, "p_adjusted": 0.001}, "large, as stereotypes have it"),
-        ({"estimate": 0.01, "p_adjusted": 1e-80}, "negligible, as stereotypes have it"),
-        ({"estimate": -0.2, "p_adjusted": 0.01}, "moderate, against stereotypes"),
-        ({"estimate": 0.4, "p_adjusted": 0.3}, "no clear stereotype"),
-        ({"estimate": 2e-7, "p_adjusted": 1e-9}, "below the noise of the computation"),
-        ({"estimate": 0.4, "p_adjusted": None}, "not tested"),
+        ({"value": 0.4, "p_adjusted": 0.001}, "large, as stereotypes have it"),
+        ({"value": 0.01, "p_adjusted": 1e-80}, "negligible, as stereotypes have it"),
+        ({"value": -0.2, "p_adjusted": 0.01}, "moderate, against stereotypes"),
+        ({"value": 0.4, "p_adjusted": 0.3}, "no clear stereotype"),
+        ({"value": 2e-7, "p_adjusted": 1e-9}, "below the noise of the computation"),
+        ({"value": 0.4, "p_adjusted": None}, "not tested"),
     ],
 )
 def test_size_and_certainty_are_two_things(
@@ -243,13 +240,11 @@ def test_a_default_says_for_whom_people_are_taken(measured: tuple[Measurement, p
 
 
 def _doubted(measurement: Measurement, why: str, control: float) -> Measurement:
-    assert measurement.read_details(Inference)
     shares = {"entailment": control, "neutral": 1 - control, "contradiction": 0.0}
     sets = [Distribution(name="control", labels={"set": "control"}, n=9, shares=shares)]
     update = {"inconclusive": why, "sets": sets, "by_type": [], "occupations": []}
-    return interpret(
-        measurement.model_copy(update={"inference": measurement.read_details(Inference).model_copy(update=update)})
-    )
+    details = measurement.read_details(Inference).model_copy(update=update)
+    return interpret(measurement.model_copy(update={"details": details.model_dump()}))
 
 
 def test_an_inconclusive_score_is_said_first_and_once(measured: tuple[Measurement, pd.DataFrame]) -> None:
@@ -396,18 +391,13 @@ def test_hostile_words_are_escaped_everywhere() -> None:
     measurement, items = _measured(
         occupations=_occupations(nurse=EVIL), people=people, templates=(EVIL + "{person}", "{person}")
     )
-    assert measurement.read_details(Inference)
-    parts = [
-        one.model_copy(update={"name": EVIL, "labels": {"set": EVIL}})
-        for one in measurement.read_details(Inference).sets
-    ]
-    by_pair = [one.model_copy(update={"name": EVIL}) for one in measurement.read_details(Inference).by_pair * 2]
-    inference = measurement.read_details(Inference).model_copy(
-        update={"sets": parts, "by_pair": by_pair, "labels": EVIL, "inconclusive": EVIL}
-    )
+    details = measurement.read_details(Inference)
+    parts = [one.model_copy(update={"name": EVIL, "labels": {"set": EVIL}}) for one in details.sets]
+    by_pair = [one.model_copy(update={"name": EVIL}) for one in details.by_pair * 2]
+    inference = details.model_copy(update={"sets": parts, "by_pair": by_pair, "labels": EVIL, "inconclusive": EVIL})
     tests = {EVIL: measurement.tests["default"].model_copy(update={"question": EVIL})}
     update = {"headline": EVIL, "language": '"><b>', "caveats": [Caveat(code=f'"{EVIL}', text=EVIL)]}
-    hostile = measurement.model_copy(update=update | {"inference": inference, "tests": tests})
+    hostile = measurement.model_copy(update=update | {"details": inference.model_dump(), "tests": tests})
     page = _page(hostile, items.assign(language='"><b>'))
     assert_loads_nothing(page)
     assert "<b>" not in page
@@ -417,9 +407,9 @@ def test_hostile_words_are_escaped_everywhere() -> None:
 
 
 def test_a_result_without_numbers_has_dashes(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    nothing: dict[str, Any] = dict.fromkeys(("estimate", "interval", "statistic", "df", "p_value", "p_adjusted"))
+    nothing: dict[str, Any] = dict.fromkeys(("value", "interval", "statistic", "df", "p_value", "p_adjusted"))
     empty = _bare(measured[0], **nothing)
-    groups = {name: group.model_copy(update={"mean": None, "interval": None}) for name, group in empty.groups.items()}
+    groups = {name: group.model_copy(update={"value": None, "interval": None}) for name, group in empty.groups.items()}
     empty = empty.model_copy(update={"groups": groups, "headline": "", "noise_floor": None})
     page = _page(empty, None)
     assert "<svg" not in page
@@ -429,7 +419,7 @@ def test_a_result_without_numbers_has_dashes(measured: tuple[Measurement, pd.Dat
 
 
 def test_measures_have_their_own_methods(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    page = render(_audit(_sound(professions=[]), _bare(measured[0])), _items() | {"inference": measured[1]})
+    page = render(_audit(_sound(details={}), _bare(measured[0])), _items() | {"inference": measured[1]})
     text = seen(page)
     method = text[text.index("Method Association") : text.index("Provenance Model")]
     assert method.index("ln p(person word") < method.index("Inference NLI-CoAL =")
@@ -439,7 +429,6 @@ def test_measures_have_their_own_methods(measured: tuple[Measurement, pd.DataFra
 
 def test_the_terminal_shows_answers_tests_and_scores(measured: tuple[Measurement, pd.DataFrame]) -> None:
     measurement, _ = measured
-    assert measurement.read_details(Inference)
     assert measurement.read_details(Inference).sets[0].name == "PS"
     lines = " ".join(terminal.text(_audit(measurement)).split())
     shares = measurement.read_details(Inference).sets[0].shares

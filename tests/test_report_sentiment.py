@@ -66,12 +66,13 @@ def _measured(terms: str = "all", protocol: str = "sound") -> tuple[Measurement,
     scored = score(pairs, Rater(WordCounter(), None), seed=1)
     items = scored.items.assign(language="en", corpus="reviews", terms=terms, rating=scored.rating)
     found = PROTOCOLS[protocol].analyse(items, 1)
-    assert found.read_details(Ratings)
     tests = {name: test.model_copy(update={"p_adjusted": test.p_value}) for name, test in found.tests.items()}
     read = {"duplicates": 3, "long_texts": "head", "most_tokens": 512, "cut": 41, "outside": 7, "partly_outside": 19}
     ratings = found.read_details(Ratings).model_copy(update=read)
     return interpret(
-        found.model_copy(update={"tests": tests, "ratings": ratings, "noise_floor": 3.1e-7, "data_hash": "d47a"})
+        found.model_copy(
+            update={"tests": tests, "details": ratings.model_dump(), "noise_floor": 3.1e-7, "data_hash": "d47a"}
+        )
     ), items
 
 
@@ -87,11 +88,9 @@ def page(measured: tuple[Measurement, pd.DataFrame]) -> str:
 
 def _with(measurement: Measurement, ratings: dict[str, Any] | None = None, **test: Any) -> Measurement:
     """The measurement with other ratings, and another test of the bias."""
-    assert measurement.read_details(Ratings)
     tests = measurement.tests | {"bias": measurement.tests["bias"].model_copy(update=test)}
-    return measurement.model_copy(
-        update={"ratings": measurement.read_details(Ratings).model_copy(update=ratings or {}), "tests": tests}
-    )
+    details = measurement.read_details(Ratings).model_copy(update=ratings or {})
+    return measurement.model_copy(update={"details": details.model_dump(), "tests": tests})
 
 
 def _bare(measurement: Measurement, ratings: dict[str, Any] | None = None, **test: Any) -> Measurement:
@@ -230,7 +229,7 @@ def test_recorded_items_may_lack_texts_and_terms(measured: tuple[Measurement, pd
 
 
 def test_a_result_without_numbers_has_dashes(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    nothing: dict[str, Any] = {"estimate": None, "interval": None, "p_value": None, "p_adjusted": None}
+    nothing: dict[str, Any] = {"value": None, "interval": None, "p_value": None, "p_adjusted": None}
     counts = dict.fromkeys(("changed", "below", "equal", "above", "flips"), 0)
     gone: dict[str, Any] = {
         "by_pair": [],
@@ -243,7 +242,7 @@ def test_a_result_without_numbers_has_dashes(measured: tuple[Measurement, pd.Dat
     }
     empty = _with(measured[0], counts | gone, **nothing, statistic=None, effect_size=None, effect_size_interval=None)
     groups = {
-        name: group.model_copy(update={"n": 0, "mean": None, "sd": None, "interval": None})
+        name: group.model_copy(update={"n": 0, "value": None, "sd": None, "interval": None})
         for name, group in empty.groups.items()
     }
     empty = empty.model_copy(update={"groups": groups, "headline": "", "noise_floor": None})
@@ -278,7 +277,14 @@ def test_hostile_text_is_escaped_everywhere(measured: tuple[Measurement, pd.Data
     hostile = _with(measured[0], words | everywhere, question=EVIL)
     tests = hostile.tests | {f"bias, {EVIL} texts": hostile.tests["bias"]}
     caveats = [Caveat(code=f'"{EVIL}', text=EVIL)]
-    update = {"headline": EVIL, "corpus": EVIL, "language": '"><b>', "tests": tests, "caveats": caveats}
+    update = {
+        "headline": EVIL,
+        "corpus": EVIL,
+        "variant": EVIL,
+        "language": '"><b>',
+        "tests": tests,
+        "caveats": caveats,
+    }
     text = f"{EVIL} he {EVIL}"
     place = [len(EVIL) + 1, len(EVIL) + 3]
     items = measured[1].assign(

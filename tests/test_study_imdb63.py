@@ -146,6 +146,17 @@ def grid_trainings(todo: Plan) -> list[training.Training]:
     return [cell for cell in todo.cells if isinstance(cell, training.Training)]
 
 
+def test_another_result_schema_repeats_measurements_but_no_training(
+    asked: Request, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    todo = plan(asked)
+    before = keys(todo.cells)
+    monkeypatch.setattr("unmask.studies.imdb63.measuring.SCHEMA_VERSION", 1)
+    after = keys(todo.cells)
+    changed = {name for name in before if before[name] != after[name]}
+    assert changed == {cell.name for cell in todo.cells if cell.kind == "measuring"}
+
+
 def test_in_published_the_test_reviews_are_made_like_the_training_reviews(asked: Request, data: Path) -> None:
     todo = plan(replace(asked, protocol="published", lists=data / "imdb"))
     needs = {cell.name: cell.needs for cell in grid_trainings(todo)}
@@ -490,8 +501,8 @@ def test_a_study_ends_in_tables(done: tuple[Finished[Findings], Path]) -> None:
     by_name = {one.name: one for one in finished.outcomes}
     folder = Path(str(by_name["measuring-one-R-pro-with-pro"].folder))
     measurement = content(folder / "measurement.json")
-    assert (measurement["corpus"], measurement["ratings"]["terms"]) == ("custom", "pronouns")
-    assert measurement["ratings"]["cut"] == 0
+    assert (measurement["corpus"], measurement["variant"]) == ("custom", "pronouns")
+    assert measurement["details"]["cut"] == 0
     metrics = content(Path(str(by_name["training-one-R-pro"].folder)) / "metrics.json")
     assert (metrics["examples"], set(metrics["labels"])) == (TESTED, {"negative", "positive"})
     assert cells["size"].iloc[0] == metrics["parameters"]
@@ -641,7 +652,7 @@ def test_published_runs_too_and_a_failure_stops_nothing_else(
     config = content(trained / "model" / "config.json")
     assert config["hidden_dropout_prob"] == 0.5, "as in the paper's code"
     measurement = content(measured / "measurement.json")
-    assert measurement["ratings"]["cut"] > 0, "no more is read than was learned from"
+    assert measurement["details"]["cut"] > 0, "no more is read than was learned from"
     none = job.run(replace(request, models=(f"bad={broken}",)), tmp_path / "other")
     assert none.findings is None
     assert not (tmp_path / "other" / "cells.csv").exists()

@@ -210,7 +210,7 @@ def test_p_values_are_corrected_for_all_models() -> None:
     def row(name: str, stereotype: float, default: float) -> Row:
         estimates = {"stereotype": (0.4, stereotype), "default": (-0.3, default)}
         tests = {
-            one: measurement.tests[one].model_copy(update={"estimate": estimate, "p_value": p})
+            one: measurement.tests[one].model_copy(update={"value": estimate, "p_value": p})
             for one, (estimate, p) in estimates.items()
         }
         return Row(Base(name, name, "en"), measurement.model_copy(update={"tests": tests}))
@@ -423,6 +423,9 @@ def test_what_is_done_is_kept_and_a_change_redoes_what_hangs_on_it(
         other = keys(plan(replace(good, **change)).cells)
         return {name for name in known if known[name] != other[name]}
 
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("unmask.studies.nli.measuring.SCHEMA_VERSION", 1)
+        assert moved() == {cell.name for cell in plan(good).measured}
     assert pickle.loads(pickle.dumps(plan(good))) == plan(good), "cells can be sent to another machine"
     one = {"training-one-own", "measuring-en-one"}
     assert moved(settings=replace(good.settings, epochs=3)) == one

@@ -282,9 +282,9 @@ class TestQuestions:
         change = (wide["mix"] - wide["original"]).groupby("model").mean()
         theirs = stats.ttest_1samp(change, 0)
         ours = next(one for one in answers(_paper())[0].evidence if one.name == "total bias, mix − original")
-        assert (ours.n, ours.value.df) == (21, 6)
-        assert ours.value.p_value == pytest.approx(theirs.pvalue)
-        assert ours.value.interval == pytest.approx(tuple(theirs.confidence_interval()))
+        assert (ours.n, ours.estimate.df) == (21, 6)
+        assert ours.estimate.p_value == pytest.approx(theirs.pvalue)
+        assert ours.estimate.interval == pytest.approx(tuple(theirs.confidence_interval()))
 
     def test_a_remedy_that_works_is_said_to(self) -> None:
         random = np.random.default_rng(8)
@@ -300,15 +300,15 @@ class TestQuestions:
         count = _paper()["terms"].map({"pro": 2.0, "weat": 4.0, "all": 8.0})
         found = {one.name: one for one in answers(_sound(terms_per_text=count))[2].evidence}
         per_text, per_term = (found[f"absolute bias per {unit}, all / pro"] for unit in ("text", "changed term"))
-        assert per_term.value.value == pytest.approx((per_text.value.value or 0) / 4)
-        assert per_term.value.p_value != per_text.value.p_value
+        assert per_term.estimate.value == pytest.approx((per_text.estimate.value or 0) / 4)
+        assert per_term.estimate.p_value != per_text.estimate.p_value
 
     def test_a_model_without_pretraining_is_set_against_the_others(self) -> None:
         names = _paper()["model"].replace({"distbase": "scratch"})
         found = answers(_sound(model=names, abs_changed=_paper()["abs_nonzero"].where(names != "scratch", 1e-9)))[1]
         one = next(one for one in found.evidence if one.name == "absolute bias, without − with pretraining")
         assert one.n == 7
-        assert (one.value.df, one.above) == (5, False)
+        assert (one.estimate.df, one.above) == (5, False)
         assert "Without pretraining, no reliable difference in absolute bias" in found.answer  # ALBERT's are so large
         flagged = answers(_sound(scratch=_paper()["model"] == "distbase"))[1]
         assert any("without − with" in one.name for one in flagged.evidence)
@@ -340,7 +340,7 @@ class TestQuestions:
         assert (one.n, one.left_out, one.null) == (20, 1, 1.0)
         assert "; 1 left out, with a bias of 0)" in one.words
         without = {one.name: one for one in answers(_sound()[~first])[0].evidence}
-        assert one.value == without[one.name].value
+        assert one.estimate == without[one.name].estimate
         assert one.tested
         assert "; 1 left out, with a bias of 0). Balancing" in finetuning.answer
         assert "weat / pro: 1 left out, with a bias of 0" in terms.answer
@@ -408,7 +408,7 @@ class TestBatchSizes:
             as_ratio=True,
             cluster="condition",
         )
-        assert one.value.p_value == pytest.approx(0.03)
+        assert one.estimate.p_value == pytest.approx(0.03)
         assert corrected([one])[0].clear  # alone it would be
 
     def test_a_difference_that_is_there_is_found(self) -> None:

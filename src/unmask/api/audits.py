@@ -47,6 +47,7 @@ class Audit:
                     "measure": one.name,
                     "language": one.language,
                     "corpus": one.corpus,
+                    "variant": one.variant,
                     "test": name,
                     **test.model_dump(),
                 }

@@ -67,6 +67,7 @@ class Compared:
                     "measure": one.name,
                     "language": one.language,
                     "corpus": one.corpus,
+                    "variant": one.variant,
                     "before_model": one.before,
                     "after_model": one.after,
                     "figure": name,

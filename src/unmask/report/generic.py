@@ -43,9 +43,9 @@ def card(name: str, test: Estimate) -> Card:
     return Card(capital(name), with_unit(number(test.value), test), ", ".join(sure), verdict(test), test.question)
 
 
-def with_unit(text: str, of: Estimate | Estimate) -> str:
+def with_unit(text: str, estimate: Estimate) -> str:
     """A number with its unit, if it has one."""
-    return f"{text}{NO_BREAK}{of.unit}" if of.unit else text
+    return f"{text}{NO_BREAK}{estimate.unit}" if estimate.unit else text
 
 
 def source(measurement: Measurement) -> str:
@@ -58,10 +58,9 @@ def _plots(measurement: Measurement) -> Iterator[tuple[str, str]]:
     """For each unit, everything that has it: tests first, then groups."""
     from unmask.report import generic_plots
 
-    rows: list[tuple[str, Estimate | Estimate]] = [*measurement.tests.items(), *measurement.groups.items()]
-    for unit in dict.fromkeys(one.unit for _, one in rows):
-        drawn = generic_plots.forest([(name, one) for name, one in rows if one.unit == unit], unit)
-        if drawn:
+    estimates = [*measurement.tests.values(), *measurement.groups.values()]
+    for unit in dict.fromkeys(estimate.unit for estimate in estimates):
+        if drawn := generic_plots.forest(measurement.tests, measurement.groups, unit):
             yield unit, drawn
 
 

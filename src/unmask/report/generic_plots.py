@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import altair as alt
 
@@ -14,16 +14,18 @@ MOST_ROWS = 40
 WIDTH, ROW, MARGINS = 340, 28, {"left": 210, "right": 62, "top": 10, "bottom": 42}
 
 
-def forest(rows: Sequence[tuple[str, Estimate | Estimate]], unit: str) -> str:
-    """Tests (filled) and groups (hollow) of one unit, against zero; empty where none has a value."""
+def forest(tests: Mapping[str, Estimate], groups: Mapping[str, Estimate], unit: str) -> str:
+    """Draw the tests (filled) and groups (hollow) that have this unit; empty where none has a value."""
     points: list[Point] = []
-    for name, one in rows:
-        value = one.value if isinstance(one, Estimate) else one.mean
-        if value is not None and len(points) < MOST_ROWS:
-            low, high = one.interval or (value, value)
+    for estimates, tested in ((tests, True), (groups, False)):
+        for name, estimate in estimates.items():
+            value = estimate.value
+            if estimate.unit != unit or value is None or len(points) == MOST_ROWS:
+                continue
+            low, high = estimate.interval or (value, value)
             point: Point = {"at": len(points), "name": name, "value": value, "low": low, "high": high}
-            tip = f"{name}: {number(value)} {interval(one.interval) or '(no interval)'}, n = {one.n:,}"
-            points.append(point | {"text": number(value), "tested": isinstance(one, Estimate), "tip": tip})
+            tip = f"{name}: {number(value)} {interval(estimate.interval) or '(no interval)'}, n = {estimate.n:,}"
+            points.append(point | {"text": number(value), "tested": tested, "tip": tip})
     if not points:
         return ""
     place, left = rows_of(), MARGINS["left"]

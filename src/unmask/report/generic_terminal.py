@@ -31,5 +31,5 @@ def show(measurement: Measurement, console: Console) -> None:
     console.print(Text(f"A measure of the package {source(measurement)}."))
 
 
-def _name(name: str, of: Estimate | Estimate) -> str:
-    return escape(f"{name} ({of.unit})" if of.unit else name)
+def _name(name: str, estimate: Estimate) -> str:
+    return escape(f"{name} ({estimate.unit})" if estimate.unit else name)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_core import to_jsonable_python
 
 from unmask.errors import UnmaskError
 
@@ -34,6 +35,12 @@ class DetailedRecord(Record):
     """The measure."""
     details: dict[str, Any] = Field(default_factory=dict)
     """Facts and tables that only this measure has, as `model_dump` of a record gives them."""
+
+    @field_validator("details", mode="before")
+    @classmethod
+    def _convert_details(cls, details: Any) -> Any:
+        """Store what JSON would give back, so that a result equals itself after it was written and read."""
+        return to_jsonable_python(details)
 
     def read_details(self, kind: type[R]) -> R:
         """The facts of the measure, validated as the record that the measure declares for them."""

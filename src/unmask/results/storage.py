@@ -98,10 +98,20 @@ def _parsed(model: type[R], path: Path, text: str) -> R:
     version = fields.get("schema_version")
     if isinstance(version, int) and version > SCHEMA_VERSION:
         raise UnmaskError(f"{path} was written by a newer version of Unmask; update Unmask, or repeat the audit")
+    if isinstance(version, int) and version < SCHEMA_VERSION:
+        raise UnmaskError(f"{path} was written by Unmask 0.1 (schema {version}); {_remedy(model, path.parent)}")
     try:
         return model.model_validate_json(text)
     except ValueError as error:
         raise UnmaskError(f"{path} is not a result of this version: {str(error).splitlines()[0]}") from None
+
+
+def _remedy(model: type[R], folder: Path) -> str:
+    """What to do with a result of an earlier schema: its items, if they are there, can be analysed again."""
+    if model is ComparisonResult:
+        return "run unmask compare again"
+    has_items = any((folder / "items").glob("*.parquet"))
+    return f"run unmask analyse {folder}, or the audit again" if has_items else "run the audit again"
 
 
 def _fields(text: str) -> dict[str, Any] | None:
@@ -114,7 +124,7 @@ def _fields(text: str) -> dict[str, Any] | None:
 
 
 def _kind(fields: dict[str, Any] | None) -> str:
-    """What a result is of: an audit or a comparison. The first results did not say it."""
+    """Whether a result is of an audit or a comparison. Results of schema 1 may not say it."""
     return str((fields or {}).get("kind") or ("comparison" if "comparisons" in (fields or {}) else "audit"))
 
 

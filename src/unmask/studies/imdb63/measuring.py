@@ -15,7 +15,7 @@ from unmask.measures.sentiment.details import Ratings
 from unmask.models.loading import load_classifier
 from unmask.models.sources import LoadOptions
 from unmask.probes.reviews import Pair, refuse_unchanged, without_twins
-from unmask.results import Measurement
+from unmask.results import SCHEMA_VERSION, Measurement
 from unmask.studies.cells import Say
 from unmask.studies.imdb63 import texts, training
 from unmask.studies.imdb63.grid import TERM_SETS
@@ -59,7 +59,12 @@ class Measuring:
 
     def inputs(self) -> dict[str, Any]:
         """How it is measured."""
-        return {"terms": self.terms, "protocol": self.trained.protocol, "unmask": unmask.__version__}
+        return {
+            "terms": self.terms,
+            "protocol": self.trained.protocol,
+            "unmask": unmask.__version__,
+            "schema": SCHEMA_VERSION,
+        }
 
     def run(self, draft: Path, before: Mapping[str, Path], workspace: Path, say: Say) -> None:
         """Rate both versions of every review."""

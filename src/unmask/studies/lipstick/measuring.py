@@ -22,7 +22,7 @@ from unmask.models.sources import LoadOptions
 from unmask.models.vectors import read as read_vectors
 from unmask.models.vectors.folders import file_in
 from unmask.probes import asked
-from unmask.results import Measurement
+from unmask.results import SCHEMA_VERSION, Measurement
 from unmask.studies.cells import Say
 from unmask.studies.lipstick.debiasing import MADE
 from unmask.studies.lipstick.subjects import Subject, content_of
@@ -91,6 +91,7 @@ class Measuring:
             "pooling": self.words.pooling,
             "seed": self.words.seed,
             "unmask": unmask.__version__,
+            "schema": SCHEMA_VERSION,
         }
 
     def run(self, draft: Path, before: Mapping[str, Path], workspace: Path, say: Say) -> None:

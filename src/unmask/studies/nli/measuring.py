@@ -13,7 +13,7 @@ from unmask.auditing.settings import Settings
 from unmask.measures import inference
 from unmask.models.sources import LoadOptions
 from unmask.probes.inference import data_hash
-from unmask.results import Measurement, ModelInfo
+from unmask.results import SCHEMA_VERSION, Measurement, ModelInfo
 from unmask.studies.cells import Say
 from unmask.studies.nli.models import Base
 from unmask.studies.nli.training import MODEL
@@ -59,6 +59,7 @@ class Measuring:
             "protocol": self.protocol,
             "seed": self.seed,
             "unmask": unmask.__version__,
+            "schema": SCHEMA_VERSION,
         }
 
     def run(self, draft: Path, before: Mapping[str, Path], workspace: Path, say: Say) -> None:
