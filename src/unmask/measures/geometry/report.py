@@ -105,18 +105,19 @@ def _map(measurement: Measurement, geometry: Geometry, items: pd.DataFrame | Non
         _TSNE,
         measurement.language,
     )
-    return Section(title, [legend, Section("", [figure, *tables], "two columns")])
+    return Section(title, [legend, figure, *tables], "two columns")
 
 
 def _most_biased(geometry: Geometry, language: str) -> Iterator[Table]:
     def cells(word: BiasedWord | None) -> list[Cell]:
         return [Cell(word.word, language=language), Cell(signed(word.bias, 3))] if word else [Cell(""), Cell("")]
 
-    columns = [Column("Rank")]
-    columns += [Column("Word", numeric=False, group="Most male", swatch="male"), Column("Bias", group="Most male")]
-    columns += [
-        Column("Word", numeric=False, group="Most female", swatch="female"),
-        Column("Bias", group="Most female"),
+    columns = [
+        Column("Rank"),
+        Column("Word", numeric=False, group="Male", swatch="male"),
+        Column("Bias", group="Male"),
+        Column("Word", numeric=False, group="Female", swatch="female"),
+        Column("Bias", group="Female"),
     ]
     pairs = list(zip_longest(geometry.most_male, geometry.most_female))
     rows = [[Cell(str(rank)), *cells(male), *cells(female)] for rank, (male, female) in enumerate(pairs, 1)]
@@ -145,7 +146,7 @@ def _professions(measurement: Measurement, geometry: Geometry) -> Section:
             )
     note = _PROFESSIONS.format(" (above the median of all words)" if sound else "")
     table = _all_professions(professions, measurement.language, sound=sound)
-    return Section(title, [Text([note], "note"), PROFESSION_LEGEND, Section("", figures, "panels"), table])
+    return Section(title, [Text([note], "note"), PROFESSION_LEGEND, *figures, table], "two columns")
 
 
 def _all_professions(professions: Sequence[Neighbourhood], language: str, *, sound: bool) -> Table:
@@ -189,8 +190,7 @@ def _cluster_counts(counts: Sequence[ClusterCount]) -> Iterator[Section]:
         " table has the numbers.",
     )
     table = Table("Words sorted correctly", columns, rows)
-    both = Section("", [figure, table], "two columns")
-    yield Section("More than two clusters", [Text([_SCAN], "note"), SCAN_LEGEND, both])
+    yield Section("More than two clusters", [Text([_SCAN], "note"), SCAN_LEGEND, figure, table], "two columns")
 
 
 def _associations(tests: dict[str, Estimate]) -> Iterator[Section]:
@@ -213,7 +213,7 @@ def _associations(tests: dict[str, Estimate]) -> Iterator[Section]:
         "Points with intervals: the effect size of each association test. The table has the numbers.",
     )
     table = Table("Association tests", [*columns, Column("p", narrow=False), Column("p (Holm)")], rows, terminal=True)
-    yield Section("Association tests", [Text([_EFFECTS], "note"), Section("", [figure, table], "two columns")])
+    yield Section("Association tests", [Text([_EFFECTS], "note"), figure, table], "two columns")
 
 
 def _words(geometry: Geometry) -> Section:

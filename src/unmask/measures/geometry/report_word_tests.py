@@ -31,15 +31,15 @@ STRIP_LEGEND = Legend(
 
 def word_tests(measurement: Measurement, geometry: Geometry) -> Iterator[Section]:
     """What gender gives in each test, compared with unrelated contrasts."""
-    if measurement.protocol != "sound":
+    tests = {removed: _own_tests(geometry, removed=removed) for removed in SPACES}
+    values = [test for own in tests.values() for test in own]
+    if measurement.protocol != "sound" or not values:
         return
     contrasts = max((test.reference.contrasts for test in geometry.tests if test.reference), default=0)
     examples = "; ".join(geometry.contrasts[:2]).replace("_", " ")
     shown = _CONTRASTS.format(count(contrasts), f" ({examples})" if examples else "") if contrasts else _NOT_COMPARED
     content: list[Block] = [Text([f"{_CHOSEN} {shown}"], "note")]
-    tests = {removed: _own_tests(geometry, removed=removed) for removed in SPACES}
     if contrasts:
-        values = [test for own in tests.values() for test in own]
         figures = [
             Figure(
                 space,
@@ -50,7 +50,7 @@ def word_tests(measurement: Measurement, geometry: Geometry) -> Iterator[Section
             for removed, space in SPACES.items()
             if tests[removed]
         ]
-        content += [STRIP_LEGEND, Section("", figures, "panels")]
+        content.append(Section("", [STRIP_LEGEND, *figures], "two columns"))
     content += [_test_table(measurement, own, removed=removed) for removed, own in tests.items() if own]
     note = _TEST_NOTE
     if contrasts:
@@ -68,9 +68,10 @@ def _test_table(measurement: Measurement, tests: Sequence[WordTest], *, removed:
     columns = [
         Column("Test", numeric=False),
         Column("n"),
-        Column("Gender, 95 % interval"),
+        Column("Gender"),
+        Column("95 % interval", narrow=False),
         Column("Random labels", narrow=False),
-        Column("Unrelated contrasts, 95 % of them"),
+        Column("Unrelated contrasts"),
         Column("p"),
     ]
     rows = []
@@ -82,7 +83,8 @@ def _test_table(measurement: Measurement, tests: Sequence[WordTest], *, removed:
         row = [
             Cell(TESTS[test.name]),
             Cell(count(test.n)),
-            Cell(show_value(test, test.value), show_bounds(test, test.interval)),
+            Cell(show_value(test, test.value)),
+            Cell(show_bounds(test, test.interval) or "–"),
             Cell(chance),
             Cell(show_value(test, reference.mean), show_bounds(test, (reference.low, reference.high)))
             if reference
@@ -142,7 +144,8 @@ _CONTRASTS = (
 _NOT_COMPARED = "This result has no unrelated contrasts to compare with, so these values say little."
 _TEST_NOTE = (
     "Clusters, probe and classifier: the share of words on the correct side. Neighbours: over professions, the"
-    " correlation of their bias with the share of male words around them."
+    " correlation of their bias with the share of male words around them. Unrelated contrasts: their mean, and the"
+    " range of 95 % of them."
 )
 _P_VALUE = (
     "p: the share of contrasts, including gender, that reach the value of gender; with {} unrelated contrasts it"

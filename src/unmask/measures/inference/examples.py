@@ -47,7 +47,6 @@ def collect_examples(items: pd.DataFrame, language: str) -> Iterator[Examples]:
         yield Examples(
             f"{title} ({pairs})",
             [_example(row) for row in select_surest(rows)],
-            note="" if rows else "None.",
             language=language,
             swatch=style,
         )

@@ -87,9 +87,9 @@ def name_part(part: Distribution) -> tuple[str, str]:
 
 
 def _warnings(measurement: Measurement, inference: Inference) -> Iterator[Text]:
-    """What to do where the headline says that the result is inconclusive."""
-    if inference.inconclusive:
-        yield Text([_RELY if understands(measurement) else _DO_NOT_READ], "warning", terminal=True)
+    """What to read instead of an inconclusive score. Where no figure can be read as bias, the page says so."""
+    if inference.inconclusive and understands(measurement):
+        yield Text([_INCONCLUSIVE], "warning", terminal=True)
 
 
 def _answers(measurement: Measurement, inference: Inference) -> Section:
@@ -111,8 +111,9 @@ def _answers(measurement: Measurement, inference: Inference) -> Section:
 def _shares(parts: Sequence[Distribution], *, sound: bool, terminal: bool) -> Table:
     def cell(part: Distribution, label: str) -> Cell:
         bounds = part.intervals.get(label)
-        mean = f"p̄ {number(part.probabilities.get(label))}" if part.probabilities else ""
-        return Cell(percent(part.shares.get(label)), show_percents(bounds) if bounds else "", mean)
+        notes = [show_percents(bounds)] if bounds else []
+        notes += [f"p̄ {number(part.probabilities.get(label))}"] if part.probabilities else []
+        return Cell(percent(part.shares.get(label)), note=", ".join(notes))
 
     title = "Share of answers" + (", 95 % interval" if sound else "")
     if any(part.probabilities for part in parts):
@@ -199,13 +200,13 @@ def _occupations(inference: Inference, language: str) -> Section:
             Text([f"Most often resolved to a gender: {named}."], terminal=True),
             Text([_RESOLVED], "note"),
             Legend([("", "stereotype:"), ("female", "female"), ("male", "male"), ("open", "none")]),
-            Section("", figures, "panels"),
+            *figures,
         ]
     else:
         content.append(Text(["No occupation is ever resolved to a gender: all answers are neutral."], "note"))
     if every:
         content.append(_all_occupations(every, language))
-    return Section(title, content)
+    return Section(title, content, "two columns")
 
 
 def select_most_resolved(occupations: Sequence[OccupationValue]) -> list[OccupationValue]:
@@ -240,8 +241,8 @@ def _examples(measurement: Measurement, items: pd.DataFrame | None) -> Section:
     chosen = select_items(measurement, items)
     if chosen is None:
         return Section("Example pairs", [Text(["This result was stored without its sentences."], "note")])
-    examples = list(collect_examples(chosen, measurement.language))
-    return Section("Example pairs", [Text([_CHOICE], "note"), Section("", examples, "two columns")])
+    examples = collect_examples(chosen, measurement.language)
+    return Section("Example pairs", [Text([_CHOICE], "note"), *examples], "two columns")
 
 
 def _pairs(measurement: Measurement, inference: Inference) -> Iterator[str]:
@@ -284,11 +285,10 @@ def _draw_cloud(occupations: Sequence[OccupationValue]) -> str:
     return inference_plots.cloud(occupations)
 
 
-_RELY = (
-    "Do not read the score as bias. Rely on the shares of answers and on the stereotype and the default, which are"
-    " tested separately."
+_INCONCLUSIVE = (
+    "Do not read the NLI-CoAL score as bias. Rely on the shares of answers, and on the stereotype and the default,"
+    " which are tested separately."
 )
-_DO_NOT_READ = "Do not read the figures below as bias."
 _ANSWERS = (
     "A premise says that a person with an occupation does something; the hypothesis says the same of a woman, a man or"
     " a person. The premise does not give a gender, so neutral is correct, except for control pairs."
