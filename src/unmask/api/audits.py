@@ -14,8 +14,10 @@ from unmask.results import AuditResult, Measurement
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.console import Console
 
     from unmask.models.interfaces import Pooling, Progress
+    from unmask.report.sections import MeasureSection
 
 
 class Audit:
@@ -35,7 +37,19 @@ class Audit:
         """The findings as plain text, a screenful."""
         from unmask.report import terminal
 
-        return terminal.text(self.result)
+        return terminal.audit_text(self.result, self.sections())
+
+    def sections(self) -> list[MeasureSection]:
+        """The measurements as sections of a report."""
+        from unmask.measures.sections import build_sections
+
+        return build_sections(self.measurements, self.items)
+
+    def show(self, console: Console) -> None:
+        """Print the summary to a terminal."""
+        from unmask.report import terminal
+
+        terminal.show_audit(self.result, self.sections(), console)
 
     def to_frame(self) -> pd.DataFrame:
         """All tests as a table, one row each."""
@@ -58,11 +72,14 @@ class Audit:
 
     def text(self, form: str = "html", *, beside: bool = False) -> str:
         """The report as text: html, md (Markdown) or csv; `beside`: for a page that stands in the audit's folder."""
+        from unmask.measures.sections import item_tables
         from unmask.report import html, markdown, rows
 
         if form == "html":
-            return html.render(self.result, self.items, beside=beside)
-        return markdown.audit_markdown(self.result) if form == "md" else rows.to_csv(rows.audit_rows(self.result))
+            return html.render_audit(self.result, self.sections(), item_tables(self.items), beside=beside)
+        if form == "md":
+            return markdown.audit_markdown(self.result, self.sections())
+        return rows.to_csv(rows.audit_rows(self.result))
 
     def report(self, path: str | PathLike[str]) -> Path:
         """Write the report: one self-contained HTML page, or Markdown or CSV where the name ends in .md or .csv."""

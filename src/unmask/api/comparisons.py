@@ -15,6 +15,7 @@ from unmask.results import Agreement, Comparison, ComparisonResult
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.console import Console
 
     from unmask.models.interfaces import Progress
     from unmask.training.finetune import Say
@@ -53,9 +54,15 @@ class Compared:
 
     def summary(self) -> str:
         """What changed as plain text, a screenful."""
-        from unmask.report import terminal
+        from unmask.report import comparison_terminal
 
-        return terminal.comparison_text(self.result)
+        return comparison_terminal.comparison_text(self.result)
+
+    def show(self, console: Console) -> None:
+        """Print the summary to a terminal."""
+        from unmask.report import comparison_terminal
+
+        comparison_terminal.show_comparison(self.result, console)
 
     def to_frame(self) -> pd.DataFrame:
         """All changes as a table, one row each."""
@@ -80,12 +87,12 @@ class Compared:
 
     def text(self, form: str = "html", *, beside: bool = False) -> str:
         """The report as text: html, md (Markdown) or csv; `beside`: for a page that stands in the folder."""
-        from unmask.report import comparison, markdown, rows
+        from unmask.report import comparison, comparison_markdown, rows
 
         if form == "html":
             return comparison.render(self.result, self.items, beside=beside)
         if form == "md":
-            return markdown.comparison_markdown(self.result)
+            return comparison_markdown.comparison_markdown(self.result)
         return rows.to_csv(rows.comparison_rows(self.result))
 
     def report(self, path: str | PathLike[str]) -> Path:

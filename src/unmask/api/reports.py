@@ -34,12 +34,12 @@ def ranking(audits: Sequence[Audit | Compared | str | PathLike[str]], form: str 
 
     For each measure, the models by the size of their main figure, with intervals and the ranks that these allow.
     """
-    from unmask.report import markdown, rows
     from unmask.report import ranking as page
+    from unmask.report import rows
 
     results = [_result(one) for one in audits]
     if one_of(form, FORMATS, "format") == "md":
-        return markdown.ranking_markdown(results)
+        return page.render_markdown(results)
     return page.render(results) if form == "html" else rows.to_csv(rows.ranking_rows(results), rows.RANKING)
 
 

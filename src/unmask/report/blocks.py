@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Literal
 
 Style = Literal[
@@ -87,6 +88,14 @@ class Table:
     """Whether a terminal shows it."""
     terminal_rows: int | None = None
     """How many of the rows a terminal shows; all of them where this is None."""
+
+    def column_groups(self) -> list[tuple[str, list[Column]]]:
+        """Neighbouring columns with the same group, in order. A column without a group is alone."""
+        numbered = groupby(enumerate(self.columns), lambda pair: pair[1].group or pair[0])
+        return [
+            (str(group) if isinstance(group, str) else "", [column for _, column in members])
+            for group, members in numbered
+        ]
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from unmask.errors import UnmaskError, listed
 from unmask.report.card_command import commands
 from unmask.report.card_figures import Figure, entry, figures
 from unmask.report.citations import CITATIONS
+from unmask.report.default_blocks import source
 from unmask.report.front_matter import with_results
-from unmask.report.generic import source
 from unmask.report.limits import limits
 from unmask.report.pages import fill, measure_name, p, title
 from unmask.results import AuditResult, Measurement

@@ -11,7 +11,7 @@ from typing import Any
 from unmask.auditing import Settings
 from unmask.auditing.repeating import settings_of
 from unmask.errors import UnmaskError
-from unmask.report.generic import source
+from unmask.report.default_blocks import source
 from unmask.results import AuditResult
 from unmask.results.markdown import plain
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from unmask.measures.association.details import AssociationChanges
 from unmask.measures.association.verdict import is_agreement
 from unmask.measures.geometry.details import GeometryChange
+from unmask.measures.sections import item_tables
 from unmask.report import comparison_agreement, comparison_geometry
 from unmask.report.figures import (
     UNREADABLE,
@@ -19,7 +20,7 @@ from unmask.report.figures import (
     measured,
     stated_line,
 )
-from unmask.report.items import tables
+from unmask.report.items import browse_items
 from unmask.report.pages import capital, fill, title
 from unmask.results.comparison import Change, Comparison, ComparisonResult, Figure, Side, Usefulness
 
@@ -92,7 +93,7 @@ def render(result: ComparisonResult, items: Mapping[str, pd.DataFrame] | None = 
         heading=heading,
         rules=RULES,
         data_sets=list(data_sets),
-        tables=tables(items or {}),
+        tables=browse_items(item_tables(items or {})),
         beside=beside,
         across=comparison_agreement.view(result.agreement) if result.agreement else None,
     )

@@ -1,4 +1,4 @@
-"""What an audit does not say, whatever it found: in words, for every report."""
+"""What an audit does not say, whatever its numbers: sentences for every report."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def limits(measurements: Sequence[Measurement]) -> list[str]:
 
 
 CHOSEN = (
-    "The models were chosen by hand, and many were made from one another: they are no sample of models, and what holds"
-    " for them may not hold for the next."
+    "The models were chosen by hand, and many derive from one another. They are not a sample of all models; results may"
+    " differ for others."
 )
 
 
@@ -37,27 +37,27 @@ def study_limits(measures: Iterable[str], languages: Iterable[str], models: str 
 
 def _limits(measures: Iterable[str], spoken: Iterable[str], floors: Iterable[str]) -> Iterator[str]:
     yield (
-        "Gender is taken as binary, female and male, as the methods' authors took it. Nothing here speaks of people of"
-        " other genders, and a model that comes out well may still fail them."
+        "Gender is treated as binary, female and male, as in the papers. Nothing here covers people of other genders,"
+        " and a model with good results may still fail them."
     )
     languages = [LANGUAGES.get(one, one) for one in dict.fromkeys(spoken)]
     if languages:
         yield (
-            f"It speaks of {' and '.join(languages)} only. Words, occupations and stereotypes centre on English and"
-            " the United States; elsewhere they may be other ones."
+            f"It covers {' and '.join(languages)} only. Words, occupations and stereotypes centre on English and the"
+            " United States, and may differ elsewhere."
         )
     if made := [measure_name(name).lower() for name in dict.fromkeys(measures) if name in TEMPLATES]:
         yield (
-            f"For {' and '.join(made)}, the sentences are made from templates. Other wording can give other values,"
-            " and no interval covers that."
+            f"For {' and '.join(made)}, the sentences are made from templates. Other wording can give other values;"
+            " the intervals do not cover that."
         )
     if noise := list(floors):
         yield (
-            f"Computation is not exact: scored again in other company, a score moves by up to the noise floor"
-            f" ({'; '.join(noise)}). An effect below it is noise."
+            f"Scores change slightly with batching, by up to the noise floor ({'; '.join(noise)}). Smaller effects are"
+            " noise."
         )
     yield (
-        "“No clear difference” is not “no bias”: the interval says what is still possible, and bias of a kind that was"
-        " not asked about goes unseen."
+        "“No clear difference” does not mean “no bias”: the interval shows what is still possible, and bias that was"
+        " not measured goes unseen."
     )
-    yield "A number here is a property of the model on such words and texts. What it does to people depends on its use."
+    yield "These numbers describe the model on such words and texts. What it does to people depends on how it is used."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -33,7 +34,7 @@ CORPORA = {
     "glove": "nouns of GloVe’s vocabulary",
     "crows-pairs": "gender",
 }
-MEASURES = {"crows-pairs": "CrowS-Pairs", "crows_pairs": "CrowS-Pairs", "generic": "Measures of plug-ins"}
+MEASURES = {"crows-pairs": "CrowS-Pairs"}
 """What measures are called, where it is not their name."""
 
 
@@ -77,6 +78,7 @@ def fill(template: str, **values: Any) -> str:
         "moment": moment,
         "short": short_name,
         "setting": setting,
+        "svg_width": svg_width,
     }
     code, digest = script()
     return page.get_template(template).render(script=Markup(code), script_hash=digest, **values)
@@ -147,3 +149,9 @@ def percent(value: float | None, digits: int = 1) -> str:
 def p(value: float | None) -> str:
     """A p-value as it stands in a column: `0.012`, or `< 0.001`."""
     return p_value(value).removeprefix("= ")
+
+
+def svg_width(drawing: str) -> int:
+    """The width of an SVG in pixels, as it was drawn."""
+    width = re.search(r'<svg[^>]* width="(\d+)', drawing)
+    return int(width[1]) if width else 0

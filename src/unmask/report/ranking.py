@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from unmask import __version__
 from unmask.measures.readable import unreadable
 from unmask.report.limits import limits
-from unmask.report.pages import fill, title
+from unmask.report.markdown import join_lines, list_lines, table_lines
+from unmask.report.pages import capital, fill, p, title
 from unmask.results import AuditResult, Estimate, Measurement
+from unmask.results.markdown import escaped
 from unmask.results.naming import different, short_name
 from unmask.results.numbers import interval, number
 from unmask.results.verdict import side
@@ -191,7 +194,6 @@ def _title(one: Measurement) -> str:
 
 def render(audits: Sequence[AuditResult]) -> str:
     """The ranking as the text of an HTML page."""
-    from unmask import __version__
     from unmask.report.ranking_plots import forest
 
     found = rankings(audits)
@@ -207,3 +209,21 @@ def render(audits: Sequence[AuditResult]) -> str:
         limits=limits([one for audit in audits for one in audit.measurements]),
         version=__version__,
     )
+
+
+def render_markdown(audits: Sequence[AuditResult]) -> str:
+    """Several audits side by side."""
+    lines = [f"# {heading(audits)}", ""]
+    found = rankings(audits)
+    lines += [] if found else [NOTHING, ""]
+    for one in found:
+        lines += [f"## {escaped(one.title)}", "", escaped(one.sentence), ""]
+        if not one.alike:
+            lines += ["The models were not asked the same items, so that a difference may lie in these.", ""]
+        cells = [(place.model, place.rank, place.value, place.bounds, p(place.test.p_adjusted)) for place in one.places]
+        lines += [*table_lines(("model", "rank", "figure", "95 % interval", "p, adjusted"), cells), ""]
+        lines += [f"{capital(one.unit)}.", ""]
+    lines += list_lines("Not ranked", not_ranked(audits))
+    lines += ["## How ranks come about", "", HOW, ""]
+    lines += list_lines("What this does not say", limits([one for audit in audits for one in audit.measurements]))
+    return join_lines([*lines, f"Made with Unmask {__version__}."])
