@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from unmask.report.highlights import MOST_CHARACTERS, Edit, Piece, edits, pieces, places
 
 from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium, seen
 from test_report_html import _audit, _items, _sound
@@ -27,7 +28,6 @@ from unmask.measures.sentiment.rater import Rater
 from unmask.measures.sentiment.score import score
 from unmask.probes.reviews import Text, pair
 from unmask.report import rating_plots, terminal
-from unmask.report.highlights import MOST_CHARACTERS, Edit, Piece, edits, pieces, places
 from unmask.report.html import render
 from unmask.results import Caveat, Measurement
 from unmask.results.numbers import interval, number

@@ -27,7 +27,6 @@ from unmask.steps import step
 
 if TYPE_CHECKING:
     import pandas as pd
-
     from rich.console import Console
 
     from unmask.models.interfaces import Progress

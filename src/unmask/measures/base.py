@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from unmask.models.handle import ModelHandle
     from unmask.models.interfaces import Progress
-    from unmask.report.blocks import Block
     from unmask.models.kinds import Kind
+    from unmask.report.blocks import Block
     from unmask.results import AuditResult, Comparison
     from unmask.statistics.crossed import IntervalEstimate
 

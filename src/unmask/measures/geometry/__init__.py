@@ -18,8 +18,8 @@ from unmask.options import Options, option
 if TYPE_CHECKING:
     import pandas as pd
 
-    from unmask.report.blocks import Block
     from unmask.models.handle import ModelHandle
+    from unmask.report.blocks import Block
     from unmask.results import Comparison, Measurement
 
 LAYERS, POOLING, CONTRASTS = 4, "first+last", 99

@@ -29,8 +29,8 @@ from unmask.options import option
 if TYPE_CHECKING:
     import pandas as pd
 
-    from unmask.report.blocks import Block
     from unmask.models.handle import ModelHandle
+    from unmask.report.blocks import Block
     from unmask.results import Comparison, Measurement
 
 SENTENCES, RELEASED, CAPTIONS, CUSTOM = "sentences", "nli-coal", "captions", "custom"

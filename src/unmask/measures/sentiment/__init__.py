@@ -23,8 +23,8 @@ from unmask.options import option
 if TYPE_CHECKING:
     import pandas as pd
 
-    from unmask.report.blocks import Block
     from unmask.models.handle import ModelHandle
+    from unmask.report.blocks import Block
     from unmask.results import Comparison, Measurement
 
 CUSTOM = "custom"
