@@ -23,9 +23,9 @@ from unmask.auditing import Settings
 from unmask.errors import UnmaskError
 from unmask.measures.inference.details import Inference
 from unmask.models.weights import weights_at
-from unmask.report.card import BEGIN, END, update
-from unmask.report.card_command import commands
-from unmask.report.front_matter import is_ours, split
+from unmask.workflows.model_card import BEGIN, END, update
+from unmask.workflows.model_card import commands
+from unmask.workflows.front_matter import is_ours, split
 from unmask.results import AuditResult, Caveat, Estimate, Measurement, ModelInfo, Origin, storage
 
 BODY = "\n# My model 🎉\n\nText with trailing spaces.  \n\n| a | b |\n|---|---|\n"

@@ -129,7 +129,7 @@ def audit_many(
 
 def _write_ranking(folders: Mapping[str, Path], out: Path) -> Path | None:
     """Write the ranking of audits stored under `out`, with links to their reports."""
-    from unmask.report import ranking
+    from unmask.workflows import ranking
 
     if len(folders) < 2:
         return None

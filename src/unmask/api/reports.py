@@ -33,8 +33,8 @@ def ranking(audits: Sequence[Audit | Compared | str | PathLike[str]], form: str 
 
     For each measure, the models by the size of their main figure, with intervals and the ranks that these allow.
     """
-    from unmask.report import ranking as page
     from unmask.report import rows
+    from unmask.workflows import ranking as page
 
     results = [_result(one) for one in audits]
     if one_of(form, FORMATS, "format") == "md":

@@ -90,13 +90,17 @@ class Audit:
 
     def text(self, form: str = "html", *, beside: bool = False) -> str:
         """The report as text: html, md (Markdown) or csv; `beside`: for a page that stands in the audit's folder."""
+        from unmask.measures.limits import limits
         from unmask.measures.sections import item_tables
         from unmask.report import html, markdown, rows
 
         if form == "html":
-            return html.render_audit(self.result, self.sections(), item_tables(self.items), beside=beside)
+            tables = item_tables(self.items)
+            return html.render_audit(
+                self.result, self.sections(), tables, limits=limits(self.measurements), beside=beside
+            )
         if form == "md":
-            return markdown.audit_markdown(self.result, self.sections())
+            return markdown.audit_markdown(self.result, self.sections(), limits(self.measurements))
         return rows.to_csv(rows.audit_rows(self.result))
 
     def report(self, path: str | PathLike[str]) -> Path:

@@ -51,11 +51,11 @@ def _show(results: Sequence[AuditResult], folders: Mapping[str, Path], page: Pat
     from rich.console import Console
     from rich.text import Text
 
-    from unmask.report import ranking_terminal
+    from unmask.workflows.ranking import show_ranking
 
     console = Console()
     if page is not None:
-        ranking_terminal.show(results, console)
+        show_ranking(results, console)
     console.print()
     for model, folder in folders.items():
         console.print(Text(f"Report of {model}: {folder / 'report.html'}"), soft_wrap=True)

@@ -23,8 +23,14 @@ def _methods() -> Iterable[str]:
     return sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules([str(folder)]))
 
 
+def _measures() -> Iterable[str]:
+    from unmask.measures.registry import BUILT_IN
+
+    return BUILT_IN
+
+
 VALUES: dict[str, Callable[[], Iterable[str]]] = {
-    "measure": lambda: ("association", "sentiment", "inference", "geometry", "crows-pairs"),
+    "measure": _measures,
     "protocol": lambda: ("sound", "published"),
     "language": lambda: ("en", "de", "ja", "zh"),
     "method": _methods,

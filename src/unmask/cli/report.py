@@ -54,7 +54,7 @@ def command(
     beside = target.parent.resolve() == folders[0].resolve()
     text = api.ranking(folders, form) if several else api.load(folders[0]).text(form, beside=beside)
     if several and form == "csv" and text.count("\n") == 1:
-        from unmask.report.ranking import NOTHING
+        from unmask.workflows.ranking import NOTHING
 
         typer.echo(f"unmask: {NOTHING}", err=True)
     typer.echo(f"Report: {write_text(target, text)}")

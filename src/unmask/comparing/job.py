@@ -90,9 +90,7 @@ def run(
     cost_of = usefulness.Measured()
     if settings.usefulness:
         with steps.step("Measuring usefulness"):
-            cost_of = usefulness.measure(
-                subjects, text=settings.text, seed=settings.seed, loading=settings.loading, progress=progress
-            )
+            cost_of = usefulness.measure(subjects, text=settings.text, seed=settings.seed, progress=progress)
     classifiers = {
         task.task: usefulness.on_task(
             cost_of,

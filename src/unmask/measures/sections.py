@@ -23,11 +23,16 @@ def measure_name(name: str) -> str:
     return measure.heading if measure else capital(name)
 
 
-def title(name: str, corpus: str, language: str) -> str:
-    """What was measured, on which sentences, in which language."""
+def corpus_title(name: str, corpus: str, language: str) -> str:
+    """On which sentences was measured, in which language."""
     measure = registry.find_measure(name)
     corpora = {**measure.corpora, **measure.other_corpora} if measure else {}
-    return f"{measure_name(name)}: {corpora.get(corpus, corpus)}, {LANGUAGES.get(language, language)}"
+    return f"{corpora.get(corpus, corpus)}, {LANGUAGES.get(language, language)}"
+
+
+def title(name: str, corpus: str, language: str) -> str:
+    """What was measured, on which sentences, in which language."""
+    return f"{measure_name(name)}: {corpus_title(name, corpus, language)}"
 
 
 def build_sections(
@@ -66,15 +71,19 @@ def item_tables(items: Mapping[str, pd.DataFrame]) -> list[ItemsTable]:
     tables = []
     for name, frame in items.items():
         measure = registry.find_measure(name)
-        columns = [
-            ItemColumn(
-                column,
-                measure.column_titles.get(column, ""),
-                measure.column_digits.get(column, 3),
-                column in measure.spoken_columns,
-            )
-            for column in (measure.shown_columns if measure else ())
-        ]
+        columns = (
+            []
+            if measure is None
+            else [
+                ItemColumn(
+                    column,
+                    measure.column_titles.get(column, ""),
+                    measure.column_digits.get(column, 3),
+                    column in measure.spoken_columns,
+                )
+                for column in measure.shown_columns
+            ]
+        )
         heading = measure.heading if measure else capital(name.replace("-", " "))
         score = measure.score_column if measure else ""
         extremeness = measure.extremeness if measure and measure.extremeness(frame) is not None else None

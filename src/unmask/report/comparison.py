@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from unmask.measures.association.details import AssociationChanges
 from unmask.measures.association.verdict import is_agreement
 from unmask.measures.geometry.details import GeometryChange
-from unmask.measures.sections import item_tables
+from unmask.measures.sections import item_tables, title
 from unmask.report import comparison_agreement, comparison_geometry
 from unmask.report.figures import (
     UNREADABLE,
@@ -21,7 +21,7 @@ from unmask.report.figures import (
     stated_line,
 )
 from unmask.report.items import browse_items
-from unmask.report.pages import capital, fill, title
+from unmask.report.pages import capital, fill
 from unmask.results.comparison import Change, Comparison, ComparisonResult, Figure, Side, Usefulness
 
 if TYPE_CHECKING:

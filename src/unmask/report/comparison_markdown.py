@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from unmask.measures.association.verdict import is_agreement
+from unmask.measures.sections import title
 from unmask.report.figures import UNREADABLE
 from unmask.report.markdown import join_lines, list_lines, table_lines
-from unmask.report.pages import capital, moment, p, title
+from unmask.report.pages import capital, moment, p
 from unmask.results import Agreement
 from unmask.results.comparison import Comparison, ComparisonResult, Usefulness
 from unmask.results.markdown import escaped

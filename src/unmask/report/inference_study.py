@@ -10,9 +10,9 @@ from pathlib import Path
 from unmask import __version__
 from unmask.measures.inference.details import Distribution, Inference
 from unmask.measures.inference.report import SETS, name_part
+from unmask.measures.limits import study_limits
 from unmask.probes.inference import LABELS
 from unmask.report import inference_plots
-from unmask.report.limits import study_limits
 from unmask.report.pages import fill
 from unmask.report.study_files import limits_lines, missing_lines, settings_lines, write_study
 from unmask.results.languages import LANGUAGES

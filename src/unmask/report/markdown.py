@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from unmask.report.blocks import Block, Cell, Examples, KeyFigure, Legend, Section, Table, Text
-from unmask.report.limits import limits
 from unmask.report.pages import moment, setting
 from unmask.report.sections import MeasureSection
 from unmask.results import AuditResult
@@ -14,7 +13,7 @@ from unmask.results.markdown import escaped, plain
 from unmask.results.naming import short_name
 
 
-def audit_markdown(result: AuditResult, sections: Sequence[MeasureSection]) -> str:
+def audit_markdown(result: AuditResult, sections: Sequence[MeasureSection], limits: Sequence[str] = ()) -> str:
     """The report of an audit."""
     model = result.model
     size = f", {model.parameters:,} parameters" if model.parameters else ""
@@ -31,7 +30,7 @@ def audit_markdown(result: AuditResult, sections: Sequence[MeasureSection]) -> s
         lines += [escaped(section.headline), "", *block_lines(section.blocks, 3)]
         lines += block_lines(section.closing_blocks(), 3)
     if sections:
-        lines += list_lines("What this does not say", limits(result.measurements))
+        lines += list_lines("What this does not say", limits)
         lines += ["## Method", ""]
     methods = {section.measure: section.method for section in sections}
     for measure, method in methods.items():

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import StringIO
 from typing import Any
 
-from unmask.report.ranking import rankings
 from unmask.results import AuditResult
 from unmask.results.comparison import ComparisonResult
 from unmask.spreadsheets import guarded
+from unmask.workflows.ranking import rankings
 
 COMPARISON = (
     *("before_model", "after_model", "measure", "language", "corpus", "variant", "protocol", "kind", "name", "n"),

@@ -36,6 +36,8 @@ class Estimate(Record):
     sd: float | None = None
     interval: Interval | None = None
     """95 %; null in `published` where the paper gives none."""
+    neutral: float = 0.0
+    """The value that means no bias."""
     unit: str = ""
     """Empty where it is the unit of the measure."""
     statistic: float | None = None
@@ -46,6 +48,7 @@ class Estimate(Record):
     """Holm's correction over the tests of the whole audit; in `published` the p-value itself, as in the paper."""
     effect_size: float | None = None
     effect_size_name: str = ""
+    effect_size_neutral: float = 0.0
     effect_size_interval: Interval | None = None
     p_sign_flip: float | None = None
     """p when the sign of each pair of person words is a coin toss: exact up to 14 pairs, drawn beyond.

@@ -33,4 +33,4 @@ def analyse(items: pd.DataFrame, seed: int) -> Measurement:
 
 
 def _share(labels: dict[str, str], counted: pd.Series[bool]) -> Estimate:
-    return Estimate(labels=labels, n=len(counted), value=float(counted.mean()) if len(counted) else None)
+    return Estimate(labels=labels, n=len(counted), value=float(counted.mean()) if len(counted) else None, neutral=0.5)

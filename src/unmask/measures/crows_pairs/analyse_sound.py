@@ -59,7 +59,7 @@ def measurement(
 
 def _group(labels: dict[str, str], rows: pd.DataFrame) -> Estimate:
     found = preference(rows["difference"])
-    return Estimate(labels=labels, n=found.n, value=found.share, interval=found.interval)
+    return Estimate(labels=labels, n=found.n, value=found.share, interval=found.interval, neutral=0.5)
 
 
 def _stereotype(items: pd.DataFrame) -> Estimate:
@@ -78,6 +78,7 @@ def _stereotype(items: pd.DataFrame) -> Estimate:
         p_value=found.p_value,
         effect_size=found.share,
         effect_size_name="share of pairs",
+        effect_size_neutral=0.5,
         effect_size_interval=found.interval,
     )
 

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from unmask.report.pages import measure_name
+from unmask.measures.registry import find_measure
+from unmask.measures.sections import measure_name
 from unmask.results import Measurement
 from unmask.results.languages import LANGUAGES
-
-TEMPLATES = {"association", "inference"}
-"""Measures whose sentences are made from templates."""
-UNITS = {"association": " nats", "crows-pairs": " nats"}
 
 
 def limits(measurements: Sequence[Measurement]) -> list[str]:
     """Sentences that apply to these measurements."""
     floors = {
-        one.name: f"{measure_name(one.name).lower()} {one.noise_floor:.1g}{UNITS.get(one.name, '')}"
+        one.name: f"{measure_name(one.name).lower()} {one.noise_floor:.1g}{_noise_unit(one.name)}"
         for one in measurements
         if one.noise_floor is not None
     }
@@ -46,7 +43,7 @@ def _limits(measures: Iterable[str], spoken: Iterable[str], floors: Iterable[str
             f"It covers {' and '.join(languages)} only. Words, occupations and stereotypes centre on English and the"
             " United States, and may differ elsewhere."
         )
-    if made := [measure_name(name).lower() for name in dict.fromkeys(measures) if name in TEMPLATES]:
+    if made := [measure_name(name).lower() for name in dict.fromkeys(measures) if _uses_templates(name)]:
         yield (
             f"For {' and '.join(made)}, the sentences are made from templates. Other wording can give other values;"
             " the intervals do not cover that."
@@ -61,3 +58,13 @@ def _limits(measures: Iterable[str], spoken: Iterable[str], floors: Iterable[str
         " not measured goes unseen."
     )
     yield "These numbers describe the model on such words and texts. What it does to people depends on how it is used."
+
+
+def _noise_unit(name: str) -> str:
+    measure = find_measure(name)
+    return f" {measure.noise_unit}" if measure and measure.noise_unit else ""
+
+
+def _uses_templates(name: str) -> bool:
+    measure = find_measure(name)
+    return measure is not None and measure.uses_templates

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from unmask import __version__
+from unmask.measures.limits import limits
 from unmask.measures.readable import unreadable
-from unmask.report.limits import limits
+from unmask.measures.registry import find_measure
+from unmask.measures.sections import title
 from unmask.report.markdown import join_lines, list_lines, table_lines
-from unmask.report.pages import capital, fill, p, title
+from unmask.report.pages import capital, fill, p
 from unmask.results import AuditResult, Estimate, Measurement
 from unmask.results.markdown import escaped
 from unmask.results.naming import different, short_name
@@ -17,15 +20,11 @@ from unmask.results.numbers import interval, number
 from unmask.results.verdict import side
 from unmask.statistics.rank_ranges import rank_ranges
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 MAIN = ("stereotype", "bias")
 """The tests that speak for a measure, the first that a model has; else the first test that all models have."""
-UNITS = {
-    "association": "stereotype in nats: the natural logarithm of a factor of odds",
-    "sentiment": "male − female rating",
-    "inference": "stereotype: difference of shares of answers",
-    "geometry": "stereotype of professions, r",
-    "crows-pairs": "share of pairs − one half",
-}
 HOW = (
     "Rank 1 is the farthest from zero, whichever way. A range of ranks holds 95 % of 10,000 draws, in which each figure"
     " moves by itself within its interval. The models were asked about the same words, so that the ranges are rather"
@@ -93,8 +92,9 @@ class Ranking:
     @property
     def unit(self) -> str:
         """What the figure is."""
-        if self.test in MAIN and self.measurement.name in UNITS:
-            return UNITS[self.measurement.name]
+        measure = find_measure(self.measurement.name)
+        if measure and self.test == measure.primary and measure.unit:
+            return measure.unit
         one = self.places[0].test
         unit = one.unit or (one.effect_size_name if one.effect_size == one.value else "")
         return f"{self.test}, {unit}" if unit else self.test
@@ -202,7 +202,7 @@ def render(audits: Sequence[AuditResult], reports: Sequence[str] = ()) -> str:
         "ranking.html.j2",
         heading=heading(audits),
         audits=list(zip(names, audits, reports or [""] * len(audits), strict=True)),
-        rankings=[(one, forest(one)) for one in found],
+        rankings=[(one, forest(one.places)) for one in found],
         not_ranked=not_ranked(audits),
         how=HOW,
         nothing=NOTHING,
@@ -227,3 +227,25 @@ def render_markdown(audits: Sequence[AuditResult]) -> str:
     lines += ["## How ranks come about", "", HOW, ""]
     lines += list_lines("What this does not say", limits([one for audit in audits for one in audit.measurements]))
     return join_lines([*lines, f"Made with Unmask {__version__}."])
+
+
+def show_ranking(audits: Sequence[AuditResult], console: Console) -> None:
+    """Print a table for each measure, and what could not be ranked."""
+    from rich.markup import escape
+    from rich.text import Text
+
+    from unmask.report.tables import table
+
+    found = rankings(audits)
+    if not found:
+        console.print(Text(NOTHING))
+    for ranking in found:
+        console.print(Text(f"\n{ranking.title}", style="bold"))
+        console.print(Text(ranking.sentence))
+        rows = table("model", "rank", "figure", "95 % interval")
+        for place in ranking.places:
+            rows.add_row(escape(place.model), place.rank, place.value, place.bounds)
+        console.print(rows)
+        console.print(Text(f"Figure: {ranking.unit}.", style="dim"))
+    for line in not_ranked(audits):
+        console.print(Text(f"Not ranked: {line}."))
