@@ -24,10 +24,10 @@ from pages import (
 )
 from test_report_html import _audit, _items, _sound
 from unmask.lexicon.inference import GenderPair, Occupation, People
-from unmask.measures.inference.protocol import PROTOCOLS
-from unmask.measures.registry import get_measure
-from unmask.measures.inference.score import score
 from unmask.measures.inference.details import Distribution, Inference, OccupationValue
+from unmask.measures.inference.protocol import PROTOCOLS
+from unmask.measures.inference.score import score
+from unmask.measures.registry import get_measure
 from unmask.probes.inference import build
 from unmask.report import inference_pairs, inference_plots, terminal
 from unmask.report.html import render

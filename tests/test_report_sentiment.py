@@ -20,11 +20,11 @@ from hypothesis import strategies as st
 from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium, seen
 from test_report_html import _audit, _items, _sound
 from unmask.counterfactual import rewriter
+from unmask.measures.registry import get_measure
+from unmask.measures.sentiment.details import Part, Ratings
 from unmask.measures.sentiment.protocol import PROTOCOLS
 from unmask.measures.sentiment.rater import Rater
-from unmask.measures.registry import get_measure
 from unmask.measures.sentiment.score import score
-from unmask.measures.sentiment.details import Part, Ratings
 from unmask.probes.reviews import Text, pair
 from unmask.report import rating_plots, terminal
 from unmask.report.highlights import MOST_CHARACTERS, Edit, Piece, edits, pieces, places

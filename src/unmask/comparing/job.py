@@ -81,7 +81,8 @@ def run(
     first, *others = subjects
     found: list[Comparison] = []
     items: dict[str, list[pd.DataFrame]] = {}
-    caveats: list[Caveat] = []
+    reasons = dict.fromkeys(reason for subject in subjects for reason in subject.left_out)
+    caveats = [Caveat(code="measure-left-out", text=f"{reason}.") for reason in reasons]
     for other in others:
         steps.say(f"Comparing {first.name} with {other.name}")
         for comparison, paired in _compare(first, other, caveats, seed=settings.seed):
@@ -90,9 +91,7 @@ def run(
     cost_of = usefulness.Measured()
     if settings.usefulness:
         with steps.step("Measuring usefulness"):
-            cost_of = usefulness.measure(
-                subjects, text=settings.text, seed=settings.seed, loading=settings.loading, progress=progress
-            )
+            cost_of = usefulness.measure(subjects, text=settings.text, seed=settings.seed, progress=progress)
     classifiers = {
         task.task: usefulness.on_task(
             cost_of,

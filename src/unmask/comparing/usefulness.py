@@ -40,7 +40,6 @@ def measure(
     *,
     text: Path | None,
     seed: int,
-    loading: LoadOptions,
     progress: Progress | None = None,
 ) -> Measured:
     """Score the model before and those after on the same sentences; what cannot be measured is a caveat."""
