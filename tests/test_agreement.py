@@ -12,18 +12,17 @@ from scipy import stats
 
 import unmask
 from pages import seen
-from unmask import auditing
 from unmask.comparing import evidence
 from unmask.comparing.agreement import agreement
-from unmask.comparing.figures import FIGURES, Evidence
+from unmask.comparing.figures import Evidence, model_figures
 from unmask.comparing.sides import Subject
 from unmask.errors import UnmaskError
-from unmask.measures.geometry.details import GeometryChange, WordTestChange
+from unmask.measures.geometry.details import Geometry, GeometryChange, WordTest, WordTestChange
 from unmask.models.sources import LoadOptions
 from unmask.report.comparison import render
 from unmask.report.comparison_agreement import view
 from unmask.report.terminal import comparison_text
-from unmask.results import Agreement, Caveat, Estimate, MeasureFigure, Measurement, ModelFigures
+from unmask.results import Agreement, Caveat, Comparison, Estimate, MeasureFigure, Measurement, ModelFigures
 from unmask.statistics.corrections import holm
 
 VALUES: dict[str, list[float | None]] = {
@@ -107,8 +106,7 @@ def _test(estimate: float, **labels: str) -> Estimate:
 
 
 def _read(of: Evidence) -> dict[str, float]:
-    found = {name: value(of) for name, (_, value) in FIGURES.items()}
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in model_figures(of).items() if value is not None}
 
 
 def test_figures_are_read_off_the_measurements() -> None:
@@ -129,9 +127,28 @@ def test_figures_are_read_off_the_measurements() -> None:
     change = GeometryChange(
         words=9, tests=[WordTestChange(name="classification", n=9, before=0.99, after=0.8, own=0.9)]
     )
+    own = WordTest(name="neighbours", words="own", removed=False, n=9, value=0.7)
+    details = Geometry(vectors="", direction="", likeness=0, dimensions=2, words=9, male_share=0.5, tests=[own])
+    measured[1] = measured[1].model_copy(update={"details": details.model_dump()})
+    comparison = Comparison(
+        name="geometry",
+        language="en",
+        corpus="nouns",
+        protocol="sound",
+        before="b",
+        after="m",
+        verdict="no reliable change",
+        headline="",
+        items=9,
+        changes={},
+        details=change.model_dump(),
+    )
     known = {"association": 0.4, "professions": 0.6, "told apart": 0.8, "WEAT/SEAT": 1.5, "CrowS-Pairs": 0.55}
     known |= {"sentiment": 0.01, "sentiment, size": 0.04, "NLI-CoAL": 0.3, "inference": 0.2}
-    assert _read(Evidence("m", measured, change)) == pytest.approx(known)
+    assert _read(Evidence("m", measured, [comparison])) == pytest.approx(known)
+    before = known | {"neighbours": 0.7}
+    del before["told apart"]
+    assert _read(Evidence("m", measured)) == pytest.approx(before)
     assert _read(Evidence("m", [])) == {}
 
 
@@ -194,7 +211,7 @@ def test_a_matrix_is_shown_in_the_page_and_in_the_terminal(tmp_path: Path) -> No
 
 def test_the_classifiers_made_of_a_model_are_audited(tmp_path: Path) -> None:
     audit = _audit(tmp_path, 0)
-    subject = Subject("m0", auditing.Findings(audit.result, audit.items), None)
+    subject = Subject("m0", audit, None)
     made = {"sentiment": {"m0": Path("unmask-mini-sentiment")}}
     found = evidence.gather([subject], [], made, seed=42, loading=LoadOptions())
     (one,) = found.evidence

@@ -19,9 +19,10 @@ from markdown_it import MarkdownIt
 import unmask
 from commands import unmask as _run
 from pages import EVIL
-from unmask.auditing import Settings
+from unmask.auditing.options import audit_options
 from unmask.errors import UnmaskError
 from unmask.measures.inference.details import Inference
+from unmask.measures.registry import get_measure
 from unmask.models.weights import weights_at
 from unmask.workflows.model_card import BEGIN, END, update
 from unmask.workflows.model_card import commands
@@ -240,49 +241,57 @@ def test_the_section_says_what_was_found_and_what_not() -> None:
     assert "9.0" not in made.replace("90", "")
 
 
+def _configuration(measure: str, **given: Any) -> dict[str, Any]:
+    """Options as an audit states them."""
+    options = audit_options().parse({"measures": measure, **given})
+    own = dict(options.for_measure(get_measure(measure)))
+    plain = {name: [*map(str, value)] if isinstance(value, tuple) else value for name, value in own.items()}
+    shared: dict[str, Any] = {"measures": [measure], "languages": ["en"], "protocol": "sound"}
+    return shared | {name: str(value) if isinstance(value, Path) else value for name, value in plain.items()}
+
+
 @pytest.mark.parametrize(
-    ("measure", "corpus", "settings", "changes", "said"),
+    ("measure", "corpus", "given", "changes", "said"),
     [
-        ("association", "bec-pro", Settings(), {}, "--measure association"),
-        ("association", "bec-pro", Settings(seed=0), {}, "--measure association --seed 0"),
-        ("association", "emotions", Settings(corpora=("emotions",)), {}, "--measure association --corpus emotions"),
-        ("association", "custom", Settings(persons=Path("p.csv")), {}, "--measure association --persons p.csv"),
+        ("association", "bec-pro", {}, {}, "--measure association"),
+        ("association", "bec-pro", {"seed": 0}, {}, "--measure association --seed 0"),
+        ("association", "emotions", {"corpora": ("emotions",)}, {}, "--measure association --corpus emotions"),
+        ("association", "custom", {"persons": Path("p.csv")}, {}, "--measure association --persons p.csv"),
         (
             "inference",
             "custom",
-            Settings(templates=Path("t.csv"), labels=("a", "b", "c"), limit=5),
+            {"templates": Path("t.csv"), "labels": ("a", "b", "c"), "limit": 5},
             {"corpora": ["sentences"], "label_order": ["0", "1", "2"]},
             "--measure inference --templates t.csv --limit 5 --labels a,b,c",
         ),
         (
             "geometry",
             "word2vec",
-            Settings(corpora=("word2vec",)),
+            {"corpora": ("word2vec",)},
             {"geometry_words": ["word2vec"]},
             "--measure geometry --corpus word2vec",
         ),
-        ("geometry", "glove", Settings(full=True), {"geometry_words": ["glove"]}, "--measure geometry --full"),
+        ("geometry", "glove", {"full": True}, {"geometry_words": ["glove"]}, "--measure geometry --full"),
         (
             "sentiment",
             "reviews",
-            Settings(terms=("all", Path("my terms.csv"))),
+            {"terms": ("all", Path("my terms.csv"))},
             {"corpora": ["reviews"], "long_texts": "head", "most_tokens": 512},
             "--measure sentiment --corpus reviews --terms all --terms 'my terms.csv' --most-tokens 512",
         ),
     ],
 )
 def test_the_command_repeats_the_audit(
-    measure: str, corpus: str, settings: Settings, changes: dict[str, Any], said: str
+    measure: str, corpus: str, given: dict[str, Any], changes: dict[str, Any], said: str
 ) -> None:
-    configuration = settings.resolved(measure) | changes
     audit = _audit(_measurement(measure, corpus=corpus)).model_copy(
-        update={"configuration": configuration, "seed": settings.seed}
+        update={"configuration": _configuration(measure, **given) | changes, "seed": given.get("seed", 42)}
     )
     assert commands(audit) == [f"$ unmask audit org/my-model {said}"]
 
 
 def test_the_command_of_what_no_command_line_can_say() -> None:
-    configuration = Settings(texts=["a", "b", "c"]).resolved("sentiment") | {"corpora": ["custom"]}
+    configuration = _configuration("sentiment") | {"corpora": ["custom"], "texts": "3 given texts"}
     texts = _audit(_measurement("sentiment", corpus="custom"), name="x`; rm -r y `").model_copy(
         update={"configuration": configuration, "seed": 42}
     )

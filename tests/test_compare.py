@@ -18,8 +18,9 @@ from typer.testing import CliRunner
 
 import unmask
 from planted import PlantedModel
-from unmask import auditing
-from unmask.auditing.repeating import settings_of
+from unmask.auditing.audit import run_audit
+from unmask.auditing.options import audit_options
+from unmask.auditing.repeating import options_of
 from unmask.cli import app
 from unmask.comparing import cost, job
 from unmask.errors import UnmaskError
@@ -312,7 +313,7 @@ def test_what_cannot_be_compared_is_left_out_and_named(tmp_path: Path) -> None:
 
     def of(*measurements: Measurement) -> unmask.Audit:
         result = one.result.model_copy(update={"measurements": [*measurements]})
-        return unmask.Audit(auditing.Findings(result, one.items))
+        return unmask.Audit(result, one.items)
 
     both = of(theirs, *one.measurements)
     save(tmp_path / "both", both.result, one.items, {})
@@ -322,9 +323,9 @@ def test_what_cannot_be_compared_is_left_out_and_named(tmp_path: Path) -> None:
         assert [item.changes for item in found.comparisons] == [item.changes for item in plain.comparisons]
         assert found.configuration["measures"] == ["association"]
         (caveat,) = [one for one in found.caveats if one not in plain.caveats]
-        text = "The audits have measures that cannot be compared, and are left out: pronouns."
+        text = "pronouns cannot be compared: the package that brings it is not installed."
         assert (caveat.code, caveat.text) == ("measure-left-out", text)
-    with pytest.raises(UnmaskError, match=r"one is an audit of pronouns; 'association', 'sentiment'.* can be compared"):
+    with pytest.raises(UnmaskError, match=r"one\.tsv: pronouns cannot be compared: the package"):
         _compare(of(theirs), other)
 
 
@@ -467,14 +468,14 @@ def test_german_agreement_cannot_be_read_as_bias(tmp_path: Path) -> None:
 
 def test_settings_are_those_of_the_audit(tmp_path: Path) -> None:
     model = PlantedModel([*build("en"), *build("en", "emotions")], bias=1.0)
-    for settings in (auditing.Settings(), auditing.Settings(corpora=("emotions",), seed=7)):
-        again = settings_of(auditing.run(model, settings).result)
-        assert again.resolved("association") == settings.resolved("association")
-        assert again.seed == settings.seed
+    settings: tuple[dict[str, Any], ...] = ({}, {"corpora": ("emotions",), "seed": 7})
+    for given in settings:
+        options = audit_options().parse({"measures": "association", **given})
+        assert options_of(run_audit(model, options).result) == options
     (tmp_path / "mine.csv").write_text("profession,group\nmason,male\nnurse,female\nplumber,male\nsecretary,female\n")
-    own = auditing.Settings(professions=tmp_path / "mine.csv")
-    model = PlantedModel(build("en", professions_file=own.professions), bias=1.0)
-    assert settings_of(auditing.run(model, own).result).resolved("association") == own.resolved("association")
+    own = audit_options().parse({"measures": "association", "professions": tmp_path / "mine.csv"})
+    model = PlantedModel(build("en", professions_file=tmp_path / "mine.csv"), bias=1.0)
+    assert options_of(run_audit(model, own).result) == own
 
 
 def test_models_are_audited_as_the_audit_was() -> None:
@@ -487,10 +488,10 @@ def test_models_are_audited_as_the_audit_was() -> None:
 
 
 def test_where_a_model_comes_from_is_said(audited: Audited) -> None:
-    def side(bias: float, info: dict[str, str]) -> auditing.Findings:
+    def side(bias: float, info: dict[str, str]) -> unmask.Audit:
         audit = audited(bias)
         model = ModelInfo(name=info.pop("name"), architecture="x", **info)  # type: ignore[arg-type]
-        return auditing.Findings(audit.result.model_copy(update={"model": model}), audit.items)
+        return unmask.Audit(audit.result.model_copy(update={"model": model}), audit.items)
 
     settings = job.Settings(usefulness=False)
     before = side(3.0, {"name": "a/base", "weight_hash": "abc"})

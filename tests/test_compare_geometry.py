@@ -18,7 +18,7 @@ from scipy import stats
 
 import unmask
 from pages import assert_loads_nothing, assert_plots_are_described, seen
-from unmask import auditing
+from unmask.auditing.options import audit_options
 from unmask.comparing import job
 from unmask.errors import UnmaskError
 from unmask.lexicon.geometry import nouns
@@ -39,7 +39,7 @@ from unmask.statistics.correlation import pearson
 
 SIZE = 16
 Table = tuple[list[str], NDArray[np.float32]]
-FEW = auditing.Settings(contrasts=19)
+FEW = audit_options().parse({"contrasts": 19})
 
 
 @cache
@@ -74,7 +74,7 @@ def findings() -> job.Findings:
 
 
 @cache
-def before() -> auditing.Findings:
+def before() -> unmask.Audit:
     return findings().audits["(words, matrix)"]
 
 
@@ -223,7 +223,7 @@ def test_words_that_only_one_knows_are_left_out_of_both() -> None:
 def test_a_model_known_by_its_scores_has_only_its_own_words() -> None:
     audited = findings().audits["(words, matrix)-2"]
     nameless = audited.result.model_copy(update={"model": ModelInfo(name="scores", architecture="recorded scores")})
-    _, found = _against(auditing.Findings(nameless, audited.items))
+    _, found = _against(unmask.Audit(nameless, audited.items))
     assert "own-words-alone" in {caveat.code for caveat in found.caveats}
     assert set(found.changes) >= {"stereotype", "classification, own words"}
     assert "classification" not in found.changes
@@ -234,7 +234,7 @@ def test_a_model_known_by_its_scores_has_only_its_own_words() -> None:
 def test_a_bias_of_which_rounding_is_left_has_no_correlation() -> None:
     audited = findings().audits["(words, matrix)-2"]
     items = audited.items["geometry"]
-    gone = auditing.Findings(audited.result, {"geometry": items.assign(bias=items["bias"] * 1e-9)})
+    gone = unmask.Audit(audited.result, {"geometry": items.assign(bias=items["bias"] * 1e-9)})
     change = _against(gone)[1].changes["stereotype"]
     assert (change.after, change.change, change.verdict) == (None, None, None)
 
@@ -243,8 +243,10 @@ def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
     (tmp_path / "scores.csv").write_text("word,bias\n")
     with pytest.raises(UnmaskError, match="unmask analyse"):
         job.run(before(), [tmp_path / "scores.csv"])
-    with pytest.raises(UnmaskError, match=r"'inference'.* can be compared"):
-        job.run("unmask-mini", ["unmask-mini-nli"], job.Settings(audit=auditing.Settings(measures=("association",))))
+    with pytest.raises(
+        UnmaskError, match=r"unmask-mini-nli can be measured for .*'inference'.*, not for 'association'"
+    ):
+        job.run("unmask-mini", ["unmask-mini-nli"], job.Settings(audit=audit_options()(measures=("association",))))
 
 
 # the verdict

@@ -312,8 +312,6 @@ def test_the_headline_says_what_was_found() -> None:
     adjusted = clear.tests["stereotype"].model_copy(update={"p_adjusted": 0.2})
     unsure = clear.model_copy(update={"tests": clear.tests | {"stereotype": adjusted}})
     assert get_measure("crows-pairs").interpret(unsure).headline.startswith("No clear preference")
-    assert crows_pairs.precision_caveats("float16")[0].code == "half-precision"
-    assert crows_pairs.precision_caveats("float32") == []
 
 
 HEADER = ",sent_more,sent_less,stereo_antistereo,bias_type,annotations,anon_writer,anon_annotators\n"

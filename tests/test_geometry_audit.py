@@ -14,14 +14,14 @@ import pandas as pd
 import pytest
 import transformers
 from scipy import stats
-from unmask.auditing.job import chosen
-from unmask.auditing.settings import Settings
 
 import unmask
 from commands import interrupted
 from commands import unmask as command
 from planted import PlantedModel
 from toy_model import bert_of, tokenizer_of
+from unmask.auditing.audit import choose_measures
+from unmask.auditing.options import audit_options
 from unmask.cli import main
 from unmask.lexicon.associations import associations, sentences
 from unmask.lexicon.geometry import nouns
@@ -33,6 +33,7 @@ from unmask.measures.geometry.score import nearby_of
 from unmask.measures.geometry.tests import clusters, sizes_for
 from unmask.models import vectors
 from unmask.models.encoder import TransformersEncoder
+from unmask.models.handle import ModelHandle
 from unmask.models.interfaces import WordInSentence
 from unmask.models.sources import LoadOptions, find
 from unmask.models.vectors import Vectors
@@ -84,6 +85,11 @@ def audited(word2vec: Path) -> Path:
 def _measured(model: Any, **settings: Any) -> Measurement:
     (found,) = unmask.audit(model, **(FEW | settings)).measurements
     return found
+
+
+def _chosen(model: Any, **options: Any) -> list[str]:
+    """The measures that an audit runs."""
+    return [measure.name for measure in choose_measures(ModelHandle(model), audit_options()(**options))]
 
 
 # Word vectors
@@ -300,9 +306,9 @@ def test_a_model_without_a_head_and_one_that_classifies_are_the_same_encoder(
     for name, model in (("bare", bare), ("classifier", classifier)):
         model.save_pretrained(tmp_path / name)
         tokenizer.save_pretrained(tmp_path / name)
-    assert chosen(tmp_path / "bare", Settings()) == ["geometry"]
-    assert chosen(tmp_path / "classifier", Settings()) == ["sentiment"]
-    assert chosen((bare, tokenizer), Settings()) == ["geometry"]
+    assert _chosen(tmp_path / "bare") == ["geometry"]
+    assert _chosen(tmp_path / "classifier") == ["sentiment"]
+    assert _chosen((bare, tokenizer)) == ["geometry"]
     first = _measured(tmp_path / "bare", **few)
     other = _measured((classifier, tokenizer), measures="geometry", **few)
     assert first.tests == other.tests
@@ -346,7 +352,7 @@ def test_what_is_measured_where_nobody_says_it(model_folder: Folder, word2vec: P
         ("unmask-mini-nli", {}, ["inference"]),
         ("unmask-mini-nli", {"measures": ("geometry",)}, ["geometry"]),
     ):
-        assert chosen(model, Settings(**settings)) == measures, (model, settings)
+        assert _chosen(model, **settings) == measures, (model, settings)
 
 
 def test_models_that_have_read_nothing_are_unbiased() -> None:

@@ -14,16 +14,16 @@ import pandas as pd
 import pytest
 import scipy.stats
 from numpy.typing import NDArray
-from unmask.auditing.inference import pairs_of
-from unmask.auditing.settings import Settings
 
 import unmask
 from commands import unmask as command
 from unmask.errors import UnmaskError
 from unmask.lexicon import inference as words
 from unmask.lexicon.questions import questions
-from unmask.measures.inference import sums
+from unmask.measures.base import Context
+from unmask.measures.inference import InferenceOptions, sums
 from unmask.measures.inference.conclusive import why_not
+from unmask.measures.inference.data import build_pairs
 from unmask.measures.inference.details import Inference
 from unmask.measures.inference.labels import find_order, is_inference
 from unmask.measures.inference.protocol import PROTOCOLS
@@ -635,13 +635,13 @@ def test_a_few_sentences_of_the_released_sets_have_every_set(
 ) -> None:
     monkeypatch.setenv("UNMASK_DATA", str(data))
     for seed in range(5):
-        rows = pairs_of(language, "nli-coal", Settings(limit=2, seed=seed))
+        rows = build_pairs(InferenceOptions(limit=2), Context(language, "nli-coal", seed=seed))
         drawn = rows.groupby(rows["set"] == "NS")["template"].nunique()
         assert set(rows["set"]) == {"PS", "AS", "NS"}
         assert drawn.to_dict() == {False: 2, True: 2}
-    whole = pairs_of(language, "nli-coal", Settings())
+    whole = build_pairs(InferenceOptions(), Context(language, "nli-coal"))
     assert len(rows) < len(whole)
-    assert len(pairs_of(language, "nli-coal", Settings(limit=1000))) == len(whole)
+    assert len(build_pairs(InferenceOptions(limit=1000), Context(language, "nli-coal"))) == len(whole)
 
 
 def test_caveats_follow_what_was_asked() -> None:

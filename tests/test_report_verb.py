@@ -18,7 +18,7 @@ from pages import EVIL, assert_loads_nothing, seen
 from unmask.cli.report import command
 from unmask.comparing.agreement import agreement
 from unmask.errors import UnmaskError
-from unmask.measures.association.caveats import AGREEMENT
+from unmask.measures.association import AGREEMENT
 from unmask.measures.inference.details import Distribution, Inference
 from unmask.probes.inference import CONTROL
 from unmask.report import items, limits, markdown, ranking, rows

@@ -16,9 +16,8 @@ from scipy import stats
 
 import unmask
 from toy_model import tokenizer_of
-from unmask.auditing import kept
 from unmask.lexicon.reviews import reviews
-from unmask.measures.sentiment import words
+from unmask.measures.sentiment import cache, words
 from unmask.measures.sentiment.protocol import PROTOCOLS
 from unmask.measures.sentiment.rater import Rater
 from unmask.measures.sentiment.score import score, score_all
@@ -155,17 +154,17 @@ def test_several_sets_at_once_are_as_one_at_a_time() -> None:
 def test_ratings_are_kept_and_used_again(tmp_path: Path) -> None:
     texts = [one.text for one in reviews()[:40]]
     first, again, other = (ByWords({"he": 0.1}) for _ in range(3))
-    rated = kept.KeptRater(Rater(first, None), tmp_path, "one").rate(texts)
-    second = kept.KeptRater(Rater(again, None), tmp_path, "one").rate(texts)
+    rated = cache.CachedRater(Rater(first, None), tmp_path, "one").rate(texts)
+    second = cache.CachedRater(Rater(again, None), tmp_path, "one").rate(texts)
     assert (len(first.asked), len(again.asked)) == (40, 0)
     assert np.array_equal(rated.ratings, second.ratings)
     assert rated.choices == second.choices
-    kept.KeptRater(Rater(other, None), tmp_path, "another").rate(texts)
+    cache.CachedRater(Rater(other, None), tmp_path, "another").rate(texts)
     assert len(other.asked) == 40
     damaged = sorted(tmp_path.glob("*.json"))
     for path in damaged:
         path.write_bytes(path.read_bytes()[:50])
-    assert np.array_equal(kept.KeptRater(Rater(again, None), tmp_path, "one").rate(texts).ratings, rated.ratings)
+    assert np.array_equal(cache.CachedRater(Rater(again, None), tmp_path, "one").rate(texts).ratings, rated.ratings)
     assert len(again.asked) == 40
 
 
@@ -208,7 +207,7 @@ def test_kept_ratings_are_of_the_same_model_and_way_of_reading(pairs: list[Pair]
         torch.manual_seed(seed)
         words = more.pop("tokenizer", tokenizer)
         model = TransformersClassifier(transformers.BertForSequenceClassification(config), words, **more)
-        return kept.identity(model, Rater(model, positive))
+        return cache.identity(model, Rater(model, positive))
 
     other = tokenizer_of([text for one in pairs[20:] for text in (one.female.text, one.male.text)])
     found = [

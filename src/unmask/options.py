@@ -23,7 +23,7 @@ from functools import cache
 from os import PathLike
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, ValidationInfo, field_validator
 from pydantic.fields import FieldInfo
@@ -34,6 +34,7 @@ from unmask.errors import UnmaskError, one_of
 Names = Iterable[str] | Callable[[], Iterable[str]]
 """Names, or a function that lists them when they are needed."""
 
+F = TypeVar("F", bound=Callable[..., Any])
 COMMAND_LINE = "--"
 """What stands before the name of an option in messages about the command line."""
 
@@ -385,7 +386,7 @@ def to_toml(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def accepts(options: type[Options], *, without: Sequence[str] = ()) -> Callable[[Any], Any]:
+def accepts(options: type[Options], *, without: Sequence[str] = ()) -> Callable[[F], F]:
     """Show in `help()` the keywords that a function takes as `**options`.
 
     Parameters
@@ -396,7 +397,7 @@ def accepts(options: type[Options], *, without: Sequence[str] = ()) -> Callable[
         Fields that the function sets itself.
     """
 
-    def decorate(function: Any) -> Any:
+    def decorate(function: F) -> F:
         signature = inspect.signature(function)
         shown = [one for one in options.parameters().values() if one.name not in without]
         own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
@@ -410,7 +411,7 @@ def accepts(options: type[Options], *, without: Sequence[str] = ()) -> Callable[
             for one in shown
             if one.name not in signature.parameters
         ]
-        function.__signature__ = signature.replace(parameters=[*own, *added])
+        function.__signature__ = signature.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
         lines = [f"{one.name}\n    {one.help}" for one in shown]
         head = inspect.cleandoc(function.__doc__ or "")
         function.__doc__ = "\n".join([head, "", "Options", "-------", *lines])

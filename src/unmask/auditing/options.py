@@ -24,12 +24,6 @@ ENGINE = "Engine (audits of several models)"
 B = TypeVar("B", bound="AuditOptions")
 
 
-def _measure_names() -> list[str]:
-    from unmask import plugins
-
-    return [*registry.BUILT_IN, *(plugin.name for plugin in plugins.found("measure"))]
-
-
 def _language_names() -> list[str]:
     return list(dict.fromkeys(name for measure in registry.built_in() for name in measure.languages))
 
@@ -46,7 +40,7 @@ class AuditOptions(LoadOptions):
         "A measure to run (unmask list measures describes them); can be given several times. Default: all that fit the"
         " model, but for crows-pairs and plug-ins.",
         key="measure",
-        suggestions=_measure_names,
+        suggestions=registry.measure_names,
     )
     languages: tuple[str, ...] = option(
         ("en",),

@@ -24,15 +24,21 @@ def _methods() -> Iterable[str]:
 
 
 def _measures() -> Iterable[str]:
-    from unmask.measures.registry import BUILT_IN
+    from unmask.measures.registry import measure_names
 
-    return BUILT_IN
+    return measure_names()
+
+
+def _languages() -> Iterable[str]:
+    from unmask.measures.registry import built_in
+
+    return dict.fromkeys(language for measure in built_in() for language in measure.languages)
 
 
 VALUES: dict[str, Callable[[], Iterable[str]]] = {
     "measure": _measures,
     "protocol": lambda: ("sound", "published"),
-    "language": lambda: ("en", "de", "ja", "zh"),
+    "language": _languages,
     "method": _methods,
     "task": lambda: ("mlm", "sentiment", "nli"),
     "rewrite to": lambda: ("swap", "female", "male", "neutral", "remove"),

@@ -44,7 +44,7 @@ def command(
 
 
 def template(name: str) -> str:
-    """A file of options in which all are commented out, each with its help and default, under the measures' headings."""
+    """A file of options, all commented out, each with its help and default, under the headings of the measures."""
     from unmask.auditing.options import audit_command
     from unmask.options import toml_template
 

@@ -19,15 +19,11 @@ class Evidence:
     comparisons: Sequence[Comparison] = ()
 
     def value(self, measure: Measure, figure: Figure) -> float | None:
-        """A figure of the first measurement that can be read as bias; of a model after, as it was compared."""
-        for comparison in self.comparisons:
-            if comparison.name == measure.name:
-                value = measure.compared_figure_value(figure, comparison)
-                if value is not None:
-                    return value
+        """A figure of the first measurement that can be read as bias."""
+        comparison = next((one for one in self.comparisons if one.name == measure.name), None)
         for measurement in self.measurements:
             if measurement.name == measure.name and not measure.not_interpretable(measurement):
-                return measure.figure_value(figure, measurement)
+                return measure.figure_value(figure, measurement, comparison)
         return None
 
 

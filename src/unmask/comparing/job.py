@@ -81,7 +81,8 @@ def run(
     first, *others = subjects
     found: list[Comparison] = []
     items: dict[str, list[pd.DataFrame]] = {}
-    caveats: list[Caveat] = []
+    reasons = dict.fromkeys(reason for subject in subjects for reason in subject.left_out)
+    caveats = [Caveat(code="measure-left-out", text=f"{reason}.") for reason in reasons]
     for other in others:
         steps.say(f"Comparing {first.name} with {other.name}")
         for comparison, paired in _compare(first, other, caveats, seed=settings.seed):

@@ -44,6 +44,8 @@ class Subject:
     """The audit folder, if there was one."""
     audited: bool = False
     """Whether it was audited for this comparison."""
+    left_out: tuple[str, ...] = ()
+    """Measures of the audit that cannot be compared, and why, a sentence each."""
     progress: Progress | None = None
 
     @property
@@ -100,7 +102,7 @@ def gather(
 ) -> list[Subject]:
     """Read the audits, audit the models, name all differently, and refuse what cannot be compared."""
     _refuse_twice(given)
-    audits = [_read(side) for side in given]
+    audits, left_out = map(list, zip(*(_leave_out(_read(side)) for side in given), strict=True))
     if options is None and None in audits:
         first = next((audit for audit in audits if audit is not None), None)
         options = audit_options()() if first is None else options_of(first.result)
@@ -111,12 +113,14 @@ def gather(
     ]
     own = [None if handle is None else _fit_options(handle, options) for handle in handles]
     subjects = []
-    for side, audit, handle, to_run in zip(given, audits, handles, own, strict=True):
-        found = audit or run_audit(handle, to_run, progress=progress)
+    for index, (side, audit, handle, to_run) in enumerate(zip(given, audits, handles, own, strict=True)):
+        found = audit
+        if audit is None:
+            found, left_out[index] = _leave_out(run_audit(handle, to_run, progress=progress))
         known = found.result.model
         model = side if audit is None else known.name if known.weight_hash else None
         folder = Path(side) if audit is not None and isinstance(side, str | PathLike) else None
-        subjects.append(Subject("", found, model, loading, folder, audit is None, progress))
+        subjects.append(Subject("", found, model, loading, folder, audit is None, left_out[index], progress))
     subjects = _named(subjects)
     _refuse_same_weights(subjects)
     for after in subjects[1:]:
@@ -152,11 +156,30 @@ def _read(side: Any) -> Audit | None:
         raise UnmaskError(f"{path} holds no measurement; audit the model again")
     items = {}
     for measurement in result.measurements:
-        if measurement.name not in items:
-            measure, context = registry.get_measure(measurement.name), Context(protocol=measurement.protocol)
+        measure = registry.find_measure(measurement.name)
+        if measure is not None and measure.name not in items:
+            context = Context(protocol=measurement.protocol)
             file, _ = recorded.locate(path, measure.name)
             items[measure.name] = measure.read_items(file, context, language=None, score_column=None)
     return Audit(result, items)
+
+
+def _leave_out(audit: Audit | None) -> tuple[Audit | None, tuple[str, ...]]:
+    """An audit with the measures that can be compared, and why others cannot."""
+    if audit is None:
+        return None, ()
+    reasons = {}
+    for name in dict.fromkeys(one.name for one in audit.measurements):
+        measure = registry.find_measure(name)
+        if measure is None:
+            reasons[name] = f"{name} cannot be compared: the package that brings it is not installed"
+        elif not measure.can_compare:
+            reasons[name] = f"{name} cannot be compared: {measure.source} declares no keys and score_column"
+    remaining = [one for one in audit.measurements if one.name not in reasons]
+    if reasons and not remaining:
+        raise UnmaskError(f"{audit.result.model.name}: {'; '.join(reasons.values())}")
+    result = audit.result.model_copy(update={"measurements": remaining}) if reasons else audit.result
+    return Audit(result, audit.items, audit.model), tuple(reasons.values())
 
 
 def _refuse_twice(given: Sequence[Any]) -> None:

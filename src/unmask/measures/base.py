@@ -382,15 +382,13 @@ class Measure(ABC):
         del measurement, group
         return ""
 
-    def figure_value(self, figure: Figure, measurement: Measurement) -> float | None:
-        """The value of one of `figures`."""
+    def figure_value(
+        self, figure: Figure, measurement: Measurement, comparison: Comparison | None = None
+    ) -> float | None:
+        """The value of one of `figures`; `comparison` is that of a model after with the model before."""
+        del comparison
         estimate = measurement.tests.get(figure.test) or measurement.groups.get(figure.group)
         return estimate.value if estimate else None
-
-    def compared_figure_value(self, figure: Figure, comparison: Comparison) -> float | None:
-        """The value of one of `figures` for the model after, where a comparison measures it otherwise; else None."""
-        del figure, comparison
-        return None
 
     def explain_misfit(self, model: ModelHandle) -> str:
         """Why a model cannot be measured, and what can."""
@@ -425,6 +423,11 @@ class Measure(ABC):
         return None
 
     # Two models.
+
+    @property
+    def can_compare(self) -> bool:
+        """Whether two models can be compared: it says how items are paired, or has a `compare` of its own."""
+        return bool(self.keys and self.score_column) or type(self).compare is not Measure.compare
 
     def compare(self, before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[Comparison, pd.DataFrame]:
         """Compare the items of two models, paired by `keys`."""

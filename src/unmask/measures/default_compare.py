@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unmask.errors import UnmaskError
 from unmask.measures.paired_items import pair_items
 from unmask.results import Change, Comparison, Estimate
 from unmask.results.numbers import interval as format_interval
@@ -36,10 +35,6 @@ def compare_scores(
     """
     del seed
     column = measure.score_column
-    if not measure.keys or not column:
-        raise UnmaskError(
-            f"{measure.name} cannot be compared: {measure.source} declares no keys and score_column to pair items by"
-        )
     pairs = pair_items(before, after, keys=measure.keys, scores=[column], item="item")
     scores = [pairs[f"{column}_{side}"].to_numpy(dtype=np.float64) for side in ("before", "after")]
     means, change = [mean_bias(values) for values in scores], mean_bias(scores[1] - scores[0])

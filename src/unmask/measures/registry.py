@@ -30,6 +30,11 @@ def get_measure(name: str) -> Measure:
     return _built_in(name) if plugin is None else _load_plugin(plugin)
 
 
+def measure_names() -> list[str]:
+    """The names of all measures; none is imported."""
+    return [*BUILT_IN, *(plugin.name for plugin in plugins.found("measure"))]
+
+
 def built_in() -> list[Measure]:
     """The built-in measures."""
     return [_built_in(name) for name in BUILT_IN]

@@ -222,12 +222,6 @@ class GeometryMeasure(Measure):
 
         return facts(measurement)
 
-    def compared_figure_value(self, figure: Figure, comparison: Comparison) -> float | None:
-        """Word tests of a model after are those with the words of the model before."""
-        from unmask.measures.geometry.figures import compared_figure_value
-
-        return compared_figure_value(figure.name, comparison)
-
     def compare(self, before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[Comparison, pd.DataFrame]:
         """The words that were most biased before, put to the tests in both models."""
         from unmask.measures.geometry.compare import compare
@@ -235,8 +229,14 @@ class GeometryMeasure(Measure):
         del seed
         return compare(before, after)
 
-    def figure_value(self, figure: Figure, measurement: Measurement) -> float | None:
+    def figure_value(
+        self, figure: Figure, measurement: Measurement, comparison: Comparison | None = None
+    ) -> float | None:
         """Word tests are in the details; association tests are averaged."""
         from unmask.measures.geometry.figures import figure_value
 
-        return super().figure_value(figure, measurement) if figure.test else figure_value(figure.name, measurement)
+        return (
+            super().figure_value(figure, measurement)
+            if figure.test
+            else figure_value(figure.name, measurement, comparison)
+        )
