@@ -13,7 +13,20 @@ from itertools import groupby
 from typing import Literal
 
 Style = Literal[
-    "", "female", "male", "attribute", "strong", "neutral", "entailment", "contradiction", "open", "ring", "diamond"
+    "",
+    "female",
+    "male",
+    "attribute",
+    "strong",
+    "neutral",
+    "entailment",
+    "contradiction",
+    "biased",
+    "mistaken",
+    "open",
+    "ring",
+    "diamond",
+    "stroke",
 ]
 """How a part of a text or a swatch of a legend is highlighted."""
 Run = tuple[str, Style]
@@ -73,6 +86,8 @@ class Table:
     """Whether a page shows it only when a reader opens it. A terminal leaves it out."""
     terminal: bool = False
     """Whether a terminal shows it."""
+    terminal_rows: int | None = None
+    """How many of the rows a terminal shows; all of them where this is None."""
 
     def column_groups(self) -> list[tuple[str, list[Column]]]:
         """Neighbouring columns with the same group, in order. A column without a group is alone."""
@@ -116,6 +131,8 @@ class Examples:
     """Headings of the values of each example."""
     note: str = ""
     language: str = ""
+    swatch: Style = ""
+    """Shown beside the title."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +156,7 @@ class Section:
     """Blocks under a heading."""
 
     title: str
+    """Empty where the section only arranges its blocks."""
     blocks: Sequence[Block]
     layout: Literal["stacked", "two columns", "panels"] = "stacked"
     folded: bool = False

@@ -10,8 +10,8 @@ from pathlib import Path
 from unmask import __version__
 from unmask.measures.inference import LABELS
 from unmask.measures.inference.details import Distribution, Inference
+from unmask.measures.inference.report import SETS, name_part
 from unmask.report import inference_plots
-from unmask.report.inference import SETS, name_of
 from unmask.report.limits import study_limits
 from unmask.report.pages import fill
 from unmask.report.study_files import limits_lines, missing_lines, settings_lines, write_study
@@ -45,7 +45,7 @@ class Panel:
     @cached_property
     def svg(self) -> str:
         """The drawing."""
-        return inference_plots.stacks(self._sets, [name_of(part)[0] for part in self._sets])
+        return inference_plots.stacks([part.shares for part in self._sets], [name_part(part)[0] for part in self._sets])
 
     @property
     def words(self) -> str:
@@ -77,7 +77,7 @@ def render(findings: Findings, drawn: list[Panel] | None = None) -> str:
         panels=panels(findings) if drawn is None else drawn,
         doubts=[(row.base.name, why) for row in findings.rows if (why := doubt(row.measurement))],
         caption=CAPTION,
-        colours=dict(zip(LABELS, inference_plots.COLOURS, strict=True)),
+        colours=inference_plots.COLOURS,
         limits=_limits(findings),
         version=__version__,
     )
