@@ -30,8 +30,8 @@ def interval(bounds: tuple[float, float] | None, digits: int = 2) -> str:
 
 
 def certainty(bounds: str, p_adjusted: float | None = None) -> str:
-    """`95 % CI [0.12, 0.34], p = 0.012`; bounds do not break across lines."""
-    parts = [f"95 % CI {bounds.replace(' ', NO_BREAK)}" if bounds else "no interval"]
+    """`95 % interval [0.12, 0.34], p = 0.012`; bounds do not break across lines."""
+    parts = [f"95 % interval {bounds.replace(' ', NO_BREAK)}" if bounds else "no interval"]
     if p_adjusted is not None:
         parts.append(f"p {p_value(p_adjusted)}")
     return ", ".join(parts)

@@ -38,14 +38,16 @@ AGREEMENT = "Grammatical agreement determines this number. Do not read it as bia
 def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
     """Key figures, means, values by profession, the relation to the workforce, hypotheses and sentences."""
     details = measurement.read_details(AssociationDetails)
-    report: list[Block] = [*_key_figures(measurement), _means(measurement)]
-    if contrasts := _contrasts(measurement):
-        report.append(contrasts)
-    report.append(_by_profession(measurement, details.professions))
+    contrasts = _contrasts(measurement)
+    report: list[Block] = [
+        *_key_figures(measurement),
+        Section("Mean associations", [_means(measurement), *([contrasts] if contrasts else [])]),
+        _by_profession(measurement, details.professions),
+    ]
     if measurement.attributes == "professions":
         report.append(_workforce(measurement, details.professions))
     if details.hypotheses:
-        report.append(_hypotheses(details.hypotheses))
+        report.append(Section("The paper’s hypotheses", [_hypotheses(details.hypotheses)]))
     report.append(_sentences(measurement, items))
     if details.several_pieces:
         words = ", ".join(details.several_pieces)
@@ -254,7 +256,7 @@ def _by_profession(measurement: Measurement, professions: Sequence[ProfessionVal
             *([("", "%: women in the workforce")] if _has_shares(professions) else []),
         ]
     )
-    return Section(title, [legend, *figures], layout="panels")
+    return Section(title, [legend, Section("", figures, layout="panels")])
 
 
 def select_bars(professions: Sequence[ProfessionValue]) -> list[ProfessionValue]:

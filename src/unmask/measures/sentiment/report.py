@@ -58,7 +58,8 @@ def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
         Section("How far ratings move", movement, layout="two columns"),
     ]
     if len(measurement.tests) > 1:
-        report.append(_tests(measurement, ratings))
+        table = _tests(measurement, ratings)
+        report.append(Section(table.title, [table]))
     return [
         *report,
         _sources(ratings),
@@ -155,7 +156,7 @@ def _key_figures(measurement: Measurement, ratings: Ratings) -> Iterator[KeyFigu
         yield KeyFigure("Absolute bias", number(absolute.value, precision), sure, label, ABSOLUTE)
     if ratings.flips is not None and ratings.changed:
         low, high = (100 * bound for bound in wilson(ratings.flips / ratings.changed, ratings.changed))
-        sure = f"{count(ratings.flips)} of {count(ratings.changed)} texts, 95 % CI {low:.1f} to {high:.1f} %"
+        sure = f"{count(ratings.flips)} of {count(ratings.changed)} texts, 95 % interval {low:.1f} to {high:.1f} %"
         label = f"one text in {count(round(ratings.changed / ratings.flips))}" if ratings.flips else "no label changes"
         yield KeyFigure("Labels that flip", share(ratings.flips, ratings.changed), sure, label, FLIPS)
     if ratings.changed:
@@ -303,8 +304,10 @@ def _sources(ratings: Ratings) -> Section:
         notes.append(Text([f"Terms whose texts move most: {named}."], style="note", terminal=True))
     if not ratings.by_term:
         notes.append(Text(["The terms were not stored with this result."], style="note"))
-    legend = [Legend(entries)] if figures else []
-    return Section("Where it comes from", [*legend, *figures, *notes], layout="panels")
+    if figures:
+        columns = [*figures[:1], Section("", figures[1:])] if len(figures) > 2 else figures
+        notes = [Legend(entries), Section("", columns, layout="two columns"), *notes]
+    return Section("Where it comes from", notes)
 
 
 def select_frequent(parts: Sequence[Part]) -> list[Part]:
@@ -350,8 +353,10 @@ def _reading(measurement: Measurement, ratings: Ratings) -> Iterator[str]:
     yield f"Words exchanged: {terms}. A rating is {ratings.rating}."
     counts = (
         f"{count(ratings.changed)} of {count(ratings.texts)} texts have a gender term, so that their female and male"
-        " versions differ. The others have no bias by construction."
+        " versions differ."
     )
+    if ratings.changed < ratings.texts:
+        counts += " The others have no bias by construction."
     if ratings.duplicates:
         counts += (
             f" {count(ratings.duplicates)} duplicates (given twice, or different in gender alone) were counted once."
