@@ -140,6 +140,8 @@ class Measure(ABC):
     """The corpora that can be named, and how headings call them."""
     other_corpora: ClassVar[Mapping[str, str]] = {}
     """How headings call corpora that cannot be named, such as words of the user's own."""
+    variants: ClassVar[Mapping[str, str]] = {}
+    """How headings call variants of a measurement, where it is not their name."""
     Options: ClassVar[type[Options]] = Options
     encoder_options: ClassVar[tuple[str, ...]] = ()
     """Options that say nothing of word vectors."""

@@ -30,9 +30,12 @@ def corpus_title(name: str, corpus: str, language: str) -> str:
     return f"{corpora.get(corpus, corpus)}, {LANGUAGES.get(language, language)}"
 
 
-def title(name: str, corpus: str, language: str) -> str:
-    """What was measured, on which sentences, in which language."""
-    return f"{measure_name(name)}: {corpus_title(name, corpus, language)}"
+def title(name: str, corpus: str, language: str, variant: str = "") -> str:
+    """What was measured, on which sentences, in which language, and which variant of it."""
+    measure = registry.find_measure(name)
+    variant = measure.variants.get(variant, variant) if measure else variant
+    parts = [corpus_title(name, corpus, language), variant]
+    return f"{measure_name(name)}: {', '.join(part for part in parts if part)}"
 
 
 def build_sections(
@@ -56,7 +59,7 @@ def section(
     blocks = measure.blocks(measurement, items) if measure else None
     return MeasureSection(
         measurement=measurement,
-        title=title(measurement.name, measurement.corpus, measurement.language),
+        title=title(measurement.name, measurement.corpus, measurement.language, measurement.variant),
         measure=measure_name(measurement.name),
         blocks=default_blocks(measurement) if blocks is None else blocks,
         method=(measure.method(alike) if measure else None) or default_method(alike),

@@ -81,7 +81,8 @@ class SentimentMeasure(Measure):
     languages = ("en", "de")
     protocols = ("sound", "published")
     corpora = {"reviews": "the built-in short reviews", "imdb": "IMDB reviews"}
-    other_corpora = {CUSTOM: "own texts", "recorded": "recorded scores"}
+    other_corpora = {CUSTOM: "own data", "recorded": "recorded scores"}
+    variants = {"all": "all gendered words", "family": "pronouns and family words"}
     Options = SentimentOptions
     split = ("language", "corpus", "terms")
     keys = ("language", "corpus", "terms", "id", "text")
