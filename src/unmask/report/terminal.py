@@ -16,8 +16,8 @@ from unmask.report.blocks import Block, KeyFigure, Section, Table, Text
 from unmask.report.sections import MeasureSection
 from unmask.results import AuditResult
 
-WIDE = 100
-"""Terminals with fewer columns leave out what does not fit 80 of them."""
+FIRST_COLUMN = 13
+"""The narrowest that the first column of a table may become."""
 
 
 def show_audit(result: AuditResult, sections: Sequence[MeasureSection], console: Console) -> None:
@@ -57,7 +57,7 @@ def show_blocks(blocks: Sequence[Block], console: Console) -> None:
             for line in block.lines:
                 console.print(_bullet(line) if block.style == "list" else RichText(line))
         elif isinstance(block, Table) and block.terminal and not block.folded:
-            console.print(_rich_table(block, wide=console.width >= WIDE))
+            console.print(_fit_table(block, console.width))
             if block.note:
                 console.print(RichText(block.note))
 
@@ -101,17 +101,25 @@ def _flatten(blocks: Sequence[Block]) -> Iterator[Block]:
             yield block
 
 
-def _rich_table(block: Table, *, wide: bool) -> RichTable:
-    shown = [index for index, column in enumerate(block.columns) if wide or column.narrow or not index]
+def _fit_table(block: Table, width: int) -> RichTable:
+    """The table with all columns, or without those that a narrow terminal leaves out if they do not fit."""
+    table = _rich_table(block, range(len(block.columns)))
+    spare = max((len(row[0].text) for row in block.rows), default=0) - FIRST_COLUMN
+    if Console(width=10 * width).measure(table).maximum - max(0, spare) <= width:
+        return table
+    return _rich_table(block, [index for index, column in enumerate(block.columns) if column.narrow or not index])
+
+
+def _rich_table(block: Table, shown: Sequence[int]) -> RichTable:
     columns = [block.columns[index] for index in shown]
     titles = [f"{column.group}: {column.title}" if column.group else column.title for column in columns]
     table = make_table(*titles)
-    table.columns[0].min_width = 13
+    table.columns[0].min_width = FIRST_COLUMN
     for index, column in enumerate(columns):
         if index and not column.numeric:
             table.columns[index].justify, table.columns[index].no_wrap = "left", False
     if block.title:
         table.title, table.title_justify, table.title_style = escape(block.title), "left", "italic"
-    for row in block.rows:
+    for row in block.rows[: block.terminal_rows]:
         table.add_row(*(escape(f"{row[index].text} {row[index].bounds}".rstrip()) for index in shown))
     return table
