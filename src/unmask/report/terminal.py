@@ -9,6 +9,7 @@ from io import StringIO
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
@@ -44,19 +45,19 @@ def audit_text(result: AuditResult, sections: Sequence[MeasureSection], width: i
 def show_blocks(blocks: Sequence[Block], console: Console) -> None:
     """Print key figures, and the tables and sentences that are marked for the terminal."""
     flat = list(_flatten(blocks))
-    if figures := [block for block in flat if isinstance(block, KeyFigure)]:
-        grid = RichTable(box=None, show_header=False, pad_edge=False)
-        for figure in figures:
-            certainty = "; ".join(filter(None, (figure.verdict, figure.certainty)))
-            grid.add_row(RichText(figure.title), RichText(figure.value, style="bold"), RichText(certainty))
-        grid.columns[1].justify, grid.columns[1].no_wrap = "right", True
+    if any(isinstance(block, KeyFigure) for block in flat):
         console.print()
-        console.print(grid)
     for block in flat:
-        if isinstance(block, Text) and block.terminal:
+        if isinstance(block, KeyFigure):
+            console.print(RichText.assemble(f"{block.title}: ", (block.value, "bold")))
+            certainty = "; ".join(filter(None, (block.verdict, block.certainty)))
+            console.print(Padding(RichText(certainty), (0, 0, 0, 2)))
+        elif isinstance(block, Text) and block.terminal:
             for line in block.lines:
                 console.print(_bullet(line) if block.style == "list" else RichText(line))
         elif isinstance(block, Table) and block.terminal and not block.folded:
+            if block.title:
+                console.print(RichText(f"\n{block.title}", style="italic"))
             console.print(_fit_table(block, console.width))
             if block.note:
                 console.print(RichText(block.note))
@@ -118,8 +119,6 @@ def _rich_table(block: Table, shown: Sequence[int]) -> RichTable:
     for index, column in enumerate(columns):
         if index and not column.numeric:
             table.columns[index].justify, table.columns[index].no_wrap = "left", False
-    if block.title:
-        table.title, table.title_justify, table.title_style = escape(block.title), "left", "italic"
     for row in block.rows[: block.terminal_rows]:
         table.add_row(*(escape(f"{row[index].text} {row[index].bounds}".rstrip()) for index in shown))
     return table

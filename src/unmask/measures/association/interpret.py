@@ -125,15 +125,16 @@ def _by_group(measurement: Measurement) -> list[str]:
 
 def is_noise(test: Estimate, measurement: Measurement) -> bool:
     """Whether an estimate in nats is below the noise of the computation; a correlation is in no such unit."""
-    return verdict.is_noise(test.value, _noise_floor(test, measurement))
+    return verdict.is_noise(test.value, noise_floor(test, measurement))
 
 
 def clear(test: Estimate, measurement: Measurement) -> bool:
     """Whether a test found something: beyond chance, and beyond the noise of the computation."""
-    return verdict.is_clear(test, _noise_floor(test, measurement))
+    return verdict.is_clear(test, noise_floor(test, measurement))
 
 
-def _noise_floor(test: Estimate, measurement: Measurement) -> float | None:
+def noise_floor(test: Estimate, measurement: Measurement) -> float | None:
+    """The noise floor that applies to a test; none for a correlation, which is not in nats."""
     return None if test.labels.get("contrast") == "workforce" else measurement.noise_floor
 
 
