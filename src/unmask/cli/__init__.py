@@ -25,6 +25,7 @@ from unmask.cli import (
     studies,
     verbose,
 )
+from unmask.cli.generate import GeneratedCommand
 from unmask.errors import Stopped, UnmaskError
 from unmask.library_warnings import hide_deprecations
 
@@ -120,16 +121,18 @@ def _usage(error: Any) -> str:
 
 
 def _command() -> Any:
-    """The verbs, and what every one of them has: `-v`, and completion of names."""
-    command = typer.main.get_command(app)
-    left = [command]
-    while left:
-        one = left.pop()
-        left += getattr(one, "commands", {}).values()
-        completion.equip(one)
-        if not hasattr(one, "commands"):
-            one.params.append(verbose.option())
-    return command
+    """All commands. Those that are not generated get here what every command has: `-v`, and completion of names."""
+    root = typer.main.get_command(app)
+    commands = [root]
+    while commands:
+        command = commands.pop()
+        commands += getattr(command, "commands", {}).values()
+        if isinstance(command, GeneratedCommand):
+            continue
+        completion.equip(command)
+        if not hasattr(command, "commands"):
+            command.params.append(verbose.option())
+    return root
 
 
 def _say(line: str) -> int:

@@ -1,0 +1,503 @@
+"""Options, declared once as a pydantic model.
+
+The fields of an `Options` class are the options of a command, the keys of a TOML file and the keywords of a Python
+function. Names, types, defaults, help, completion and error messages all come from the class:
+
+    class ReportOptions(Options):
+        format: str = option("html", "File format.", choices=("html", "md", "csv"))
+        folders: tuple[Path, ...] = option((), "Audit folders.", argument=True)
+
+Values are converted where nothing can go wrong (a text to a path, a single value to a tuple) and otherwise checked
+strictly. Every mistake is one `UnmaskError`; a pydantic `ValidationError` never reaches the user.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import operator
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from os import PathLike
+from pathlib import Path
+from types import NoneType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, ValidationInfo, field_validator
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from unmask.errors import UnmaskError, one_of
+
+Names = Iterable[str] | Callable[[], Iterable[str]]
+"""Names, or a function that lists them when they are needed."""
+
+COMMAND_LINE = "--"
+"""What stands before the name of an option in messages about the command line."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An option, as its field declares it."""
+
+    name: str
+    """The field, which is also the Python keyword."""
+    key: str
+    """The name on the command line (after `--`) and in TOML files."""
+    type: Any
+    """bool, int, float, str or Path: the type of the value, or of each value."""
+    several: bool
+    """Whether it holds several values."""
+    default: Any
+    required: bool
+    help: str
+    panel: str
+    """The heading above it in the help; empty for the main one."""
+    minimum: float | None
+    choices: Names | None
+    """The only values that are allowed; they complete, too."""
+    suggestions: Names | None
+    """Values that complete, among others that are allowed."""
+    argument: bool
+    """Whether it has a place on the command line in place of a name."""
+    cli: bool
+    """Whether the command line has it."""
+    metavar: str | None
+    separated: bool
+    """Whether several values are typed as one text with commas in between."""
+    path: bool
+    """Whether a text can be a path, which in a file is relative to that file."""
+    last: bool
+    """Whether the help shows it after the others, as options that many commands share."""
+
+    @property
+    def names(self) -> list[str]:
+        """The values that complete."""
+        names = self.choices if self.choices is not None else self.suggestions
+        return list((names() if callable(names) else names) or ())
+
+    @property
+    def is_empty_by_default(self) -> bool:
+        """Whether the default is to give nothing."""
+        return not self.required and self.default in (None, "", ())
+
+    def convert(self, value: Any) -> Any:
+        """Convert a value where nothing can go wrong; the rest is for strict validation to check."""
+        if not self.several or value is None:
+            return self._convert_item(value)
+        if self.separated and isinstance(value, str):
+            return tuple(self._read_item(part) for part in value.replace(",", " ").split())
+        if isinstance(value, str | PathLike):
+            return (self._convert_item(value),)
+        if isinstance(value, Iterable) and not isinstance(value, Mapping):
+            return tuple(self._convert_item(item) for item in value)
+        return value
+
+    def _convert_item(self, item: Any) -> Any:
+        if self.type is Path and isinstance(item, str | PathLike):
+            return Path(item)
+        if self.type is str and self.path and isinstance(item, PathLike):
+            return str(item)
+        if self.type is int and hasattr(item, "__index__") and not isinstance(item, bool):
+            return operator.index(item)  # integers of NumPy
+        return item
+
+    def _read_item(self, text: str) -> Any:
+        """Read a number from text; what is no number is left for validation to refuse."""
+        if self.type not in (int, float):
+            return self._convert_item(text)
+        try:
+            return self.type(text)
+        except ValueError:
+            return text
+
+    def check_choice(self, value: Any) -> None:
+        """Refuse a value that is not among the choices; `did you mean` included."""
+        if self.choices is None:
+            return
+        for item in value if isinstance(value, tuple) else (value,):
+            if isinstance(item, str):
+                one_of(item, self.names, self.key.replace("-", " "))
+
+    def expected(self, *, quoted: bool) -> str:
+        """What a value has to be; `quoted`: as TOML writes it."""
+        if quoted:
+            kinds = {bool: "true or false", int: "a whole number", float: "a number", Path: "a path in quotes"}
+            item = kinds.get(self.type, "a text in quotes")
+        else:
+            kinds = {bool: "True or False", int: "a whole number", float: "a number", Path: "a path"}
+            item = kinds.get(self.type, "a text")
+        if not self.several:
+            return item
+        if self.separated and self.type is not str:
+            return f"{item}s such as 1,2".removeprefix("a ")
+        return f"a list of {item.removeprefix('a ').replace('text', 'texts', 1).replace('path', 'paths', 1)}"
+
+
+class OptionError(UnmaskError):
+    """A value that an option cannot have; it can be described for Python, the command line or a file."""
+
+    def __init__(self, parameter: Parameter, problem: str, value: Any = None) -> None:
+        """Take the option, and either the problem (`is missing; …`) or, if that is empty, the wrong value."""
+        self.parameter, self.problem, self.value = parameter, problem, value
+        super().__init__(self.describe(""))
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether the option was not given at all."""
+        return self.problem.startswith("is missing")
+
+    def describe(self, prefix: str) -> str:
+        """The error in one line: `prefix` is what stands before the name of the option, nothing for Python."""
+        one, quoted = self.parameter, prefix.endswith(": ")
+        name = one.name if not prefix else one.key
+        label = name.upper() if one.argument and prefix == COMMAND_LINE else f"{prefix}{name}"
+        if self.problem.startswith("is missing"):
+            return f"{label} {self.problem}"
+        value = to_toml(self.value) if quoted else repr(self.value)
+        return f"{label} is {value}; give {self.problem or one.expected(quoted=quoted)}"
+
+
+def option(
+    default: Any = ...,
+    help: str = "",
+    *,
+    panel: str = "",
+    key: str = "",
+    minimum: float | None = None,
+    choices: Names | None = None,
+    suggestions: Names | None = None,
+    argument: bool = False,
+    cli: bool = True,
+    metavar: str | None = None,
+    separated: bool = False,
+    path: bool = False,
+    last: bool = False,
+) -> Any:
+    """A field of an `Options` class.
+
+    Parameters
+    ----------
+    default
+        The value if none is given. Without it the option is required.
+    help
+        What the option does, in a sentence or two.
+    panel
+        The heading above the option in the help.
+    key
+        The name on the command line and in TOML files, if it is not the field name with hyphens.
+    minimum
+        The smallest number that is allowed.
+    choices
+        The only values that are allowed, or a function that lists them.
+    suggestions
+        Values that a shell completes, where others are allowed as well.
+    argument
+        Whether the command line takes it by its place rather than by its name.
+    cli
+        Whether the command line has the option at all.
+    metavar
+        What the help shows in place of the value.
+    separated
+        Whether several values are typed as one text with commas in between.
+    path
+        Whether a text can be a path, which in a file is relative to that file.
+    last
+        Whether the help shows it after the command's own options.
+    """
+    hints = {
+        "panel": panel,
+        "key": key,
+        "minimum": minimum,
+        "choices": choices,
+        "suggestions": suggestions,
+        "argument": argument,
+        "cli": cli,
+        "metavar": metavar,
+        "separated": separated,
+        "path": path,
+        "last": last,
+    }
+    return Field(default, description=help, json_schema_extra={"option": hints})  # type: ignore[dict-item]
+
+
+class Options(BaseModel):
+    """Base class of all options: immutable, strict, and without unknown names."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        strict=True,
+        validate_default=True,
+        arbitrary_types_allowed=True,
+        defer_build=True,  # a class costs little until it is used, which keeps --help quick
+        protected_namespaces=(),  # an option may be called model_…
+    )
+
+    if not TYPE_CHECKING:  # type checkers know the fields
+
+        def __init__(self, /, **values: Any) -> None:
+            """Validate the values; the first mistake is an `OptionError`."""
+            try:
+                super().__init__(**values)
+            except ValidationError as error:
+                raise _explain(type(self), error, values) from None
+
+    @classmethod
+    def parameters(cls) -> dict[str, Parameter]:
+        """All options by field name, those that commands share last."""
+        return _parameters(cls)
+
+    @classmethod
+    def parse(cls, values: Mapping[str, Any], *, prefix: str = "") -> Self:
+        """Validate values by field name.
+
+        Parameters
+        ----------
+        values
+            What was given; defaults supply the rest.
+        prefix
+            What stands before the name of an option in an error: `--`, `audit.toml: `, or nothing for Python.
+        """
+        try:
+            return cls(**values)
+        except OptionError as error:
+            raise UnmaskError(error.describe(prefix)) from None
+        except UnmaskError as error:
+            raise UnmaskError(f"{prefix}{error}" if prefix.endswith(": ") else str(error)) from None
+
+    @classmethod
+    def parse_text(cls, values: Mapping[str, str], *, prefix: str = "") -> dict[str, Any]:
+        """Read values that were typed as text, such as `epochs=1`, by field name or key."""
+        found = {}
+        for given, text in values.items():
+            parameter = cls.parameter_named(given)
+            annotation: Any = cls.model_fields[parameter.name].annotation
+            try:
+                found[parameter.name] = TypeAdapter(annotation).validate_strings(text)
+            except ValidationError:
+                raise UnmaskError(OptionError(parameter, "", text).describe(prefix)) from None
+        return found
+
+    @classmethod
+    def parameter_named(cls, name: str, what: str = "option") -> Parameter:
+        """The option with this field name or key; an unknown one is refused, with the one that may be meant."""
+        known = {one.key: one for one in cls.parameters().values()}
+        key = name.replace("_", "-")
+        if key not in known and name in cls.parameters():
+            return cls.parameters()[name]
+        return known[one_of(key, known, what)]
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with some values changed; unlike `model_copy` it is validated."""
+        return type(self)(**{**dict(self), **changes})
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _convert(cls, value: Any, info: ValidationInfo) -> Any:
+        parameter = cls.parameters()[str(info.field_name)]
+        value = parameter.convert(value)
+        parameter.check_choice(value)
+        return value
+
+    @field_validator("*", mode="after")
+    @classmethod
+    def _check_minimum(cls, value: Any, info: ValidationInfo) -> Any:
+        parameter = cls.parameters()[str(info.field_name)]
+        if parameter.minimum is not None and value is not None:
+            for item in value if parameter.several else (value,):
+                if item < parameter.minimum:
+                    raise OptionError(parameter, f"{parameter.minimum:g} or more", value)
+        return value
+
+
+class LoadOptions(Options):
+    """How models are loaded, and onto which device."""
+
+    device: str = option("auto", "auto, cpu, cuda, cuda:1, mps …", last=True)
+    offline: bool = option(False, "Use only what is on this machine.", last=True)
+    allow_pickle: bool = option(False, "Load pickled weights. A pickle can run code of its author.", last=True)
+    allow_remote_code: bool = option(False, "Run Python code that comes with the model.", last=True)
+
+    LOADING: ClassVar[tuple[str, ...]] = ("device", "offline", "allow_pickle", "allow_remote_code")
+
+    @property
+    def loading(self) -> LoadOptions:
+        """These options alone, where a command has others beside them."""
+        return LoadOptions(**{name: getattr(self, name) for name in self.LOADING})
+
+
+def read_toml(path: Path, options: type[Options]) -> dict[str, Any]:
+    """Read options from a TOML file, by field name, checked; paths are relative to the folder of the file.
+
+    Names may have - or _. An empty text or list where the default is empty says that nothing is given.
+    """
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UnmaskError(f"{path} is not TOML ({error}); see what unmask init writes") from None
+    found: dict[str, Any] = {}
+    for given, value in content.items():
+        if isinstance(value, dict):
+            raise UnmaskError(f"{path}: [{given}] is a table; write settings without tables")
+        try:
+            parameter = options.parameter_named(given, "setting")
+        except UnmaskError as error:
+            raise UnmaskError(f"{path}: {error}") from None
+        if parameter.name in found:
+            raise UnmaskError(f"{path}: {parameter.key} is there twice, with - and with _; leave one")
+        found[parameter.name] = value
+    found = {
+        name: value
+        for name, value in found.items()
+        if not (value in ("", []) and options.parameters()[name].is_empty_by_default)
+    }
+    check_given(options, found, prefix=f"{path}: ")
+    return {name: _resolve(path.parent, options.parameters()[name], value) for name, value in found.items()}
+
+
+def check_given(options: type[Options], values: Mapping[str, Any], *, prefix: str) -> None:
+    """Check values of which required ones may still be missing."""
+    try:
+        options(**values)
+    except OptionError as error:
+        if not error.is_missing:
+            raise UnmaskError(error.describe(prefix)) from None
+    except UnmaskError as error:
+        raise UnmaskError(f"{prefix}{error}") from None
+
+
+def toml_template(parameters: Iterable[Parameter]) -> dict[str, list[tuple[str, str]]]:
+    """Options for a file to edit: by panel, the help of each and a line that sets it to its default."""
+    panels: dict[str, list[tuple[str, str]]] = {"": []}
+    for one in parameters:
+        default = ([] if one.several and not one.separated else "") if one.is_empty_by_default else one.default
+        if one.separated and default:
+            default = ",".join(map(str, default))
+        panels.setdefault(one.panel, []).append((one.help, f"{one.key} = {to_toml(default)}"))
+    return panels
+
+
+def to_toml(value: Any) -> str:
+    """A value as TOML writes it."""
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def accepts(options: type[Options], *, without: Sequence[str] = ()) -> Callable[[Any], Any]:
+    """Show in `help()` the keywords that a function takes as `**options`.
+
+    Parameters
+    ----------
+    options
+        The class that validates them.
+    without
+        Fields that the function sets itself.
+    """
+
+    def decorate(function: Any) -> Any:
+        signature = inspect.signature(function)
+        shown = [one for one in options.parameters().values() if one.name not in without]
+        own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+        added = [
+            inspect.Parameter(
+                one.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=inspect.Parameter.empty if one.required else one.default,
+                annotation=options.model_fields[one.name].annotation,
+            )
+            for one in shown
+            if one.name not in signature.parameters
+        ]
+        function.__signature__ = signature.replace(parameters=[*own, *added])
+        lines = [f"{one.name}\n    {one.help}" for one in shown]
+        head = inspect.cleandoc(function.__doc__ or "")
+        function.__doc__ = "\n".join([head, "", "Options", "-------", *lines])
+        return function
+
+    return decorate
+
+
+@cache
+def _parameters(options: type[Options]) -> dict[str, Parameter]:
+    found = [_parameter(name, field) for name, field in options.model_fields.items()]
+    return {one.name: one for one in sorted(found, key=lambda one: one.last)}
+
+
+def _parameter(name: str, field: FieldInfo) -> Parameter:
+    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+    declared: Any = extra.get("option", {})
+    known = {one.name for one in fields(Parameter)}
+    hints = {hint: value for hint, value in declared.items() if hint in known}
+    item, several = _item_type(field.annotation)
+    members = get_args(item)
+    if get_origin(item) is Literal:
+        hints["choices"] = hints.get("choices") or members
+        item = str
+    elif Path in members and str in members:
+        hints["path"] = True
+        item = str
+    required = field.default is PydanticUndefined and field.default_factory is None
+    return Parameter(
+        **{
+            **dict.fromkeys(("minimum", "choices", "suggestions", "metavar")),
+            **dict.fromkeys(("argument", "separated", "path", "last"), False),
+            "cli": bool(declared),
+            "panel": "",
+            **hints,
+            "name": name,
+            "key": hints.get("key") or name.replace("_", "-"),
+            "type": item,
+            "several": several,
+            "default": None if required else field.get_default(call_default_factory=True),
+            "required": required,
+            "help": field.description or "",
+        }
+    )
+
+
+def _item_type(annotation: Any) -> tuple[Any, bool]:
+    """The type of a value, or of each of several, without None."""
+    members = [one for one in get_args(annotation) if one is not NoneType]
+    if NoneType in get_args(annotation) and len(members) == 1:
+        return _item_type(members[0])
+    if get_origin(annotation) is tuple and len(members) == 2 and members[1] is Ellipsis:
+        return _item_type(members[0])[0], True
+    return annotation, False
+
+
+def _explain(options: type[Options], error: ValidationError, values: Mapping[str, Any]) -> UnmaskError:
+    """The first mistake, as an error for the user; what is missing comes after what is wrong."""
+    first = min(error.errors(include_url=False), key=lambda one: one["type"] == "missing")
+    name = str(first["loc"][0]) if first["loc"] else ""
+    if name not in options.parameters():
+        if first["type"] != "extra_forbidden":  # a check of the whole model
+            return UnmaskError(str(first.get("ctx", {}).get("error", first["msg"])))
+        try:
+            one_of(name, options.parameters(), "option")
+        except UnmaskError as unknown:
+            return unknown
+    parameter = options.parameters()[name]
+    if first["type"] == "missing":
+        return OptionError(parameter, f"is missing; give {parameter.expected(quoted=False)}")
+    value = values.get(name, first["input"])
+    if first["type"] in ("value_error", "assertion_error"):
+        return OptionError(parameter, str(first["ctx"]["error"]), value)
+    return OptionError(parameter, "", value)
+
+
+def _resolve(folder: Path, parameter: Parameter, value: Any) -> Any:
+    """A value from a file, with its paths relative to the folder of the file."""
+    if isinstance(value, list):
+        return tuple(_resolve(folder, parameter, item) for item in value)
+    if parameter.type is Path:
+        return folder / Path(value).expanduser()
+    if not (parameter.path and isinstance(value, str)) or value in parameter.names:
+        return value
+    place = folder / Path(value).expanduser()
+    if place.exists():
+        return str(place)
+    if value.startswith((".", "~")):
+        return str(place.absolute())  # so that it is not taken for the name of something else
+    return str(place) if Path(value).suffix.lower() == ".csv" else value

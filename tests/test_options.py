@@ -1,0 +1,258 @@
+"""Options: declared once, the same from the command line, a file and Python; every mistake is one clear line."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from unmask.cli.generate import add_command, with_options
+from unmask.errors import UnmaskError
+from unmask.options import LoadOptions, Options, accepts, option, read_toml, toml_template
+
+
+class BakeOptions(LoadOptions):
+    """How to bake."""
+
+    flour: str = option(help="The flour.", argument=True, path=True, suggestions=("spelt", "rye"))
+    extras: tuple[str | Path, ...] = option((), "What goes in as well: raisins, or a CSV file.", key="extra")
+    minutes: int = option(30, "How long.", minimum=1, panel="Oven")
+    heat: float = option(180.0, "How hot.", panel="Oven")
+    eggs: int | None = option(None, "How many eggs. Default: as the flour needs.", minimum=0)
+    crust: Literal["thin", "thick"] = option("thin", "The crust.")
+    style: str = option("plain", "The style.", choices=lambda: ("plain", "braided"))
+    recipe: Path | None = option(None, "A recipe to follow.")
+    vegan: bool = option(False, "Use no eggs or milk.")
+    preheat: bool = option(True, "Do not heat the oven first.")
+    steps: tuple[float, ...] = option((0.5, 1.0), "When to look.", separated=True)
+    helper: Any = option(None, "For Python only.", cli=False)
+
+
+def _source() -> type[Options]:
+    return BakeOptions
+
+
+def _read(path: Path, options: type[Options]) -> dict[str, Any]:
+    return read_toml(path, options)
+
+
+@pytest.fixture
+def baked() -> list[Any]:
+    """What the command was called with."""
+    return []
+
+
+@pytest.fixture
+def app(baked: list[Any]) -> typer.Typer:
+    """An app with one command that is generated."""
+    app = typer.Typer(rich_markup_mode="markdown")
+
+    @with_options(_source, read_config=_read)
+    def bake(
+        options: BakeOptions,
+        config: Annotated[Path | None, typer.Option(help="A file.")] = None,
+        as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    ) -> None:
+        """Bake bread."""
+        baked.extend([options, config, as_json])
+
+    add_command(app, "bake", bake)
+    add_command(app, "again", bake)
+    return app
+
+
+def _run(app: typer.Typer, *words: str) -> Any:
+    return CliRunner().invoke(app, ["bake", *words], env={"TERMINAL_WIDTH": "120"})
+
+
+def test_command_line_toml_and_python_give_the_same(app: typer.Typer, baked: list[Any], tmp_path: Path) -> None:
+    typed = (
+        "spelt --extra raisins --extra seeds.csv --minutes 40 --heat 200 --eggs 0 --crust thick --style braided"
+        " --recipe r.txt --vegan --no-preheat --steps .1,.2 --device cpu --json"
+    )
+    done = _run(app, *typed.split())
+    assert done.exception is None, done.output
+    expected = BakeOptions(
+        flour="spelt",
+        extras=("raisins", "seeds.csv"),
+        minutes=40,
+        heat=200,
+        eggs=0,
+        crust="thick",
+        style="braided",
+        recipe="r.txt",  # type: ignore[arg-type]  # converted
+        vegan=True,
+        preheat=False,
+        steps=(0.1, 0.2),
+        device="cpu",
+    )
+    assert baked == [expected, None, True]
+    assert expected.recipe == Path("r.txt")
+    file = tmp_path / "bake.toml"
+    file.write_text(
+        'flour = "spelt"\nextra = ["raisins", "seeds.csv"]\nminutes = 40\nheat = 200\neggs = 0\ncrust = "thick"\n'
+        'style = "braided"\nrecipe = "r.txt"\nvegan = true\npreheat = false\nsteps = ".1,.2"\ndevice = "cpu"\n'
+    )
+    read = BakeOptions(**read_toml(file, BakeOptions))
+    in_folder = {"extras": ("raisins", str(tmp_path / "seeds.csv")), "recipe": tmp_path / "r.txt"}
+    assert read == expected.replace(**in_folder)
+
+
+def test_what_is_typed_wins_over_the_file(app: typer.Typer, baked: list[Any], tmp_path: Path) -> None:
+    file = tmp_path / "bake.toml"
+    file.write_text("minutes = 40\neggs = 3\nvegan = true\n")
+    done = _run(app, "rye", "--config", str(file), "--minutes", "30")
+    assert done.exception is None, done.output
+    options = baked[0]
+    assert (options.flour, options.minutes, options.eggs, options.vegan) == ("rye", 30, 3, True)
+
+
+def test_defaults_are_those_of_the_class(app: typer.Typer, baked: list[Any]) -> None:
+    assert _run(app, "rye").exception is None
+    assert baked == [BakeOptions(flour="rye"), None, False]
+    assert baked[0].loading == LoadOptions()
+
+
+def test_help_shows_names_defaults_panels_and_limits(app: typer.Typer) -> None:
+    said = _run(app, "--help").output
+    for part in ("flour", "--extra", "Oven", "[default: 30]", "x>=1", "[default: thin]", "--no-preheat", "0.5,1"):
+        assert part in said, part
+    assert "--helper" not in said
+    assert "--extras" not in said
+    assert said.index("--vegan") < said.index("--json") < said.index("--device")
+
+
+@pytest.mark.parametrize(
+    ("values", "line"),
+    [
+        ({"flour": 3}, "flour is 3; give a text"),
+        ({"minutes": "ten"}, "minutes is 'ten'; give a whole number"),
+        ({"minutes": True}, "minutes is True; give a whole number"),
+        ({"minutes": 1.5}, "minutes is 1.5; give a whole number"),
+        ({"minutes": 0}, "minutes is 0; give 1 or more"),
+        ({"eggs": -1}, "eggs is -1; give 0 or more"),
+        ({"heat": "hot"}, "heat is 'hot'; give a number"),
+        ({"vegan": "yes"}, "vegan is 'yes'; give True or False"),
+        ({"recipe": 3}, "recipe is 3; give a path"),
+        ({"extras": [3]}, "extras is [3]; give a list of texts"),
+        ({"steps": "1,x"}, "steps is '1,x'; give numbers such as 1,2"),
+        ({"crust": "thik"}, "unknown crust 'thik'; did you mean 'thick'?"),
+        ({"style": "round"}, "unknown style 'round'; choose from: plain, braided"),
+        ({"minuets": 3}, "unknown option 'minuets'; did you mean 'minutes'?"),
+        ({"extra": "raisins"}, "unknown option 'extra'; did you mean 'extras'?"),
+    ],
+)
+def test_mistakes_in_python(values: dict[str, Any], line: str) -> None:
+    with pytest.raises(UnmaskError) as raised:
+        BakeOptions(**({"flour": "rye"} | values))
+    assert str(raised.value) == line
+
+
+def test_a_required_option_is_missing(app: typer.Typer) -> None:
+    with pytest.raises(UnmaskError, match="flour is missing; give a text"):
+        BakeOptions()
+    assert "Missing argument" in _run(app).output
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("minutes = 0", "minutes is 0; give 1 or more"),
+        ("vegan = 'yes'", 'vegan is "yes"; give true or false'),
+        ("extra = [1]", "extra is [1]; give a list of texts in quotes"),
+        ("minuets = 3", "unknown setting 'minuets'; did you mean 'minutes'?"),
+        ("crust = 'thik'", "unknown crust 'thik'; did you mean 'thick'?"),
+        ("[oven]\nminutes = 3", "[oven] is a table; write settings without tables"),
+        ("allow-pickle = true\nallow_pickle = true", "allow-pickle is there twice, with - and with _; leave one"),
+    ],
+)
+def test_mistakes_in_a_file(tmp_path: Path, text: str, line: str) -> None:
+    file = tmp_path / "bake.toml"
+    file.write_text(text)
+    with pytest.raises(UnmaskError) as raised:
+        read_toml(file, BakeOptions)
+    assert str(raised.value) == f"{file}: {line}"
+
+
+def test_mistakes_on_the_command_line(app: typer.Typer) -> None:
+    assert str(_run(app, "rye", "--style", "braidet").exception) == "unknown style 'braidet'; did you mean 'braided'?"
+    assert str(_run(app, "rye", "--steps", "1,x").exception) == "--steps is '1,x'; give numbers such as 1,2"
+    for words in (["--minutes", "0"], ["--minutes", "ten"], ["--minuets", "3"]):
+        assert _run(app, "rye", *words).exit_code == 2
+
+
+def test_paths_in_a_file_are_relative_to_it(tmp_path: Path) -> None:
+    (tmp_path / "near").mkdir()
+    file = tmp_path / "bake.toml"
+    for flour, place in {"rye": "rye", "near": tmp_path / "near", "./gone": tmp_path / "gone", "a/b": "a/b"}.items():
+        file.write_text(f'flour = "{flour}"\nrecipe = ""\nextra = []\n')
+        assert read_toml(file, BakeOptions) == {"flour": str(place)}
+
+
+def test_values_are_converted_where_nothing_can_go_wrong() -> None:
+    options = BakeOptions(flour=Path("here"), extras="raisins", minutes=np.int64(5), steps="1, 2 3")  # type: ignore[arg-type]
+    assert (options.flour, options.extras, options.minutes) == ("here", ("raisins",), 5)
+    assert options.steps == (1.0, 2.0, 3.0)
+    assert BakeOptions(flour="rye", extras=["raisins"]).extras == ("raisins",)  # type: ignore[arg-type]
+
+
+def test_text_is_read_by_type() -> None:
+    assert BakeOptions.parse_text({"minutes": "5", "vegan": "yes", "heat": "2e2", "recipe": "r.txt"}) == {
+        "minutes": 5,
+        "vegan": True,
+        "heat": 200.0,
+        "recipe": Path("r.txt"),
+    }
+    with pytest.raises(UnmaskError, match=r"^--set minutes is '1\.5'; give a whole number$"):
+        BakeOptions.parse_text({"minutes": "1.5"}, prefix="--set ")
+    with pytest.raises(UnmaskError, match="did you mean 'minutes'"):
+        BakeOptions.parse_text({"minuets": "1.5"})
+
+
+def test_options_are_immutable_hashable_and_can_be_sent() -> None:
+    options = BakeOptions(flour="rye")
+    assert pickle.loads(pickle.dumps(options)) == options
+    assert {options: 1}[options.replace(minutes=30)] == 1
+    with pytest.raises(UnmaskError, match="minutes is 0"):
+        options.replace(minutes=0)
+    with pytest.raises(Exception, match="frozen"):
+        options.minutes = 3
+
+
+def test_the_template_sets_every_option_to_its_default(tmp_path: Path) -> None:
+    panels = toml_template(one for one in BakeOptions.parameters().values() if one.cli and not one.required)
+    assert list(panels) == ["", "Oven"]
+    file = tmp_path / "all.toml"
+    file.write_text("\n".join(line for panel in panels.values() for _, line in panel))
+    assert BakeOptions(flour="rye", **read_toml(file, BakeOptions)) == BakeOptions(flour="rye")
+
+
+def test_help_in_python_teaches_the_keywords() -> None:
+    @accepts(BakeOptions, without=("flour",))
+    def bake(flour: str, **options: Any) -> BakeOptions:
+        """Bake bread."""
+        return BakeOptions(flour=flour, **options)
+
+    assert "How hot." in str(bake.__doc__)
+    assert bake("rye", heat=200).heat == 200
+    shown = inspect.signature(bake).parameters
+    assert shown["minutes"].default == 30
+    assert next(iter(shown)) == "flour"
+    assert "options" not in shown
+
+
+def test_completion_comes_from_the_fields(app: typer.Typer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["bakery"])
+    command: Any = typer.main.get_command(app).commands["bake"]  # type: ignore[attr-defined]
+    by_name = {one.name: one for one in command.params}
+    context = command.make_context("bake", ["rye"])
+    assert [one.value for one in by_name["style"].shell_complete(context, "br")] == ["braided"]
+    assert [one.value for one in by_name["crust"].shell_complete(context, "")] == ["thin", "thick"]
+    assert [one.value for one in by_name["flour"].shell_complete(context, "s")] == ["spelt"]
