@@ -97,7 +97,7 @@ def _trained(model: Path, out: Path) -> list[str]:
     said: list[str] = []
     settings = Settings(epochs=1, learning_rate=1e-12, batch_size=12, weight_decay=0.0)
     run(
-        Request(task="nli", model=str(model), out=out, settings=settings, loading=LoadOptions("cpu")),
+        Request(task="nli", model=str(model), out=out, settings=settings, loading=LoadOptions(device="cpu")),
         data=Splits(PAIRS, PAIRS, ()),
         say=said.append,
     )

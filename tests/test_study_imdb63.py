@@ -45,7 +45,7 @@ from unmask.studies.imdb63.study import Plan, Request, plan
 from unmask.training import adapters, examples
 
 Folder = Callable[[str], Path]
-CPU = LoadOptions("cpu", offline=True)
+CPU = LoadOptions(device="cpu", offline=True)
 TRAINED, TESTED = 40, 24
 
 

@@ -46,7 +46,7 @@ from unmask.training.examples import Example, Splits
 
 GOLD = Path(__file__).parent / "gold" / "anantaprayoon_2024.csv"
 SIZES = {"en": (1000, 1000, 3420), "ja": (1000, 1000, 3420), "zh": (1000, 1000, 3320)}
-CPU = LoadOptions("cpu", offline=True)
+CPU = LoadOptions(device="cpu", offline=True)
 SENTENCES = 3
 
 

@@ -73,7 +73,7 @@ def rates_of(settings: Settings, folder: Path) -> list[float]:
     task = Classification(tokenizer, ["a", "b"], 16)
     features = task.features([Example(TEXT, label=label) for label in "abab"])
     config = bert_of(tokenizer, seed=1, hidden=32, layers=1).config
-    accelerator = make_accelerator(settings, LoadOptions("cpu"))
+    accelerator = make_accelerator(settings, LoadOptions(device="cpu"))
     found: list[float] = []
 
     def note(optimizer: Any, *_: Any) -> None:
@@ -115,7 +115,7 @@ def test_training_reads_no_more_than_loading_allows(claimed: int, asked: int, le
         tmp_path / "out",
         max_length=asked,
         settings=settings,
-        loading=LoadOptions("cpu", offline=True),
+        loading=LoadOptions(device="cpu", offline=True),
     )
     record = run(request, data=Splits(texts, texts, ()))
     assert record is not None

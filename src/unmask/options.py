@@ -23,17 +23,18 @@ from functools import cache
 from os import PathLike
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, ValidationInfo, field_validator
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from unmask.errors import UnmaskError, one_of
+from unmask.errors import UnmaskError, close_to, one_of
 
 Names = Iterable[str] | Callable[[], Iterable[str]]
 """Names, or a function that lists them when they are needed."""
 
+Part = TypeVar("Part", bound="Options")
 COMMAND_LINE = "--"
 """What stands before the name of an option in messages about the command line."""
 
@@ -55,7 +56,12 @@ class Parameter:
     help: str
     panel: str
     """The heading above it in the help; empty for the main one."""
+    default_text: str
+    """What the help says of the default, if it depends on other options."""
     minimum: float | None
+    maximum: float | None
+    above: float | None
+    below: float | None
     choices: Names | None
     """The only values that are allowed; they complete, too."""
     suggestions: Names | None
@@ -114,12 +120,38 @@ class Parameter:
             return text
 
     def check_choice(self, value: Any) -> None:
-        """Refuse a value that is not among the choices; `did you mean` included."""
+        """Refuse a text that is not among the choices, and name the one that may be meant."""
         if self.choices is None:
             return
         for item in value if isinstance(value, tuple) else (value,):
-            if isinstance(item, str):
-                one_of(item, self.names, self.key.replace("-", " "))
+            if isinstance(item, str) and item not in self.names:
+                close = close_to(item, self.names)
+                advice = f"did you mean {close!r}?" if close else f"choose from: {', '.join(self.names)}"
+                raise OptionError(self, item, advice)
+
+    def check_range(self, value: Any) -> None:
+        """Refuse a number that is out of range."""
+        low, high, above, below = self.minimum, self.maximum, self.above, self.below
+        if value is None or (low, high, above, below) == (None, None, None, None):
+            return
+        for item in value if self.several else (value,):
+            if (
+                (low is not None and item < low)
+                or (high is not None and item > high)
+                or (above is not None and item <= above)
+                or (below is not None and item >= below)
+            ):
+                raise OptionError(self, value, f"give {self._range()}")
+
+    def _range(self) -> str:
+        end = f" to {self.maximum:g}" if self.maximum is not None else ""
+        if self.below is not None:
+            end = f" to below {self.below:g}" if self.above is None else f" and below {self.below:g}"
+        if self.above is not None:
+            return f"a number above {self.above:g}{end}"
+        if self.minimum is None:
+            return f"a number up{end}"
+        return f"a number from {self.minimum:g}{end}" if end else f"{self.minimum:g} or more"
 
     def expected(self, *, quoted: bool) -> str:
         """What a value has to be; `quoted`: as TOML writes it."""
@@ -139,25 +171,27 @@ class Parameter:
 class OptionError(UnmaskError):
     """A value that an option cannot have; it can be described for Python, the command line or a file."""
 
-    def __init__(self, parameter: Parameter, problem: str, value: Any = None) -> None:
-        """Take the option, and either the problem (`is missing; …`) or, if that is empty, the wrong value."""
-        self.parameter, self.problem, self.value = parameter, problem, value
+    def __init__(self, parameter: Parameter, value: Any, advice: str = "", *, missing: bool = False) -> None:
+        """Take the option, its value, and what to do, if the type of the option does not say that."""
+        self.parameter, self.value, self.advice, self.missing = parameter, value, advice, missing
         super().__init__(self.describe(""))
 
-    @property
-    def is_missing(self) -> bool:
-        """Whether the option was not given at all."""
-        return self.problem.startswith("is missing")
-
     def describe(self, prefix: str) -> str:
-        """The error in one line: `prefix` is what stands before the name of the option, nothing for Python."""
-        one, quoted = self.parameter, prefix.endswith(": ")
-        name = one.name if not prefix else one.key
-        label = name.upper() if one.argument and prefix == COMMAND_LINE else f"{prefix}{name}"
-        if self.problem.startswith("is missing"):
-            return f"{label} {self.problem}"
-        value = to_toml(self.value) if quoted else repr(self.value)
-        return f"{label} is {value}; give {self.problem or one.expected(quoted=quoted)}"
+        """The error in one line.
+
+        Parameters
+        ----------
+        prefix
+            What stands before the name of the option: `--`, `audit.toml: `, or nothing for Python.
+        """
+        parameter, quoted = self.parameter, prefix.endswith(": ")
+        name = parameter.key if prefix else parameter.name
+        label = name.upper() if parameter.argument and prefix == COMMAND_LINE else f"{prefix}{name}"
+        advice = self.advice or f"give {parameter.expected(quoted=quoted)}"
+        if self.missing:
+            return f"{label} is missing; {advice}"
+        shown = f"{self.value:g}" if isinstance(self.value, float) else repr(self.value)
+        return f"{label} is {to_toml(self.value) if quoted else shown}; {advice}"
 
 
 def option(
@@ -166,7 +200,11 @@ def option(
     *,
     panel: str = "",
     key: str = "",
+    default_text: str = "",
     minimum: float | None = None,
+    maximum: float | None = None,
+    above: float | None = None,
+    below: float | None = None,
     choices: Names | None = None,
     suggestions: Names | None = None,
     argument: bool = False,
@@ -188,8 +226,12 @@ def option(
         The heading above the option in the help.
     key
         The name on the command line and in TOML files, if it is not the field name with hyphens.
-    minimum
-        The smallest number that is allowed.
+    default_text
+        What the help says of the default, if it depends on other options.
+    minimum, maximum
+        The smallest and the largest number that are allowed.
+    above, below
+        The same, where the number itself is not allowed.
     choices
         The only values that are allowed, or a function that lists them.
     suggestions
@@ -210,7 +252,11 @@ def option(
     hints = {
         "panel": panel,
         "key": key,
+        "default_text": default_text,
         "minimum": minimum,
+        "maximum": maximum,
+        "above": above,
+        "below": below,
         "choices": choices,
         "suggestions": suggestions,
         "argument": argument,
@@ -231,6 +277,7 @@ class Options(BaseModel):
         frozen=True,
         strict=True,
         validate_default=True,
+        allow_inf_nan=False,
         arbitrary_types_allowed=True,
         defer_build=True,  # a class costs little until it is used, which keeps --help quick
         protected_namespaces=(),  # an option may be called model_…
@@ -278,7 +325,7 @@ class Options(BaseModel):
             try:
                 found[parameter.name] = TypeAdapter(annotation).validate_strings(text)
             except ValidationError:
-                raise UnmaskError(OptionError(parameter, "", text).describe(prefix)) from None
+                raise UnmaskError(OptionError(parameter, text).describe(prefix)) from None
         return found
 
     @classmethod
@@ -289,6 +336,10 @@ class Options(BaseModel):
         if key not in known and name in cls.parameters():
             return cls.parameters()[name]
         return known[one_of(key, known, what)]
+
+    def part(self, options: type[Part]) -> Part:
+        """The options that a base class declares, alone."""
+        return options(**{name: getattr(self, name) for name in options.model_fields})
 
     def replace(self, **changes: Any) -> Self:
         """A copy with some values changed; unlike `model_copy` it is validated."""
@@ -304,12 +355,8 @@ class Options(BaseModel):
 
     @field_validator("*", mode="after")
     @classmethod
-    def _check_minimum(cls, value: Any, info: ValidationInfo) -> Any:
-        parameter = cls.parameters()[str(info.field_name)]
-        if parameter.minimum is not None and value is not None:
-            for item in value if parameter.several else (value,):
-                if item < parameter.minimum:
-                    raise OptionError(parameter, f"{parameter.minimum:g} or more", value)
+    def _check_range(cls, value: Any, info: ValidationInfo) -> Any:
+        cls.parameters()[str(info.field_name)].check_range(value)
         return value
 
 
@@ -321,12 +368,10 @@ class LoadOptions(Options):
     allow_pickle: bool = option(False, "Load pickled weights. A pickle can run code of its author.", last=True)
     allow_remote_code: bool = option(False, "Run Python code that comes with the model.", last=True)
 
-    LOADING: ClassVar[tuple[str, ...]] = ("device", "offline", "allow_pickle", "allow_remote_code")
-
     @property
     def loading(self) -> LoadOptions:
         """These options alone, where a command has others beside them."""
-        return LoadOptions(**{name: getattr(self, name) for name in self.LOADING})
+        return self.part(LoadOptions)
 
 
 def read_toml(path: Path, options: type[Options]) -> dict[str, Any]:
@@ -363,7 +408,7 @@ def check_given(options: type[Options], values: Mapping[str, Any], *, prefix: st
     try:
         options(**values)
     except OptionError as error:
-        if not error.is_missing:
+        if not error.missing:
             raise UnmaskError(error.describe(prefix)) from None
     except UnmaskError as error:
         raise UnmaskError(f"{prefix}{error}") from None
@@ -441,10 +486,11 @@ def _parameter(name: str, field: FieldInfo) -> Parameter:
     required = field.default is PydanticUndefined and field.default_factory is None
     return Parameter(
         **{
-            **dict.fromkeys(("minimum", "choices", "suggestions", "metavar")),
+            **dict.fromkeys(("minimum", "maximum", "above", "below", "choices", "suggestions", "metavar")),
             **dict.fromkeys(("argument", "separated", "path", "last"), False),
             "cli": bool(declared),
             "panel": "",
+            "default_text": "",
             **hints,
             "name": name,
             "key": hints.get("key") or name.replace("_", "-"),
@@ -480,11 +526,9 @@ def _explain(options: type[Options], error: ValidationError, values: Mapping[str
             return unknown
     parameter = options.parameters()[name]
     if first["type"] == "missing":
-        return OptionError(parameter, f"is missing; give {parameter.expected(quoted=False)}")
-    value = values.get(name, first["input"])
-    if first["type"] in ("value_error", "assertion_error"):
-        return OptionError(parameter, str(first["ctx"]["error"]), value)
-    return OptionError(parameter, "", value)
+        return OptionError(parameter, None, missing=True)
+    advice = str(first["ctx"]["error"]) if first["type"] == "value_error" else ""
+    return OptionError(parameter, values.get(name, first["input"]), advice)
 
 
 def _resolve(folder: Path, parameter: Parameter, value: Any) -> Any:

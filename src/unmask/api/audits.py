@@ -159,7 +159,9 @@ def audit(
         contrasts=contrasts,
         workspace=path_of(workspace),
         seed=seed,
-        loading=LoadOptions(device, offline, allow_pickle, allow_remote_code),
+        loading=LoadOptions(
+            device=device, offline=offline, allow_pickle=allow_pickle, allow_remote_code=allow_remote_code
+        ),
     )
     return Audit(auditing.run(model, settings, progress=progress))
 

@@ -165,7 +165,9 @@ def compare(
         ),
         classifiers=Path(classifiers),
         seed=seed,
-        loading=LoadOptions(device, offline, allow_pickle, allow_remote_code),
+        loading=LoadOptions(
+            device=device, offline=offline, allow_pickle=allow_pickle, allow_remote_code=allow_remote_code
+        ),
     )
     sides = [auditing.Findings(one.result, one.items) if isinstance(one, Audit) else one for one in (before, *after)]
     found = job.run(sides[0], sides[1:], settings, progress=progress, say=say, watch=watch)

@@ -49,6 +49,8 @@ def mitigate(
         language=language,
         seed=seed,
         restart=restart,
-        loading=LoadOptions(device, offline, allow_pickle, allow_remote_code),
+        loading=LoadOptions(
+            device=device, offline=offline, allow_pickle=allow_pickle, allow_remote_code=allow_remote_code
+        ),
     )
     return run(request, progress=progress)

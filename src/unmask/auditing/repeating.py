@@ -36,7 +36,7 @@ def settings_of(result: AuditResult) -> Settings:
         languages=tuple(languages),
         protocol=result.measurements[0].protocol,
         seed=result.seed,
-        loading=LoadOptions() if device == AS_LOADED else LoadOptions(device),
+        loading=LoadOptions() if device == AS_LOADED else LoadOptions(device=device),
         **own,
     )
     return dataclasses.replace(settings, corpora=(*_named(result, settings), *_vocabularies(result, settings)))

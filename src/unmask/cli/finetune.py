@@ -106,7 +106,9 @@ def command(
         lora_rank=lora_rank,
         restart=restart,
         settings=settings,
-        loading=LoadOptions(device, offline, allow_pickle, allow_remote_code),
+        loading=LoadOptions(
+            device=device, offline=offline, allow_pickle=allow_pickle, allow_remote_code=allow_remote_code
+        ),
     )
     with training() as (say, watch):
         record = run(request, watch=watch, say=say)

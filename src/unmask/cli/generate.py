@@ -152,8 +152,10 @@ def _typer_parameter(one: Parameter) -> inspect.Parameter:
     if kind not in (bool, int, float, str, Path):
         raise TypeError(f"the option {one.name} has the type {kind}, which cannot be typed; declare it with cli=False")
     settings: dict[str, Any] = {"help": one.help, "metavar": one.metavar, "rich_help_panel": one.panel or None}
-    if one.minimum is not None and not several and not one.separated:
-        settings["min"] = one.minimum
+    if one.default_text:
+        settings["show_default"] = one.default_text
+    if kind is int and not several:  # the help shows the range; of other numbers, validation says it
+        settings |= {"min": one.minimum, "max": one.maximum}
     if one.choices is not None or one.suggestions is not None:
         settings["autocompletion"] = _completer(one)
     default = _shown_default(one)

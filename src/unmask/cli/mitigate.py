@@ -94,7 +94,9 @@ def command(
         language=language,
         seed=seed,
         restart=restart,
-        loading=LoadOptions(device, offline, allow_pickle, allow_remote_code),
+        loading=LoadOptions(
+            device=device, offline=offline, allow_pickle=allow_pickle, allow_remote_code=allow_remote_code
+        ),
     )
     request.check()
     with training() as (say, watch), bar("Working through the text") as progress:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, TypeVar
 
@@ -42,7 +41,7 @@ def _again(subject: Subject, loading: LoadOptions, load: Callable[[LoadOptions],
     if subject.model is None:
         raise UnmaskError(f"{subject.name} is known by its scores alone")
     if not subject.audited:  # its name stands in a file that may be a stranger's: what you allow is not for that
-        loading = replace(loading, allow_pickle=False, allow_remote_code=False)
+        loading = loading.replace(allow_pickle=False, allow_remote_code=False)
     try:
         model = load(loading)
     except UnmaskError as error:

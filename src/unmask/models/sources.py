@@ -18,23 +18,12 @@ from unmask import embedded
 from unmask.errors import UnmaskError, close_to
 from unmask.library_warnings import hide_deprecations
 from unmask.models.records import ADAPTER, CONFIG, MITIGATION, trusted
+from unmask.options import LoadOptions as LoadOptions
 from unmask.results.storage import RESULT
 
 ADAPTER_WEIGHTS = "adapter_model.safetensors"
 TOKENIZER_FILES = ("tokenizer*", "vocab*", "*.model", "*.vocab")
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
-
-
-@dataclass(frozen=True)
-class LoadOptions:
-    """What loading may do, and where the model goes."""
-
-    device: str = "auto"
-    offline: bool = False
-    allow_pickle: bool = False
-    """Load weights in pickle files, which can run code of their author's."""
-    allow_remote_code: bool = False
-    """Run Python code that comes with the model."""
 
 
 @dataclass(frozen=True)

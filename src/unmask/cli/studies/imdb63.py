@@ -109,6 +109,8 @@ def command(
         max_length=max_length,
         lists=lists,
         seed=seed,
-        loading=LoadOptions(device, offline, allow_pickle, allow_remote_code),
+        loading=LoadOptions(
+            device=device, offline=offline, allow_pickle=allow_pickle, allow_remote_code=allow_remote_code
+        ),
     )
     carry_out(api.run_study, request, out, Engine(engine, address, cpus, gpus), as_json=as_json)

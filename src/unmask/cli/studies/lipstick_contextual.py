@@ -96,6 +96,8 @@ def command(
         words=words,
         contrasts=contrasts,
         seed=seed,
-        loading=LoadOptions(device, offline, allow_pickle, allow_remote_code),
+        loading=LoadOptions(
+            device=device, offline=offline, allow_pickle=allow_pickle, allow_remote_code=allow_remote_code
+        ),
     )
     carry_out(api.run_lipstick_study, request, out, Engine(engine, address, cpus, gpus), as_json=as_json)

@@ -74,7 +74,9 @@ def command(
         epochs=epochs,
         learning_rate=learning_rate,
         batch_size=batch_size,
-        loading=LoadOptions(device, offline, allow_pickle, allow_remote_code),
+        loading=LoadOptions(
+            device=device, offline=offline, allow_pickle=allow_pickle, allow_remote_code=allow_remote_code
+        ),
         study=NAME,
     )
     carry_out(api.run_meta_study, request, out, Engine(engine, address, cpus, gpus), as_json=as_json)

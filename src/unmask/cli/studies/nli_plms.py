@@ -101,6 +101,8 @@ def command(
         limit=limit,
         sentences=sentences,
         seed=seed,
-        loading=LoadOptions(device, offline, allow_pickle, allow_remote_code),
+        loading=LoadOptions(
+            device=device, offline=offline, allow_pickle=allow_pickle, allow_remote_code=allow_remote_code
+        ),
     )
     carry_out(api.run_inference_study, request, out, Engine(engine, address, cpus, gpus), as_json=as_json)
