@@ -60,6 +60,7 @@ def app(baked: list[Any]) -> typer.Typer:
     def bake(
         options: BakeOptions,
         config: Annotated[Path | None, typer.Option(help="A file.")] = None,
+        *,
         as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     ) -> None:
         """Bake bread."""
@@ -124,10 +125,11 @@ def test_defaults_are_those_of_the_class(app: typer.Typer, baked: list[Any]) -> 
 
 def test_help_shows_names_defaults_panels_and_limits(app: typer.Typer) -> None:
     said = _run(app, "--help").output
-    for part in ("flour", "--extra", "Oven", "[default: 30]", "x>=1", "[default: thin]", "--no-preheat", "0.5,1"):
+    for part in ("flour", "--extra", "Oven", "[default: 30]", "[default: thin]", "--no-preheat", "0.5,1"):
         assert part in said, part
     assert "--helper" not in said
     assert "--extras" not in said
+    assert said.index("--config") < said.index("--extra")
     assert said.index("--vegan") < said.index("--json") < said.index("--device")
 
 
@@ -189,7 +191,8 @@ def test_mistakes_in_a_file(tmp_path: Path, text: str, line: str) -> None:
 def test_mistakes_on_the_command_line(app: typer.Typer) -> None:
     assert str(_run(app, "rye", "--style", "braidet").exception) == "--style is 'braidet'; did you mean 'braided'?"
     assert str(_run(app, "rye", "--steps", "1,x").exception) == "--steps is '1,x'; give numbers such as 1,2"
-    for words in (["--minutes", "0"], ["--minutes", "ten"], ["--minuets", "3"]):
+    assert str(_run(app, "rye", "--minutes", "0").exception) == "--minutes is 0; give 1 or more"
+    for words in (["--minutes", "ten"], ["--minuets", "3"]):
         assert _run(app, "rye", *words).exit_code == 2
 
 

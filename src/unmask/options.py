@@ -16,6 +16,7 @@ from __future__ import annotations
 import inspect
 import json
 import operator
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -34,7 +35,9 @@ from unmask.errors import UnmaskError, close_to, one_of
 Names = Iterable[str] | Callable[[], Iterable[str]]
 """Names, or a function that lists them when they are needed."""
 
+TextOrPath = str | Path
 Part = TypeVar("Part", bound="Options")
+Function = TypeVar("Function", bound=Callable[..., Any])
 COMMAND_LINE = "--"
 """What stands before the name of an option in messages about the command line."""
 
@@ -48,7 +51,7 @@ class Parameter:
     key: str
     """The name on the command line (after `--`) and in TOML files."""
     type: Any
-    """bool, int, float, str or Path: the type of the value, or of each value."""
+    """bool, int, float, str, Path or TextOrPath: the type of the value, or of each value."""
     several: bool
     """Whether it holds several values."""
     default: Any
@@ -430,7 +433,7 @@ def to_toml(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def accepts(options: type[Options], *, without: Sequence[str] = ()) -> Callable[[Any], Any]:
+def accepts(options: type[Options], *, without: Sequence[str] = ()) -> Callable[[Function], Function]:
     """Show in `help()` the keywords that a function takes as `**options`.
 
     Parameters
@@ -441,7 +444,7 @@ def accepts(options: type[Options], *, without: Sequence[str] = ()) -> Callable[
         Fields that the function sets itself.
     """
 
-    def decorate(function: Any) -> Any:
+    def decorate(function: Function) -> Function:
         signature = inspect.signature(function)
         shown = [one for one in options.parameters().values() if one.name not in without]
         own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
@@ -455,13 +458,18 @@ def accepts(options: type[Options], *, without: Sequence[str] = ()) -> Callable[
             for one in shown
             if one.name not in signature.parameters
         ]
-        function.__signature__ = signature.replace(parameters=[*own, *added])
-        lines = [f"{one.name}\n    {one.help}" for one in shown]
+        function.__signature__ = signature.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
+        lines = [f"{one.name}\n    {_as_python(one.help)}" for one in shown]
         head = inspect.cleandoc(function.__doc__ or "")
         function.__doc__ = "\n".join([head, "", "Options", "-------", *lines])
         return function
 
     return decorate
+
+
+def _as_python(help: str) -> str:
+    """Help with the keywords of Python in place of the options of the command line."""
+    return re.sub(r"--([a-z]+(?:-[a-z]+)*)", lambda found: found[1].replace("-", "_"), help)
 
 
 @cache
@@ -482,7 +490,7 @@ def _parameter(name: str, field: FieldInfo) -> Parameter:
         item = str
     elif Path in members and str in members:
         hints["path"] = True
-        item = str
+        item = TextOrPath
     required = field.default is PydanticUndefined and field.default_factory is None
     return Parameter(
         **{

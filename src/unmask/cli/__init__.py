@@ -25,7 +25,7 @@ from unmask.cli import (
     studies,
     verbose,
 )
-from unmask.cli.generate import GeneratedCommand
+from unmask.cli.generate import GeneratedCommand, add_command
 from unmask.errors import Stopped, UnmaskError
 from unmask.library_warnings import hide_deprecations
 
@@ -52,7 +52,7 @@ app.command("gate")(gate.command)
 app.command("card")(card.command)
 app.command("mitigate")(mitigate.command)
 app.command("finetune")(finetune.command)
-app.command("rewrite")(rewrite.command)
+add_command(app, "rewrite", rewrite.command)
 app.command("list")(listing.command)
 app.command("models")(models.command)
 app.add_typer(studies.app, name="study")
