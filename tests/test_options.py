@@ -212,11 +212,12 @@ def test_values_are_converted_where_nothing_can_go_wrong() -> None:
 
 
 def test_text_is_read_by_type() -> None:
-    assert BakeOptions.parse_text({"minutes": "5", "vegan": "yes", "heat": "2e2", "recipe": "r.txt"}) == {
+    assert BakeOptions.parse_text({"minutes": "5", "vegan": "yes", "heat": "2e2", "recipe": "r.txt", "eggs": 3}) == {
         "minutes": 5,
         "vegan": True,
         "heat": 200.0,
-        "recipe": Path("r.txt"),
+        "recipe": "r.txt",
+        "eggs": 3,
     }
     with pytest.raises(UnmaskError, match=r"^--set minutes is '1\.5'; give a whole number$"):
         BakeOptions.parse_text({"minutes": "1.5"}, prefix="--set ")

@@ -54,6 +54,8 @@ class Parameter:
     """bool, int, float, str, Path or TextOrPath: the type of the value, or of each value."""
     several: bool
     """Whether it holds several values."""
+    mapping: bool
+    """Whether it holds values by name, typed as NAME=VALUE."""
     default: Any
     required: bool
     help: str
@@ -90,10 +92,12 @@ class Parameter:
     @property
     def is_empty_by_default(self) -> bool:
         """Whether the default is to give nothing."""
-        return not self.required and self.default in (None, "", ())
+        return not self.required and self.default in (None, "", (), {})
 
     def convert(self, value: Any) -> Any:
         """Convert a value where nothing can go wrong; the rest is for strict validation to check."""
+        if self.mapping:
+            return self._convert_mapping(value)
         if not self.several or value is None:
             return self._convert_item(value)
         if self.separated and isinstance(value, str):
@@ -103,6 +107,20 @@ class Parameter:
         if isinstance(value, Iterable) and not isinstance(value, Mapping):
             return tuple(self._convert_item(item) for item in value)
         return value
+
+    def _convert_mapping(self, value: Any) -> Any:
+        """Read texts such as `NAME=VALUE`."""
+        if value is None or isinstance(value, Mapping):
+            return value
+        found: dict[str, str] = {}
+        for text in [value] if isinstance(value, str) else value:
+            name, sign, content = str(text).partition("=")
+            if not sign or not name.strip():
+                raise OptionError(self, text, f"give {self.metavar or 'NAME=VALUE'}")
+            if name.strip() in found:
+                raise OptionError(self, text, f"{name.strip()} is given twice; give it once")
+            found[name.strip()] = content.strip()
+        return found
 
     def _convert_item(self, item: Any) -> Any:
         if self.type is Path and isinstance(item, str | PathLike):
@@ -158,6 +176,8 @@ class Parameter:
 
     def expected(self, *, quoted: bool) -> str:
         """What a value has to be; `quoted`: as TOML writes it."""
+        if self.mapping:
+            return self.metavar or "NAME=VALUE"
         if quoted:
             kinds = {bool: "true or false", int: "a whole number", float: "a number", Path: "a path in quotes"}
             item = kinds.get(self.type, "a text in quotes")
@@ -297,7 +317,7 @@ class Options(BaseModel):
 
     @classmethod
     def parameters(cls) -> dict[str, Parameter]:
-        """All options by field name, those that commands share last."""
+        """All options by field name: required ones first, those that commands share last."""
         return _parameters(cls)
 
     @classmethod
@@ -319,16 +339,18 @@ class Options(BaseModel):
             raise UnmaskError(f"{prefix}{error}" if prefix.endswith(": ") else str(error)) from None
 
     @classmethod
-    def parse_text(cls, values: Mapping[str, str], *, prefix: str = "") -> dict[str, Any]:
-        """Read values that were typed as text, such as `epochs=1`, by field name or key."""
+    def parse_text(cls, values: Mapping[str, Any], *, what: str = "option", prefix: str = "") -> dict[str, Any]:
+        """Read values by field name or key, of which some may be typed as text: `epochs="1"` is `epochs=1`."""
         found = {}
-        for given, text in values.items():
-            parameter = cls.parameter_named(given)
-            annotation: Any = cls.model_fields[parameter.name].annotation
-            try:
-                found[parameter.name] = TypeAdapter(annotation).validate_strings(text)
-            except ValidationError:
-                raise UnmaskError(OptionError(parameter, text).describe(prefix)) from None
+        for given, value in values.items():
+            parameter = cls.parameter_named(given, what)
+            found[parameter.name] = value
+            if isinstance(value, str) and parameter.type in (bool, int, float):
+                try:
+                    found[parameter.name] = TypeAdapter(parameter.type).validate_strings(value)
+                except ValidationError:
+                    advice = "give yes or no" if parameter.type is bool else ""
+                    raise UnmaskError(OptionError(parameter, value, advice).describe(prefix)) from None
         return found
 
     @classmethod
@@ -388,11 +410,11 @@ def read_toml(path: Path, options: type[Options]) -> dict[str, Any]:
         raise UnmaskError(f"{path} is not TOML ({error}); see what unmask init writes") from None
     found: dict[str, Any] = {}
     for given, value in content.items():
-        if isinstance(value, dict):
-            raise UnmaskError(f"{path}: [{given}] is a table; write settings without tables")
         try:
             parameter = options.parameter_named(given, "setting")
         except UnmaskError as error:
+            if isinstance(value, dict):
+                raise UnmaskError(f"{path}: [{given}] is a table; write settings without tables") from None
             raise UnmaskError(f"{path}: {error}") from None
         if parameter.name in found:
             raise UnmaskError(f"{path}: {parameter.key} is there twice, with - and with _; leave one")
@@ -421,8 +443,10 @@ def toml_template(parameters: Iterable[Parameter]) -> dict[str, list[tuple[str, 
     """Options for a file to edit: by panel, the help of each and a line that sets it to its default."""
     panels: dict[str, list[tuple[str, str]]] = {"": []}
     for one in parameters:
-        default = ([] if one.several and not one.separated else "") if one.is_empty_by_default else one.default
-        if one.separated and default:
+        default = one.default
+        if one.is_empty_by_default:
+            default = [] if (one.several or one.mapping) and not one.separated else ""
+        elif one.separated:
             default = ",".join(map(str, default))
         panels.setdefault(one.panel, []).append((one.help, f"{one.key} = {to_toml(default)}"))
     return panels
@@ -475,7 +499,7 @@ def _as_python(help: str) -> str:
 @cache
 def _parameters(options: type[Options]) -> dict[str, Parameter]:
     found = [_parameter(name, field) for name, field in options.model_fields.items()]
-    return {one.name: one for one in sorted(found, key=lambda one: one.last)}
+    return {one.name: one for one in sorted(found, key=lambda one: (one.last, not one.required))}
 
 
 def _parameter(name: str, field: FieldInfo) -> Parameter:
@@ -484,6 +508,7 @@ def _parameter(name: str, field: FieldInfo) -> Parameter:
     known = {one.name for one in fields(Parameter)}
     hints = {hint: value for hint, value in declared.items() if hint in known}
     item, several = _item_type(field.annotation)
+    mapping = get_origin(item) is Mapping
     members = get_args(item)
     if get_origin(item) is Literal:
         hints["choices"] = hints.get("choices") or members
@@ -504,6 +529,7 @@ def _parameter(name: str, field: FieldInfo) -> Parameter:
             "key": hints.get("key") or name.replace("_", "-"),
             "type": item,
             "several": several,
+            "mapping": mapping,
             "default": None if required else field.get_default(call_default_factory=True),
             "required": required,
             "help": field.description or "",

@@ -141,8 +141,8 @@ def _is_negative(one: Parameter) -> bool:
 
 
 def _typer_parameter(one: Parameter) -> inspect.Parameter:
-    several = one.several and not one.separated
-    kind: Any = str if one.separated or one.type == str | Path else one.type
+    several = one.mapping or (one.several and not one.separated)
+    kind: Any = str if one.separated or one.mapping or one.type == str | Path else one.type
     if kind not in (bool, int, float, str, Path):
         raise TypeError(f"the option {one.name} has the type {kind}, which cannot be typed; declare it with cli=False")
     settings: dict[str, Any] = {"help": one.help, "metavar": one.metavar, "rich_help_panel": one.panel or None}
