@@ -19,7 +19,7 @@ from naive import pieces_at
 from unmask.cli.progress import training
 from unmask.errors import Stopped, UnmaskError
 from unmask.lexicon.stereotypes import stereotypes, word_list
-from unmask.mitigations import Request, run
+from unmask.mitigations import MitigateOptions, run
 from unmask.mitigations.context_sentences import seen, sorted_by_words, word_lists
 from unmask.mitigations.context_states import orthogonality, preservation
 from unmask.mitigations.context_task import KINDS, ContextDebias
@@ -259,8 +259,10 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 SETTINGS = {"learning_rate": 1e-2, "batch_size": 8, "epochs": 1, "held_out": 0.25}
 
 
-def _request(model: Path, corpus: Path, out: Path, **settings: Any) -> Request:
-    return Request(str(model), "context-debias", out, [str(corpus)], tuple((SETTINGS | settings).items()))
+def _request(model: Path, corpus: Path, out: Path, **settings: Any) -> MitigateOptions:
+    return MitigateOptions(
+        model=str(model), method="context-debias", out=out, corpus=(str(corpus),), settings=SETTINGS | settings
+    )
 
 
 def test_it_makes_stereotypes_orthogonal_and_keeps_what_it_is_told_to(
@@ -321,13 +323,13 @@ def test_another_list_of_words_is_another_run(model_folder: Folder, corpus: Path
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"epochs": 0}, "--epochs is 0"),
-        ({"tokens": "some"}, "unknown choice of tokens 'some'"),
+        ({"epochs": 0}, "epochs is 0; give 1 or more"),
+        ({"tokens": "some"}, "tokens is 'some'; choose from"),
         ({"layers": "lats"}, "did you mean 'last'"),
-        ({"precision": "bf16"}, "unknown precision for this method 'bf16'"),
-        ({"held_out": 1.0}, "held_out is 1.0"),
+        ({"precision": "bf16"}, "precision is 'bf16'; choose from: no"),
+        ({"held_out": 1.0}, "held_out is 1; give a number from 0 to below 1"),
         ({"alpha": 0.0}, "alpha is 0"),
-        ({"beta": -1.0}, "beta is -1.0; give 0 or more"),
+        ({"beta": -1.0}, "beta is -1; give 0 or more"),
         ({"max_length": 4}, "max_length is 4; give 8 or more"),
         ({"female": "a.txt"}, "only one is given"),
         ({"stereotypes": "no.txt"}, "no.txt does not exist"),

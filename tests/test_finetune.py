@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +23,14 @@ from unmask.models.loading import load_classifier, load_masked_lm, load_trainabl
 from unmask.models.sources import LoadOptions
 from unmask.training import loop
 from unmask.training.examples import labels_of, read
-from unmask.training.finetune import Request, run
-from unmask.training.loop import News, Settings
+from unmask.training.finetune import run
+from unmask.training.loop import News
+from unmask.training.options import FinetuneOptions, TrainingOptions
 from unmask.training.room import Room
 from unmask.training.tasks import Classification, MaskedLanguageModelling
 
 Folder = Callable[[str], Path]
-SETTINGS = Settings(epochs=3, learning_rate=2e-3, batch_size=16, warmup=0.1, save_every=4)
+SETTINGS = TrainingOptions(epochs=3, learning_rate=2e-3, batch_size=16, warmup=0.1, save_every=4)
 PEOPLE = {"good": ("mother", "sister", "aunt"), "bad": ("father", "brother", "uncle")}
 WORK = ("mason", "plumber", "roofer", "secretary", "paralegal")
 
@@ -60,9 +60,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {path.stem: path for path in folder.iterdir()}
 
 
-def _request(task: str, model: Path, files: dict[str, Path], out: Path, **changes: Any) -> Request:
-    settings = replace(SETTINGS, **{key: changes.pop(key) for key in list(changes) if hasattr(SETTINGS, key)})
-    return Request(task=task, model=str(model), out=out, train=files[task], held_out=0.2, settings=settings, **changes)
+def _request(task: str, model: Path, files: dict[str, Path], out: Path, **changes: Any) -> FinetuneOptions:
+    given = {"task": task, "model": model, "out": out, "train": files[task], "held_out": 0.2, **dict(SETTINGS)}
+    return FinetuneOptions(**{**given, **changes})
 
 
 def _weights(folder: Path) -> dict[str, torch.Tensor]:
@@ -138,7 +138,7 @@ def test_an_adapter_holds_its_head_and_little_else(
     family: str, model_folder: Folder, files: dict[str, Path], tmp_path: Path
 ) -> None:
     request = _request("sentiment", model_folder(family), files, tmp_path / "out", lora_rank=8, learning_rate=1e-2)
-    record = run(replace(request, validation=files["sentiment"]))
+    record = run(request.replace(validation=files["sentiment"]))
     assert record is not None
     assert record["trained_parameters"] < 0.5 * record["parameters"]
     assert (
@@ -211,7 +211,7 @@ def test_a_bad_test_file_is_noticed_before_training(
     (tmp_path / "test.csv").write_text("text,label\nMy aunt rests.,ugly\n")
     request = _request("sentiment", model_folder("bert-uncased"), files, tmp_path / "out")
     with pytest.raises(UnmaskError, match="'ugly' is not among those trained"):
-        run(replace(request, test=tmp_path / "test.csv"))
+        run(request.replace(test=tmp_path / "test.csv"))
     assert not (tmp_path / "out.unfinished").exists()
 
 
@@ -220,7 +220,7 @@ def test_what_failed_before_its_first_checkpoint_does_not_stand_in_the_way(
 ) -> None:
     request = _request("sentiment", model_folder("bert-uncased"), files, tmp_path / "out")
     with pytest.raises(UnmaskError, match="no checkpoint had been kept yet; lower the learning rate"):
-        run(replace(request, settings=replace(request.settings, learning_rate=1e30)))
+        run(request.replace(learning_rate=1e30))
     run(request)
     assert request.out.is_dir()
 
@@ -237,10 +237,10 @@ def test_restart_removes_nothing_of_the_users(model_folder: Folder, files: dict[
 def test_texts_without_a_word_that_can_be_masked(model_folder: Folder, files: dict[str, Path], tmp_path: Path) -> None:
     (tmp_path / "odd.txt").write_text("你好\n" * 20 + files["mlm"].read_text(), encoding="utf-8")
     request = _request("mlm", model_folder("bert-uncased"), files, tmp_path / "out", epochs=1, batch_size=1)
-    assert run(replace(request, train=tmp_path / "odd.txt", validation=files["mlm"])) is not None
+    assert run(request.replace(train=tmp_path / "odd.txt", validation=files["mlm"])) is not None
     (tmp_path / "none.txt").write_text("你好\n", encoding="utf-8")
     with pytest.raises(UnmaskError, match="no validation example has a word"):
-        run(replace(request, out=tmp_path / "other", validation=tmp_path / "none.txt"))
+        run(request.replace(out=tmp_path / "other", validation=tmp_path / "none.txt"))
 
 
 class _StopAt:
@@ -260,7 +260,7 @@ def test_an_interrupted_run_ends_like_one_that_was_not(
 ) -> None:
     """With dropout, in the middle of an epoch, twice: the same weights to the last bit."""
     whole = _request(task, model_folder("bert-uncased"), files, tmp_path / "whole", lora_rank=rank)
-    parts = replace(whole, out=tmp_path / "parts")
+    parts = whole.replace(out=tmp_path / "parts")
     expected = run(whole)
     for step in (2, 5):
         with pytest.raises(Stopped, match=f"stopped at step {step} of 9; the same command goes on"):
@@ -274,7 +274,7 @@ def test_a_run_that_was_cut_off_goes_on_from_its_last_checkpoint(
     model_folder: Folder, files: dict[str, Path], tmp_path: Path
 ) -> None:
     whole = _request("sentiment", model_folder("bert-uncased"), files, tmp_path / "whole", save_every=2)
-    parts = replace(whole, out=tmp_path / "parts")
+    parts = whole.replace(out=tmp_path / "parts")
     run(whole)
 
     def crash(news: News) -> None:
@@ -295,11 +295,11 @@ def test_another_run_is_not_taken_for_the_unfinished_one(
     request = _request("sentiment", model_folder("bert-uncased"), files, tmp_path / "out")
     with pytest.raises(Stopped):
         run(request, watch=_StopAt(2))
-    other = replace(request, settings=replace(request.settings, learning_rate=1e-3))
+    other = request.replace(learning_rate=1e-3)
     with pytest.raises(UnmaskError, match=r"learning rate changed \(0\.002 then, 0\.001 now\)"):
         run(other)
     seen: list[int] = []
-    run(replace(other, restart=True), watch=lambda news: seen.append(news.step))
+    run(other.replace(restart=True), watch=lambda news: seen.append(news.step))
     assert seen[0] == 1
     assert other.out.is_dir()
 
@@ -339,7 +339,7 @@ def test_parts_of_a_step_change_nothing(task: str, files: dict[str, Path], tmp_p
             else MaskedLanguageModelling(base.tokenizer, 64, seed=1)
         )
         model, optimizer = Accelerator(cpu=True).prepare(base.model, torch.optim.SGD(base.model.parameters(), lr=1.0))
-        settings = replace(SETTINGS, accumulate=accumulate)
+        settings = SETTINGS.replace(accumulate=accumulate)
         rows = list(range(17))
         room = Room(accumulate)
         loss = loop._step(model, job, job.features(examples), rows, 0, settings, optimizer, Accelerator(cpu=True), room)
@@ -459,7 +459,7 @@ def test_a_training_set_without_a_test_set_can_have_one(
     model_folder: Folder, files: dict[str, Path], tmp_path: Path
 ) -> None:
     request = _request("sentiment", model_folder("bert-uncased"), files, tmp_path / "out")
-    record = run(replace(request, validation=files["sentiment"], test=files["sentiment"]))
+    record = run(request.replace(validation=files["sentiment"], test=files["sentiment"]))
     assert record is not None
     assert record["examples"] == {"train": 60, "validation": 60, "test": 60}
     assert record["metrics"]["test"]["examples"] == 60
@@ -468,13 +468,13 @@ def test_a_training_set_without_a_test_set_can_have_one(
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"task": "tagging"}, "unknown task 'tagging'"),
-        ({"epochs": 0}, "--epochs is 0"),
-        ({"learning_rate": -1.0}, "--learning-rate is -1.0"),
-        ({"warmup": 1.0}, "--warmup is 1.0"),
-        ({"precision": "half"}, "unknown precision 'half'"),
-        ({"max_length": 2}, "--max-length is 2"),
-        ({"lora_rank": -1}, "--lora-rank is -1"),
+        ({"task": "tagging"}, "task is 'tagging'; choose from: mlm, sentiment, nli"),
+        ({"epochs": 0}, "epochs is 0; give 1 or more"),
+        ({"learning_rate": -1.0}, "learning_rate is -1; give a number above 0"),
+        ({"warmup": 1.0}, "warmup is 1; give a number from 0 to below 1"),
+        ({"precision": "half"}, "precision is 'half'; choose from"),
+        ({"max_length": 2}, "max_length is 2; give 8 or more"),
+        ({"lora_rank": -1}, "lora_rank is -1; give 0 or more"),
         ({"lora_rank": 999_999}, "no layer of"),
         ({"held_out": 0.0}, "--held-out is 0.0"),
         ({"data": "imdb"}, "either --data"),
@@ -483,10 +483,10 @@ def test_a_training_set_without_a_test_set_can_have_one(
         ({"precision": "fp16"}, "needs a GPU"),
         ({"model": "no/such/folder"}, "does not exist"),
         ({"learning_rate": 1e30}, "lower the learning rate"),
-        ({"learning_rate": float("nan")}, "--learning-rate is nan"),
-        ({"seed": -1}, "--seed is -1"),
-        ({"weight_decay": -5.0}, "--weight-decay is -5.0"),
-        ({"loading": LoadOptions(device="cuda:1")}, "CUDA_VISIBLE_DEVICES"),
+        ({"learning_rate": float("nan")}, "learning_rate is nan"),
+        ({"seed": -1}, "seed is -1"),
+        ({"weight_decay": -5.0}, "weight_decay is -5"),
+        ({"device": "cuda:1"}, "CUDA_VISIBLE_DEVICES"),
     ],
 )
 def test_bad_requests_are_refused(
@@ -495,12 +495,9 @@ def test_bad_requests_are_refused(
 ) -> None:  # fmt: skip
     (tmp_path / "snli").mkdir()
     monkeypatch.setenv("UNMASK_DATA", str(tmp_path))
-    settings = {key: changes[key] for key in changes if hasattr(SETTINGS, key)}
-    rest = {key: changes[key] for key in changes if not hasattr(SETTINGS, key)}
-    request = replace(_request("sentiment", model_folder("bert-uncased"), files, tmp_path / "out", **settings), **rest)
     with pytest.raises(UnmaskError, match=said):
-        run(request)
-    assert not request.out.exists()
+        run(_request("sentiment", model_folder("bert-uncased"), files, tmp_path / "out").replace(**changes))
+    assert not (tmp_path / "out").exists()
 
 
 def test_two_processes_learn_what_one_learns(files: dict[str, Path], tmp_path: Path) -> None:

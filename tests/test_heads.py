@@ -19,8 +19,8 @@ from unmask.models.loading import load_classifier, load_trainable
 from unmask.models.sources import LoadOptions
 from unmask.training import adapters, saving
 from unmask.training.examples import Example, Splits
-from unmask.training.finetune import Request, run
-from unmask.training.loop import Settings
+from unmask.training.finetune import run
+from unmask.training.options import FinetuneOptions, TrainingOptions
 
 Folder = Callable[[str], Path]
 PAIRS = [
@@ -95,9 +95,9 @@ def _answers(model: Path, labels: Sequence[str]) -> np.ndarray:
 def _trained(model: Path, out: Path) -> list[str]:
     """Train so little that nothing changes; gives what was said."""
     said: list[str] = []
-    settings = Settings(epochs=1, learning_rate=1e-12, batch_size=12, weight_decay=0.0)
+    settings = TrainingOptions(epochs=1, learning_rate=1e-12, batch_size=12, weight_decay=0.0)
     run(
-        Request(task="nli", model=str(model), out=out, settings=settings, loading=LoadOptions(device="cpu")),
+        FinetuneOptions(task="nli", model=str(model), out=out, **dict(settings), device="cpu"),
         data=Splits(PAIRS, PAIRS, ()),
         say=said.append,
     )

@@ -7,7 +7,6 @@ import json
 import random
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +21,9 @@ from toy_model import as_in_the_workforce, train
 from unmask.counterfactual.choice import Choice
 from unmask.errors import Stopped, UnmaskError
 from unmask.lexicon import attributes
-from unmask.mitigations import Request, method_named, method_names, run
+from unmask.mitigations import MitigateOptions, method_named, method_names, run
 from unmask.mitigations.corpus import read, sentences
-from unmask.mitigations.method import chosen, split
+from unmask.mitigations.method import method_options
 from unmask.mitigations.methods.sent_debias import subspace
 from unmask.mitigations.published_masking import PublishedMasking, length_of
 from unmask.models.loading import load_masked_lm, load_trainable
@@ -102,7 +101,13 @@ def test_each_method_makes_a_planted_bias_smaller_and_a_comparison_says_so(
 ) -> None:
     more = [("stereotypes", str(planted / "stereotypes.txt"))] if method == "context-debias" else []
     corpus = [str(planted / text)]
-    request = Request(str(planted / "biased"), method, tmp_path / "made", corpus, settings=[*settings, *more])
+    request = MitigateOptions(
+        model=str(planted / "biased"),
+        method=method,
+        out=tmp_path / "made",
+        corpus=corpus,
+        settings=dict([*settings, *more]),
+    )
     record = run(request)
     unmask.audit(str(tmp_path / "made"), professions=planted / "professions.csv").save(tmp_path / "after")
     compared = unmask.compare(str(planted / "before"), str(tmp_path / "after"), usefulness=False)
@@ -120,7 +125,9 @@ def test_each_method_makes_a_planted_bias_smaller_and_a_comparison_says_so(
 
 
 def test_the_folder_says_what_it_is_and_loads_anywhere(planted: Path, tmp_path: Path) -> None:
-    request = Request(str(planted / "biased"), "sent-debias", tmp_path / "made", [str(planted / "stated.txt")])
+    request = MitigateOptions(
+        model=str(planted / "biased"), method="sent-debias", out=tmp_path / "made", corpus=[str(planted / "stated.txt")]
+    )
     record = run(request)
     assert json.loads((tmp_path / "made" / "mitigation.json").read_text()) == record
     assert record["parent"]["name"] == str(planted / "biased")
@@ -143,12 +150,12 @@ def test_an_interrupted_run_ends_with_the_same_weights(model_folder: Folder, tmp
     text.write_text(
         "\n".join(f"My {who} is a {job}." for who in ("sister", "brother") for job in ("mason", "nurse")) * 3
     )
-    request = Request(
-        str(model_folder("bert-uncased")),
-        "cds",
-        tmp_path / "once",
-        [str(text)],
-        settings=[("batch_size", 2), ("save_every", 2), ("held_out", 0.0), ("learning_rate", 1e-3)],
+    request = MitigateOptions(
+        model=str(model_folder("bert-uncased")),
+        method="cds",
+        out=tmp_path / "once",
+        corpus=[str(text)],
+        settings={"batch_size": 2, "save_every": 2, "held_out": 0.0, "learning_rate": 1e-3},
     )
     whole = run(request)
 
@@ -162,15 +169,15 @@ def test_an_interrupted_run_ends_with_the_same_weights(model_folder: Folder, tmp
 
         return watch
 
-    again = replace(request, out=tmp_path / "twice")
+    again = request.replace(out=tmp_path / "twice")
     for step in (3, 6):
         with pytest.raises(Cut):
             run(again, watch=cut_at(step))
         assert not (tmp_path / "twice").exists()
     with pytest.raises(UnmaskError, match="the learning rate changed"):
-        run(replace(again, settings=[*request.settings[:3], ("learning_rate", 2e-3)]))
+        run(again.replace(settings={**request.settings, "learning_rate": 2e-3}))
     with pytest.raises(UnmaskError, match="holds an unfinished run of another method"):
-        run(replace(again, method="leace", settings=()))
+        run(again.replace(method="leace", settings={}))
     resumed = run(again)
     assert resumed["weight_hash"] == whole["weight_hash"]
     assert not (tmp_path / "twice.unfinished").exists()
@@ -184,15 +191,14 @@ def test_a_mitigation_that_changes_nothing_is_an_error(
 
     (tmp_path / "methods").mkdir()
     (tmp_path / "methods" / "idle_hands.py").write_text(
-        "from dataclasses import dataclass\n"
         "from unmask.mitigations.method import Method\n"
-        "@dataclass(frozen=True)\nclass Settings: pass\n"
-        "METHOD = Method('Does nothing.', 'nobody', Settings, lambda job: {}, needs_text=False)\n"
+        "from unmask.options import Options\n"
+        "METHOD = Method('Does nothing.', 'nobody', Options, lambda job: {}, needs_text=False)\n"
     )
     monkeypatch.setattr(methods, "__path__", [*methods.__path__, str(tmp_path / "methods")])
     assert "idle-hands" in method_names()
     with pytest.raises(UnmaskError, match="idle-hands changed nothing"):
-        run(Request(str(model_folder("bert-uncased")), "idle-hands", tmp_path / "out"))
+        run(MitigateOptions(model=str(model_folder("bert-uncased")), method="idle-hands", out=tmp_path / "out"))
     assert not (tmp_path / "out").exists()
 
 
@@ -210,7 +216,11 @@ def test_what_is_saved_but_not_what_was_made_is_not_kept(
 
     monkeypatch.setattr(saving, "save", loses)
     with pytest.raises(UnmaskError, match="what was saved is not what was made"):
-        run(Request(str(model_folder("bert-uncased")), "leace", tmp_path / "out", [str(text)]))
+        run(
+            MitigateOptions(
+                model=str(model_folder("bert-uncased")), method="leace", out=tmp_path / "out", corpus=[str(text)]
+            )
+        )
     assert not (tmp_path / "out").exists()
 
 
@@ -219,7 +229,9 @@ def test_closed_forms_fit_every_kind_of_model(model_folder: Folder, tmp_path: Pa
     text = tmp_path / "text.txt"
     text.write_text("\n".join(["She works here.", "He knows his brother.", "My mother is a nurse."] * 6))
     for method in ("leace", "sent-debias"):
-        record = run(Request(str(model_folder(family)), method, tmp_path / method, [str(text)]))
+        record = run(
+            MitigateOptions(model=str(model_folder(family)), method=method, out=tmp_path / method, corpus=[str(text)])
+        )
         assert record["details"]["in_last_hidden_state"] == (family not in ("albert", "modernbert"))
         assert load_masked_lm(str(tmp_path / method)).info().weight_hash == record["weight_hash"]  # type: ignore[attr-defined]
 
@@ -233,7 +245,9 @@ def test_vectors_in_every_format(tmp_path: Path) -> None:
     write(tmp_path / "v.bin", Vectors(words, matrix), "word2vec")
     for form in ("word2vec", "word2vec-text", "glove"):
         out = tmp_path / form
-        record = run(Request(str(tmp_path / "v.bin"), "hard-debias", out, settings=[("format", form)]))
+        record = run(
+            MitigateOptions(model=str(tmp_path / "v.bin"), method="hard-debias", out=out, settings={"format": form})
+        )
         made = read_vectors(out / {"word2vec": "v.bin"}.get(form, "v.txt"))
         assert made.form == form
         assert made.words == words
@@ -245,11 +259,11 @@ def test_vectors_in_every_format(tmp_path: Path) -> None:
     (tmp_path / "pairs.csv").write_text("female,male\nshe,he\n")
     with pytest.raises(UnmaskError, match="only 1 of 1 definitional pairs"):
         run(
-            Request(
-                str(tmp_path / "v.bin"),
-                "hard-debias",
-                tmp_path / "x",
-                settings=[("definitional", str(tmp_path / "pairs.csv"))],
+            MitigateOptions(
+                model=str(tmp_path / "v.bin"),
+                method="hard-debias",
+                out=tmp_path / "x",
+                settings={"definitional": str(tmp_path / "pairs.csv")},
             )
         )
 
@@ -300,12 +314,12 @@ def test_a_published_step_without_a_label_changes_nothing_and_goes_on(
 ) -> None:
     text = tmp_path / "text.txt"
     text.write_text("\n".join(["She is a nurse.", "He works."] * 6))
-    request = Request(
-        str(model_folder("bert-uncased")),
-        "cds",
-        tmp_path / "out",
-        [str(text)],
-        settings=[("lists", str(data / "cds")), ("epochs", 1)],
+    request = MitigateOptions(
+        model=str(model_folder("bert-uncased")),
+        method="cds",
+        out=tmp_path / "out",
+        corpus=[str(text)],
+        settings={"lists": str(data / "cds"), "epochs": 1},
         protocol="published",
     )
     record = run(request)
@@ -353,53 +367,56 @@ def test_gap_is_read_whole_and_half_of_it_is_chosen() -> None:
 
 def test_settings_are_read_as_they_are_meant() -> None:
     method = method_named("cds")
-    made = chosen(method, split(["epochs=1", "learning-rate=1e-4", "names=no"]), "sound")
+    typed: Any = ["epochs=1", "learning-rate=1e-4", "names=no"]
+    given = MitigateOptions(model="m", method="cds", out=Path("out"), settings=typed).settings
+    made: Any = method_options(method, given, "sound")
     assert (made.epochs, made.learning_rate, made.names, made.probability) == (1, 1e-4, False, 0.5)
-    published = chosen(method, [], "published")
+    published: Any = method_options(method, {}, "published")
     assert (published.learning_rate, published.warmup, published.batch_size, published.probability) == (2e-5, 0, 1, 1)
     for wrong, why in (
-        (["epochs=two"], "the setting epochs is 'two'; give a whole number"),
-        (["names=perhaps"], "give yes or no"),
-        (["epoch=1"], "unknown setting 'epoch'; did you mean 'epochs'"),
-        (["epochs"], "write name=value"),
-        (["epochs=1", "epochs=2"], "given twice"),
+        ({"epochs": "two"}, "epochs is 'two'; give a whole number"),
+        ({"names": "perhaps"}, "give yes or no"),
+        ({"epoch": "1"}, "unknown setting 'epoch'; did you mean 'epochs'"),
+        ({"learning_rate": "fast"}, "give a number"),
     ):
         with pytest.raises(UnmaskError, match=why):
-            chosen(method, split(wrong), "sound")
+            method_options(method, wrong, "sound")
     with pytest.raises(UnmaskError, match="no published protocol"):
-        chosen(method_named("leace"), [], "published")
-    with pytest.raises(UnmaskError, match="give a number"):
-        chosen(method, [("learning_rate", "fast")], "sound")
+        method_options(method_named("leace"), {}, "published")
+    for texts, why in ((["epochs"], "give NAME=VALUE"), (["epochs=1", "epochs=2"], "epochs is given twice")):
+        with pytest.raises(UnmaskError, match=why):
+            MitigateOptions(model="m", method="cds", out=Path("out"), settings=texts)  # type: ignore[arg-type]
 
 
 def test_bad_requests_are_one_line(model_folder: Folder, tmp_path: Path) -> None:
     model = str(model_folder("bert-uncased"))
     text = tmp_path / "text.txt"
     text.write_text("The weather was fine.\n" * 20)
-    base = Request(model, "cds", tmp_path / "out", [str(text)])
+    base = MitigateOptions(model=model, method="cds", out=tmp_path / "out", corpus=[str(text)])
     for request, why in (
-        (replace(base, method="cdx"), "unknown method 'cdx'; did you mean"),
-        (replace(base, corpus=["gab"]), "unknown corpus 'gab'; did you mean 'gap'"),
-        (replace(base, corpus=[str(tmp_path / "none.txt")]), "does not exist"),
-        (replace(base, settings=[("names", False)]), "no document of the corpus was changed"),
-        (replace(base, method="leace"), "0 sentences that differ between women and men"),
-        (replace(base, method="leace", settings=[("visible", False), ("masked", False)]), "both no"),
-        (replace(base, method="leace", settings=[("sentences", 1)]), "the setting sentences is 1; give 10 or more"),
-        (replace(base, method="cda"), "no document of the corpus mentions a gender"),
-        (replace(base, settings=[("max_length", 2)]), "the setting max_length is 2"),
-        (replace(base, settings=[("learning_rate", -1.0)]), "the setting learning_rate is -1.0; give a number above 0"),
-        (replace(base, settings=[("probability", 2.0)]), "the setting probability is 2"),
-        (replace(base, settings=[("lists", "nowhere")]), "belong to --protocol published"),
-        (replace(base, protocol="published", settings=[("probability", 0.1)]), "fixes the setting probability"),
-        (replace(base, language="de", corpus=()), "no corpus for 'de'"),
-        (replace(base, language="de"), "names are exchanged in English only"),
-        (replace(base, protocol="published"), "needs the word lists"),
-        (replace(base, method="hard-debias"), "learns from no text"),
-        (replace(base, method="hard-debias", corpus=()), "hard-debias changes word vectors, and .* is no file of them"),
-        (replace(base, seed=-1), "seed -1 is negative"),
+        (base.replace(method="cdx"), "unknown method 'cdx'; did you mean"),
+        (base.replace(corpus=["gab"]), "unknown corpus 'gab'; did you mean 'gap'"),
+        (base.replace(corpus=[str(tmp_path / "none.txt")]), "does not exist"),
+        (base.replace(settings={"names": False}), "no document of the corpus was changed"),
+        (base.replace(method="leace"), "0 sentences that differ between women and men"),
+        (base.replace(method="leace", settings={"visible": False, "masked": False}), "both no"),
+        (base.replace(method="leace", settings={"sentences": 1}), "sentences is 1; give 10 or more, or 0 for all"),
+        (base.replace(method="cda"), "no document of the corpus mentions a gender"),
+        (base.replace(settings={"max_length": 2}), "max_length is 2; give 8 or more"),
+        (base.replace(settings={"learning_rate": -1.0}), "learning_rate is -1; give a number above 0"),
+        (base.replace(settings={"probability": 2.0}), "probability is 2; give a number from 0 to 1"),
+        (base.replace(settings={"lists": "nowhere"}), "belong to --protocol published"),
+        (base.replace(protocol="published", settings={"probability": 0.1}), "fixes the setting probability"),
+        (base.replace(language="de", corpus=()), "no corpus for 'de'"),
+        (base.replace(language="de"), "names are exchanged in English only"),
+        (base.replace(protocol="published"), "needs the word lists"),
+        (base.replace(method="hard-debias"), "learns from no text"),
+        (base.replace(method="hard-debias", corpus=()), "hard-debias changes word vectors, and .* is no file of them"),
     ):
         with pytest.raises(UnmaskError, match=why):
             run(request)
+    with pytest.raises(UnmaskError, match="seed is -1; give 0 or more"):
+        base.replace(seed=-1)
     assert not (tmp_path / "out").exists()
     assert not (tmp_path / "out.unfinished").exists()
 
@@ -417,7 +434,9 @@ def test_stopping_keeps_a_checkpoint(model_folder: Folder, tmp_path: Path, monke
         yield lambda: True
 
     monkeypatch.setattr(loop, "listening", at_once)
-    request = Request(str(model_folder("bert-uncased")), "cda", tmp_path / "out", [str(text)])
+    request = MitigateOptions(
+        model=str(model_folder("bert-uncased")), method="cda", out=tmp_path / "out", corpus=[str(text)]
+    )
     with pytest.raises(Stopped, match="stopped at step 1"):
         run(request)
     assert (tmp_path / "out.unfinished" / "latest").is_dir()

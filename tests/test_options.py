@@ -32,6 +32,8 @@ class BakeOptions(LoadOptions):
     vegan: bool = option(False, "Use no eggs or milk.")
     preheat: bool = option(True, "Do not heat the oven first.")
     steps: tuple[float, ...] = option((0.5, 1.0), "When to look.", separated=True)
+    salt: float = option(0.02, "The share of salt.", above=0, below=1)
+    water: float = option(0.7, "The share of water.", minimum=0, maximum=1)
     helper: Any = option(None, "For Python only.", cli=False)
 
 
@@ -58,6 +60,7 @@ def app(baked: list[Any]) -> typer.Typer:
     def bake(
         options: BakeOptions,
         config: Annotated[Path | None, typer.Option(help="A file.")] = None,
+        *,
         as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     ) -> None:
         """Bake bread."""
@@ -122,10 +125,11 @@ def test_defaults_are_those_of_the_class(app: typer.Typer, baked: list[Any]) -> 
 
 def test_help_shows_names_defaults_panels_and_limits(app: typer.Typer) -> None:
     said = _run(app, "--help").output
-    for part in ("flour", "--extra", "Oven", "[default: 30]", "x>=1", "[default: thin]", "--no-preheat", "0.5,1"):
+    for part in ("flour", "--extra", "Oven", "[default: 30]", "[default: thin]", "--no-preheat", "0.5,1"):
         assert part in said, part
     assert "--helper" not in said
     assert "--extras" not in said
+    assert said.index("--config") < said.index("--extra")
     assert said.index("--vegan") < said.index("--json") < said.index("--device")
 
 
@@ -138,13 +142,16 @@ def test_help_shows_names_defaults_panels_and_limits(app: typer.Typer) -> None:
         ({"minutes": 1.5}, "minutes is 1.5; give a whole number"),
         ({"minutes": 0}, "minutes is 0; give 1 or more"),
         ({"eggs": -1}, "eggs is -1; give 0 or more"),
+        ({"salt": 0}, "salt is 0; give a number above 0 and below 1"),
+        ({"water": 1.5}, "water is 1.5; give a number from 0 to 1"),
+        ({"heat": float("nan")}, "heat is nan; give a number"),
         ({"heat": "hot"}, "heat is 'hot'; give a number"),
         ({"vegan": "yes"}, "vegan is 'yes'; give True or False"),
         ({"recipe": 3}, "recipe is 3; give a path"),
         ({"extras": [3]}, "extras is [3]; give a list of texts"),
         ({"steps": "1,x"}, "steps is '1,x'; give numbers such as 1,2"),
-        ({"crust": "thik"}, "unknown crust 'thik'; did you mean 'thick'?"),
-        ({"style": "round"}, "unknown style 'round'; choose from: plain, braided"),
+        ({"crust": "thik"}, "crust is 'thik'; did you mean 'thick'?"),
+        ({"style": "round"}, "style is 'round'; choose from: plain, braided"),
         ({"minuets": 3}, "unknown option 'minuets'; did you mean 'minutes'?"),
         ({"extra": "raisins"}, "unknown option 'extra'; did you mean 'extras'?"),
     ],
@@ -168,7 +175,7 @@ def test_a_required_option_is_missing(app: typer.Typer) -> None:
         ("vegan = 'yes'", 'vegan is "yes"; give true or false'),
         ("extra = [1]", "extra is [1]; give a list of texts in quotes"),
         ("minuets = 3", "unknown setting 'minuets'; did you mean 'minutes'?"),
-        ("crust = 'thik'", "unknown crust 'thik'; did you mean 'thick'?"),
+        ("crust = 'thik'", "crust is \"thik\"; did you mean 'thick'?"),
         ("[oven]\nminutes = 3", "[oven] is a table; write settings without tables"),
         ("allow-pickle = true\nallow_pickle = true", "allow-pickle is there twice, with - and with _; leave one"),
     ],
@@ -182,9 +189,10 @@ def test_mistakes_in_a_file(tmp_path: Path, text: str, line: str) -> None:
 
 
 def test_mistakes_on_the_command_line(app: typer.Typer) -> None:
-    assert str(_run(app, "rye", "--style", "braidet").exception) == "unknown style 'braidet'; did you mean 'braided'?"
+    assert str(_run(app, "rye", "--style", "braidet").exception) == "--style is 'braidet'; did you mean 'braided'?"
     assert str(_run(app, "rye", "--steps", "1,x").exception) == "--steps is '1,x'; give numbers such as 1,2"
-    for words in (["--minutes", "0"], ["--minutes", "ten"], ["--minuets", "3"]):
+    assert str(_run(app, "rye", "--minutes", "0").exception) == "--minutes is 0; give 1 or more"
+    for words in (["--minutes", "ten"], ["--minuets", "3"]):
         assert _run(app, "rye", *words).exit_code == 2
 
 
@@ -204,11 +212,12 @@ def test_values_are_converted_where_nothing_can_go_wrong() -> None:
 
 
 def test_text_is_read_by_type() -> None:
-    assert BakeOptions.parse_text({"minutes": "5", "vegan": "yes", "heat": "2e2", "recipe": "r.txt"}) == {
+    assert BakeOptions.parse_text({"minutes": "5", "vegan": "yes", "heat": "2e2", "recipe": "r.txt", "eggs": 3}) == {
         "minutes": 5,
         "vegan": True,
         "heat": 200.0,
-        "recipe": Path("r.txt"),
+        "recipe": "r.txt",
+        "eggs": 3,
     }
     with pytest.raises(UnmaskError, match=r"^--set minutes is '1\.5'; give a whole number$"):
         BakeOptions.parse_text({"minutes": "1.5"}, prefix="--set ")

@@ -14,7 +14,6 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from unmask.counterfactual.change import Change, Left, Rewritten, apply
 from unmask.counterfactual.choice import Choice
 from unmask.counterfactual.settings import Settings
 from unmask.errors import Stopped, UnmaskError
-from unmask.rewriting import Request, Summary, blocks, draft, pool, run
+from unmask.rewriting import RewriteOptions, Summary, blocks, draft, pool, run
 from unmask.rewriting.blocks import DOCUMENTS
 from unmask.rewriting.lines import fields
 from unmask.rewriting.marks import marked, notes
@@ -95,7 +94,7 @@ def faulty(_: Settings) -> Faulty:
 
 
 def _run(source: Path, out: Path | None = None, *, factory: Factory = toy, **more: Any) -> Summary:
-    return run(Request((source,), out=out, **({"processes": 1} | more)), factory=factory)
+    return run(RewriteOptions(sources=(source,), out=out, **({"processes": 1} | more)), factory=factory)
 
 
 def _text(content: bytes, tmp_path: Path, **more: Any) -> bytes:
@@ -192,7 +191,7 @@ def test_where_a_document_is_cut(content: bytes, first: bytes) -> None:
 @pytest.mark.usefixtures("small_blocks")
 def test_a_document_that_is_cut_counts_once_and_is_rewritten_as_a_whole(tmp_path: Path) -> None:
     content = b"She lost her keys again and again. \xff " * 200
-    request = Request((tmp_path / "a.txt",), processes=1, document="line")
+    request = RewriteOptions(sources=(tmp_path / "a.txt",), processes=1, document="line")
     (tmp_path / "a.txt").write_bytes(content)
     stream = io.BytesIO()
     summary = run(request, factory=toy, stream=stream)
@@ -203,7 +202,7 @@ def test_a_document_that_is_cut_counts_once_and_is_rewritten_as_a_whole(tmp_path
     seen = set()
     for seed in range(20):
         stream = io.BytesIO()
-        run(replace(request, probability=0.5, seed=seed), factory=toy, stream=stream)
+        run(request.replace(probability=0.5, seed=seed), factory=toy, stream=stream)
         seen.add(stream.getvalue())
     assert seen == {content, content.replace(b"She", b"He").replace(b"her", b"his")}
 
@@ -526,7 +525,7 @@ def test_a_folder_becomes_a_folder_of_the_same_shape(folder: Path, tmp_path: Pat
 
 def test_one_file_is_packed_if_its_new_name_says_so(folder: Path, tmp_path: Path) -> None:
     stream = io.BytesIO()
-    run(Request((folder / "deep/d.txt.gz",), processes=1), factory=toy, stream=stream)
+    run(RewriteOptions(sources=(folder / "deep/d.txt.gz",), processes=1), factory=toy, stream=stream)
     assert stream.getvalue() == b"He \xff\r\n" * 50
     _run(folder / "deep/d.txt.gz", tmp_path / "d.txt")
     assert (tmp_path / "d.txt").read_bytes() == b"He \xff\r\n" * 50
@@ -536,10 +535,10 @@ def test_one_file_is_packed_if_its_new_name_says_so(folder: Path, tmp_path: Path
 
 def test_several_sources_keep_their_names(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "one.txt").write_text("she")
-    run(Request((folder, tmp_path / "one.txt"), out=tmp_path / "out", processes=1), factory=toy)
+    run(RewriteOptions(sources=(folder, tmp_path / "one.txt"), out=tmp_path / "out", processes=1), factory=toy)
     assert {"corpus/a.txt", "one.txt"} < set(_tree(tmp_path / "out"))
     with pytest.raises(UnmaskError, match=r"would both be written as a\.txt"):
-        run(Request((folder / "a.txt", folder / "a.txt"), out=tmp_path / "more"), factory=toy)
+        run(RewriteOptions(sources=(folder / "a.txt", folder / "a.txt"), out=tmp_path / "more"), factory=toy)
 
 
 # Interrupted, and taken up again
@@ -626,7 +625,7 @@ def test_what_makes_it_another_run(tmp_path: Path) -> None:
     with pytest.raises(UnmaskError, match=r"the seed changed \(0 then, 1 now\); .* --restart"):
         _run(source, out, seed=1)
     with pytest.raises(UnmaskError, match="the mode changed"):
-        _run(source, out, settings=Settings(to="neutral"))
+        _run(source, out, to="neutral")
     _run(source, out, seed=1, restart=True)
     expected = out.read_bytes()
     for damage in ("output", "source", "entry"):
@@ -660,12 +659,12 @@ def test_a_folder_with_one_bad_file_keeps_what_is_finished(tmp_path: Path) -> No
 
 def test_two_runs_do_not_write_the_same_output(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("She")
-    request = Request((tmp_path / "a.txt",), out=tmp_path / "out", processes=1)
+    request = RewriteOptions(sources=(tmp_path / "a.txt",), out=tmp_path / "out", processes=1)
     first = draft.Draft(tmp_path / "out", single=True)
     first.begin(request.identity(), restart=False)
     for restart in (False, True):
         with pytest.raises(UnmaskError, match="another run is writing"):
-            run(replace(request, restart=restart), factory=toy)
+            run(request.replace(restart=restart), factory=toy)
     first.close()
     run(request, factory=toy)
     assert (tmp_path / "out").read_text() == "He"
@@ -720,12 +719,12 @@ def test_other_processes_start_only_where_there_is_enough_to_do(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"probability": 1.5}, "--probability is 1.5"),
+        ({"probability": 1.5}, "probability is 1.5; give a number from 0 to 1"),
         ({"probability": -0.1}, "from 0 to 1"),
-        ({"probability": float("nan")}, "--probability is nan"),
-        ({"document": "lines"}, "unknown document 'lines'; did you mean 'line'"),
-        ({"format": "csv"}, "unknown format 'csv'"),
-        ({"processes": 0}, "--processes is 0"),
+        ({"probability": float("nan")}, "probability is nan; give a number"),
+        ({"document": "lines"}, "document is 'lines'; did you mean 'line'"),
+        ({"format": "csv"}, "format is 'csv'; choose from: auto, text"),
+        ({"processes": 0}, "processes is 0; give 1 or more"),
         ({"sources": (Path("none.txt"),)}, "none.txt does not exist"),
         ({"sources": (Path("corpus"),), "out": None}, "name a new folder with --out"),
         ({"sources": (Path("a.txt"), Path("corpus")), "out": None}, "name a new folder with --out"),
@@ -740,7 +739,7 @@ def test_other_processes_start_only_where_there_is_enough_to_do(
         ({"sources": (Path("damaged.txt.gz"),)}, "damaged.txt.gz is"),
         ({"sources": (), "format": "parquet"}, "Parquet cannot be read from standard input"),
         ({"report": Path("a.txt")}, "a.txt exists"),
-        ({"settings": Settings(terms=Path("none.csv"))}, "none.csv"),
+        ({"terms": Path("none.csv")}, "none.csv"),
     ],
 )
 def test_bad_requests(change: dict[str, Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -757,7 +756,7 @@ def test_bad_requests(change: dict[str, Any], message: str, tmp_path: Path, monk
     Path("bare").mkdir()
     before = _tree(tmp_path)
     with pytest.raises(UnmaskError, match=re.escape(message)) as error:
-        run(replace(Request((Path("a.txt"),), out=Path("out"), processes=1), **change), factory=toy)
+        run(RewriteOptions(**{"sources": (Path("a.txt"),), "out": Path("out"), "processes": 1, **change}), factory=toy)
     assert "\n" not in str(error.value)
     assert _tree(tmp_path) == before
 
@@ -851,9 +850,9 @@ def test_a_text_of_the_command_line_with_its_changes(tmp_path: Path) -> None:
     [
         (("none.txt",), "none.txt does not exist"),
         ((".",), "name a new folder with --out"),
-        (("--to", "swop", "--text", "x"), "unknown mode 'swop'; did you mean 'swap'?"),
+        (("--to", "swop", "--text", "x"), "--to is 'swop'; did you mean 'swap'?"),
         (("--terms", "al", "--text", "x"), "unknown term set 'al'; did you mean 'all'?"),
-        (("--language", "fr", "--text", "x"), "unknown language 'fr'"),
+        (("--language", "fr", "--text", "x"), "--language is 'fr'; choose from: en, de"),
         (("--probability", "2"), "--probability is 2"),
         (("--text", "x", "a.txt"), "--text is printed"),
         (("a.jsonl", "--column", "body"), "a.jsonl, line 1: there is no field 'body'"),
@@ -920,5 +919,5 @@ def test_ctrl_c_while_a_process_starts_is_heard(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(ProcessPoolExecutor, "submit", interrupted)
     with pytest.raises(Stopped):
-        run(Request(sources=(tmp_path / "a.txt",), out=tmp_path / "b.txt", processes=2))
+        run(RewriteOptions(sources=(tmp_path / "a.txt",), out=tmp_path / "b.txt", processes=2))
     assert not (tmp_path / "b.txt").exists()

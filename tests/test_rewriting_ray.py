@@ -13,7 +13,7 @@ import pytest
 
 from unmask.counterfactual.settings import Settings
 from unmask.errors import UnmaskError
-from unmask.rewriting import Request, run
+from unmask.rewriting import RewriteOptions, run
 from unmask.rewriting.ray import rewrite_dataset
 
 pytestmark = pytest.mark.filterwarnings(
@@ -59,7 +59,14 @@ def test_a_cluster_gives_what_one_process_gives(ray: Any, table: pa.Table, tmp_p
         settings = Settings(to="swap", terms="pronouns")
         out = tmp_path / f"{probability}.parquet"
         summary = run(
-            Request((tmp_path / "in.parquet",), settings, out=out, probability=probability, seed=1, processes=1)
+            RewriteOptions(
+                sources=(tmp_path / "in.parquet",),
+                **dict(settings),
+                out=out,
+                probability=probability,
+                seed=1,
+                processes=1,
+            )
         )
         local = pq.read_table(out).to_pylist()
         dataset = rewrite_dataset(ray.data.from_arrow(table), settings, probability=probability, seed=1)
@@ -71,7 +78,7 @@ def test_a_cluster_gives_what_one_process_gives(ray: Any, table: pa.Table, tmp_p
 
 def test_bad_requests_are_found_before_the_cluster_is_asked(ray: Any, table: pa.Table) -> None:
     dataset = ray.data.from_arrow(table)
-    with pytest.raises(UnmaskError, match="unknown mode 'swpa'"):
+    with pytest.raises(UnmaskError, match="to is 'swpa'; did you mean 'swap'"):
         rewrite_dataset(dataset, Settings(to="swpa"))
     with pytest.raises(UnmaskError, match="--probability is 2"):
         rewrite_dataset(dataset, Settings(), probability=2)

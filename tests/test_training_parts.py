@@ -10,7 +10,6 @@ import threading
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from http.server import HTTPServer, SimpleHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -32,8 +31,9 @@ from unmask.statistics.proportion import wilson
 from unmask.training.checkpoints import Workspace
 from unmask.training.devices import make_accelerator
 from unmask.training.examples import Example, Splits, _label, gather, labels_of, read
-from unmask.training.finetune import Request, run
-from unmask.training.loop import Settings, batches, fit, rate
+from unmask.training.finetune import run
+from unmask.training.loop import batches, fit, rate
+from unmask.training.options import FinetuneOptions, TrainingOptions
 from unmask.training.tasks import IGNORED, Classification, MaskedLanguageModelling
 
 TEXT = "the cat sat on the mat while the dog ran over the hill to the old house by the sea"
@@ -60,14 +60,14 @@ def test_batches_hold_like_lengths_and_change_with_the_epoch() -> None:
 
 
 def test_the_rate_rises_and_falls_in_a_line() -> None:
-    settings = Settings(learning_rate=1.0, warmup=0.4)
+    settings = TrainingOptions(learning_rate=1.0, warmup=0.4)
     assert [round(rate(step, 10, settings), 3) for step in range(10)] == [
         0.2, 0.4, 0.6, 0.8, 1.0, 0.833, 0.667, 0.5, 0.333, 0.167,
     ]  # fmt: skip
-    assert rate(0, 10, Settings(learning_rate=1.0, warmup=0.0)) == 1.0
+    assert rate(0, 10, TrainingOptions(learning_rate=1.0, warmup=0.0)) == 1.0
 
 
-def rates_of(settings: Settings, folder: Path) -> list[float]:
+def rates_of(settings: TrainingOptions, folder: Path) -> list[float]:
     """The learning rate of each step of a real training on four texts."""
     tokenizer = tokenizer_of([TEXT])
     task = Classification(tokenizer, ["a", "b"], 16)
@@ -91,13 +91,13 @@ def rates_of(settings: Settings, folder: Path) -> list[float]:
 
 def test_the_rate_falls_over_the_epochs_that_were_planned(tmp_path: Path) -> None:
     """Two epochs of two steps: to 0 over four steps, or over the eight of four epochs, of which it sees the first."""
-    settings = Settings(epochs=2, learning_rate=8e-3, batch_size=2, warmup=0.0)
+    settings = TrainingOptions(epochs=2, learning_rate=8e-3, batch_size=2, warmup=0.0)
     assert rates_of(settings, tmp_path) == pytest.approx([8e-3, 6e-3, 4e-3, 2e-3])
-    planned = replace(settings, planned_epochs=4)
+    planned = settings.replace(planned_epochs=4)
     assert rates_of(planned, tmp_path) == pytest.approx([8e-3, 7e-3, 6e-3, 5e-3])
-    assert rates_of(replace(planned, warmup=0.5), tmp_path) == pytest.approx([1.6e-3, 3.2e-3, 4.8e-3, 6.4e-3])
+    assert rates_of(planned.replace(warmup=0.5), tmp_path) == pytest.approx([1.6e-3, 3.2e-3, 4.8e-3, 6.4e-3])
     with pytest.raises(UnmaskError, match="1 epochs are planned, 2 trained; plan as many or more"):
-        replace(settings, planned_epochs=1).check()
+        settings.replace(planned_epochs=1)
 
 
 @pytest.mark.parametrize(("claimed", "asked", "length"), [(24, 48, 24), (24, 20, 20), (int(1e30), 99, 64)])
@@ -108,14 +108,15 @@ def test_training_reads_no_more_than_loading_allows(claimed: int, asked: int, le
     bert_of(tokenizer, seed=1, hidden=32, layers=1).save_pretrained(tmp_path / "base")
     tokenizer.save_pretrained(tmp_path / "base")
     texts = [Example(f"{TEXT} {TEXT} {TEXT} {TEXT}", label=label) for label in "abab"]
-    settings = Settings(epochs=1, batch_size=4)
-    request = Request(
-        "sentiment",
-        str(tmp_path / "base"),
-        tmp_path / "out",
+    request = FinetuneOptions(
+        task="sentiment",
+        model=str(tmp_path / "base"),
+        out=tmp_path / "out",
         max_length=asked,
-        settings=settings,
-        loading=LoadOptions(device="cpu", offline=True),
+        epochs=1,
+        batch_size=4,
+        device="cpu",
+        offline=True,
     )
     record = run(request, data=Splits(texts, texts, ()))
     assert record is not None

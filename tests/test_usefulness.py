@@ -31,7 +31,7 @@ from unmask.models import Classifier, MaskQuery
 from unmask.models.loading import load_classifier, load_masked_lm
 from unmask.statistics import clustered
 from unmask.statistics.matched import matched_shares
-from unmask.training.loop import News, Settings
+from unmask.training.loop import News
 
 NEUTRAL = neutral_sentences()
 
@@ -340,9 +340,15 @@ def task(tmp_path: Path) -> Downstream:
             for job in work
         ]
         (tmp_path / f"{name}.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
-    settings = Settings(epochs=2, learning_rate=2e-3, batch_size=8, warmup=0.1)
     return Downstream(
-        "sentiment", train=tmp_path / "train.jsonl", test=tmp_path / "test.jsonl", held_out=0.2, settings=settings
+        task="sentiment",
+        train=tmp_path / "train.jsonl",
+        test=tmp_path / "test.jsonl",
+        held_out=0.2,
+        epochs=2,
+        learning_rate=2e-3,
+        batch_size=8,
+        warmup=0.1,
     )
 
 
@@ -367,7 +373,7 @@ def test_models_are_trained_alike_and_compared_on_the_same_examples(
         p = model.probabilities([row["text"] for row in rows])
         right = [model.labels[at] == row["label"] for at, row in zip(p.argmax(axis=1), rows, strict=True)]
         assert share == pytest.approx(np.mean(right))
-        assert json.loads((folder / "metrics.json").read_text())["settings"]["seed"] == task.settings.seed
+        assert json.loads((folder / "metrics.json").read_text())["settings"]["seed"] == task.seed
     assert accuracy.interval is not None
     assert news
 
@@ -378,7 +384,7 @@ def test_models_are_trained_alike_and_compared_on_the_same_examples(
     assert not news
     assert len(said) == 2
     assert all("trained already" in line for line in said)
-    other = replace(task, settings=replace(task.settings, epochs=1))
+    other = task.replace(epochs=1)
     downstream.run(other, before, [], folder=tmp_path / "trained")
     downstream.run(other, replace(before, weight_hash="changed"), [], folder=tmp_path / "trained")
     assert len(list((tmp_path / "trained").iterdir())) == 4
@@ -387,6 +393,6 @@ def test_models_are_trained_alike_and_compared_on_the_same_examples(
 def test_a_task_without_test_examples_or_a_name_is_refused(task: Downstream, tmp_path: Path) -> None:
     subject = Subject("a", "unmask-mini", "")
     with pytest.raises(UnmaskError, match=r"train\.jsonl comes without test examples; give a file of them with --test"):
-        downstream.run(replace(task, test=None), subject, [], folder=tmp_path)
+        downstream.run(task.replace(test=None), subject, [], folder=tmp_path)
     with pytest.raises(UnmaskError, match="unknown task 'mlm'"):
-        downstream.run(replace(task, task="mlm"), subject, [], folder=tmp_path)
+        downstream.run(task.replace(task="mlm"), subject, [], folder=tmp_path)

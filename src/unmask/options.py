@@ -16,6 +16,7 @@ from __future__ import annotations
 import inspect
 import json
 import operator
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -23,18 +24,20 @@ from functools import cache
 from os import PathLike
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, ValidationInfo, field_validator
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from unmask.errors import UnmaskError, one_of
+from unmask.errors import UnmaskError, close_to, one_of
 
 Names = Iterable[str] | Callable[[], Iterable[str]]
 """Names, or a function that lists them when they are needed."""
 
-F = TypeVar("F", bound=Callable[..., Any])
+TextOrPath = str | Path
+Part = TypeVar("Part", bound="Options")
+Function = TypeVar("Function", bound=Callable[..., Any])
 COMMAND_LINE = "--"
 """What stands before the name of an option in messages about the command line."""
 
@@ -48,15 +51,22 @@ class Parameter:
     key: str
     """The name on the command line (after `--`) and in TOML files."""
     type: Any
-    """bool, int, float, str or Path: the type of the value, or of each value."""
+    """bool, int, float, str, Path or TextOrPath: the type of the value, or of each value."""
     several: bool
     """Whether it holds several values."""
+    mapping: bool
+    """Whether it holds values by name, typed as NAME=VALUE."""
     default: Any
     required: bool
     help: str
     panel: str
     """The heading above it in the help; empty for the main one."""
+    default_text: str
+    """What the help says of the default, if it depends on other options."""
     minimum: float | None
+    maximum: float | None
+    above: float | None
+    below: float | None
     choices: Names | None
     """The only values that are allowed; they complete, too."""
     suggestions: Names | None
@@ -82,10 +92,12 @@ class Parameter:
     @property
     def is_empty_by_default(self) -> bool:
         """Whether the default is to give nothing."""
-        return not self.required and self.default in (None, "", ())
+        return not self.required and self.default in (None, "", (), {})
 
     def convert(self, value: Any) -> Any:
         """Convert a value where nothing can go wrong; the rest is for strict validation to check."""
+        if self.mapping:
+            return self._convert_mapping(value)
         if not self.several or value is None:
             return self._convert_item(value)
         if self.separated and isinstance(value, str):
@@ -95,6 +107,20 @@ class Parameter:
         if isinstance(value, Iterable) and not isinstance(value, Mapping):
             return tuple(self._convert_item(item) for item in value)
         return value
+
+    def _convert_mapping(self, value: Any) -> Any:
+        """Read texts such as `NAME=VALUE`."""
+        if value is None or isinstance(value, Mapping):
+            return value
+        found: dict[str, str] = {}
+        for text in [value] if isinstance(value, str) else value:
+            name, sign, content = str(text).partition("=")
+            if not sign or not name.strip():
+                raise OptionError(self, text, f"give {self.metavar or 'NAME=VALUE'}")
+            if name.strip() in found:
+                raise OptionError(self, text, f"{name.strip()} is given twice; give it once")
+            found[name.strip()] = content.strip()
+        return found
 
     def _convert_item(self, item: Any) -> Any:
         if self.type is Path and isinstance(item, str | PathLike):
@@ -115,15 +141,43 @@ class Parameter:
             return text
 
     def check_choice(self, value: Any) -> None:
-        """Refuse a value that is not among the choices; `did you mean` included."""
+        """Refuse a text that is not among the choices, and name the one that may be meant."""
         if self.choices is None:
             return
         for item in value if isinstance(value, tuple) else (value,):
-            if isinstance(item, str):
-                one_of(item, self.names, self.key.replace("-", " "))
+            if isinstance(item, str) and item not in self.names:
+                close = close_to(item, self.names)
+                advice = f"did you mean {close!r}?" if close else f"choose from: {', '.join(self.names)}"
+                raise OptionError(self, item, advice)
+
+    def check_range(self, value: Any) -> None:
+        """Refuse a number that is out of range."""
+        low, high, above, below = self.minimum, self.maximum, self.above, self.below
+        if value is None or (low, high, above, below) == (None, None, None, None):
+            return
+        for item in value if self.several else (value,):
+            if (
+                (low is not None and item < low)
+                or (high is not None and item > high)
+                or (above is not None and item <= above)
+                or (below is not None and item >= below)
+            ):
+                raise OptionError(self, value, f"give {self._range()}")
+
+    def _range(self) -> str:
+        end = f" to {self.maximum:g}" if self.maximum is not None else ""
+        if self.below is not None:
+            end = f" to below {self.below:g}" if self.above is None else f" and below {self.below:g}"
+        if self.above is not None:
+            return f"a number above {self.above:g}{end}"
+        if self.minimum is None:
+            return f"a number up{end}"
+        return f"a number from {self.minimum:g}{end}" if end else f"{self.minimum:g} or more"
 
     def expected(self, *, quoted: bool) -> str:
         """What a value has to be; `quoted`: as TOML writes it."""
+        if self.mapping:
+            return self.metavar or "NAME=VALUE"
         if quoted:
             kinds = {bool: "true or false", int: "a whole number", float: "a number", Path: "a path in quotes"}
             item = kinds.get(self.type, "a text in quotes")
@@ -140,25 +194,27 @@ class Parameter:
 class OptionError(UnmaskError):
     """A value that an option cannot have; it can be described for Python, the command line or a file."""
 
-    def __init__(self, parameter: Parameter, problem: str, value: Any = None) -> None:
-        """Take the option, and either the problem (`is missing; …`) or, if that is empty, the wrong value."""
-        self.parameter, self.problem, self.value = parameter, problem, value
+    def __init__(self, parameter: Parameter, value: Any, advice: str = "", *, missing: bool = False) -> None:
+        """Take the option, its value, and what to do, if the type of the option does not say that."""
+        self.parameter, self.value, self.advice, self.missing = parameter, value, advice, missing
         super().__init__(self.describe(""))
 
-    @property
-    def is_missing(self) -> bool:
-        """Whether the option was not given at all."""
-        return self.problem.startswith("is missing")
-
     def describe(self, prefix: str) -> str:
-        """The error in one line: `prefix` is what stands before the name of the option, nothing for Python."""
-        one, quoted = self.parameter, prefix.endswith(": ")
-        name = one.name if not prefix else one.key
-        label = name.upper() if one.argument and prefix == COMMAND_LINE else f"{prefix}{name}"
-        if self.problem.startswith("is missing"):
-            return f"{label} {self.problem}"
-        value = to_toml(self.value) if quoted else repr(self.value)
-        return f"{label} is {value}; give {self.problem or one.expected(quoted=quoted)}"
+        """The error in one line.
+
+        Parameters
+        ----------
+        prefix
+            What stands before the name of the option: `--`, `audit.toml: `, or nothing for Python.
+        """
+        parameter, quoted = self.parameter, prefix.endswith(": ")
+        name = parameter.key if prefix else parameter.name
+        label = name.upper() if parameter.argument and prefix == COMMAND_LINE else f"{prefix}{name}"
+        advice = self.advice or f"give {parameter.expected(quoted=quoted)}"
+        if self.missing:
+            return f"{label} is missing; {advice}"
+        shown = f"{self.value:g}" if isinstance(self.value, float) else repr(self.value)
+        return f"{label} is {to_toml(self.value) if quoted else shown}; {advice}"
 
 
 def option(
@@ -167,7 +223,11 @@ def option(
     *,
     panel: str = "",
     key: str = "",
+    default_text: str = "",
     minimum: float | None = None,
+    maximum: float | None = None,
+    above: float | None = None,
+    below: float | None = None,
     choices: Names | None = None,
     suggestions: Names | None = None,
     argument: bool = False,
@@ -189,8 +249,12 @@ def option(
         The heading above the option in the help.
     key
         The name on the command line and in TOML files, if it is not the field name with hyphens.
-    minimum
-        The smallest number that is allowed.
+    default_text
+        What the help says of the default, if it depends on other options.
+    minimum, maximum
+        The smallest and the largest number that are allowed.
+    above, below
+        The same, where the number itself is not allowed.
     choices
         The only values that are allowed, or a function that lists them.
     suggestions
@@ -211,7 +275,11 @@ def option(
     hints = {
         "panel": panel,
         "key": key,
+        "default_text": default_text,
         "minimum": minimum,
+        "maximum": maximum,
+        "above": above,
+        "below": below,
         "choices": choices,
         "suggestions": suggestions,
         "argument": argument,
@@ -232,6 +300,7 @@ class Options(BaseModel):
         frozen=True,
         strict=True,
         validate_default=True,
+        allow_inf_nan=False,
         arbitrary_types_allowed=True,
         defer_build=True,  # a class costs little until it is used, which keeps --help quick
         protected_namespaces=(),  # an option may be called model_…
@@ -248,7 +317,7 @@ class Options(BaseModel):
 
     @classmethod
     def parameters(cls) -> dict[str, Parameter]:
-        """All options by field name, those that commands share last."""
+        """All options by field name: required ones first, those that commands share last."""
         return _parameters(cls)
 
     @classmethod
@@ -270,16 +339,18 @@ class Options(BaseModel):
             raise UnmaskError(f"{prefix}{error}" if prefix.endswith(": ") else str(error)) from None
 
     @classmethod
-    def parse_text(cls, values: Mapping[str, str], *, prefix: str = "") -> dict[str, Any]:
-        """Read values that were typed as text, such as `epochs=1`, by field name or key."""
+    def parse_text(cls, values: Mapping[str, Any], *, what: str = "option", prefix: str = "") -> dict[str, Any]:
+        """Read values by field name or key, of which some may be typed as text: `epochs="1"` is `epochs=1`."""
         found = {}
-        for given, text in values.items():
-            parameter = cls.parameter_named(given)
-            annotation: Any = cls.model_fields[parameter.name].annotation
-            try:
-                found[parameter.name] = TypeAdapter(annotation).validate_strings(text)
-            except ValidationError:
-                raise UnmaskError(OptionError(parameter, "", text).describe(prefix)) from None
+        for given, value in values.items():
+            parameter = cls.parameter_named(given, what)
+            found[parameter.name] = value
+            if isinstance(value, str) and parameter.type in (bool, int, float):
+                try:
+                    found[parameter.name] = TypeAdapter(parameter.type).validate_strings(value)
+                except ValidationError:
+                    advice = "give yes or no" if parameter.type is bool else ""
+                    raise UnmaskError(OptionError(parameter, value, advice).describe(prefix)) from None
         return found
 
     @classmethod
@@ -290,6 +361,10 @@ class Options(BaseModel):
         if key not in known and name in cls.parameters():
             return cls.parameters()[name]
         return known[one_of(key, known, what)]
+
+    def part(self, options: type[Part]) -> Part:
+        """The options that a base class declares, alone."""
+        return options(**{name: getattr(self, name) for name in options.model_fields})
 
     def replace(self, **changes: Any) -> Self:
         """A copy with some values changed; unlike `model_copy` it is validated."""
@@ -305,12 +380,8 @@ class Options(BaseModel):
 
     @field_validator("*", mode="after")
     @classmethod
-    def _check_minimum(cls, value: Any, info: ValidationInfo) -> Any:
-        parameter = cls.parameters()[str(info.field_name)]
-        if parameter.minimum is not None and value is not None:
-            for item in value if parameter.several else (value,):
-                if item < parameter.minimum:
-                    raise OptionError(parameter, f"{parameter.minimum:g} or more", value)
+    def _check_range(cls, value: Any, info: ValidationInfo) -> Any:
+        cls.parameters()[str(info.field_name)].check_range(value)
         return value
 
 
@@ -322,12 +393,10 @@ class LoadOptions(Options):
     allow_pickle: bool = option(False, "Load pickled weights. A pickle can run code of its author.", last=True)
     allow_remote_code: bool = option(False, "Run Python code that comes with the model.", last=True)
 
-    LOADING: ClassVar[tuple[str, ...]] = ("device", "offline", "allow_pickle", "allow_remote_code")
-
     @property
     def loading(self) -> LoadOptions:
         """These options alone, where a command has others beside them."""
-        return LoadOptions(**{name: getattr(self, name) for name in self.LOADING})
+        return self.part(LoadOptions)
 
 
 def read_toml(path: Path, options: type[Options]) -> dict[str, Any]:
@@ -341,11 +410,11 @@ def read_toml(path: Path, options: type[Options]) -> dict[str, Any]:
         raise UnmaskError(f"{path} is not TOML ({error}); see what unmask init writes") from None
     found: dict[str, Any] = {}
     for given, value in content.items():
-        if isinstance(value, dict):
-            raise UnmaskError(f"{path}: [{given}] is a table; write settings without tables")
         try:
             parameter = options.parameter_named(given, "setting")
         except UnmaskError as error:
+            if isinstance(value, dict):
+                raise UnmaskError(f"{path}: [{given}] is a table; write settings without tables") from None
             raise UnmaskError(f"{path}: {error}") from None
         if parameter.name in found:
             raise UnmaskError(f"{path}: {parameter.key} is there twice, with - and with _; leave one")
@@ -364,7 +433,7 @@ def check_given(options: type[Options], values: Mapping[str, Any], *, prefix: st
     try:
         options(**values)
     except OptionError as error:
-        if not error.is_missing:
+        if not error.missing:
             raise UnmaskError(error.describe(prefix)) from None
     except UnmaskError as error:
         raise UnmaskError(f"{prefix}{error}") from None
@@ -374,8 +443,10 @@ def toml_template(parameters: Iterable[Parameter]) -> dict[str, list[tuple[str, 
     """Options for a file to edit: by panel, the help of each and a line that sets it to its default."""
     panels: dict[str, list[tuple[str, str]]] = {"": []}
     for one in parameters:
-        default = ([] if one.several and not one.separated else "") if one.is_empty_by_default else one.default
-        if one.separated and default:
+        default = one.default
+        if one.is_empty_by_default:
+            default = [] if (one.several or one.mapping) and not one.separated else ""
+        elif one.separated:
             default = ",".join(map(str, default))
         panels.setdefault(one.panel, []).append((one.help, f"{one.key} = {to_toml(default)}"))
     return panels
@@ -386,7 +457,7 @@ def to_toml(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def accepts(options: type[Options], *, without: Sequence[str] = ()) -> Callable[[F], F]:
+def accepts(options: type[Options], *, without: Sequence[str] = ()) -> Callable[[Function], Function]:
     """Show in `help()` the keywords that a function takes as `**options`.
 
     Parameters
@@ -397,7 +468,7 @@ def accepts(options: type[Options], *, without: Sequence[str] = ()) -> Callable[
         Fields that the function sets itself.
     """
 
-    def decorate(function: F) -> F:
+    def decorate(function: Function) -> Function:
         signature = inspect.signature(function)
         shown = [one for one in options.parameters().values() if one.name not in without]
         own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
@@ -412,7 +483,7 @@ def accepts(options: type[Options], *, without: Sequence[str] = ()) -> Callable[
             if one.name not in signature.parameters
         ]
         function.__signature__ = signature.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
-        lines = [f"{one.name}\n    {one.help}" for one in shown]
+        lines = [f"{one.name}\n    {_as_python(one.help)}" for one in shown]
         head = inspect.cleandoc(function.__doc__ or "")
         function.__doc__ = "\n".join([head, "", "Options", "-------", *lines])
         return function
@@ -420,10 +491,15 @@ def accepts(options: type[Options], *, without: Sequence[str] = ()) -> Callable[
     return decorate
 
 
+def _as_python(help: str) -> str:
+    """Help with the keywords of Python in place of the options of the command line."""
+    return re.sub(r"--([a-z]+(?:-[a-z]+)*)", lambda found: found[1].replace("-", "_"), help)
+
+
 @cache
 def _parameters(options: type[Options]) -> dict[str, Parameter]:
     found = [_parameter(name, field) for name, field in options.model_fields.items()]
-    return {one.name: one for one in sorted(found, key=lambda one: one.last)}
+    return {one.name: one for one in sorted(found, key=lambda one: (one.last, not one.required))}
 
 
 def _parameter(name: str, field: FieldInfo) -> Parameter:
@@ -432,25 +508,28 @@ def _parameter(name: str, field: FieldInfo) -> Parameter:
     known = {one.name for one in fields(Parameter)}
     hints = {hint: value for hint, value in declared.items() if hint in known}
     item, several = _item_type(field.annotation)
+    mapping = get_origin(item) is Mapping
     members = get_args(item)
     if get_origin(item) is Literal:
         hints["choices"] = hints.get("choices") or members
         item = str
     elif Path in members and str in members:
         hints["path"] = True
-        item = str
+        item = TextOrPath
     required = field.default is PydanticUndefined and field.default_factory is None
     return Parameter(
         **{
-            **dict.fromkeys(("minimum", "choices", "suggestions", "metavar")),
+            **dict.fromkeys(("minimum", "maximum", "above", "below", "choices", "suggestions", "metavar")),
             **dict.fromkeys(("argument", "separated", "path", "last"), False),
             "cli": bool(declared),
             "panel": "",
+            "default_text": "",
             **hints,
             "name": name,
             "key": hints.get("key") or name.replace("_", "-"),
             "type": item,
             "several": several,
+            "mapping": mapping,
             "default": None if required else field.get_default(call_default_factory=True),
             "required": required,
             "help": field.description or "",
@@ -481,11 +560,9 @@ def _explain(options: type[Options], error: ValidationError, values: Mapping[str
             return unknown
     parameter = options.parameters()[name]
     if first["type"] == "missing":
-        return OptionError(parameter, f"is missing; give {parameter.expected(quoted=False)}")
-    value = values.get(name, first["input"])
-    if first["type"] in ("value_error", "assertion_error"):
-        return OptionError(parameter, str(first["ctx"]["error"]), value)
-    return OptionError(parameter, "", value)
+        return OptionError(parameter, None, missing=True)
+    advice = str(first["ctx"]["error"]) if first["type"] == "value_error" else ""
+    return OptionError(parameter, values.get(name, first["input"]), advice)
 
 
 def _resolve(folder: Path, parameter: Parameter, value: Any) -> Any:

@@ -148,7 +148,6 @@ def compare(
     from unmask.comparing import job
     from unmask.comparing.downstream import Downstream
     from unmask.errors import UnmaskError
-    from unmask.training.loop import Settings as Training
 
     tasks, sets = names_of(task), names_of(data)
     if not tasks and (sets or train or test):
@@ -166,11 +165,7 @@ def compare(
         text=path_of(text),
         tasks=tuple(
             Downstream(
-                one,
-                sets[at] if at < len(sets) else None,
-                train=path_of(train),
-                test=path_of(test),
-                settings=Training(seed=seed),
+                task=one, data=sets[at] if at < len(sets) else None, train=path_of(train), test=path_of(test), seed=seed
             )
             for at, one in enumerate(tasks)
         ),

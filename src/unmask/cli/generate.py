@@ -6,8 +6,9 @@ A command is a function that takes its options as the first argument:
     def command(options: RewriteOptions, *, as_json: Json = False) -> None:
         '''Rewrite text …'''
 
-What concerns the command line alone (`--json`) is a parameter of the function, written as Typer wants it. The model is
-imported when the command is used, so that `unmask --help` stays quick.
+What concerns the command line alone (`--json`) is a parameter of the function, written as Typer wants it: keyword-only
+ones stand after the generated options, others before. The model is imported when the command is used, so that
+`unmask --help` stays quick.
 """
 
 from __future__ import annotations
@@ -16,11 +17,10 @@ import inspect
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand
-from typer.models import ArgumentInfo
 
 from unmask.cli import verbose
 
@@ -102,14 +102,15 @@ def build(function: Any) -> Callable[..., None]:
     signature = inspect.signature(function)
     first, *own = signature.parameters.values()
     hints = get_type_hints(function, localns={str(first.annotation): options}, include_extras=True)
-    own = [one.replace(annotation=hints[one.name], kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
-    takes_context = any(one.annotation is typer.Context for one in own)
+    own = [one.replace(annotation=hints[one.name]) for one in own]
+    contexts = [one.name for one in own if one.annotation is typer.Context]
+    own = [one for one in own if one.name not in contexts]
     shown = [one for one in options.parameters().values() if one.cli]
 
     def call(context: typer.Context, **values: Any) -> None:
         from unmask.options import COMMAND_LINE
 
-        others = {one.name: values.pop(one.name) for one in own if one.annotation is not typer.Context}
+        others = {one.name: values[one.name] for one in own}
         typed = {
             one.name: not values[one.name] if _is_negative(one) else values[one.name]
             for one in shown
@@ -117,28 +118,21 @@ def build(function: Any) -> Callable[..., None]:
         }
         path = others.get("config")
         given = function.read_config(path, options) if path is not None and function.read_config else {}
-        if takes_context:
-            others |= {one.name: context for one in own if one.annotation is typer.Context}
+        others |= dict.fromkeys(contexts, context)
         function(options.parse({**given, **typed}, prefix=COMMAND_LINE), **others)
 
-    before = [one for one in own if _is_argument(one)]
-    after = [one for one in own if not _is_argument(one) and one.annotation is not typer.Context]
-    call.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context),
-            *before,
-            *(_typer_parameter(one) for one in shown if not one.last),
-            *after,
-            *(_typer_parameter(one) for one in shown if one.last),
-        ]
-    )
-    call.__annotations__ = {one.name: one.annotation for one in call.__signature__.parameters.values()}  # type: ignore[attr-defined]
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [
+        inspect.Parameter("context", keyword, annotation=typer.Context),
+        *(one.replace(kind=keyword) for one in own if one.kind is not keyword),
+        *(_typer_parameter(one) for one in shown if not one.last),
+        *(one for one in own if one.kind is keyword),
+        *(_typer_parameter(one) for one in shown if one.last),
+    ]
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {one.name: one.annotation for one in parameters}
     call.__doc__ = function.__doc__
     return call
-
-
-def _is_argument(parameter: inspect.Parameter) -> bool:
-    return any(isinstance(one, ArgumentInfo) for one in get_args(parameter.annotation))
 
 
 def _is_negative(one: Parameter) -> bool:
@@ -147,13 +141,13 @@ def _is_negative(one: Parameter) -> bool:
 
 
 def _typer_parameter(one: Parameter) -> inspect.Parameter:
-    several = one.several and not one.separated
-    kind: Any = str if one.separated else one.type
+    several = one.mapping or (one.several and not one.separated)
+    kind: Any = str if one.separated or one.mapping or one.type == str | Path else one.type
     if kind not in (bool, int, float, str, Path):
         raise TypeError(f"the option {one.name} has the type {kind}, which cannot be typed; declare it with cli=False")
     settings: dict[str, Any] = {"help": one.help, "metavar": one.metavar, "rich_help_panel": one.panel or None}
-    if one.minimum is not None and not several and not one.separated:
-        settings["min"] = one.minimum
+    if one.default_text:
+        settings["show_default"] = one.default_text
     if one.choices is not None or one.suggestions is not None:
         settings["autocompletion"] = _completer(one)
     default = _shown_default(one)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from unmask.cli.options import AllowPickle, AllowRemoteCode, Json, Offline
+from unmask.cli.generate import with_options
+from unmask.cli.options import Json
+
+if TYPE_CHECKING:
+    from unmask.mitigations import MitigateOptions
 
 
 def _list(value: bool) -> None:
@@ -19,49 +22,14 @@ def _list(value: bool) -> None:
         raise typer.Exit
 
 
+@with_options("unmask.mitigations:MitigateOptions")
 def command(
-    model: Annotated[
-        str,
-        typer.Argument(
-            help="A masked language model: an embedded one, a folder, or a hub id; for hard-debias, a file of word"
-            " vectors (word2vec or GloVe)."
-        ),
-    ],
-    method: Annotated[
-        str,
-        typer.Option(
-            help="cds, cda (train on text in the other gender), context-debias (train with a loss of its own),"
-            " sent-debias, leace (take gender out of the last hidden state; no training), hard-debias (word vectors),"
-            " or a plug-in's (unmask list mitigations)."
-        ),
-    ],
-    out: Annotated[Path, typer.Option(help="The folder to write; it must not exist.")],
-    corpus: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="The text to learn from: gap, imdb, a plug-in's data set (unmask list datasets), or a file (.txt with"
-            " a document a line, .csv, .tsv, .jsonl or .parquet with a column 'text'; also .gz and .xz). Can be given"
-            " several times. Default: gap."
-        ),
-    ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A setting of the method, such as epochs=1; see --methods."),
-    ] = None,
+    options: MitigateOptions,
+    *,
     methods: Annotated[
         bool,
         typer.Option("--methods", callback=_list, is_eager=True, help="Show every method with its settings, and exit."),
     ] = False,
-    protocol: Annotated[
-        str, typer.Option(help="sound: the method done right. published: what the paper's code did (cds).")
-    ] = "sound",
-    language: Annotated[str, typer.Option(help="Of the text: en or de.")] = "en",
-    seed: Annotated[int, typer.Option(min=0, help="Seeds what is drawn: documents, masks, the order, dropout.")] = 42,
-    device: Annotated[str, typer.Option(help="auto or cpu.")] = "auto",
-    restart: Annotated[bool, typer.Option("--restart", help="Forget an unfinished run and begin again.")] = False,
-    offline: Offline = False,
-    allow_pickle: AllowPickle = False,
-    allow_remote_code: AllowRemoteCode = False,
     as_json: Json = False,
 ) -> None:
     """Debias a model, and write it as a normal model folder that loads anywhere.
@@ -80,25 +48,9 @@ def command(
     del methods
     from unmask.cli.output import show_mitigation
     from unmask.cli.progress import bar, training
-    from unmask.mitigations import Request, run
-    from unmask.mitigations.method import split
-    from unmask.models.sources import LoadOptions
+    from unmask.mitigations import run
 
-    request = Request(
-        model=model,
-        method=method,
-        out=out,
-        corpus=tuple(corpus or ()),
-        settings=split(set_ or ()),
-        protocol=protocol,
-        language=language,
-        seed=seed,
-        restart=restart,
-        loading=LoadOptions(
-            device=device, offline=offline, allow_pickle=allow_pickle, allow_remote_code=allow_remote_code
-        ),
-    )
-    request.check()
+    options.check()
     with training() as (say, watch), bar("Working through the text") as progress:
-        record = run(request, say=say, watch=watch, progress=progress)
-    show_mitigation(record, out, as_json=as_json)
+        record = run(options, say=say, watch=watch, progress=progress)
+    show_mitigation(record, options.out, as_json=as_json)

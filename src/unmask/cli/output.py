@@ -75,9 +75,7 @@ def show_mitigation(record: dict[str, Any], folder: Path, *, as_json: bool) -> N
 
 
 def show_methods() -> None:
-    """Print every mitigation with its settings."""
-    import dataclasses
-
+    """Print every mitigation with its options."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -95,9 +93,8 @@ def show_methods() -> None:
         console.print(Text(entry.name, style="bold"), Text(method.about))
         console.print(Text(f"{method.citation}.", style="dim"))
         table = Table(box=SIMPLE_HEAD, pad_edge=False, show_header=False)
-        for field in dataclasses.fields(method.settings):
-            default = "–" if field.default is None else str(field.default)
-            table.add_row(f"--set {field.name}=", default, field.metadata["help"])
+        for one in method.options.parameters().values():
+            table.add_row(f"--set {one.name}=", "–" if one.default is None else str(one.default), one.help)
         console.print(table)
 
 

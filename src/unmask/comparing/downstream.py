@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -24,9 +24,10 @@ from unmask.models.sources import LoadOptions
 from unmask.results.comparison import Figure, Usefulness
 from unmask.statistics.matched import matched_shares
 from unmask.training import finetune
-from unmask.training.examples import Example, Splits, digest, gather
-from unmask.training.finetune import Request, Say
-from unmask.training.loop import Settings, Watch
+from unmask.training.examples import Example, Splits, digest
+from unmask.training.finetune import Say
+from unmask.training.loop import Watch
+from unmask.training.options import FinetuneOptions, TaskOptions, TrainingOptions
 
 TASKS = ("sentiment", "nli")
 
@@ -43,37 +44,16 @@ class Subject:
     """Which weights it has: the classifiers of another model are not taken for its own."""
 
 
-@dataclass(frozen=True)
-class Downstream:
+class Downstream(TrainingOptions, TaskOptions):
     """A task, its examples, and how models are trained on it."""
 
-    task: str
-    data: str | None = None
-    """A known data set; or else `train` and `test`."""
-    train: Path | None = None
-    validation: Path | None = None
-    test: Path | None = None
-    held_out: float = 0.05
-    max_length: int = 128
-    lora_rank: int = 0
-    settings: Settings = field(default_factory=Settings)
-
-    def examples(self, *, offline: bool) -> Splits:
-        """What is learned from, and what is asked in the end."""
+    def read_examples(self, *, offline: bool) -> Splits:
+        """Read what is learned from, and what is asked in the end."""
         one_of(self.task, TASKS, "task")
-        found = gather(
-            self.task,
-            name=self.data,
-            train=self.train,
-            validation=self.validation,
-            test=self.test,
-            held_out=self.held_out,
-            seed=self.settings.seed,
-            offline=offline,
-        )
-        if not found.test:
+        splits = self.examples(seed=self.seed, offline=offline)
+        if not splits.test:
             raise UnmaskError(f"{self.train} comes without test examples; give a file of them with --test")
-        return found
+        return splits
 
 
 def run(
@@ -93,7 +73,7 @@ def run(
     settings, is used again, and one that was interrupted goes on. `made` receives where each is, by the model's name.
     """
     loading = loading or LoadOptions()
-    examples = task.examples(offline=loading.offline)
+    examples = task.read_examples(offline=loading.offline)
     classifiers = {
         subject.name: _classifier(task, subject, examples, folder, loading, say, watch) for subject in (before, *afters)
     }
@@ -139,20 +119,7 @@ def _classifier(
         if say:
             say(f"Using {out.name}, which is trained already")
         return out
-    request = Request(
-        task=task.task,
-        model=subject.model,
-        out=out,
-        data=task.data,
-        train=task.train,
-        validation=task.validation,
-        test=task.test,
-        held_out=task.held_out,
-        max_length=task.max_length,
-        lora_rank=task.lora_rank,
-        settings=task.settings,
-        loading=loading,
-    )
+    request = FinetuneOptions(model=subject.model, out=out, **dict(task), **dict(loading))
     finetune.run(request, watch=watch, say=say)
     return out
 
@@ -162,7 +129,7 @@ def _name(task: Downstream, subject: Subject, examples: Splits) -> str:
     made_of = {
         "weights": subject.weight_hash,
         "examples": replace(examples, test=()).hashes(),
-        "settings": asdict(replace(task.settings, save_every=1)),
+        "settings": task.part(TrainingOptions).replace(save_every=1).model_dump(),
         "max_length": task.max_length,
         "lora_rank": task.lora_rank,
     }

@@ -76,7 +76,7 @@ def run(
     if settings.seed < 0:
         raise UnmaskError(f"seed {settings.seed} is negative; give 0 or more")
     for task in settings.tasks:
-        task.examples(offline=settings.loading.offline)  # refuses what is missing before the work
+        task.read_examples(offline=settings.loading.offline)  # refuses what is missing before the work
     subjects = gather([before, *afters], settings.audit, settings.loading, progress=progress)
     first, *others = subjects
     found: list[Comparison] = []

@@ -1,13 +1,16 @@
-"""What a user asks of a rewriting, and the rewriter that does it."""
+"""Options of a rewriting, and the rewriter that follows them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from typing import Any
+
+from pydantic import field_validator, model_validator
 
 from unmask.counterfactual.change import Rewriter
 from unmask.errors import UnmaskError, one_of
+from unmask.options import Options, option
 
 MODES = ("swap", "female", "male", "neutral", "remove")
 TERM_SETS = ("pronouns", "family", "all")
@@ -15,41 +18,55 @@ LANGUAGES = ("en", "de")
 PROTOCOLS = ("sound", "published")
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(Options):
     """How to rewrite. Small, so that it can be sent to other processes, which build their own rewriter from it."""
 
-    to: str = "swap"
-    """swap, female, male, neutral or remove."""
-    terms: str | Path = "all"
-    """pronouns, family, all, or a CSV file with the columns male and female (and neutral, direction)."""
-    names: bool = False
-    """Whether first names are exchanged too."""
-    names_from: Path | None = None
-    """A CSV file with the columns name, sex and count to match names from; the US census of 1990 if not given."""
-    language: str = "en"
-    protocol: str = "sound"
-    """published repeats what the papers did: swap as name-based CDS, female, male and remove as the review study."""
-    lists: Path | None = None
-    """For published: the folder of the word lists that the paper's authors released."""
-    quick: bool = False
-    """Whether *her* and *his* are decided by the words beside them alone, without asking a model in doubt (English)."""
+    to: str = option(
+        "swap",
+        "swap (each person's gender turned), female, male, neutral (they, person …) or remove.",
+        choices=MODES,
+    )
+    terms: str | Path = option(
+        "all",
+        "Which words: pronouns, family, all, or your CSV with the columns male and female.",
+        suggestions=TERM_SETS,
+    )
+    names: bool = option(False, "Exchange first names too.")
+    names_from: Path | None = option(
+        None,
+        "CSV with name, sex and count to match names by; turns on --names. Default: the US census of 1990.",
+    )
+    language: str = option("en", "en or de.", choices=LANGUAGES)
+    protocol: str = option(
+        "sound",
+        "sound, or published: swap as name-based CDS; female, male and remove as the study of film reviews.",
+        choices=PROTOCOLS,
+    )
+    lists: Path | None = option(None, "For published: the folder of the word lists that its authors released.")
+    quick: bool = option(False, "Do not ask the embedded model where her may be his or him.")
+
+    @field_validator("terms", mode="before")
+    @classmethod
+    def _find_terms(cls, value: Any) -> Any:
+        return term_set(value) if isinstance(value, str | PathLike) else value
+
+    @model_validator(mode="before")
+    @classmethod
+    def _exchange_names(cls, values: dict[str, Any]) -> dict[str, Any]:
+        return {**values, "names": True} if values.get("names_from") is not None else values
 
 
 def term_set(given: str | PathLike[str]) -> str | Path:
-    """What a user means: the name of a term set, rightly spelt or not, or a CSV file."""
-    if isinstance(given, str) and (given in TERM_SETS or not given.lower().endswith(".csv")):
-        return given
-    return Path(given)
+    """What a user means: the name of a term set, or a CSV file."""
+    if not isinstance(given, str):
+        return Path(given)
+    if given not in TERM_SETS and (given.lower().endswith(".csv") or Path(given).is_file()):
+        return Path(given)
+    return one_of(given, TERM_SETS, "term set")
 
 
 def build(settings: Settings) -> Rewriter:
-    """The rewriter that does what the settings ask."""
-    one_of(settings.to, MODES, "mode")
-    one_of(settings.language, LANGUAGES, "language")
-    one_of(settings.protocol, PROTOCOLS, "protocol")
-    if isinstance(settings.terms, str):
-        one_of(settings.terms, TERM_SETS, "term set")
+    """Build the rewriter that does what the settings ask."""
     if settings.protocol == "published":
         return _published(settings)
     if settings.lists is not None:

@@ -6,7 +6,7 @@ rest of this room is what all of them share: the text they learn from, the folde
 folder holds what was made. Whether it helped is for measures to say, and for a comparison.
 """
 
-from unmask.mitigations.job import Request, run
+from unmask.mitigations.job import MitigateOptions, run
 from unmask.mitigations.registry import method_named, method_names
 
-__all__ = ["Request", "method_named", "method_names", "run"]
+__all__ = ["MitigateOptions", "method_named", "method_names", "run"]

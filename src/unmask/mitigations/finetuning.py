@@ -1,67 +1,38 @@
-"""Training, for the methods that train: the settings they share, and a run that can be interrupted."""
+"""Training, for the methods that train: the options they share, and a run that can be interrupted."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from unmask.errors import UnmaskError
-from unmask.mitigations.method import Job, setting
+from unmask.mitigations.method import Job
+from unmask.options import option
 from unmask.training.checkpoints import Workspace
 from unmask.training.devices import make_accelerator
-from unmask.training.loop import Settings, fit
+from unmask.training.loop import fit
+from unmask.training.options import FEWEST_TOKENS, LoopOptions, TrainingOptions
 from unmask.training.tasks import Features, Task
 from unmask.unfinished import RUN
 
-SHORTEST = 8
 
+class MethodTrainingOptions(LoopOptions):
+    """How a method trains; the seed is the command's own."""
 
-@dataclass(frozen=True)
-class Training:
-    """How to train; the seed is the command's own."""
+    learning_rate: float = option(5e-5, "The highest learning rate.", above=0)
+    batch_size: int = option(32, "Sentences per step.", minimum=1)
+    max_length: int = option(128, "Tokens; longer sentences are split.", minimum=FEWEST_TOKENS)
+    held_out: float = option(0.05, "The share of documents that only show how training goes.", minimum=0, below=1)
 
-    epochs: int = setting(3, "how often every sentence is seen")
-    learning_rate: float = setting(5e-5, "the highest one")
-    batch_size: int = setting(32, "sentences a step")
-    accumulate: int = setting(1, "run a step in so many parts, to save memory")
-    warmup: float = setting(0.1, "the share of steps in which the learning rate rises; it falls to 0 in the others")
-    weight_decay: float = setting(0.01, "of AdamW")
-    max_length: int = setting(128, "tokens; longer sentences are split")
-    held_out: float = setting(0.05, "the share of documents that only show how training goes")
-    save_every: int = setting(500, "steps between checkpoints to go on from")
-    precision: str = setting("auto", "auto, no, bf16 or fp16")
-
-    def loop(self, seed: int) -> Settings:
+    def loop(self, seed: int) -> TrainingOptions:
         """As the training loop takes them; the last weights are kept, since nothing is chosen by the held-out text."""
-        made = Settings(
-            epochs=self.epochs,
-            learning_rate=self.learning_rate,
-            batch_size=self.batch_size,
-            accumulate=self.accumulate,
-            warmup=self.warmup,
-            weight_decay=self.weight_decay,
-            seed=seed,
-            save_every=self.save_every,
-            precision=self.precision,
-            keep="last",
-        )
-        made.check()
-        return made
-
-    def check(self) -> None:
-        """Refuse what cannot work."""
-        self.loop(0)
-        if self.max_length < SHORTEST:
-            raise UnmaskError(f"the setting max_length is {self.max_length}; give at least {SHORTEST} tokens")
-        if not 0 <= self.held_out < 1:
-            raise UnmaskError(f"the setting held_out is {self.held_out}; give a share from 0 to below 1, such as 0.05")
+        return TrainingOptions(**dict(self.part(LoopOptions)), seed=seed, keep="last")
 
 
 def train(job: Job, task: Task, learned: Sequence[Features], held_out: Sequence[Features]) -> dict[str, Any]:
     """Train the job's model, or go on where an earlier run stopped; gives how it went."""
-    settings = job.settings.loop(job.seed)
+    settings = job.options.loop(job.seed)
     accelerator = make_accelerator(settings, job.loading)
     if accelerator.num_processes > 1:
         raise UnmaskError(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import platform
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -14,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import unmask
 from unmask import plugins
-from unmask.errors import UnmaskError, one_of
+from unmask.embedded import MODELS
+from unmask.errors import UnmaskError
 from unmask.files import refuse_existing, whole_folder
 from unmask.mitigations import card, corpus
-from unmask.mitigations.method import Job, Method, Say, chosen
+from unmask.mitigations.method import Job, Method, Say, method_options
 from unmask.mitigations.registry import method_named, method_names
 from unmask.models.kinds import is_vectors
 from unmask.models.records import MITIGATION
-from unmask.models.sources import LoadOptions
+from unmask.options import LoadOptions, Options, option
 from unmask.steps import step
 
 if TYPE_CHECKING:
@@ -35,38 +34,56 @@ LIBRARIES = ("torch", "transformers", "accelerate", "tokenizers", "numpy")
 SCHEMA_VERSION = 1
 
 
-@dataclass(frozen=True)
-class Request:
+class MitigateOptions(LoadOptions):
     """What to debias, how, and where it goes."""
 
-    model: str
-    method: str
-    out: Path
-    corpus: Sequence[str] = ()
-    """Known corpora or files; empty: GAP, for English."""
-    settings: Sequence[tuple[str, Any]] = ()
-    """Settings of the method, by name."""
-    protocol: str = "sound"
-    language: str = "en"
-    seed: int = 42
-    restart: bool = False
-    loading: LoadOptions = field(default_factory=LoadOptions)
+    model: str = option(
+        ...,
+        "A masked language model: an embedded one, a folder, or a hub id; for hard-debias, a file of word vectors"
+        " (word2vec or GloVe).",
+        argument=True,
+        path=True,
+        suggestions=MODELS,
+    )
+    method: str = option(
+        ...,
+        "cds, cda (train on text in the other gender), context-debias (train with a loss of its own), sent-debias,"
+        " leace (take gender out of the last hidden state; no training), hard-debias (word vectors), or a plug-in's"
+        " (unmask list mitigations).",
+        suggestions=method_names,
+    )
+    out: Path = option(..., "The folder to write; it must not exist.")
+    corpus: tuple[str, ...] = option(
+        (),
+        "The text to learn from: gap, imdb, a plug-in's data set (unmask list datasets), or a file (.txt with a"
+        " document a line, .csv, .tsv, .jsonl or .parquet with a column 'text'; also .gz and .xz). Can be given several"
+        " times. Default: gap.",
+        path=True,
+    )
+    settings: Mapping[str, Any] = option(
+        {}, "A setting of the method, such as epochs=1; see --methods.", key="set", metavar="NAME=VALUE"
+    )
+    protocol: str = option(
+        "sound",
+        "sound: the corrected method. published: what the paper's code did, errors included (cds).",
+        choices=PROTOCOLS,
+    )
+    language: str = option("en", "Language of the text: en or de.", choices=LANGUAGES)
+    seed: int = option(42, "Seeds what is drawn: documents, masks, the order, dropout.", minimum=0)
+    device: str = option("auto", "auto or cpu.", last=True)
+    restart: bool = option(False, "Forget an unfinished run and begin again.")
 
-    def check(self) -> tuple[Method, Any]:
-        """Refuse what cannot work before anything slow happens; gives the method and its settings."""
+    def check(self) -> tuple[Method, Options]:
+        """Refuse what cannot work before anything slow happens; gives the method and its options."""
         method = method_named(self.method)
-        one_of(self.protocol, PROTOCOLS, "protocol")
-        one_of(self.language, LANGUAGES, "language")
-        if self.seed < 0:
-            raise UnmaskError(f"seed {self.seed} is negative; give 0 or more")
-        settings = chosen(method, self.settings, self.protocol)
+        options = method_options(method, self.settings, self.protocol)
         if self.corpus and not method.needs_text:
             raise UnmaskError(f"{self.method} learns from no text; leave out --corpus {self.corpus[0]}")
         if method.needs_text and not self.corpus and self.language != "en":
             raise UnmaskError(f"there is no corpus for {self.language!r} of our own; give a file with --corpus")
         self._refuse_other_kinds(method)
         refuse_existing(self.out)
-        return method, settings
+        return method, options
 
     def _refuse_other_kinds(self, method: Method) -> None:
         """Refuse vectors where a model is changed, and a model where vectors are."""
@@ -88,13 +105,13 @@ def _first(changes: str) -> str:
 
 
 def run(
-    request: Request, *, say: Say | None = None, watch: Watch | None = None, progress: Progress | None = None
+    request: MitigateOptions, *, say: Say | None = None, watch: Watch | None = None, progress: Progress | None = None
 ) -> dict[str, Any]:
     """Debias and save; gives what `mitigation.json` holds. The same request goes on where an earlier one stopped."""
     from unmask.mitigations.finetuning import refuse_unfinished
     from unmask.mitigations.subjects import ModelSubject, VectorSubject
 
-    method, settings = request.check()
+    method, options = request.check()
     speak: Say = say or (lambda _: None)
     if not method.trains and not request.restart:
         refuse_unfinished(request.out)
@@ -105,7 +122,7 @@ def run(
     )
     text = None
     if method.needs_text:
-        sources = tuple(request.corpus) or (corpus.DEFAULT,)
+        sources = request.corpus or (corpus.DEFAULT,)
         speak(f"Reading {', '.join(sources)}")
         text = corpus.read(sources, offline=request.loading.offline)
     parent = subject.weight_hash()
@@ -115,7 +132,7 @@ def run(
         "protocol": request.protocol,
         "language": request.language,
         "seed": request.seed,
-        **{name: value for name, value in dataclasses.asdict(settings).items() if name != "save_every"},
+        **options.model_dump(mode="json", exclude={"save_every"}),
         "weights of the model": parent,
         "content of the corpus": text.hash if text else None,
         "version of unmask": unmask.__version__,
@@ -123,7 +140,7 @@ def run(
     job = Job(
         subject=subject,
         documents=text.documents if text else (),
-        settings=settings,
+        options=options,
         seed=request.seed,
         language=request.language,
         protocol=request.protocol,
@@ -155,7 +172,7 @@ def run(
         "protocol": request.protocol,
         "language": request.language,
         "seed": request.seed,
-        "settings": dataclasses.asdict(settings),
+        "settings": options.model_dump(mode="json"),
         "parent": {"name": request.model, "weight_hash": parent},
         "weight_hash": made,
         "made": subject.describe(),
@@ -168,7 +185,7 @@ def run(
     return record
 
 
-def _save(request: Request, subject: Subject, record: dict[str, Any]) -> None:
+def _save(request: MitigateOptions, subject: Subject, record: dict[str, Any]) -> None:
     """Write the folder, and let it stand only if what is loaded from it is what was made."""
     from unmask.mitigations.finetuning import forget
     from unmask.training.saving import readable

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from unmask.errors import UnmaskError, listed, one_of
+from unmask.errors import UnmaskError
+from unmask.options import Options
 
 if TYPE_CHECKING:
     from unmask.mitigations.subjects import Subject
@@ -27,11 +26,8 @@ class Method:
     about: str
     """What it does, in a line."""
     citation: str
-    settings: type
-    """A frozen dataclass: every setting has a default, and help in its metadata (`setting`).
-
-    If it has a method `check`, that refuses values that cannot work, before anything slow happens.
-    """
+    options: type[Options]
+    """The method's own options, each with a default; `--set NAME=VALUE` on the command line, keywords in Python."""
     apply: Callable[[Job], dict[str, Any]]
     """Change the job's subject in place; gives what is worth keeping in `mitigation.json`."""
     changes: Literal["model", "vectors"] = "model"
@@ -39,7 +35,7 @@ class Method:
     trains: bool = False
     """Whether it can be interrupted and go on; the others are done in minutes, and begin again."""
     published: dict[str, Any] | None = None
-    """The settings that the paper's code really used; None where there is no published protocol."""
+    """The options that the paper's code really used; None where there is no published protocol."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +44,7 @@ class Job:
 
     subject: Subject
     documents: Sequence[str]
-    settings: Any
+    options: Any
     seed: int
     language: str
     protocol: str
@@ -72,65 +68,15 @@ class Job:
         return self.subject.tokenizer  # type: ignore[attr-defined]
 
 
-def setting(default: Any, about: str) -> Any:
-    """A field of a method's settings."""
-    return dataclasses.field(default=default, metadata={"help": about})
+def method_options(method: Method, values: Mapping[str, Any], protocol: str) -> Options:
+    """The options of a method: its defaults, or those of the published protocol, and over them what the user gave.
 
-
-def chosen(method: Method, pairs: Iterable[tuple[str, Any]], protocol: str) -> Any:
-    """A method's settings: its defaults, or those of the published protocol, and over them what the user gave."""
+    Texts are read as the command line gives them: `epochs="1"` is `epochs=1`.
+    """
     if protocol == "published" and method.published is None:
         raise UnmaskError("this method has no published protocol of its own here; leave out --protocol published")
-    fields = {field.name: field for field in dataclasses.fields(method.settings)}
-    values = dict(method.published or {}) if protocol == "published" else {}
-    for name, value in pairs:
-        name = one_of(name.replace("-", "_"), fields, "setting")
-        if protocol == "published" and name in (method.published or {}):
-            raise UnmaskError(f"the published protocol fixes the setting {name}; leave it out, or use --protocol sound")
-        values[name] = _typed(value, fields[name], name)
-    settings = method.settings(**values)
-    if hasattr(settings, "check"):
-        try:
-            settings.check()
-        except UnmaskError as error:  # what training calls --learning-rate is the setting learning_rate here
-            words = re.sub(r"^--([a-z-]+)", lambda found: f"the setting {found[1].replace('-', '_')}", str(error))
-            raise UnmaskError(words) from None
-    return settings
-
-
-def split(pairs: Iterable[str]) -> list[tuple[str, str]]:
-    """`name=value` as the command line gives it."""
-    found = []
-    for pair in pairs:
-        name, sign, value = pair.partition("=")
-        if not sign or not name.strip():
-            raise UnmaskError(f"--set {pair!r} is no setting; write name=value, such as epochs=1")
-        found.append((name.strip(), value.strip()))
-    twice = [name for name, _ in found if [one for one, _ in found].count(name) > 1]
-    if twice:
-        raise UnmaskError(f"the setting {listed(dict.fromkeys(twice))} is given twice; give it once")
-    return found
-
-
-def _typed(value: Any, field: dataclasses.Field[Any], name: str) -> Any:
-    """A value of the kind that the default is of; text is read as the command line gives it."""
-    kind: Any = type(field.default)
-    if isinstance(value, str) and kind is not str and field.default is not None:
-        try:
-            if kind is bool:
-                return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[value.lower()]
-            return kind(value)
-        except (ValueError, KeyError):
-            raise _wrong(name, value, kind) from None
-    if field.default is None:
-        return value if value is None else str(value)
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise _wrong(name, value, kind)
-    return value
-
-
-def _wrong(name: str, value: Any, kind: type) -> UnmaskError:
-    what = {bool: "yes or no", int: "a whole number", float: "a number", str: "a text"}[kind]
-    return UnmaskError(f"the setting {name} is {value!r}; give {what}")
+    fixed = (method.published or {}) if protocol == "published" else {}
+    given = method.options.parse_text(values, what="setting")
+    if taken := [name for name in given if name in fixed]:
+        raise UnmaskError(f"the published protocol fixes the setting {taken[0]}; leave it out, or use --protocol sound")
+    return method.options.parse({**fixed, **given})

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from pydantic import field_validator
 
 from unmask.errors import UnmaskError
 from unmask.mitigations.corpus import sentences
@@ -16,11 +17,25 @@ from unmask.mitigations.method import Job
 from unmask.models import engine
 from unmask.models.positions import most_tokens
 from unmask.models.sources import device
+from unmask.options import Options, option
 from unmask.training.padding import pad
 
 LONGEST = 128
 FEWEST = 10
 Take = Callable[[int, NDArray[np.float32]], None]
+
+
+class StateOptions(Options):
+    """Which sentences a method reads states of."""
+
+    sentences: int = option(20_000, "How many sentences to use, each in both genders; 0: all.", minimum=0)
+
+    @field_validator("sentences")
+    @classmethod
+    def _check_count(cls, value: int) -> int:
+        if 0 < value < FEWEST:
+            raise ValueError(f"give {FEWEST} or more, or 0 for all")
+        return value
 
 
 class Chosen(NamedTuple):
@@ -58,12 +73,6 @@ def in_both_genders(job: Job, most: int, words: frozenset[str] | None = None) ->
             " another --corpus"
         )
     return found[:most] if most else found
-
-
-def check_count(sentences: int) -> None:
-    """Refuse a number of sentences that cannot work."""
-    if sentences < 0 or 0 < sentences < FEWEST:
-        raise UnmaskError(f"the setting sentences is {sentences}; give {FEWEST} or more, or 0 for all")
 
 
 def _words(sentence: str) -> set[str]:

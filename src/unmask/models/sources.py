@@ -18,7 +18,7 @@ from unmask import embedded
 from unmask.errors import UnmaskError, close_to
 from unmask.library_warnings import hide_deprecations
 from unmask.models.records import ADAPTER, CONFIG, MITIGATION, trusted
-from unmask.options import LoadOptions as LoadOptions  # others import it from here
+from unmask.options import LoadOptions as LoadOptions
 from unmask.results.storage import RESULT
 
 ADAPTER_WEIGHTS = "adapter_model.safetensors"

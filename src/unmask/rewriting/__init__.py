@@ -1,9 +1,7 @@
 """Rewriting at scale: files, folders, JSON lines, Parquet and streams, on all cores, in bounded memory.
 
-    from pathlib import Path
-    from unmask.counterfactual.settings import Settings
-    from unmask.rewriting import Request, run
-    summary = run(Request((Path("corpus"),), Settings(to="swap"), out=Path("swapped")))
+    from unmask.rewriting import RewriteOptions, run
+    summary = run(RewriteOptions(sources="corpus", to="swap", out="swapped"))
     print("\\n".join(summary.lines()))
 
 A *document* is what is rewritten as a whole: a paragraph, line or file of plain text, a record of JSON lines, a row of
@@ -15,6 +13,6 @@ from __future__ import annotations
 
 from unmask.rewriting.counts import Counts, Summary
 from unmask.rewriting.job import run
-from unmask.rewriting.request import Request
+from unmask.rewriting.request import RewriteOptions
 
-__all__ = ["Counts", "Request", "Summary", "run"]
+__all__ = ["Counts", "RewriteOptions", "Summary", "run"]

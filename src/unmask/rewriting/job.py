@@ -16,7 +16,7 @@ from unmask.rewriting.counts import Counts, Summary
 from unmask.rewriting.draft import Draft
 from unmask.rewriting.output import Output
 from unmask.rewriting.pool import Pool, WorkerLostError
-from unmask.rewriting.request import Request
+from unmask.rewriting.request import RewriteOptions
 from unmask.rewriting.sources import Source, find
 from unmask.rewriting.steps import Place, Step, steps
 from unmask.rewriting.work import Factory, Task, Work
@@ -25,7 +25,11 @@ Progress = Callable[[int, int | None], None]
 
 
 def run(
-    request: Request, *, progress: Progress | None = None, factory: Factory = build, stream: IO[bytes] | None = None
+    request: RewriteOptions,
+    *,
+    progress: Progress | None = None,
+    factory: Factory = build,
+    stream: IO[bytes] | None = None,
 ) -> Summary:
     """Rewrite what the request names; the same request goes on where an interrupted one stopped.
 

@@ -1,44 +1,58 @@
-"""What a user asks for, and what makes it the same run as one that was interrupted."""
+"""Options of a run over files, and what makes it the same run as one that was interrupted."""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import unmask
 from unmask.counterfactual.choice import Choice
 from unmask.counterfactual.settings import Settings
-from unmask.errors import UnmaskError, one_of
+from unmask.errors import UnmaskError
 from unmask.files import refuse_existing
+from unmask.options import option
 from unmask.rewriting.blocks import DOCUMENTS
 from unmask.rewriting.sources import FORMATS
 
 
-@dataclass(frozen=True)
-class Request:
+class RewriteOptions(Settings):
     """What to rewrite, how, and where it goes."""
 
-    sources: tuple[Path, ...] = ()
-    """Files and folders; none, or `-`, is standard input."""
-    settings: Settings = field(default_factory=Settings)
-    out: Path | None = None
-    """The file or folder to write; without it, standard output."""
-    column: str = "text"
-    """The field of JSON lines, or the column of Parquet, that holds the text."""
-    document: str = "paragraph"
-    """What is a document in plain text: paragraph, line or file."""
-    format: str = "auto"
-    """text, jsonl or parquet; auto goes by the ending of the name."""
-    probability: float | None = None
-    """How likely a document is rewritten; without it, all are."""
-    seed: int = 0
-    processes: int | None = None
-    """How many work at once; without it, as many as there are cores, if there is enough to do."""
-    report: Path | None = None
-    """Where the counts go; without it, beside `out`."""
-    restart: bool = False
+    sources: tuple[Path, ...] = option(
+        (),
+        "Files or folders: plain text (.txt, .md), JSON lines (.jsonl, .ndjson), either as .gz, Parquet. None, or -:"
+        " standard input.",
+        argument=True,
+        metavar="SOURCE",
+    )
+    out: Path | None = option(
+        None, "The file, or for folders the folder, to write; it must not exist. Default: standard output."
+    )
+    column: str = option("text", "The field of JSON lines, or column of Parquet, with the text.")
+    document: str = option(
+        "paragraph",
+        "What is a document in plain text: paragraph (between blank lines), line or file.",
+        choices=DOCUMENTS,
+    )
+    format: str = option(
+        "auto", "text, jsonl or parquet; auto goes by the ending of the name.", choices=("auto", *FORMATS)
+    )
+    probability: float | None = option(
+        None,
+        "Rewrite each document with this probability (counterfactual data substitution). Default: all.",
+        minimum=0,
+        maximum=1,
+    )
+    seed: int = option(0, "Chooses the documents; the same one is always decided alike.")
+    processes: int | None = option(None, "How many work at once. Default: all cores.", minimum=1)
+    report: Path | None = option(None, "Write all counts here as JSON. Default: OUT.report.json.")
+    restart: bool = option(False, "Forget an interrupted run and begin again.")
+
+    @property
+    def settings(self) -> Settings:
+        """How the text is rewritten."""
+        return self.part(Settings)
 
     @property
     def choice(self) -> Choice:
@@ -52,11 +66,6 @@ class Request:
 
     def check(self) -> None:
         """Refuse what cannot work before anything slow happens."""
-        one_of(self.document, DOCUMENTS, "document")
-        one_of(self.format, ("auto", *FORMATS), "format")
-        self.choice.check()
-        if self.processes is not None and self.processes < 1:
-            raise UnmaskError(f"--processes is {self.processes}; give at least 1")
         if self.out is None:
             if len(self.sources) > 1 or any(source.is_dir() for source in self.sources):
                 raise UnmaskError("several files need a place to go; name a new folder with --out")
@@ -70,19 +79,18 @@ class Request:
 
     def identity(self) -> dict[str, Any]:
         """Whatever changes the output makes it another run; the number of processes does not."""
-        settings = self.settings
-        own_terms = settings.terms if isinstance(settings.terms, Path) else None
+        own_terms = self.terms if isinstance(self.terms, Path) else None
         return {
             "sources": [str(source) if str(source) == "-" else str(source.resolve()) for source in self.sources],
-            "mode": settings.to,
-            "terms": str(settings.terms),
+            "mode": self.to,
+            "terms": str(self.terms),
             "content of the terms": _digest(own_terms),
-            "names": settings.names,
-            "source of the names": _digest(settings.names_from),
-            "language": settings.language,
-            "protocol": settings.protocol,
-            "lists": str(settings.lists.resolve()) if settings.lists else None,
-            "quick": settings.quick,
+            "names": self.names,
+            "source of the names": _digest(self.names_from),
+            "language": self.language,
+            "protocol": self.protocol,
+            "lists": str(self.lists.resolve()) if self.lists else None,
+            "quick": self.quick,
             "column": self.column,
             "document": self.document,
             "format": self.format,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 from unmask.errors import UnmaskError
@@ -12,11 +11,12 @@ from unmask.training import finetune
 from unmask.training.checkpoints import Workspace
 from unmask.training.examples import Splits
 from unmask.training.loop import News
+from unmask.training.options import FinetuneOptions
 
 METRICS = "metrics.json"
 
 
-def tune(request: finetune.Request, data: Splits, say: Say) -> None:
+def tune(request: FinetuneOptions, data: Splits, say: Say) -> None:
     """Train; a checkpoint that cannot be used, damaged or of a machine that computes otherwise, is given up."""
     has_checkpoint, watch = Workspace(request.out).has_checkpoint(), _Telling(say)
     try:
@@ -25,7 +25,7 @@ def tune(request: finetune.Request, data: Splits, say: Say) -> None:
         if not has_checkpoint or watch.steps:
             raise
         say(f"beginning again, since it cannot go on: {error}")
-        finetune.run(replace(request, restart=True), data=data, watch=watch, say=say)
+        finetune.run(request.replace(restart=True), data=data, watch=watch, say=say)
 
 
 def tokens_of(model: Path) -> int:

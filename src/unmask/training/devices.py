@@ -8,10 +8,10 @@ import torch
 
 from unmask.errors import UnmaskError
 from unmask.models.sources import LoadOptions
-from unmask.training.loop import Settings
+from unmask.training.options import TrainingOptions
 
 
-def make_accelerator(settings: Settings, loading: LoadOptions) -> Any:
+def make_accelerator(settings: TrainingOptions, loading: LoadOptions) -> Any:
     """The accelerator of a run; everything that is drawn from here on is drawn by its seed."""
     from accelerate import Accelerator
     from accelerate.state import AcceleratorState

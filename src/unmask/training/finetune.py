@@ -7,71 +7,35 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 import torch
 
-from unmask.errors import UnmaskError, one_of
-from unmask.files import refuse_existing, whole_folder
+from unmask.errors import UnmaskError
+from unmask.files import whole_folder
 from unmask.models import reading
 from unmask.models.loaded import weight_hash
 from unmask.models.loading import load_trainable
 from unmask.models.positions import most_tokens
-from unmask.models.sources import LoadOptions
 from unmask.training import adapters, saving
 from unmask.training.checkpoints import Workspace
 from unmask.training.devices import make_accelerator
-from unmask.training.examples import SPLITS, Splits, gather, labels_of
-from unmask.training.loop import Outcome, Settings, Watch, evaluate, fit
+from unmask.training.examples import SPLITS, Splits, labels_of
+from unmask.training.loop import Outcome, Watch, evaluate, fit
+from unmask.training.options import FinetuneOptions
 from unmask.training.tasks import Classification, MaskedLanguageModelling, Task
 
-TASKS = ("mlm", "sentiment", "nli")
 FEW = 50
-FEWEST_TOKENS = 8
 LIBRARIES = ("torch", "transformers", "accelerate", "tokenizers", "numpy")
-
-
-@dataclass(frozen=True)
-class Request:
-    """What to train, on what, and where it goes."""
-
-    task: str
-    model: str
-    out: Path
-    data: str | None = None
-    train: Path | None = None
-    validation: Path | None = None
-    test: Path | None = None
-    held_out: float = 0.05
-    max_length: int = 128
-    lora_rank: int = 0
-    """0: train all weights; otherwise an adapter of this rank."""
-    architecture: Mapping[str, Any] = field(default_factory=dict)
-    """What is changed in the base's configuration before its weights are read, such as the number of layers."""
-    restart: bool = False
-    settings: Settings = field(default_factory=Settings)
-    loading: LoadOptions = field(default_factory=LoadOptions)
-
-    def check(self) -> None:
-        """Refuse what cannot work before anything slow happens."""
-        one_of(self.task, TASKS, "task")
-        self.settings.check()
-        if self.max_length < FEWEST_TOKENS:
-            raise UnmaskError(f"--max-length is {self.max_length}; give at least {FEWEST_TOKENS} tokens")
-        if self.lora_rank < 0:
-            raise UnmaskError(f"--lora-rank is {self.lora_rank}; give a rank such as 16, or 0 to train all weights")
-        refuse_existing(self.out)
 
 
 Say = Callable[[str], None]
 
 
 def run(
-    request: Request, *, data: Splits | None = None, watch: Watch | None = None, say: Say | None = None
+    request: FinetuneOptions, *, data: Splits | None = None, watch: Watch | None = None, say: Say | None = None
 ) -> dict[str, Any] | None:
     """Train and save; the same request goes on where an earlier one stopped.
 
@@ -81,7 +45,10 @@ def run(
     request.check()
     accelerator = make_accelerator(request.settings, request.loading)
     speak: Say = say if say and accelerator.is_main_process else _silence
-    data = data or _gathered(request, speak)
+    if data is None:
+        if request.data or request.train:
+            speak(f"Reading {request.data or request.train}")
+        data = request.examples(seed=request.seed, offline=request.offline)
     labels = None if request.task == "mlm" else labels_of(request.task, [*data.train, *data.validation])
     base = load_trainable(request.model, request.loading, labels=labels, architecture=request.architecture)
     if base.is_adapter and request.lora_rank:
@@ -93,7 +60,7 @@ def run(
     length = min(request.max_length, takes or request.max_length)
     task: Task
     if labels is None:
-        task = MaskedLanguageModelling(base.tokenizer, length, seed=request.settings.seed)
+        task = MaskedLanguageModelling(base.tokenizer, length, seed=request.seed)
     else:
         task = Classification(base.tokenizer, base.labels, length)
     features = {name: task.features(examples) if (examples := getattr(data, name)) else [] for name in SPLITS}
@@ -124,7 +91,7 @@ def run(
         watch=watch,
     )
     metrics = {
-        name: evaluate(model, task, features[name], accelerator, rows=request.settings.batch_size)
+        name: evaluate(model, task, features[name], accelerator, rows=request.batch_size)
         for name in SPLITS[1:]
         if features[name]
     }
@@ -144,29 +111,13 @@ def run(
     return record if accelerator.is_main_process else None
 
 
-def _gathered(request: Request, say: Say) -> Splits:
-    if request.data or request.train:
-        say(f"Reading {request.data or request.train}")
-    return gather(
-        request.task,
-        name=request.data,
-        train=request.train,
-        validation=request.validation,
-        test=request.test,
-        held_out=request.held_out,
-        seed=request.settings.seed,
-        offline=request.loading.offline,
-    )
-
-
 def _silence(line: str) -> None:
     """Say nothing: somebody else does."""
 
 
-def _claim(workspace: Workspace, request: Request, data: Splits, base_weights: str, accelerator: Any) -> bool:
+def _claim(workspace: Workspace, request: FinetuneOptions, data: Splits, base_weights: str, accelerator: Any) -> bool:
     """Take the workspace for this run; whatever changes its course makes it another run."""
-    settings = asdict(request.settings)
-    settings.pop("save_every")
+    settings = request.settings.model_dump(exclude={"save_every"})
     run = {
         "task": request.task,
         "model": request.model,
@@ -184,12 +135,18 @@ def _claim(workspace: Workspace, request: Request, data: Splits, base_weights: s
         going_on = workspace.claim(run, restart=request.restart)
     accelerator.wait_for_everyone()
     if accelerator.process_index:
-        torch.manual_seed(request.settings.seed + accelerator.process_index)  # other dropout than its neighbours'
+        torch.manual_seed(request.seed + accelerator.process_index)  # other dropout than its neighbours'
     return going_on
 
 
 def _record(
-    request: Request, length: int, data: Splits, outcome: Outcome, metrics: dict[str, Any], model: Any, accelerator: Any
+    request: FinetuneOptions,
+    length: int,
+    data: Splits,
+    outcome: Outcome,
+    metrics: dict[str, Any],
+    model: Any,
+    accelerator: Any,
 ) -> dict[str, Any]:
     learned = sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
     return {
@@ -199,7 +156,7 @@ def _record(
         "examples": {name: len(getattr(data, name)) for name in SPLITS},
         "data_hashes": data.hashes(),
         "settings": {
-            **asdict(request.settings),
+            **request.settings.model_dump(),
             "max_length": length,
             "lora_rank": request.lora_rank,
             "held_out": request.held_out,

@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from unmask.errors import Stopped, UnmaskError, one_of
+from unmask.errors import Stopped, UnmaskError
 from unmask.training.checkpoints import Workspace
 from unmask.training.interruption import listening
+from unmask.training.options import TrainingOptions
 from unmask.training.room import Room
 from unmask.training.tasks import IGNORED, Batch, Features, Task
 
@@ -29,50 +30,6 @@ POOL = 50
 """Batches are filled from rows of like length among so many batches' rows, to save padding."""
 DRAWS_FOR_EVALUATION = 1_000_000_007
 """Takes the place of the epoch where masks are drawn for evaluation: the same every time."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How to train; the defaults suit a base-sized model."""
-
-    epochs: int = 3
-    planned_epochs: int = 0
-    """The epochs over which the learning rate falls, where more are planned than trained; 0: those that are trained."""
-    learning_rate: float = 2e-5
-    batch_size: int = 32
-    """Rows a step, over all parts and processes."""
-    accumulate: int = 1
-    """In how many parts a step's rows are run."""
-    warmup: float = 0.1
-    """The share of steps in which the learning rate rises; it falls to 0 in the others."""
-    weight_decay: float = 0.01
-    clip: float = 1.0
-    seed: int = 42
-    evaluate_every: int = 0
-    """Steps between evaluations; 0: after each epoch."""
-    save_every: int = 500
-    """Steps between checkpoints to go on from."""
-    keep: str = "best"
-    """Which weights are left at the end: those that did best on the validation set, or the last."""
-    precision: str = "auto"
-    """auto (bf16 or fp16 on a GPU), no, bf16 or fp16."""
-
-    def check(self) -> None:
-        """Refuse what cannot work before anything slow happens."""
-        for name in ("epochs", "learning_rate", "batch_size", "accumulate", "save_every"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise UnmaskError(f"--{name.replace('_', '-')} is {getattr(self, name)}; give a number above 0")
-        if self.planned_epochs and self.planned_epochs < self.epochs:
-            raise UnmaskError(f"{self.planned_epochs} epochs are planned, {self.epochs} trained; plan as many or more")
-        for name in ("weight_decay", "seed"):
-            if not 0 <= getattr(self, name) < math.inf:
-                raise UnmaskError(f"--{name.replace('_', '-')} is {getattr(self, name)}; give 0 or more")
-        if not 0 <= self.warmup < 1:
-            raise UnmaskError(f"--warmup is {self.warmup}; give a share of the steps, from 0 to below 1")
-        if self.evaluate_every < 0:
-            raise UnmaskError(f"--evaluate-every is {self.evaluate_every}; give a number of steps, or 0 for each epoch")
-        one_of(self.precision, ("auto", "no", "bf16", "fp16"), "precision")
-        one_of(self.keep, ("best", "last"), "choice of weights")
 
 
 @dataclass
@@ -120,7 +77,7 @@ def fit(
     task: Task,
     train: Sequence[Features],
     validation: Sequence[Features],
-    settings: Settings,
+    settings: TrainingOptions,
     workspace: Workspace,
     *,
     accelerator: Any,
@@ -224,7 +181,7 @@ def batches(lengths: Sequence[int], size: int, *, seed: int, epoch: int) -> list
     return [found[place] for place in choice.permutation(len(found))]
 
 
-def rate(step: int, total: int, settings: Settings) -> float:
+def rate(step: int, total: int, settings: TrainingOptions) -> float:
     """The learning rate: up in a line over the warm-up, down in a line to 0."""
     rising = settings.warmup * total
     if step < rising:
@@ -238,7 +195,7 @@ def _step(
     features: Sequence[Features],
     rows: list[int],
     epoch: int,
-    settings: Settings,
+    settings: TrainingOptions,
     optimizer: Any,
     accelerator: Any,
     room: Room,
@@ -301,7 +258,7 @@ def _on(device: torch.device, batch: Batch) -> Batch:
     return {name: tensor.to(device) for name, tensor in batch.items()}
 
 
-def _optimizer(model: Any, settings: Settings) -> torch.optim.AdamW:
+def _optimizer(model: Any, settings: TrainingOptions) -> torch.optim.AdamW:
     """AdamW; biases and norms do not decay."""
     learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
     groups = [

@@ -10,7 +10,7 @@ from typing import Any
 
 from unmask.errors import UnmaskError
 from unmask.mitigations.method import Job, Method
-from unmask.mitigations.substitution import Rewriting, finetune, swapped
+from unmask.mitigations.substitution import SubstitutionOptions, finetune, swapped
 
 
 def apply(job: Job) -> dict[str, Any]:
@@ -28,7 +28,7 @@ METHOD = Method(
     about="Masked-LM fine-tuning on every document together with itself in the other gender.",
     citation="Zhao et al. (2018), Gender Bias in Coreference Resolution, and Lu et al. (2020), Gender Bias in Neural"
     " Natural Language Processing",
-    settings=Rewriting,
+    options=SubstitutionOptions,
     apply=apply,
     trains=True,
 )

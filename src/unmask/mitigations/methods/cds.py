@@ -13,39 +13,33 @@ Stereotypes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from unmask.counterfactual.choice import Choice
 from unmask.errors import UnmaskError
-from unmask.mitigations.method import Job, Method, setting
+from unmask.mitigations.method import Job, Method
 from unmask.mitigations.published_masking import PublishedMasking
-from unmask.mitigations.substitution import Rewriting, finetune, rewritten, swapped
+from unmask.mitigations.substitution import SubstitutionOptions, finetune, rewritten, swapped
+from unmask.options import option
 
 
-@dataclass(frozen=True)
-class Settings(Rewriting):
+class CDSOptions(SubstitutionOptions):
     """How to train, how the text is rewritten, and how much of it."""
 
-    probability: float = setting(0.5, "how likely a document is put into the other gender")
-    lists: str | None = setting(None, "for --protocol published: the folder with the authors' pairs of words and names")
-
-    def check(self) -> None:
-        """Refuse what cannot work."""
-        super().check()
-        Choice(self.probability).check()
+    probability: float = option(0.5, "How likely a document is put into the other gender.", minimum=0, maximum=1)
+    lists: str | None = option(
+        None, "For --protocol published: the folder with the authors' pairs of words and names.", path=True
+    )
 
 
 def apply(job: Job) -> dict[str, Any]:
     """Train on the text, some of it in the other gender."""
     if job.protocol == "published":
         return _published(job)
-    if job.settings.lists:
-        raise UnmaskError(
-            f"the lists in {job.settings.lists} belong to --protocol published; ask for it, or leave them"
-        )
-    choice = Choice(job.settings.probability, job.seed)
+    if job.options.lists:
+        raise UnmaskError(f"the lists in {job.options.lists} belong to --protocol published; ask for it, or leave them")
+    choice = Choice(job.options.probability, job.seed)
     chosen = [at for at, document in enumerate(job.documents) if choice.of(document.encode())]
     documents = list(job.documents)
     for at, other in zip(chosen, swapped(job, [documents[at] for at in chosen]), strict=True):
@@ -62,7 +56,7 @@ def _published(job: Job) -> dict[str, Any]:
 
     if job.language != "en":
         raise UnmaskError(f"the published protocol is English, not {job.language!r}; use --protocol sound")
-    lists = job.settings.lists
+    lists = job.options.lists
     engine = build(How(to="swap", protocol="published", names=True, lists=Path(lists) if lists else None))
     job.say(f"Rewriting {len(job.documents):,} documents by the authors' lists")
     documents = rewritten(job, job.documents, engine)
@@ -77,7 +71,7 @@ METHOD = Method(
     " names, in the other gender.",
     citation="Hall Maudslay et al. (2019), It's All in the Name: Mitigating Gender Bias with Name-Based Counterfactual"
     " Data Substitution, and Bartl et al. (2020), Unmasking Contextual Stereotypes",
-    settings=Settings,
+    options=CDSOptions,
     apply=apply,
     trains=True,
     published={

@@ -16,25 +16,27 @@ M. Kaneko and D. Bollegala (2021), Debiasing Pre-trained Contextualised Embeddin
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from pydantic import model_validator
 
-from unmask.errors import UnmaskError, one_of
+from unmask.errors import UnmaskError
 from unmask.mitigations.context_sentences import seen, sorted_by_words, word_lists
 from unmask.mitigations.context_task import KINDS, LAYERS, TOKENS, ContextDebias
 from unmask.mitigations.corpus import digest, sentences
-from unmask.mitigations.finetuning import Training, train
-from unmask.mitigations.method import Job, Method, setting
+from unmask.mitigations.finetuning import MethodTrainingOptions, train
+from unmask.mitigations.method import Job, Method
 from unmask.models.positions import most_tokens
+from unmask.options import option
 from unmask.training.devices import make_accelerator
 from unmask.training.examples import Example
 from unmask.training.loop import evaluate
+from unmask.training.options import FEWEST_TOKENS
 from unmask.training.tasks import Features
 
 MOST_HELD_OUT = 1000
@@ -45,56 +47,56 @@ ASKED_FOR = {
 }
 
 
-@dataclass(frozen=True)
-class Settings(Training):
+class ContextDebiasOptions(MethodTrainingOptions):
     """How to train, what the loss looks at, and lists of your own."""
 
-    warmup: float = setting(0.0, "the share of steps in which the learning rate rises; it falls to 0 in the others")
-    weight_decay: float = setting(0.0, "of AdamW")
-    max_length: int = setting(128, "tokens; longer sentences are cut")
-    held_out: float = setting(
-        0.05, "the share of each kind of sentence that only shows how training goes, 1,000 at most"
+    warmup: float = option(
+        0.0, "The share of steps in which the learning rate rises; then it falls to 0.", minimum=0, below=1
     )
-    precision: str = setting("no", "no: what is compared differs by little, so this method trains in full precision")
-    tokens: str = setting(
-        "all", "what is made orthogonal to gender: all tokens of a sentence, or one, the stereotype word"
+    weight_decay: float = option(0.0, "Weight decay of AdamW.", minimum=0)
+    max_length: int = option(128, "Tokens; longer sentences are cut.", minimum=FEWEST_TOKENS)
+    held_out: float = option(
+        0.05,
+        "The share of each kind of sentence that only shows how training goes, 1,000 at most.",
+        minimum=0,
+        below=1,
     )
-    layers: str = setting("all", "at which layers: all, last, or first (the embeddings)")
-    alpha: float = setting(0.2, "the weight of orthogonality")
-    beta: float = setting(0.8, "the weight of keeping what sentences with gendered words mean")
-    sentences: int = setting(0, "the most sentences of each kind (female, male, stereotype); 0: all there are")
-    relative: bool = setting(
-        True, "each part of the loss relative to the original model, so that neither drowns the other"
+    precision: str = option(
+        "no", "no: what is compared differs by little, so this method trains in full precision.", choices=("no",)
     )
-    balance: bool = setting(True, "the three kinds of sentence count alike, however many there are of each")
-    stereotypes: str | None = setting(None, "a .txt with a stereotype word a line, in place of the built-in list")
-    female: str | None = setting(
-        None, "a .txt with a female word a line, in place of the built-in ones; needs male too"
+    tokens: str = option(
+        "all",
+        "What is made orthogonal to gender: all tokens of a sentence, or one, the stereotype word.",
+        choices=TOKENS,
     )
-    male: str | None = setting(None, "a .txt with a male word a line; needs female too")
+    layers: str = option("all", "At which layers: all, last, or first (the embeddings).", choices=LAYERS)
+    alpha: float = option(0.2, "The weight of orthogonality.", above=0)
+    beta: float = option(0.8, "The weight of keeping what sentences with gendered words mean.", minimum=0)
+    sentences: int = option(0, "The most sentences of each kind (female, male, stereotype); 0: all.", minimum=0)
+    relative: bool = option(
+        True, "Make each part of the loss relative to the original model, so that neither outweighs the other."
+    )
+    balance: bool = option(True, "Count the three kinds of sentence alike, however many there are of each.")
+    stereotypes: str | None = option(
+        None, "A .txt with one stereotype word per line, in place of the built-in list.", path=True
+    )
+    female: str | None = option(
+        None, "A .txt with one female word per line, in place of the built-in ones; needs male too.", path=True
+    )
+    male: str | None = option(None, "A .txt with one male word per line; needs female too.", path=True)
 
-    def check(self) -> None:
-        """Refuse what cannot work before anything slow happens."""
-        one_of(self.tokens, TOKENS, "choice of tokens")
-        one_of(self.layers, LAYERS, "choice of layers")
-        one_of(self.precision, ("no",), "precision for this method")
-        if not 0 <= self.held_out < 1:
-            raise UnmaskError(f"the setting held_out is {self.held_out}; give a share from 0 to below 1, such as 0.05")
-        for name, least in (("alpha", 0.0), ("beta", 0.0), ("sentences", 0), ("max_length", 8)):
-            if not least <= getattr(self, name) < math.inf:
-                raise UnmaskError(f"the setting {name} is {getattr(self, name)}; give {least:g} or more")
-        if not self.alpha:
-            raise UnmaskError("the setting alpha is 0, so that nothing would be debiased; give a number above 0")
+    @model_validator(mode="after")
+    def _check_lists(self) -> ContextDebiasOptions:
         if bool(self.female) != bool(self.male):
             raise UnmaskError("of the settings female and male only one is given; give a file for each")
+        return self
 
 
 def apply(job: Job) -> dict[str, Any]:
     """Sort the sentences, take the gender vectors, train."""
-    settings = job.settings
-    settings.check()
+    settings: ContextDebiasOptions = job.options
     accelerator = make_accelerator(settings.loop(job.seed), job.loading)
-    genders = (Path(settings.female), Path(settings.male)) if settings.female else None
+    genders = (Path(settings.female), Path(settings.male)) if settings.female and settings.male else None
     lists = word_lists(job.language, genders, Path(settings.stereotypes) if settings.stereotypes else None)
     hashes = {kind: digest(sorted(words)) for kind, words in lists.items()}
     job = replace(job, identity=job.identity | {"lists of words": digest(hashes.values())})
@@ -133,8 +135,8 @@ def _drawn(job: Job, found: Mapping[str, Sequence[str]]) -> tuple[dict[str, list
     """What is learned and what is held out of each kind, by a draw that the seed decides."""
     learned, held_out = {}, {}
     for at, (kind, texts) in enumerate(found.items()):
-        order = np.random.default_rng([job.seed, at]).permutation(len(texts))[: job.settings.sentences or None]
-        back = min(MOST_HELD_OUT, int(job.settings.held_out * len(order)))
+        order = np.random.default_rng([job.seed, at]).permutation(len(texts))[: job.options.sentences or None]
+        back = min(MOST_HELD_OUT, int(job.options.held_out * len(order)))
         held_out[kind] = [texts[place] for place in order[:back]]
         learned[kind] = [texts[place] for place in order[back:]]
     return learned, held_out
@@ -169,7 +171,7 @@ METHOD = Method(
     about="Fine-tuning that makes the states of stereotype words orthogonal to the mean states of female and of male"
     " words, and keeps those of sentences with gendered words.",
     citation="Kaneko and Bollegala (2021), Debiasing Pre-trained Contextualised Embeddings",
-    settings=Settings,
+    options=ContextDebiasOptions,
     apply=apply,
     trains=True,
 )

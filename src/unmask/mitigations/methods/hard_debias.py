@@ -19,13 +19,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError, one_of
+from unmask.errors import UnmaskError
 from unmask.lexicon.gender import gender_words
 from unmask.lexicon.table import rows_of
 from unmask.mitigations.definitional import PAIRS
-from unmask.mitigations.method import Job, Method, setting
+from unmask.mitigations.method import Job, Method
 from unmask.mitigations.subjects import VectorSubject
 from unmask.models.vectors import FORMATS, Vectors
+from unmask.options import Options, option
 from unmask.statistics.vectors import unit
 
 Pairs = Sequence[tuple[str, str]]
@@ -120,31 +121,29 @@ def _spellings(pairs: Pairs, vectors: Vectors) -> list[tuple[str, str]]:
     return list(found)
 
 
-@dataclass(frozen=True)
-class Settings:
+class HardDebiasOptions(Options):
     """Lists of your own, in place of the built-in ones."""
 
-    definitional: str | None = setting(None, "CSV with the columns female and male: the pairs that define gender")
-    equalise: str | None = setting(None, "CSV with the columns female and male: the pairs to equalise")
-    format: str | None = setting(None, "word2vec, word2vec-text or glove; as the file is, if not given")
-
-    def check(self) -> None:
-        """Refuse what cannot work."""
-        if self.format:
-            one_of(self.format, FORMATS, "format of vectors")
+    definitional: str | None = option(
+        None, "CSV with the columns female and male: the pairs that define gender.", path=True
+    )
+    equalise: str | None = option(None, "CSV with the columns female and male: the pairs to equalise.", path=True)
+    format: str | None = option(
+        None, "word2vec, word2vec-text or glove. Default: the format of the file.", choices=FORMATS
+    )
 
 
 def apply(job: Job) -> dict[str, Any]:
     """Neutralise and equalise the vectors."""
-    subject, settings = job.subject, job.settings
+    subject, options = job.subject, job.options
     assert isinstance(subject, VectorSubject)
     if job.language != "en":
         raise UnmaskError(f"the words that keep their gender are English, not {job.language!r}; leave out --language")
-    pairs = {name: _pairs(Path(path)) for name in ("definitional", "equalise") if (path := getattr(settings, name))}
+    pairs = {name: _pairs(Path(path)) for name in ("definitional", "equalise") if (path := getattr(options, name))}
     done = hard_debias(subject.vectors, **pairs)  # type: ignore[arg-type]
     before = float(np.abs(unit(subject.vectors.matrix) @ done.direction).mean())
     after = float(np.abs(unit(done.vectors.matrix) @ done.direction).mean())
-    form = settings.format or subject.vectors.form
+    form = options.format or subject.vectors.form
     if form != subject.vectors.form:
         subject.file = _renamed(subject.file, form)
     subject.vectors = replace(done.vectors, form=form)
@@ -171,7 +170,7 @@ METHOD = Method(
     " symmetrically (equalise).",
     citation="Bolukbasi et al. (2016), Man is to Computer Programmer as Woman is to Homemaker? Debiasing Word"
     " Embeddings",
-    settings=Settings,
+    options=HardDebiasOptions,
     apply=apply,
     changes="vectors",
     needs_text=False,

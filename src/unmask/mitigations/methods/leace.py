@@ -11,19 +11,19 @@ N. Belrose et al. (2023), LEACE: Perfect linear concept erasure in closed form.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import model_validator
 
 from unmask.errors import UnmaskError
 from unmask.mitigations.corpus import digest
-from unmask.mitigations.method import Job, Method, setting
+from unmask.mitigations.method import Job, Method
 from unmask.mitigations.states import (
     Chosen,
+    StateOptions,
     a_batch,
-    check_count,
     each_state,
     encoded,
     in_both_genders,
@@ -31,27 +31,26 @@ from unmask.mitigations.states import (
     ordinary,
 )
 from unmask.models.last_state import erase
+from unmask.options import option
 from unmask.statistics.erasure import Moments, leace_of
 
 ROWS = 8192
 """So many states are summed up at once."""
 
 
-@dataclass(frozen=True)
-class Settings:
+class LeaceOptions(StateOptions):
     """What is made uncorrelated with gender."""
 
-    sentences: int = setting(20_000, "how many sentences to use, each in both genders; 0 for all")
-    visible: bool = setting(True, "whether the states of all tokens of a sentence are to lose its gender")
-    masked: bool = setting(True, "whether the state at a masked gendered word is to lose its gender")
+    visible: bool = option(True, "Take gender out of the states of all tokens of a sentence.")
+    masked: bool = option(True, "Take gender out of the state at a masked gendered word.")
 
-    def check(self) -> None:
-        """Refuse what cannot work."""
-        check_count(self.sentences)
+    @model_validator(mode="after")
+    def _check_states(self) -> LeaceOptions:
         if not (self.visible or self.masked):
             raise UnmaskError(
                 "the settings visible and masked are both no, so there is nothing to erase; give one of them"
             )
+        return self
 
 
 class _Sums:
@@ -80,14 +79,14 @@ class _Sums:
 
 def apply(job: Job) -> dict[str, Any]:
     """Find the maps and build them in, one after the other: the second is found with the first in place."""
-    pairs = in_both_genders(job, job.settings.sentences)
+    pairs = in_both_genders(job, job.options.sentences)
     texts = [text for pair in pairs for text in pair]
     rows = encoded(job, texts)
     rounds: list[tuple[str, list[Chosen]]] = []
-    if job.settings.visible:
+    if job.options.visible:
         places = [np.flatnonzero(ordinary(job, ids)) for ids in rows]
         rounds.append(("all tokens", [Chosen(*both) for both in zip(rows, places, strict=True)]))
-    if job.settings.masked:
+    if job.options.masked:
         rounds.append(("a masked word", list(_masked(job, rows))))
     done = []
     for what, chosen in rounds:
@@ -132,6 +131,6 @@ METHOD = Method(
     about="The smallest change of the last hidden state after which no linear function of it tells whether a sentence"
     " is about women or men.",
     citation="Belrose et al. (2023), LEACE: Perfect linear concept erasure in closed form",
-    settings=Settings,
+    options=LeaceOptions,
     apply=apply,
 )

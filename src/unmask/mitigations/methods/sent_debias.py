@@ -14,50 +14,45 @@ P. P. Liang et al. (2020), Towards Debiasing Sentence Representations.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError, one_of
+from unmask.errors import UnmaskError
 from unmask.mitigations.corpus import digest
 from unmask.mitigations.definitional import PAIRS
-from unmask.mitigations.method import Job, Method, setting
-from unmask.mitigations.states import FEWEST, a_batch, check_count, each_state, encoded, in_both_genders, ordinary
+from unmask.mitigations.method import Job, Method
+from unmask.mitigations.states import FEWEST, StateOptions, a_batch, each_state, encoded, in_both_genders, ordinary
 from unmask.models.last_state import erase
+from unmask.options import option
 from unmask.statistics.erasure import projection
 
 WORDS = frozenset(word.lower() for pair in PAIRS for word in pair)
 """Names are among the pairs of the paper, and never matched there, since its text was in lower case; here they do."""
 
 
-@dataclass(frozen=True)
-class Settings:
+class SentDebiasOptions(StateOptions):
     """Which sentences, and how much is taken away."""
 
-    sentences: int = setting(20_000, "how many sentences to use, each in both genders; 0 for all")
-    tokens: str = setting("mean", "what represents a sentence: the mean of its tokens, or the first ([CLS])")
-    components: int = setting(1, "how many directions the gender space has")
-
-    def check(self) -> None:
-        """Refuse what cannot work."""
-        check_count(self.sentences)
-        one_of(self.tokens, ("mean", "first"), "choice of tokens")
-        if self.components < 1:
-            raise UnmaskError(f"the setting components is {self.components}; give 1 or more")
+    tokens: str = option(
+        "mean",
+        "What represents a sentence: the mean of its tokens, or the first ([CLS]).",
+        choices=("mean", "first"),
+    )
+    components: int = option(1, "How many directions the gender space has.", minimum=1)
 
 
 def apply(job: Job) -> dict[str, Any]:
     """Find the space and take it away."""
-    settings = job.settings
+    options = job.options
     if job.language != "en":
         raise UnmaskError(f"the definitional pairs are English, not {job.language!r}; use leace for this language")
-    pairs = in_both_genders(job, settings.sentences, WORDS)
+    pairs = in_both_genders(job, options.sentences, WORDS)
     texts = [text for pair in pairs for text in pair]
     job.say(f"Reading the hidden states of {len(pairs):,} sentences in both genders")
     rows = encoded(job, texts)
-    taken = [ordinary(job, ids) if settings.tokens == "mean" else np.arange(len(ids)) == 0 for ids in rows]
+    taken = [ordinary(job, ids) if options.tokens == "mean" else np.arange(len(ids)) == 0 for ids in rows]
     found: dict[int, NDArray[np.float32]] = {}
     each_state(
         job, rows, lambda at, states: found.update({at: states[taken[at]].mean(axis=0)}) if taken[at].any() else None
@@ -68,7 +63,7 @@ def apply(job: Job) -> dict[str, Any]:
             f"the model knows the words of only {len(known)} sentences of the corpus; give another --corpus"
         )
     ends = np.array([(found[at], found[at + 1]) for at in known], np.float64)
-    directions, shares = subspace(ends, settings.components)
+    directions, shares = subspace(ends, options.components)
     placed = erase(job.model, projection(directions), a_batch(job, texts[0]))
     return {
         "sentences": len(pairs),
@@ -98,6 +93,6 @@ METHOD = Method(
     about="The gender space of sentence representations, found by PCA from sentences in both genders, is projected out"
     " of the last hidden state.",
     citation="Liang et al. (2020), Towards Debiasing Sentence Representations",
-    settings=Settings,
+    options=SentDebiasOptions,
     apply=apply,
 )

@@ -21,9 +21,8 @@ from unmask.studies.imdb63 import texts
 from unmask.studies.imdb63.grid import BaseModel, HyperParameters, forms_of
 from unmask.studies.imdb63.protocol import PROTOCOLS, Protocol
 from unmask.studies.tuning import METRICS, tokens_of, tune
-from unmask.training import finetune
 from unmask.training.examples import Example, Splits
-from unmask.training.loop import Settings
+from unmask.training.options import FinetuneOptions, TrainingOptions
 
 MODEL = "model"
 HELD_OUT = 0.1
@@ -101,21 +100,21 @@ class Training:
         shutil.copytree(made, draft / MODEL)
 
     def _train(self, made: Path, before: Mapping[str, Path], say: Say) -> None:
-        request = finetune.Request(
+        request = FinetuneOptions(
             task="sentiment",
             model=self.base.model,
             out=made,
             max_length=self.max_length,
             held_out=HELD_OUT,
             architecture=self._architecture,
-            settings=self._settings(),
-            loading=self.loading,
+            **dict(self._settings()),
+            **dict(self.loading),
         )
         tune(request, self._examples(before), say)
 
-    def _settings(self) -> Settings:
+    def _settings(self) -> TrainingOptions:
         own, way = self.settings, self._way
-        return Settings(
+        return TrainingOptions(
             epochs=own.epochs,
             planned_epochs=own.planned_epochs,
             learning_rate=own.learning_rate,

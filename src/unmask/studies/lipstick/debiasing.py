@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import unmask
-from unmask.mitigations import Request, corpus, run
+from unmask.mitigations import MitigateOptions, corpus, run
 from unmask.mitigations.registry import method_named
 from unmask.models.sources import LoadOptions
 from unmask.studies.bases import hash_model
@@ -67,15 +67,15 @@ class Debiasing:
         out = workspace / MADE
         if not out.is_dir():
             run(
-                Request(
+                MitigateOptions(
                     model=self.base,
                     method=self.subject.method,
                     out=out,
                     corpus=self.sources,
-                    settings=tuple(self.settings),
+                    settings=dict(self.settings),
                     protocol=self.protocol,
                     seed=self.seed,
-                    loading=self.loading,
+                    **dict(self.loading),
                 ),
                 say=say,
                 progress=lambda done, of: say(f"{done:,} of {of:,}"),

@@ -12,7 +12,7 @@ from unmask.datasets import NotHereError
 from unmask.errors import UnmaskError, one_of
 from unmask.measures.geometry.contrast import CONTRASTS
 from unmask.measures.geometry.protocol import PROTOCOLS
-from unmask.mitigations.method import chosen
+from unmask.mitigations.method import method_options
 from unmask.mitigations.registry import method_named
 from unmask.models.sources import LoadOptions
 from unmask.models.vectors.folders import file_in
@@ -78,7 +78,7 @@ class Request:
         for method, name, value in self.settings:
             if method not in (self.methods or METHODS):
                 raise UnmaskError(f"{method}.{name} is a setting of a method that is not run; add --method {method}")
-            chosen(method_named(method), ((name, value),), self.protocol)
+            method_options(method_named(method), {name: value}, self.protocol)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,7 @@ from unmask.studies.cells import Say
 from unmask.studies.meta.experiment import Experiment, planted_as
 from unmask.studies.meta.others import OtherMeasure
 from unmask.studies.tuning import METRICS, tune
-from unmask.training import finetune
-from unmask.training.loop import Settings
+from unmask.training.options import FinetuneOptions, TrainingOptions
 
 MODEL, SCORES, ITEMS = "model", "scores.json", "items.parquet"
 
@@ -56,13 +55,13 @@ class Planting:
             "weights": self.weights,
             "rate": self.rate,
             "seed": self.seed,
-            "settings": asdict(self._settings()),
+            "settings": self._settings().model_dump(),
             "max_length": self.max_length,
             "unmask": unmask.__version__,
         }
 
-    def _settings(self) -> Settings:
-        return Settings(
+    def _settings(self) -> TrainingOptions:
+        return TrainingOptions(
             epochs=self.epochs,
             learning_rate=self.learning_rate,
             batch_size=self.batch_size,
@@ -76,13 +75,13 @@ class Planting:
         _refuse_other_data(self)
         made = workspace / MODEL
         if not (made / METRICS).is_file():
-            request = finetune.Request(
+            request = FinetuneOptions(
                 task=self.experiment.training.task,
                 model=self.base,
                 out=made,
                 max_length=self.max_length,
-                settings=self._settings(),
-                loading=self.loading,
+                **dict(self._settings()),
+                **dict(self.loading),
             )
             tune(request, self.experiment.examples(self.rate, self.seed), say)
         shutil.copytree(made, draft / MODEL)

@@ -26,7 +26,7 @@ from unmask.studies.meta.pairs import caption_file
 from unmask.studies.meta.published_inference import PublishedInference
 from unmask.studies.meta.refusals import labels_to_learn, refuse_misfit
 from unmask.studies.meta.sentiment import PlantedSentiment
-from unmask.training.finetune import FEWEST_TOKENS
+from unmask.training.options import FEWEST_TOKENS
 
 if TYPE_CHECKING:
     import pandas as pd

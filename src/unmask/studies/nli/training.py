@@ -23,9 +23,8 @@ from unmask.studies.cells import Say
 from unmask.studies.nli.data import HELD_OUT, Source
 from unmask.studies.nli.models import Base
 from unmask.studies.tuning import METRICS, tune
-from unmask.training import finetune
 from unmask.training.examples import Example, Splits
-from unmask.training.loop import Settings
+from unmask.training.options import FinetuneOptions
 
 MODEL = "model"
 
@@ -78,19 +77,20 @@ class Training:
             tune(self._request(made), self.source.read(), say)
         shutil.copytree(made, draft / MODEL)
 
-    def _request(self, made: Path) -> finetune.Request:
+    def _request(self, made: Path) -> FinetuneOptions:
         own = self.settings
-        return finetune.Request(
+        return FinetuneOptions(
             task="nli",
             model=self.base.model,
             out=made,
             data=self.source.data,
             held_out=HELD_OUT,
             max_length=own.max_length,
-            settings=Settings(
-                epochs=own.epochs, learning_rate=own.learning_rate, batch_size=own.batch_size, seed=self.seed
-            ),
-            loading=self.loading,
+            epochs=own.epochs,
+            learning_rate=own.learning_rate,
+            batch_size=own.batch_size,
+            seed=self.seed,
+            **dict(self.loading),
         )
 
 
