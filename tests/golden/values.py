@@ -62,7 +62,10 @@ def recorded_names(data: Any) -> Any:
     if not {"groups", "tests"} <= data.keys():
         return data
     renamed = _rename_details(data, MEASUREMENT_DETAILS)
-    tests = {name: _rename_value(test, "estimate", drop={"sd", "neutral", "effect_size_neutral"}) for name, test in data["tests"].items()}
+    tests = {
+        name: _rename_value(test, "estimate", drop={"sd", "neutral", "effect_size_neutral"})
+        for name, test in data["tests"].items()
+    }
     groups = {name: _rename_value(group, "mean", drop=group.keys() - GROUP) for name, group in data["groups"].items()}
     return renamed | {"tests": tests, "groups": groups}
 

@@ -17,6 +17,7 @@ from unmask.auditing.audit import run_audit
 from unmask.auditing.options import AuditOptions, audit_options
 from unmask.errors import UnmaskError, listed
 from unmask.files import write_text
+from unmask.options import LoadOptions
 from unmask.results import storage
 from unmask.results.naming import different
 from unmask.studies.bases import hash_files, hash_model
@@ -29,7 +30,7 @@ STUDY = "ranking"
 """The name under which the engine stores these audits."""
 OUT = Path(STUDY)
 PAGE = "ranking.html"
-NOT_INPUTS = ("workspace", *AuditOptions.LOADING)
+NOT_INPUTS = ("workspace", *LoadOptions.model_fields)
 """Options that do not change what is measured."""
 
 

@@ -134,7 +134,7 @@ def run_audit(model: Any, options: AuditOptions | None = None, *, progress: Prog
         measurements += [measurement for _, measurement in found]
         configuration = {name: _plain(value) for name, value in resolved.items()} | configuration
     shared = {"measures": [measure.name for measure in measures], "languages": list(options.languages)}
-    loading = {name: getattr(options, name) for name in options.LOADING}
+    loading = dict(options.loading)
     if not handle.is_named:
         loading["device"] = AS_LOADED
     configuration = shared | {"protocol": options.protocol} | configuration | loading

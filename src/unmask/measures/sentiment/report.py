@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unmask.measures.sentiment import SentimentMeasure
 from unmask.measures.sentiment.details import Part, Ratings
 from unmask.measures.sentiment.examples import changed_texts, extreme_texts
 from unmask.measures.sentiment.interpret import SIZES, digits, size_of
 from unmask.report.blocks import Block, Cell, Column, Examples, Figure, KeyFigure, Legend, Section, Style, Table, Text
-from unmask.report.pages import VARIANTS, capital, count, p, share, signed
+from unmask.report.pages import capital, count, p, share, signed
 from unmask.results import Estimate, Measurement
 from unmask.results.numbers import NO_BREAK, certainty, interval, number
 from unmask.results.verdict import describe_test, is_clear, is_noise, side
@@ -304,7 +305,7 @@ def _sources(ratings: Ratings) -> Section:
     if not ratings.by_term:
         notes.append(Text(["The terms were not stored with this result."], style="note"))
     if figures:
-        columns = [*figures[:1], Section("", figures[1:])] if len(figures) > 2 else figures
+        columns: list[Block] = [*figures[:1], Section("", figures[1:])] if len(figures) > 2 else [*figures]
         notes = [Legend(entries), Section("", columns, layout="two columns"), *notes]
     return Section("Where it comes from", notes)
 
@@ -348,7 +349,7 @@ def _extremes(measurement: Measurement, ratings: Ratings, texts: pd.DataFrame | 
 
 def _reading(measurement: Measurement, ratings: Ratings) -> Iterator[str]:
     """How these texts were read, in sentences."""
-    yield f"Words exchanged: {VARIANTS.get(ratings.terms, ratings.terms)}. A rating is {ratings.rating}."
+    yield f"Words exchanged: {SentimentMeasure.variants.get(ratings.terms, ratings.terms)}. A rating is {ratings.rating}."
     counts = (
         f"{count(ratings.changed)} of {count(ratings.texts)} texts have a gender term, so that their female and male"
         " versions differ."
