@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from unmask.report.blocks import Block, Cell, Examples, KeyFigure, Legend, Section, Table, Text
@@ -80,7 +81,8 @@ def _lines_of(block: Block, level: int) -> Iterator[str]:
         figure = f"**{escaped(block.title)}: {escaped(block.value)}** ({escaped(block.certainty)}){verdict}."
         yield f"- {figure} {escaped(block.explanation)}".rstrip()
     elif isinstance(block, Section):
-        content = list(block_lines(block.blocks, level + 1))
+        inner = [_untitled(inner, block.title) for inner in block.blocks]
+        content = list(block_lines(inner, level + 1))
         if content:
             yield from _folded(block.title, content) if block.folded else _headed(block.title, content, level)
     elif isinstance(block, Table):
@@ -107,6 +109,11 @@ def _lines_of(block: Block, level: int) -> Iterator[str]:
                 yield from (escaped(line), "")
     elif isinstance(block, Legend):
         return
+
+
+def _untitled(block: Block, title: str) -> Block:
+    """A table without its title, if that is the title of the section above it."""
+    return replace(block, title="") if isinstance(block, Table) and block.title == title else block
 
 
 def _headed(title: str, content: Sequence[str], level: int) -> Iterator[str]:

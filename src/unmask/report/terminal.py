@@ -103,15 +103,18 @@ def _flatten(blocks: Sequence[Block]) -> Iterator[Block]:
 
 
 def _fit_table(block: Table, width: int) -> RichTable:
-    """The table with all columns, or without those that a narrow terminal leaves out if they do not fit."""
-    table = _rich_table(block, range(len(block.columns)))
-    spare = max((len(row[0].text) for row in block.rows), default=0) - FIRST_COLUMN
-    if Console(width=10 * width).measure(table).maximum - max(0, spare) <= width:
-        return table
-    return _rich_table(block, [index for index, column in enumerate(block.columns) if column.narrow or not index])
+    """The widest form of the table that fits: all columns, fewer columns, or intervals below their values."""
+    every = range(len(block.columns))
+    narrow = [index for index in every if block.columns[index].narrow or not index]
+    spare = max(0, max((len(row[0].text) for row in block.rows), default=0) - FIRST_COLUMN)
+    for columns in (every, narrow):
+        table = _rich_table(block, columns)
+        if Console(width=10 * width).measure(table).maximum - spare <= width:
+            return table
+    return _rich_table(block, narrow, separator="\n")
 
 
-def _rich_table(block: Table, shown: Sequence[int]) -> RichTable:
+def _rich_table(block: Table, shown: Sequence[int], separator: str = " ") -> RichTable:
     columns = [block.columns[index] for index in shown]
     titles = [f"{column.group}: {column.title}" if column.group else column.title for column in columns]
     table = make_table(*titles)
@@ -120,5 +123,5 @@ def _rich_table(block: Table, shown: Sequence[int]) -> RichTable:
         if index and not column.numeric:
             table.columns[index].justify, table.columns[index].no_wrap = "left", False
     for row in block.rows[: block.terminal_rows]:
-        table.add_row(*(escape(f"{row[index].text} {row[index].bounds}".rstrip()) for index in shown))
+        table.add_row(*(escape(f"{row[index].text}{separator}{row[index].bounds}".rstrip()) for index in shown))
     return table

@@ -168,7 +168,7 @@ def _means(measurement: Measurement) -> Table:
     if published:
         columns += [Column("V"), Column("r"), Column("p")]
     else:
-        columns += [Column("95 % interval"), Column("p (Holm)"), Column("Effect size", narrow=False)]
+        columns += [Column("p (Holm)"), Column("Effect size", narrow=False)]
         note += " Effect size: rank-biserial correlation. In brackets: 95 % intervals."
     rows = [_means_row(measurement, group) for group in measurement.kinds()]
     return Table("Mean associations", columns, rows, note=note, terminal=True)
@@ -185,12 +185,12 @@ def _means_row(measurement: Measurement, group: str) -> list[Cell]:
             cells.append(Cell(number(mean.sd if mean else None)))
     test = measurement.test("difference", group=group)
     if test is None:
-        return [*cells, *[Cell("–")] * 4]
-    cells.append(Cell(number(test.value), strong=True))
+        return [*cells, *[Cell("–")] * (4 if published else 3)]
+    cells.append(Cell(number(test.value), bounds=interval(test.interval), strong=True))
     effect = Cell(number(test.effect_size), bounds=interval(test.effect_size_interval))
     if published:
         return [*cells, Cell(number(test.statistic, 0)), effect, Cell(p(test.p_value))]
-    return [*cells, Cell(interval(test.interval) or "–"), Cell(p(test.p_adjusted)), effect]
+    return [*cells, Cell(p(test.p_adjusted)), effect]
 
 
 def _contrasts(measurement: Measurement) -> Table | None:
