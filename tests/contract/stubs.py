@@ -1,4 +1,4 @@
-"""Models that know nothing: their answers are noise that depends on the question alone."""
+"""Models that know nothing: their answers are noise, nearly the same for all of them."""
 
 from __future__ import annotations
 
@@ -18,6 +18,11 @@ def noise(text: str, count: int = 1) -> NDArray[np.float64]:
     return np.random.default_rng(seed).standard_normal(count)
 
 
+def answer(name: str, question: str, count: int = 1) -> NDArray[np.float64]:
+    """What a model answers: the same noise for all models, and a thousandth of it that depends on the name."""
+    return noise(question, count) + 0.001 * noise(f"{name} {question}", count)
+
+
 class RandomMaskedLM:
     """A masked language model whose log-probabilities are noise."""
 
@@ -26,7 +31,7 @@ class RandomMaskedLM:
 
     def log_probability(self, queries: Sequence[Any]) -> NDArray[np.float64]:
         """The log-probability of each query's target."""
-        return np.array([-5 + NOISE * noise(f"{self.name} {query!r}")[0] for query in queries])
+        return np.array([-5 + NOISE * answer(self.name, repr(query))[0] for query in queries])
 
 
 class RandomClassifier:
@@ -37,7 +42,7 @@ class RandomClassifier:
 
     def probabilities(self, texts: Sequence[Any]) -> NDArray[np.float64]:
         """The probability of each label for each text."""
-        logits = np.array([NOISE * noise(f"{self.name} {text!r}", len(self.labels)) for text in texts])
+        logits = np.array([NOISE * answer(self.name, repr(text), len(self.labels)) for text in texts])
         exponentials = np.exp(logits)
         probabilities: NDArray[np.float64] = exponentials / exponentials.sum(axis=1, keepdims=True)
         return probabilities
@@ -45,4 +50,4 @@ class RandomClassifier:
 
 def random_vectors(words: Sequence[str], name: str = "random", dimensions: int = 20) -> dict[str, Any]:
     """Word vectors that are noise."""
-    return {word: noise(f"{name} {word}", dimensions).astype(np.float32) for word in words}
+    return {word: answer(name, word, dimensions).astype(np.float32) for word in words}

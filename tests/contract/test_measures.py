@@ -44,7 +44,7 @@ class Case:
     options: dict[str, Any]
 
     def model(self, name: str) -> Any:
-        """A model that knows nothing; another name gives other noise."""
+        """A model that knows nothing; another name gives slightly other answers."""
         if "masked-lm" in self.measure.roles:
             return RandomMaskedLM(name)
         if "classifier" in self.measure.roles:
@@ -126,7 +126,8 @@ def test_written_items_give_the_same_estimates(case: Case, audit: Audit, folder:
         for name in shared:
             assert other.tests[name].value == measurement.tests[name].value
             assert other.tests[name].interval == measurement.tests[name].interval
-            assert other.tests[name].p_value == measurement.tests[name].p_value
+            # geometry's reference contrasts need the vectors, which are not among the items
+            assert other.tests[name].p_value in (None, measurement.tests[name].p_value)
 
 
 def test_the_folder_reads_back_as_it_was(audit: Audit, folder: Path) -> None:
@@ -149,14 +150,14 @@ def test_it_is_ranked_gated_and_written_into_a_card(case: Case, audit: Audit, tm
     other = case.audit("another")
     assert case.measure.heading in unmask.ranking([audit, other])
     assert case.measure.heading in unmask.card(audit).text
-    test = next(iter(audit.measurements[0].tests))
+    test = case.measure.primary or next(iter(audit.measurements[0].tests))
     policy = tmp_path / "policy.toml"
     policy.write_text(f'[[rule]]\nmeasure = "{case.measure.name}"\ntest = "{test}"\nmagnitude_at_most = 1000\n')
     unreadable = case.measure.not_interpretable(audit.measurements[0])
     assert unmask.gate(audit, policy).verdict == ("cannot tell" if unreadable else "kept")
 
 
-def test_two_models_that_know_nothing_do_not_differ_reliably(case: Case, audit: Audit) -> None:
+def test_two_models_that_are_nearly_equal_do_not_differ_reliably(case: Case, audit: Audit) -> None:
     compared = unmask.compare(audit, case.audit("another"), usefulness=False)
     (comparison,) = [one for one in compared.comparisons if one.name == case.measure.name][:1]
     assert comparison.verdict == "no reliable change"
