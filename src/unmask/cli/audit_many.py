@@ -40,10 +40,9 @@ def run(models: Sequence[str], out: Path | None, *, as_json: bool, **options: An
         _show(results, folders, audited.page)
     if audited.failures:
         names = ", ".join(audited.failures)
-        typer.echo(
-            f"unmask: not audited: {names}; correct what is said above, then run the same command again to continue",
-            err=True,
-        )
+        count = f"{len(audited.failures)} of {len(models)} models"
+        line = f"unmask: {count} could not be audited: {names}; see the reason above, then run the same command again"
+        typer.echo(line, err=True)
         raise typer.Exit(1)
 
 
