@@ -10,7 +10,7 @@ from unmask.measures.association.details import AssociationDetails, Hypothesis, 
 from unmask.measures.association.examples import extreme_sentences
 from unmask.measures.association.interpret import noise_floor, size_of
 from unmask.measures.association.verdict import is_agreement
-from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Table, Text
+from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Style, Table, Text
 from unmask.report.pages import capital, count, p
 from unmask.results import Estimate, Measurement
 from unmask.results.numbers import certainty, interval, number, odds
@@ -247,16 +247,15 @@ def _by_profession(measurement: Measurement, professions: Sequence[ProfessionVal
             figures.append(Figure(capital(f"{group} {measurement.attributes}{part}"), draw, description))
     if not figures:
         return Section(title, [Text([f"There are no values by {noun}."], style="note")])
-    legend = Legend(
-        [
-            ("female", "female person words"),
-            ("male", "male person words"),
-            ("", "scale in nats"),
-            ("", "f − m: the difference, by which the rows are sorted"),
-            *([("", "%: women in the workforce")] if _has_shares(professions) else []),
-        ]
-    )
-    return Section(title, [legend, Section("", figures, layout="panels")])
+    entries: list[tuple[Style, str]] = [
+        ("female", "female person words"),
+        ("male", "male person words"),
+        ("", "scale in nats"),
+        ("", "f − m: the difference, by which the rows are sorted"),
+    ]
+    if _has_shares(professions):
+        entries.append(("", "%: women in the workforce"))
+    return Section(title, [Legend(entries), Section("", figures, layout="panels")])
 
 
 def select_bars(professions: Sequence[ProfessionValue]) -> list[ProfessionValue]:

@@ -304,7 +304,7 @@ def _sources(ratings: Ratings) -> Section:
     if not ratings.by_term:
         notes.append(Text(["The terms were not stored with this result."], style="note"))
     if figures:
-        columns = [*figures[:1], Section("", figures[1:])] if len(figures) > 2 else figures
+        columns: Sequence[Block] = [*figures[:1], Section("", figures[1:])] if len(figures) > 2 else figures
         notes = [Legend(entries), Section("", columns, layout="two columns"), *notes]
     return Section("Where it comes from", notes)
 
