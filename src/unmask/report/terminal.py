@@ -9,6 +9,7 @@ from io import StringIO
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
@@ -16,8 +17,8 @@ from unmask.report.blocks import Block, KeyFigure, Section, Table, Text
 from unmask.report.sections import MeasureSection
 from unmask.results import AuditResult
 
-WIDE = 100
-"""Terminals with fewer columns leave out what does not fit 80 of them."""
+FIRST_COLUMN = 13
+"""The narrowest that the first column of a table may become."""
 
 
 def show_audit(result: AuditResult, sections: Sequence[MeasureSection], console: Console) -> None:
@@ -44,20 +45,20 @@ def audit_text(result: AuditResult, sections: Sequence[MeasureSection], width: i
 def show_blocks(blocks: Sequence[Block], console: Console) -> None:
     """Print key figures, and the tables and sentences that are marked for the terminal."""
     flat = list(_flatten(blocks))
-    if figures := [block for block in flat if isinstance(block, KeyFigure)]:
-        grid = RichTable(box=None, show_header=False, pad_edge=False)
-        for figure in figures:
-            certainty = "; ".join(filter(None, (figure.verdict, figure.certainty)))
-            grid.add_row(RichText(figure.title), RichText(figure.value, style="bold"), RichText(certainty))
-        grid.columns[1].justify, grid.columns[1].no_wrap = "right", True
+    if any(isinstance(block, KeyFigure) for block in flat):
         console.print()
-        console.print(grid)
     for block in flat:
-        if isinstance(block, Text) and block.terminal:
+        if isinstance(block, KeyFigure):
+            console.print(RichText.assemble(f"{block.title}: ", (block.value, "bold")))
+            certainty = "; ".join(filter(None, (block.verdict, block.certainty)))
+            console.print(Padding(RichText(certainty), (0, 0, 0, 2)))
+        elif isinstance(block, Text) and block.terminal:
             for line in block.lines:
                 console.print(_bullet(line) if block.style == "list" else RichText(line))
         elif isinstance(block, Table) and block.terminal and not block.folded:
-            console.print(_rich_table(block, wide=console.width >= WIDE))
+            if block.title:
+                console.print(RichText(f"\n{block.title}", style="italic"))
+            console.print(_fit_table(block, console.width))
             if block.note:
                 console.print(RichText(block.note))
 
@@ -101,17 +102,23 @@ def _flatten(blocks: Sequence[Block]) -> Iterator[Block]:
             yield block
 
 
-def _rich_table(block: Table, *, wide: bool) -> RichTable:
-    shown = [index for index, column in enumerate(block.columns) if wide or column.narrow or not index]
+def _fit_table(block: Table, width: int) -> RichTable:
+    """The table with all columns, or without those that a narrow terminal leaves out if they do not fit."""
+    table = _rich_table(block, range(len(block.columns)))
+    spare = max((len(row[0].text) for row in block.rows), default=0) - FIRST_COLUMN
+    if Console(width=10 * width).measure(table).maximum - max(0, spare) <= width:
+        return table
+    return _rich_table(block, [index for index, column in enumerate(block.columns) if column.narrow or not index])
+
+
+def _rich_table(block: Table, shown: Sequence[int]) -> RichTable:
     columns = [block.columns[index] for index in shown]
     titles = [f"{column.group}: {column.title}" if column.group else column.title for column in columns]
     table = make_table(*titles)
-    table.columns[0].min_width = 13
+    table.columns[0].min_width = FIRST_COLUMN
     for index, column in enumerate(columns):
         if index and not column.numeric:
             table.columns[index].justify, table.columns[index].no_wrap = "left", False
-    if block.title:
-        table.title, table.title_justify, table.title_style = escape(block.title), "left", "italic"
-    for row in block.rows:
+    for row in block.rows[: block.terminal_rows]:
         table.add_row(*(escape(f"{row[index].text} {row[index].bounds}".rstrip()) for index in shown))
     return table
