@@ -221,7 +221,7 @@ def _tests(measurement: Measurement, ratings: Ratings) -> Table:
     ]
     rows = [
         [
-            Cell("All changed texts" if name == "bias" else capital(name.removeprefix("bias").lstrip(", "))),
+            Cell("Changed texts" if name == "bias" else capital(name.removeprefix("bias").lstrip(", "))),
             Cell(count(test.n)),
             Cell(signed(test.value, precision), bounds=interval(test.interval, precision)),
             Cell(p(test.p_adjusted)),
