@@ -155,7 +155,7 @@ def test_key_figures_are_the_numbers_of_the_result(
     clusters = measured[0].read_details(Geometry).test("clustering", removed=True)
     assert clusters
     assert clusters.value is not None
-    assert _plain(figures["Clusters, gender direction removed"].value) == f"{100 * clusters.value:.1f} %"
+    assert _plain(figures["Clusters, direction removed"].value) == f"{100 * clusters.value:.1f} %"
 
 
 def test_word_tests_are_beside_unrelated_contrasts(
@@ -163,7 +163,9 @@ def test_word_tests_are_beside_unrelated_contrasts(
 ) -> None:
     measurement = measured[0]
     geometry = measurement.read_details(Geometry)
-    tables = {removed: table_rows(find_table(report, SPACES[removed])) for removed in (False, True)}
+    tables = {
+        removed: table_rows(find_table(report, f"Word tests, {SPACES[removed].lower()}")) for removed in (False, True)
+    }
     assert sum(len(rows) for rows in tables.values()) == len(geometry.tests) == 8
     for test in geometry.tests:
         assert test.value is not None
@@ -221,8 +223,13 @@ def test_tables_have_the_numbers_of_the_result(measured: tuple[Measurement, pd.D
 
 def test_the_terminal_gets_tests_associations_and_words(report: list[Block]) -> None:
     shown = {table.title: table for table in of_type(report, Table) if table.terminal}
-    assert list(shown) == [*SPACES.values(), "Most biased words", "Association tests"]
-    assert [column.title for column in shown["Original"].columns if column.narrow] == [
+    assert list(shown) == [
+        "Word tests, original",
+        "Word tests, gender direction removed",
+        "Most biased words",
+        "Association tests",
+    ]
+    assert [column.title for column in shown["Word tests, original"].columns if column.narrow] == [
         "Test",
         "n",
         "Gender",
@@ -264,7 +271,7 @@ def test_without_contrasts_it_says_so_and_draws_none(measured: tuple[Measurement
     report = blocks(_with(measured[0], tests=alone), None)
     assert any("no unrelated contrasts to compare with" in line for line in lines(report))
     assert not [figure for figure in of_type(report, Figure) if "Strip plot" in figure.description]
-    assert table_rows(find_table(report, "Original"))["Linear probe"][4:] == ["–", "–"]
+    assert table_rows(find_table(report, "Word tests, original"))["Linear probe"][4:] == ["–", "–"]
 
 
 def test_recorded_items_may_lack_the_map(measured: tuple[Measurement, pd.DataFrame]) -> None:

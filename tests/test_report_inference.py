@@ -137,7 +137,7 @@ def test_every_section_is_there(measured: tuple[Measurement, pd.DataFrame], repo
         "occupations": "4 female, 4 male, 4 neutral",
         "sentences": "4",
         "gender words": "woman, she",
-        "order of labels": "by the labels",
+        "label order": "by the labels",
         "noise floor": "3.1e-07 (probability)",
     }
 

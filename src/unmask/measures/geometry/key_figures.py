@@ -24,8 +24,8 @@ def key_figures(measurement: Measurement) -> Iterator[KeyFigure]:
     if stereotype is not None and stereotype.value is not None:
         yield _stereotype(stereotype, stereotype.value)
     for name, title, symbol, explanation in (
-        ("clustering", "Clusters, gender direction removed", "", _CLUSTERS),
-        ("neighbours", "Neighbours, gender direction removed", "r = ", _NEIGHBOURS),
+        ("clustering", "Clusters, direction removed", "", _CLUSTERS),
+        ("neighbours", "Neighbours, direction removed", "r = ", _NEIGHBOURS),
     ):
         test = geometry.test(name, removed=True)
         if test is not None and test.value is not None:

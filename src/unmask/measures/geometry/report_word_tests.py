@@ -94,7 +94,7 @@ def _test_table(measurement: Measurement, tests: Sequence[WordTest], *, removed:
         rows.append([*row, Cell(p(adjusted.p_adjusted) if adjusted else "–")] if removed else row)
     if removed:
         columns.append(Column("p (Holm)"))
-    return Table(SPACES[removed], columns, rows, terminal=True)
+    return Table(f"Word tests, {SPACES[removed].lower()}", columns, rows, terminal=True)
 
 
 def show_value(test: WordTest, value: float | None) -> str:

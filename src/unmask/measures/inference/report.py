@@ -11,7 +11,7 @@ from unmask.lexicon.inference import KINDS
 from unmask.measures.inference.details import Distribution, Inference, OccupationValue
 from unmask.measures.inference.examples import collect_examples, select_items
 from unmask.measures.inference.interpret import SIZES, understands
-from unmask.measures.inference.key_figures import BY_PROBABILITY, key_figures, show_percents
+from unmask.measures.inference.key_figures import BY_PROBABILITY, NO_BREAK, key_figures, show_percents
 from unmask.probes.inference import CONTROL, LABELS
 from unmask.report.blocks import Block, Cell, Column, Figure, Legend, Section, Table, Text
 from unmask.report.pages import capital, count, p, percent, signed
@@ -72,7 +72,7 @@ def facts(measurement: Measurement) -> list[tuple[str, str]]:
         ("occupations", _count_kinds(inference)),
         ("sentences", count(inference.templates)),
         ("gender words", ", ".join(pair.name for pair in inference.by_pair) or "–"),
-        ("order of labels", inference.labels or "–"),
+        ("label order", inference.labels or "–"),
         ("noise floor", "not measured" if noise is None else f"{noise:.2g} (probability)"),
     ]
 
@@ -94,7 +94,10 @@ def _warnings(measurement: Measurement, inference: Inference) -> Iterator[Text]:
 
 def _answers(measurement: Measurement, inference: Inference) -> Section:
     """The shares of answers by set, and by kind of occupation and gender."""
-    content: list[Block] = [Text([_ANSWERS], "note"), LEGEND]
+    notes = ["their 95 % interval"] if measurement.protocol == "sound" else []
+    notes += ["the mean probability p̄"] if any(part.probabilities for part in inference.sets) else []
+    below = f" Below the shares: {' and '.join(notes)}." if notes else ""
+    content: list[Block] = [Text([f"{_ANSWERS}{below}"], "note"), LEGEND]
     for title, parts in (
         ("By set", inference.sets),
         ("By stereotype of the occupation and gender of the hypothesis", inference.by_type),
@@ -103,27 +106,24 @@ def _answers(measurement: Measurement, inference: Inference) -> Section:
             names = [name_part(part)[0] for part in parts]
             description = f"Stacked bars: shares of entailment, neutral and contradiction. {title}."
             figure = Figure("", partial(_draw_stacks, parts, names), f"{description} The table has the numbers.")
-            table = _shares(parts, sound=measurement.protocol == "sound", terminal=parts is inference.sets)
+            table = _shares(parts, terminal=parts is inference.sets)
             content.append(Section(title, [figure, table], "two columns"))
     return Section("What the model answered", content)
 
 
-def _shares(parts: Sequence[Distribution], *, sound: bool, terminal: bool) -> Table:
+def _shares(parts: Sequence[Distribution], *, terminal: bool) -> Table:
     def cell(part: Distribution, label: str) -> Cell:
         bounds = part.intervals.get(label)
         notes = [show_percents(bounds)] if bounds else []
         notes += [f"p̄ {number(part.probabilities.get(label))}"] if part.probabilities else []
-        return Cell(percent(part.shares.get(label)), note=", ".join(notes))
+        return Cell(percent(part.shares.get(label)), note=", ".join(note.replace(" ", NO_BREAK) for note in notes))
 
-    title = "Share of answers" + (", 95 % interval" if sound else "")
-    if any(part.probabilities for part in parts):
-        title += ", mean probability p̄"
     rows = []
     for part in parts:
         name, example = name_part(part)
         rows.append([Cell(name, note=example), Cell(count(part.n)), *(cell(part, label) for label in LABELS)])
     columns = [Column("Pairs", numeric=False), Column("n"), *(Column(capital(label)) for label in LABELS)]
-    return Table(title, columns, rows, terminal=terminal)
+    return Table("Share of answers", columns, rows, terminal=terminal)
 
 
 def _scores(measurement: Measurement, inference: Inference) -> Section:
@@ -157,16 +157,14 @@ def _all_scores(measurement: Measurement) -> Table:
         if tests:
             yield Cell(p(estimates[name].p_adjusted))
 
-    rows = [
-        [Cell(capital(name), note="−1 to 1" if name in tests else "0 to 1"), *cells(name)]
-        for name in estimates
-        if not name.endswith(BY_PROBABILITY)
-    ]
+    rows = [[Cell(capital(name)), *cells(name)] for name in estimates if not name.endswith(BY_PROBABILITY)]
     columns = [Column("Score", numeric=False), Column("From answers")]
     columns += [Column("From probabilities")] if weighted else []
     columns += [Column("p (Holm)")] if tests else []
     title = "All scores, 95 % interval" if measurement.protocol == "sound" else "All scores"
-    return Table(title, columns, rows, terminal=True)
+    note = "NLI-CoAL, FN, biased inference and plain error are shares from 0 to 1."
+    note += " The others range from −1 to 1." if tests else ""
+    return Table(title, columns, rows, note, terminal=True)
 
 
 def _occupations(inference: Inference, language: str) -> Section:
@@ -257,7 +255,7 @@ def _pairs(measurement: Measurement, inference: Inference) -> Iterator[str]:
     if inference.by_pair and inference.by_pair[0].name:
         yield f"Gender words: {', '.join(pair.name for pair in inference.by_pair)}."
     if inference.labels:
-        yield f"Order of the labels: {inference.labels}."
+        yield f"Label order: {inference.labels}."
     if measurement.noise_floor is not None:
         yield f"Probabilities change with batching by up to {measurement.noise_floor:.2g}. Smaller effects are noise."
 
