@@ -103,15 +103,17 @@ def _flatten(blocks: Sequence[Block]) -> Iterator[Block]:
 
 
 def _fit_table(block: Table, width: int) -> RichTable:
-    """The table with all columns, or without those that a narrow terminal leaves out if they do not fit."""
-    table = _rich_table(block, range(len(block.columns)))
+    """The table with all columns; if it does not fit, with fewer columns; if need be, without intervals."""
+    narrow = [index for index, column in enumerate(block.columns) if column.narrow or not index]
     spare = max((len(row[0].text) for row in block.rows), default=0) - FIRST_COLUMN
-    if Console(width=10 * width).measure(table).maximum - max(0, spare) <= width:
-        return table
-    return _rich_table(block, [index for index, column in enumerate(block.columns) if column.narrow or not index])
+    for shown, bounds in ((list(range(len(block.columns))), True), (narrow, True), (narrow, False)):
+        table = _rich_table(block, shown, bounds=bounds)
+        if Console(width=10 * width).measure(table).maximum - max(0, spare) <= width:
+            break
+    return table
 
 
-def _rich_table(block: Table, shown: Sequence[int]) -> RichTable:
+def _rich_table(block: Table, shown: Sequence[int], *, bounds: bool) -> RichTable:
     columns = [block.columns[index] for index in shown]
     titles = [f"{column.group}: {column.title}" if column.group else column.title for column in columns]
     table = make_table(*titles)
@@ -120,5 +122,6 @@ def _rich_table(block: Table, shown: Sequence[int]) -> RichTable:
         if index and not column.numeric:
             table.columns[index].justify, table.columns[index].no_wrap = "left", False
     for row in block.rows[: block.terminal_rows]:
-        table.add_row(*(escape(f"{row[index].text} {row[index].bounds}".rstrip()) for index in shown))
+        cells = [row[index] for index in shown]
+        table.add_row(*(escape(f"{cell.text} {cell.bounds if bounds else ''}".rstrip()) for cell in cells))
     return table
