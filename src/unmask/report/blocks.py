@@ -55,7 +55,7 @@ class Cell:
     bounds: str = ""
     """Shown smaller beside the text: an interval."""
     note: str = ""
-    """Shown smaller below the text. It may have several lines."""
+    """Shown smaller below the text."""
     strong: bool = False
     language: str = ""
     """The language of the text, where it is not English."""

@@ -114,9 +114,8 @@ def _answers(measurement: Measurement, inference: Inference) -> Section:
 def _shares(parts: Sequence[Distribution], *, terminal: bool) -> Table:
     def cell(part: Distribution, label: str) -> Cell:
         bounds = part.intervals.get(label)
-        notes = [show_percents(bounds)] if bounds else []
-        notes += [f"p̄ {number(part.probabilities.get(label))}"] if part.probabilities else []
-        return Cell(percent(part.shares.get(label)), note=",\n".join(notes))
+        mean = f"p̄ {number(part.probabilities.get(label))}" if part.probabilities else ""
+        return Cell(percent(part.shares.get(label)), show_percents(bounds) if bounds else "", mean)
 
     rows = []
     for part in parts:
