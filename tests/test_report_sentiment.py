@@ -205,11 +205,11 @@ def test_tests_are_shown_with_all_digits(measured: tuple[Measurement, pd.DataFra
     table = find_table(report, "By label and over words")
     assert table.terminal
     rows = table_rows(table)
-    assert list(rows) == [name.capitalize() for name in measured[0].tests]
+    assert list(rows) == ["Changed texts", "Negative texts", "Positive texts", "Over words"]
     test = measured[0].tests["bias"]
     bias = f"{'+' if test.value and test.value > 0 else ''}{number(test.value, 4)} {interval(test.interval, 4)}"
     effect = f"{number(test.effect_size)} {interval(test.effect_size_interval)}"
-    assert rows["Bias"] == [str(test.n), bias, "< 0.001", effect]
+    assert rows["Changed texts"] == [str(test.n), bias, "< 0.001", effect]
 
 
 def test_figures_are_drawn(report: list[Block]) -> None:

@@ -153,7 +153,7 @@ def _means(measurement: Measurement) -> Table:
     published = measurement.protocol == "published"
     spread = [Column("sd", narrow=False)] if published else []
     columns = [
-        Column("Group", numeric=False),
+        Column(capital(measurement.attributes), numeric=False),
         Column("n", narrow=False),
         Column("Female", swatch="female"),
         *spread,
@@ -162,8 +162,8 @@ def _means(measurement: Measurement) -> Table:
         Column("Difference"),
     ]
     note = (
-        f"Above 0, the {measurement.attributes} of a group make female or male person words more likely; below 0, less"
-        " likely. Difference: female − male. In nats."
+        f"Columns: female and male person words. Above 0, the {measurement.attributes} of a row make them more likely;"
+        " below 0, less likely. Difference: female − male. In nats."
     )
     if published:
         columns += [Column("V"), Column("r"), Column("p")]
@@ -178,7 +178,7 @@ def _means_row(measurement: Measurement, group: str) -> list[Cell]:
     published = measurement.protocol == "published"
     means = [measurement.mean_of(group, gender) for gender in ("female", "male")]
     sizes = " + ".join(count(mean.n if mean else 0) for mean in means)
-    cells = [Cell(capital(f"{group} {measurement.attributes}")), Cell(sizes)]
+    cells = [Cell(capital(group)), Cell(sizes)]
     for mean in means:
         cells.append(_estimate_cell(mean))
         if published:
@@ -255,8 +255,7 @@ def _by_profession(measurement: Measurement, professions: Sequence[ProfessionVal
     ]
     if _has_shares(professions):
         entries.append(("", "%: women in the workforce"))
-    legend = Legend(entries)
-    return Section(title, [legend, Section("", figures, layout="panels")])
+    return Section(title, [Legend(entries), Section("", figures, layout="panels")])
 
 
 def select_bars(professions: Sequence[ProfessionValue]) -> list[ProfessionValue]:

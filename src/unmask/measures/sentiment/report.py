@@ -214,15 +214,15 @@ def _means(measurement: Measurement, ratings: Ratings) -> Table:
 def _tests(measurement: Measurement, ratings: Ratings) -> Table:
     precision = digits(ratings)
     columns = [
-        Column("Male − female rating", numeric=False),
+        Column("Bias", numeric=False),
         Column("n", narrow=False),
-        Column("Bias, 95 % interval"),
+        Column("Mean, 95 % interval"),
         Column("p (Holm)"),
         Column("Effect size"),
     ]
     rows = [
         [
-            Cell(capital(name)),
+            Cell("Changed texts" if name == "bias" else capital(name.removeprefix("bias").lstrip(", "))),
             Cell(count(test.n)),
             Cell(signed(test.value, precision), bounds=interval(test.interval, precision)),
             Cell(p(test.p_adjusted)),
