@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from pydantic import create_model
 
@@ -114,7 +114,7 @@ class AuditOptions(LoadOptions):
 
 
 class AuditCommand(AuditOptions):
-    """The options of an audit as a command: with the models to audit."""
+    """The options of an audit as a command: with the models to audit, and what to do with the result."""
 
     models: tuple[str, ...] = option(
         (DEFAULT,),
@@ -125,6 +125,13 @@ class AuditCommand(AuditOptions):
         path=True,
         suggestions=MODELS,
     )
+    out: Path | None = option(
+        None, "The folder to write; it must not exist. Default: audits/NAME, numbered if taken.", last=True
+    )
+    as_json: bool = option(False, "Print the result as JSON in place of the table.", key="json", last=True)
+
+    OUTPUT: ClassVar[tuple[str, ...]] = ("out", "as_json")
+    """What the command does with an audit, as opposed to what the audit is."""
 
 
 def audit_options() -> type[AuditOptions]:

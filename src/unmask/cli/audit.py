@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unmask.cli.generate import with_options
-from unmask.cli.options import Json, Out
 
 if TYPE_CHECKING:
     from unmask.auditing.options import AuditCommand
@@ -44,8 +43,6 @@ def command(
             " result.json of an audit to repeat. The command line wins over it.",
         ),
     ] = None,
-    out: Out = None,
-    as_json: Json = False,
 ) -> None:
     """Measure gender bias in a model.
 
@@ -78,7 +75,7 @@ def command(
     from unmask.results.storage import free_name
 
     (model,) = options.models
-    folder = out or free_name(model)
+    folder = options.out or free_name(model)
     refuse_existing(folder)
     workspace = folder.with_name(f"{folder.name}.unfinished")
     try:
@@ -90,7 +87,7 @@ def command(
                 f"interrupted; the ratings so far are in {workspace}, and the same command continues"
             ) from None
         raise
-    finish(audit, folder, as_json=as_json)
+    finish(audit, folder, as_json=options.as_json)
     shutil.rmtree(workspace, ignore_errors=True)
     if config is not None and config.suffix.lower() == ".json":
         from unmask.auditing.repeating import differences

@@ -185,6 +185,12 @@ class AssociationMeasure(Measure):
             return "grammatical agreement drowns the measure; judge the corpus without agreement"
         return ""
 
+    def figure_value(
+        self, figure: Figure, measurement: Measurement, comparison: Comparison | None = None
+    ) -> float | None:
+        """None where grammatical agreement hides the bias."""
+        return None if self.not_interpretable(measurement) else super().figure_value(figure, measurement, comparison)
+
     def compare(self, before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[Comparison, pd.DataFrame]:
         """The paired changes, corrected and judged."""
         from unmask.measures.association.change_words import judge
