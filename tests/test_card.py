@@ -277,7 +277,7 @@ def _configuration(measure: str, **given: Any) -> dict[str, Any]:
             "reviews",
             {"terms": ("all", Path("my terms.csv"))},
             {"corpora": ["reviews"], "long_texts": "head", "most_tokens": 512},
-            "--measure sentiment --corpus reviews --terms all --terms 'my terms.csv' --most-tokens 512",
+            "--measure sentiment --corpus reviews --most-tokens 512 --terms all --terms 'my terms.csv'",
         ),
     ],
 )

@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 import pytest
 import typer
-from unmask.auditing.settings import FILES, OF, Settings
-from unmask.cli.config import read
-from unmask.cli.parameters import parameters
 
 import unmask
 from commands import unmask as command
-from unmask.auditing.repeating import differences
-from unmask.cli import app, audit
+from unmask.auditing.config import load_config
+from unmask.auditing.options import AuditOptions, audit_command
+from unmask.auditing.repeating import differences, options_of
+from unmask.cli import app
 from unmask.embedded import MODELS
 from unmask.errors import UnmaskError
 from unmask.lexicon.geometry import nouns
+from unmask.measures import registry
 from unmask.models import vectors
 from unmask.models.loading import load_masked_lm
 from unmask.models.vectors import Vectors
@@ -29,7 +29,7 @@ from unmask.probes.asked import stereotypes
 from unmask.results import AuditResult
 from unmask.results.storage import load
 
-KNOWN = parameters(audit.command)
+KNOWN = {one.key: one for one in audit_command().parameters().values() if one.cli}
 Folder = Callable[[str], Path]
 
 
@@ -85,14 +85,16 @@ def test_init_writes_every_option_and_changes_nothing(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert "unmask audit --config settings/mine.toml" in done.stdout
     text = (tmp_path / "settings" / "mine.toml").read_text(encoding="utf-8")
-    assert read(tmp_path / "settings" / "mine.toml", KNOWN).values == {}
+    assert load_config(tmp_path / "settings" / "mine.toml").values == {}
     settings = [line[1:] for line in text.splitlines() if line.startswith("#") and not line.startswith("# ")]
     verb: Any = typer.main.get_command(app).commands["audit"]  # type: ignore[attr-defined]
     typed = {one.name if one.param_type_name == "argument" else max(one.opts, key=len)[2:] for one in verb.params}
-    assert sorted(line.partition(" = ")[0] for line in settings) == sorted(typed - {"config"})
+    assert sorted(line.partition(" = ")[0] for line in settings) == sorted(
+        (typed - {"config", "verbose", "models"}) | {"model"}
+    )
     everything = _toml(tmp_path, "\n".join(settings))
-    values = read(everything, KNOWN).values
-    assert {one.name: values.get(one.name) for one in KNOWN.values()} == {
+    values = load_config(everything).values
+    assert {one.name: values.get(one.name, one.default) for one in KNOWN.values()} == {
         one.name: one.default for one in KNOWN.values()
     }
     assert unmask.read_config(everything) == {"model": "unmask-mini"}
@@ -109,9 +111,9 @@ def test_init_refuses_to_write_over_a_file(tmp_path: Path) -> None:
 
 def test_options_stand_under_their_measures() -> None:
     for one in KNOWN.values():
-        of = {measure for measure, names in OF.items() if one.name in names}
-        assert one.panel == ENGINE or set(one.panel.lower().replace(" and ", " ").split()) == of, one.key
-    assert {one.name for one in KNOWN.values() if one.kind is Path} == {*FILES, "out"}
+        owners = {measure.name for measure in registry.built_in() if one.name in measure.Options.model_fields}
+        assert set(one.panel.lower().replace(" and ", " ").split()) == owners, one.key
+        assert bool(owners) == (one.name not in audit_command().__base__.model_fields), one.key  # type: ignore[union-attr]
 
 
 # an audit.toml
@@ -135,14 +137,14 @@ def test_names_and_paths(tmp_path: Path) -> None:
     (tmp_path / "near").mkdir()
     known = {"family", "./away/mine.csv"}
     path = _toml(tmp_path, f'long_texts = "window"\nfull = true\nterms = {sorted(known)}\nout = "a"\n')
-    values = read(path, KNOWN).values
+    values = load_config(path).values
     assert values["long_texts"] == "window"
-    assert values["terms"] == [str(tmp_path / "away" / "mine.csv"), "family"]
-    assert values["out"] == str(tmp_path / "a")
+    assert values["terms"] == (str(tmp_path / "away" / "mine.csv"), "family")
+    assert values["out"] == tmp_path / "a"
     assert unmask.read_config(path).keys() == {"model", "long_texts", "full", "terms"}
     models = {"near": str(tmp_path / "near"), "./gone": str(tmp_path / "gone"), "org/name": "org/name"}
     for name, place in models.items():
-        assert read(_toml(tmp_path, f'\ufeffmodel = "{name}"'), KNOWN).values == {"model": [place]}
+        assert load_config(_toml(tmp_path, f'\ufeffmodel = "{name}"')).values == {"models": (place,)}
 
 
 @pytest.mark.parametrize(
@@ -156,19 +158,18 @@ def test_names_and_paths(tmp_path: Path) -> None:
         ("contrasts = 18", "contrasts is 18; give 19 or more"),
         ("limit = 1.5", "limit is 1.5; give a whole number"),
         ('names = "yes"', 'names is "yes"; give true or false'),
-        ("model = 7", "model is 7; give a list of texts in quotes"),
-        ("cpus = true", "cpus is true; give a number"),
+        ("model = 7", "model is 7; give a text in quotes"),
         ("texts = [1]", "texts is [1]; give a path in quotes"),
         ("measure = [1]", "measure is [1]; give a list of texts in quotes"),
         ("seed = 1979-05-27", 'seed is "1979-05-27"; give a whole number'),
-        ("[geometry]\nlayers = 3", "[geometry] is a table; settings stand by themselves"),
+        ("[geometry]\nlayers = 3", "[geometry] is a table; write settings without tables"),
         ("long-texts = 'head'\nlong_texts = 'head'", "long-texts is there twice"),
         ("seed = ", "is not TOML (Invalid value (at"),
     ],
 )
 def test_what_is_wrong_in_a_file(tmp_path: Path, text: str, line: str) -> None:
     with pytest.raises(UnmaskError) as raised:
-        read(_toml(tmp_path, text), KNOWN)
+        load_config(_toml(tmp_path, text))
     assert str(raised.value).startswith(str(tmp_path / "audit.toml"))
     assert line in str(raised.value)
     assert "\n" not in str(raised.value)
@@ -178,7 +179,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text("{}")
     (tmp_path / "latin.toml").write_bytes(b"model = '\xe4'")
     for name, line in {
-        "gone.toml": "does not exist; give a file of settings, or write one with unmask init",
+        "gone.toml": "does not exist; give a file of options, or write one with unmask init",
         "x.json": "is not a result of this version",
         "latin.toml": "is not TOML",
     }.items():
@@ -207,7 +208,7 @@ def test_the_command_repeats_an_audit_and_notices_other_data(
         assert (now.configuration, now.seed, now.model) == (once.result.configuration, 3, once.result.model)
         changed = "was" in template
         assert (now.measurements != once.measurements) == changed
-        said = "unmask: not as in result.json: other data: association en custom is not asked what it was ("
+        said = "unmask: not as in result.json: other data: association en custom has other items ("
         assert done.stderr.startswith(said) if changed else done.stderr == ""
         assert done.stderr.count("\n") == changed
 
@@ -240,7 +241,7 @@ def test_word_vectors_are_repeated(of_vectors: Path, tmp_path: Path) -> None:
     then = load(of_vectors)
     assert unmask.audit(**unmask.read_config(of_vectors / "result.json")).measurements == then.measurements
     older = _edited(of_vectors, tmp_path / "older.json", lambda one: one["configuration"].pop("contrasts"))
-    with pytest.warns(UserWarning, match=r"older.json does not say contrasts; the default is taken: 99$"):
+    with pytest.warns(UserWarning, match=r"older.json does not state contrasts; the default is taken: 99$"):
         assert "contrasts" not in unmask.read_config(older)
 
 
@@ -262,7 +263,7 @@ def test_what_was_not_the_same(of_vectors: Path) -> None:
     assert model.startswith("another model: the weights of ")
     assert "(ffffffffffff then, " in model
     assert device == "another device: cuda then, cpu now; the last digits may differ"
-    assert data.startswith("other data: geometry en vectors is not asked what it was (eeeeeeeeeeee then, ")
+    assert data.startswith("other data: geometry en vectors has other items (eeeeeeeeeeee then, ")
 
 
 def test_a_result_allows_nothing(of_vectors: Path, tmp_path: Path) -> None:
@@ -271,8 +272,8 @@ def test_a_result_allows_nothing(of_vectors: Path, tmp_path: Path) -> None:
     def trusting(one: dict[str, Any]) -> None:
         one["configuration"] |= {"allow_remote_code": True, "allow_pickle": True, "offline": True}
 
-    found = read(_edited(of_vectors, tmp_path / "theirs.json", trusting), KNOWN)
-    assert not found.values.keys() & {"allow_remote_code", "allow_pickle", "offline"}
+    found = load_config(_edited(of_vectors, tmp_path / "theirs.json", trusting))
+    assert not any(found.values[name] for name in ("allow_remote_code", "allow_pickle", "offline"))
     assert [note.partition(" was made with ")[2].partition(";")[0] for note in found.notes] == [
         "--allow-pickle",
         "--allow-remote-code",
@@ -304,7 +305,14 @@ def test_a_model_of_the_hub_is_known_by_its_commit(model_folder: Folder, tmp_pat
     assert loaded.info().revision is None
 
 
-def test_settings_of_every_measure_come_back() -> None:
-    """All settings that belong to a measure are in its configuration; none is forgotten on the way back."""
-    for measure, names in OF.items():
-        assert set(names) <= Settings().resolved(measure).keys(), measure
+def test_options_of_several_measures_come_back(model_folder: Folder, words: Path) -> None:
+    """All options of the measures that ran are in the configuration; none is forgotten on the way back."""
+    given: dict[str, Any] = {"templates": words / "t.csv", "professions": words / "p.csv", "layers": 1, "contrasts": 19}
+    (words / "w.txt").write_text("\n".join(nouns()[:120]))
+    given |= {"measures": ("association", "geometry"), "word_list": words / "w.txt", "pooling": "mean", "seed": 5}
+    once = unmask.audit(model_folder("bert-uncased"), **given)
+    for name in given["measures"]:
+        assert registry.get_measure(name).Options.model_fields.keys() <= once.result.configuration.keys()
+    options = options_of(once.result)
+    assert {name: getattr(options, name) for name in given} == given
+    assert options.given_names == given.keys() - AuditOptions.model_fields.keys()

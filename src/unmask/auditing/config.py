@@ -47,7 +47,11 @@ def read_config(path: str | Path) -> dict[str, Any]:
     for note in config.notes:
         warnings.warn(note, stacklevel=2)
     defaults = {name: parameter.default for name, parameter in audit_command().parameters().items()}
-    values = {name: value for name, value in config.values.items() if value != defaults[name]}
+    values = {
+        name: value
+        for name, value in config.values.items()
+        if value != defaults[name] and name not in AuditCommand.OUTPUT
+    }
     models = values.pop("models", defaults["models"])
     return {"model": models[0] if len(models) == 1 else models} | values
 

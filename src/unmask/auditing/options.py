@@ -115,7 +115,7 @@ class AuditOptions(LoadOptions):
 
 
 class AuditCommand(AuditOptions):
-    """The options of an audit as a command: with the models to audit, and what runs the audits of several."""
+    """The options of an audit as a command: with the models to audit, and what to do with the results."""
 
     models: tuple[str, ...] = option(
         (DEFAULT,),
@@ -126,6 +126,17 @@ class AuditCommand(AuditOptions):
         path=True,
         suggestions=MODELS,
     )
+    out: Path | None = option(
+        None,
+        "The folder to write; it must not exist. Default: audits/NAME, numbered if taken. For"
+        " several models: the folder of all audits and the ranking, which may exist; default: ranking.",
+        last=True,
+    )
+    as_json: bool = option(False, "Print the result as JSON in place of the table.", key="json", last=True)
+
+    OUTPUT: ClassVar[tuple[str, ...]] = ("out", "as_json")
+    """What the command does with an audit, as opposed to what the audit is."""
+
     engine: str = option(
         "local", "local (in this process) or ray (several models at a time).", panel=ENGINE, choices=("local", "ray")
     )

@@ -31,7 +31,7 @@ def options_of(result: AuditResult) -> AuditOptions:
     if (device := stated.get("device", AS_LOADED)) != AS_LOADED:
         own["device"] = device
     options = audit_options()(
-        measures=tuple(measure.name for measure in measures),
+        measures=tuple(dict.fromkeys(one.name for one in result.measurements)),
         languages=tuple(languages),
         protocol=result.measurements[0].protocol,
         seed=result.seed,
@@ -88,7 +88,9 @@ def _differ(one: str | None, other: str | None) -> bool:
 
 
 def _measures(result: AuditResult) -> list[Measure]:
-    return [registry.get_measure(name) for name in dict.fromkeys(one.name for one in result.measurements)]
+    """The measures of an audit that are installed."""
+    found = map(registry.find_measure, dict.fromkeys(one.name for one in result.measurements))
+    return [measure for measure in found if measure is not None]
 
 
 def _names(measures: list[Measure]) -> list[str]:
@@ -108,7 +110,9 @@ def _refuse_unknown_corpora(result: AuditResult, own: Mapping[str, Any]) -> None
     """Refuse scores that somebody else has recorded: nobody knows what was asked."""
     files = [name for name in own if audit_options().parameters()[name].type is Path]
     for measurement in result.measurements:
-        measure = registry.get_measure(measurement.name)
+        measure = registry.find_measure(measurement.name)
+        if measure is None:
+            continue
         is_known = measurement.corpus in {**measure.corpora, **measure.other_corpora} or not measure.corpora
         if (measurement.corpus == "recorded" or not is_known) and not files:
             raise UnmaskError(

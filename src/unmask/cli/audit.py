@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unmask.cli.generate import with_options
-from unmask.cli.options import Json
 
 if TYPE_CHECKING:
     from unmask.auditing.options import AuditCommand
@@ -44,14 +43,6 @@ def command(
             " result.json of an audit to repeat. The command line wins over it.",
         ),
     ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="The folder to write; it must not exist. Default: audits/NAME, numbered if taken. Several models:"
-            " a folder for all audits and the ranking, which may exist; default: ranking."
-        ),
-    ] = None,
-    as_json: Json = False,
 ) -> None:
     """Measure gender bias in a model, or rank several models.
 
@@ -89,14 +80,16 @@ def command(
     from unmask.results.storage import free_name
 
     if len(options.models) > 1:
-        own = {name: value for name, value in dict(options).items() if name not in ("models", "workspace")}
-        audit_many.run(options.models, out, as_json=as_json, **own)
+        own = {
+            name: value for name, value in dict(options).items() if name not in ("models", "workspace", *options.OUTPUT)
+        }
+        audit_many.run(options.models, options.out, as_json=options.as_json, **own)
         return
     defaults = {name: type(options).model_fields[name].default for name in options.ENGINE_OPTIONS}
     if given := [name for name, value in options.engine_options.items() if value != defaults[name]]:
         raise UnmaskError(f"--{given[0]} is for audits of several models; give another model, or leave it out")
     (model,) = options.models
-    folder = out or free_name(model)
+    folder = options.out or free_name(model)
     refuse_existing(folder)
     workspace = folder.with_name(f"{folder.name}.unfinished")
     try:
@@ -108,7 +101,7 @@ def command(
                 f"interrupted; the ratings so far are in {workspace}, and the same command continues"
             ) from None
         raise
-    finish(audit, folder, as_json=as_json)
+    finish(audit, folder, as_json=options.as_json)
     shutil.rmtree(workspace, ignore_errors=True)
     if config is not None and config.suffix.lower() == ".json":
         from unmask.auditing.repeating import differences

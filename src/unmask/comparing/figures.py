@@ -19,12 +19,11 @@ class Evidence:
     comparisons: Sequence[Comparison] = ()
 
     def value(self, measure: Measure, figure: Figure) -> float | None:
-        """A figure of the first measurement that can be read as bias."""
+        """A figure of the first measurement that has it."""
         comparison = next((one for one in self.comparisons if one.name == measure.name), None)
-        for measurement in self.measurements:
-            if measurement.name == measure.name and not measure.not_interpretable(measurement):
-                return measure.figure_value(figure, measurement, comparison)
-        return None
+        own = (one for one in self.measurements if one.name == measure.name)
+        values = (measure.figure_value(figure, measurement, comparison) for measurement in own)
+        return next((value for value in values if value is not None), None)
 
 
 def model_figures(evidence: Evidence) -> dict[str, float | None]:

@@ -387,7 +387,7 @@ class Measure(ABC):
     def figure_value(
         self, figure: Figure, measurement: Measurement, comparison: Comparison | None = None
     ) -> float | None:
-        """The value of one of `figures`; `comparison` is that of a model after with the model before."""
+        """The value of one of `figures`, or None; `comparison` is that of a model after with the model before."""
         del comparison
         estimate = measurement.tests.get(figure.test) or measurement.groups.get(figure.group)
         return estimate.value if estimate else None

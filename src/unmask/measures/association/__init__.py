@@ -207,6 +207,12 @@ class AssociationMeasure(Measure):
 
         return facts(measurement)
 
+    def figure_value(
+        self, figure: Figure, measurement: Measurement, comparison: Comparison | None = None
+    ) -> float | None:
+        """None where grammatical agreement hides the bias."""
+        return None if self.not_interpretable(measurement) else super().figure_value(figure, measurement, comparison)
+
     def compare(self, before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[Comparison, pd.DataFrame]:
         """The paired changes, corrected and judged."""
         from unmask.measures.association.change_words import judge
