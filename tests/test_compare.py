@@ -22,6 +22,7 @@ from unmask import auditing
 from unmask.auditing.repeating import settings_of
 from unmask.cli import app
 from unmask.comparing import cost, job
+from unmask.comparing.options import CompareOptions
 from unmask.errors import UnmaskError
 from unmask.measures.association import Measured, compare, judge
 from unmask.measures.association.analyse_sound import mean_over
@@ -481,7 +482,7 @@ def test_where_a_model_comes_from_is_said(audited: Audited) -> None:
         model = ModelInfo(name=info.pop("name"), architecture="x", **info)  # type: ignore[arg-type]
         return auditing.Findings(audit.result.model_copy(update={"model": model}), audit.items)
 
-    settings = job.Settings(usefulness=False)
+    settings = CompareOptions(usefulness=False)
     before = side(3.0, {"name": "a/base", "weight_hash": "abc"})
     child = side(0.5, {"name": "child", "weight_hash": "def", "parent_weight_hash": "abc", "mitigation": "cds"})
     orphan = side(0.3, {"name": "orphan", "weight_hash": "012", "parent_weight_hash": "999"})

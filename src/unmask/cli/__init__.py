@@ -46,7 +46,7 @@ app = typer.Typer(
 app.command("audit")(audit.command)
 app.command("init")(init.command)
 app.command("analyse")(analyse.command)
-app.command("compare")(compare.command)
+add_command(app, "compare", compare.command)
 app.command("report")(report.command)
 app.command("gate")(gate.command)
 app.command("card")(card.command)
