@@ -11,12 +11,11 @@ from unmask import auditing
 from unmask.api.audits import Audit
 from unmask.api.comparisons import Compared
 from unmask.errors import UnmaskError, one_of
+from unmask.report.options import FORMATS
 from unmask.results import AuditResult
 
 if TYPE_CHECKING:
     import pandas as pd
-
-FORMATS = ("html", "md", "csv")
 
 
 def load(folder: str | PathLike[str]) -> Audit | Compared:
