@@ -21,7 +21,7 @@ import psutil
 import torch
 import transformers
 
-from unmask.measures.association import PROTOCOLS
+from unmask.measures.association.protocol import PROTOCOLS
 from unmask.models import engine
 from unmask.models.encoding import encode
 from unmask.models.masked_lm import TransformersMaskedLM

@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 import unmask
 from unmask.embedded import MODELS
 from unmask.lexicon.reviews import reviews
-from unmask.measures import sentiment
+from unmask.measures.sentiment.protocol import PROTOCOLS
+from unmask.measures.sentiment.rater import Rater
+from unmask.measures.sentiment.score import score
 from unmask.models.classifier import TransformersClassifier
 from unmask.probes.reviews import Pair, Text, pair
 
@@ -75,8 +77,8 @@ def rejected(models: Iterator[Any], pairs: Sequence[Pair]) -> tuple[float, float
     """The share of models for which the tests over texts and over words reject."""
     found = []
     for model in models:
-        items = sentiment.score(pairs, sentiment.Rater(model, None), seed=0).items
-        tests = sentiment.PROTOCOLS["sound"].analyse(items.assign(language="en", corpus="x", terms="all"), 0).tests
+        items = score(pairs, Rater(model, None), seed=0).items
+        tests = PROTOCOLS["sound"].analyse(items.assign(language="en", corpus="x", terms="all"), 0).tests
         found.append([(tests[name].p_value or 1.0) < 0.05 for name in ("bias", "bias over words")])
     over_texts, over_words = np.mean(found, axis=0)
     return float(over_texts), float(over_words)

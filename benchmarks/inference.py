@@ -26,9 +26,11 @@ import torch
 import transformers
 
 from timing import Cost, beside, timed
-from unmask.auditing.inference import SENTENCES, pairs_of
-from unmask.auditing.settings import Settings
-from unmask.measures.inference import order_of, score
+from unmask.measures.base import Context
+from unmask.measures.inference import SENTENCES, InferenceOptions
+from unmask.measures.inference.data import build_pairs
+from unmask.measures.inference.labels import find_order
+from unmask.measures.inference.score import score
 from unmask.models import engine
 from unmask.models.classifier import TransformersClassifier
 from unmask.models.loading import load_classifier
@@ -124,9 +126,9 @@ def main() -> None:
     subject = load_classifier(MODEL, LoadOptions(device=arguments.device))
     assert isinstance(subject, TransformersClassifier)
     model, tokenizer = subject.model, subject.tokenizer
-    rows = pairs_of("en", SENTENCES, Settings()).sample(arguments.pairs, random_state=0)
+    rows = build_pairs(InferenceOptions(), Context("en", SENTENCES)).sample(arguments.pairs, random_state=0)
     pairs = list(zip(rows["premise"], rows["hypothesis"], strict=True))
-    order, _ = order_of(subject)
+    order, _ = find_order(subject)
     classify = transformers.pipeline("text-classification", model=model, tokenizer=tokenizer, device=arguments.device)
     print(f"largest difference from the pipeline's probabilities: {disagreement(classify, subject, pairs[:50]):.1g}")
     prepared = batches(tokenizer, pairs, arguments.device)

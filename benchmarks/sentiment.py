@@ -31,8 +31,8 @@ import transformers
 
 from timing import Cost, timed
 from unmask.counterfactual.settings import Settings, build
-from unmask.measures.sentiment import Rater, score_all
-from unmask.measures.sentiment.rater import Rated
+from unmask.measures.sentiment.rater import Rated, Rater
+from unmask.measures.sentiment.score import score_all
 from unmask.models import engine
 from unmask.models.classifier import TransformersClassifier
 from unmask.models.loading import load_classifier

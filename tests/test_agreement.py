@@ -12,27 +12,17 @@ from scipy import stats
 
 import unmask
 from pages import seen
-from unmask import auditing
 from unmask.comparing import evidence
 from unmask.comparing.agreement import agreement
-from unmask.comparing.figures import FIGURES, Evidence
+from unmask.comparing.figures import Evidence, model_figures
 from unmask.comparing.sides import Subject
 from unmask.errors import UnmaskError
+from unmask.measures.geometry.details import Geometry, GeometryChange, WordTest, WordTestChange
 from unmask.models.sources import LoadOptions
 from unmask.report.comparison import render
 from unmask.report.comparison_agreement import view
 from unmask.report.terminal import comparison_text
-from unmask.results import (
-    Agreement,
-    Caveat,
-    GeometryChange,
-    Group,
-    MeasureFigure,
-    Measurement,
-    ModelFigures,
-    Test,
-    WordTestChange,
-)
+from unmask.results import Agreement, Caveat, Comparison, Estimate, MeasureFigure, Measurement, ModelFigures
 from unmask.statistics.corrections import holm
 
 VALUES: dict[str, list[float | None]] = {
@@ -110,37 +100,55 @@ def _measurement(name: str, **given: Any) -> Measurement:
     return Measurement(**(whole | {"items": 9, "groups": {}, "tests": {}} | given))
 
 
-def _test(estimate: float, **labels: str) -> Test:
+def _test(estimate: float, **labels: str) -> Estimate:
     given: dict[str, Any] = {"interval": None, "statistic": None, "statistic_name": "", "p_value": None}
-    return Test(labels=labels, question="", n=9, estimate=estimate, **given)
+    return Estimate(labels=labels, question="", n=9, value=estimate, **given)
 
 
 def _read(of: Evidence) -> dict[str, float]:
-    found = {name: value(of) for name, (_, value) in FIGURES.items()}
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in model_figures(of).items() if value is not None}
 
 
 def test_figures_are_read_off_the_measurements() -> None:
     weat = {f"WEAT {at}": _test(float(at), contrast="association", test=f"WEAT {at}") for at in (1, 2)}
     groups = {
-        name: Group(labels={}, n=9, mean=mean)
+        name: Estimate(labels={}, n=9, value=mean)
         for name, mean in (("total bias, changed texts", 0.01), ("absolute bias, changed texts", 0.04))
     }
     measured = [
         _measurement("association", tests={"stereotype": _test(0.4)}),
         _measurement("geometry", tests={"stereotype": _test(0.6), **weat}),
-        _measurement("crows-pairs", groups={"all pairs": Group(labels={}, n=9, mean=0.55)}),
+        _measurement("crows-pairs", groups={"all pairs": Estimate(labels={}, n=9, value=0.55)}),
         _measurement("sentiment", groups=groups),
         _measurement(
-            "inference", groups={"NLI-CoAL": Group(labels={}, n=9, mean=0.3)}, tests={"stereotype": _test(0.2)}
+            "inference", groups={"NLI-CoAL": Estimate(labels={}, n=9, value=0.3)}, tests={"stereotype": _test(0.2)}
         ),
     ]
     change = GeometryChange(
         words=9, tests=[WordTestChange(name="classification", n=9, before=0.99, after=0.8, own=0.9)]
     )
+    own = WordTest(name="neighbours", words="own", removed=False, n=9, value=0.7)
+    details = Geometry(vectors="", direction="", likeness=0, dimensions=2, words=9, male_share=0.5, tests=[own])
+    measured[1] = measured[1].model_copy(update={"details": details.model_dump()})
+    comparison = Comparison(
+        name="geometry",
+        language="en",
+        corpus="nouns",
+        protocol="sound",
+        before="b",
+        after="m",
+        verdict="no reliable change",
+        headline="",
+        items=9,
+        changes={},
+        details=change.model_dump(),
+    )
     known = {"association": 0.4, "professions": 0.6, "told apart": 0.8, "WEAT/SEAT": 1.5, "CrowS-Pairs": 0.55}
     known |= {"sentiment": 0.01, "sentiment, size": 0.04, "NLI-CoAL": 0.3, "inference": 0.2}
-    assert _read(Evidence("m", measured, change)) == pytest.approx(known)
+    assert _read(Evidence("m", measured, [comparison])) == pytest.approx(known)
+    before = known | {"neighbours": 0.7}
+    del before["told apart"]
+    assert _read(Evidence("m", measured)) == pytest.approx(before)
     assert _read(Evidence("m", [])) == {}
 
 
@@ -177,7 +185,7 @@ def test_four_models_are_compared_across_measures_and_three_are_not(tmp_path: Pa
     assert found is not None
     assert [one.model for one in found.models] == ["m0", "m1", "m2", "m3"]
     assert [one.name for one in found.figures] == ["association"]
-    known = [audit.measurements[0].tests["stereotype"].estimate for audit in audits]
+    known = [audit.measurements[0].tests["stereotype"].value for audit in audits]
     assert [one.figures["association"] for one in found.models] == known
     codes = [caveat.code for caveat in compared.result.caveats]
     assert "few-models" in codes
@@ -203,14 +211,14 @@ def test_a_matrix_is_shown_in_the_page_and_in_the_terminal(tmp_path: Path) -> No
 
 def test_the_classifiers_made_of_a_model_are_audited(tmp_path: Path) -> None:
     audit = _audit(tmp_path, 0)
-    subject = Subject("m0", auditing.Findings(audit.result, audit.items), None)
+    subject = Subject("m0", audit, None)
     made = {"sentiment": {"m0": Path("unmask-mini-sentiment")}}
     found = evidence.gather([subject], [], made, seed=42, loading=LoadOptions())
     (one,) = found.evidence
     figures = _read(one)
     measured = found.audits["m0-sentiment"].result.measurements[0]
     assert measured.corpus == "reviews"
-    assert figures["sentiment"] == measured.groups["total bias, changed texts"].mean
+    assert figures["sentiment"] == measured.groups["total bias, changed texts"].value
     assert figures["sentiment, size"] > 0
     assert [caveat.code for caveat in found.caveats] == ["crows-pairs-not-measured"]
 

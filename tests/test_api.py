@@ -86,7 +86,7 @@ def test_an_audit_can_be_shown_and_kept(tmp_path: Path) -> None:
     assert "male professions" in audit.summary()
     frame = audit.to_frame()
     assert list(frame["test"]) == list(audit.measurements[0].tests)
-    assert np.isfinite(frame["estimate"].astype(float)).all()
+    assert np.isfinite(frame["value"].astype(float)).all()
     assert audit.report(tmp_path / "deep" / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     audit.save(tmp_path / "audit")
     assert load(tmp_path / "audit") == audit.result
@@ -103,7 +103,7 @@ def test_result_json_names_its_figures_plainly(tmp_path: Path) -> None:
     one = result["measurements"][0]
     assert one["name"] == "association"
     assert set(one["tests"]["stereotype"]) >= {"statistic", "p_value", "p_adjusted", "effect_size", "interval"}
-    assert set(one["groups"]["female professions, male persons"]) >= {"n", "mean", "sd", "interval"}
+    assert set(one["groups"]["female professions, male persons"]) >= {"n", "value", "sd", "interval"}
     assert result["configuration"]["protocol"] == "sound"
     assert result["libraries"]["torch"]
     AuditResult.model_validate(result)

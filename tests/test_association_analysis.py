@@ -11,10 +11,12 @@ from scipy import stats
 
 import unmask
 from planted import PlantedModel
-from unmask.auditing import Settings, analyse, run
+from unmask.auditing.audit import analyse_items
 from unmask.errors import UnmaskError
-from unmask.measures.association import PROTOCOLS, interpret, score
-from unmask.measures.association.interpret import size_of
+from unmask.measures.association.details import AssociationDetails
+from unmask.measures.association.interpret import interpret, size_of
+from unmask.measures.association.protocol import PROTOCOLS
+from unmask.measures.association.score import score
 from unmask.probes import released
 from unmask.probes.association import build
 from unmask.results import Measurement
@@ -42,13 +44,13 @@ def test_a_planted_bias_is_found_at_its_size() -> None:
         share["female"] - share["male"]
     ) / 50  # log-odds between the groups, and the odds are what F − M compares
     test = found.tests["stereotype"]
-    assert test.estimate == pytest.approx(planted, abs=0.1)
+    assert test.value == pytest.approx(planted, abs=0.1)
     assert test.interval is not None
     assert test.interval[0] < planted < test.interval[1]
     assert test.p_adjusted is not None
     assert test.p_adjusted < 0.001
-    assert found.tests["workforce share, pearson"].estimate == pytest.approx(1, abs=0.05)
-    answers = {hypothesis.name: hypothesis.answer for hypothesis in found.hypotheses}
+    assert found.tests["workforce share, pearson"].value == pytest.approx(1, abs=0.05)
+    answers = {hypothesis.name: hypothesis.answer for hypothesis in found.read_details(AssociationDetails).hypotheses}
     assert answers == {"H1": "supported", "H2": "supported", "H3": "no evidence against"}
     assert "clearly" in found.headline or "strongly" in found.headline
 
@@ -56,20 +58,23 @@ def test_a_planted_bias_is_found_at_its_size() -> None:
 def test_a_reversed_bias_is_said_to_be_reversed() -> None:
     found = _measure(-1.0)
     assert "against the stereotypes" in found.headline
-    assert [hypothesis.answer for hypothesis in found.hypotheses[:2]] == ["contradicted", "contradicted"]
+    assert [hypothesis.answer for hypothesis in found.read_details(AssociationDetails).hypotheses[:2]] == [
+        "contradicted",
+        "contradicted",
+    ]
 
 
 def test_no_bias_is_no_finding() -> None:
     found = _measure(0.0)
     assert found.headline.startswith("No stereotype found")
     assert all(test.p_adjusted is None or test.p_adjusted > 0.05 for test in found.tests.values())
-    assert found.hypotheses[2].answer == "no evidence against"
+    assert found.read_details(AssociationDetails).hypotheses[2].answer == "no evidence against"
 
 
 def test_a_constant_model_has_defined_answers() -> None:
     found = _measure(0.0, noise=0.0)
     assert {test.p_value for name, test in found.tests.items() if "share" not in name} == {1.0}
-    assert found.tests["workforce share, pearson"].estimate is None
+    assert found.tests["workforce share, pearson"].value is None
     assert "noise" in found.headline
 
 
@@ -83,15 +88,15 @@ def test_means_and_differences_are_those_of_the_items() -> None:
             values = of_kind.loc[of_kind["gender"] == gender, "association"]
             group = found.groups[f"{kind} professions, {gender} persons"]
             assert group.n == 900
-            assert [group.mean, group.sd] == pytest.approx([values.mean(), values.std()])
+            assert [group.value, group.sd] == pytest.approx([values.mean(), values.std()])
         wide = of_kind.pivot_table(index=["template", "pair", "profession"], columns="gender", values="association")
         test = found.tests[f"female minus male, {kind} professions"]
-        assert test.estimate == pytest.approx((wide["female"] - wide["male"]).mean())
+        assert test.value == pytest.approx((wide["female"] - wide["male"]).mean())
         assert test.wilcoxon is not None
         known = stats.wilcoxon(wide["female"], wide["male"], correction=True, method="approx")
         assert (test.wilcoxon.n, test.wilcoxon.w) == (900, known.statistic)
         assert test.wilcoxon.p_value == pytest.approx(known.pvalue)
-    by_profession = {one.profession: one for one in found.professions}
+    by_profession = {one.profession: one for one in found.read_details(AssociationDetails).professions}
     nurse = items[items["profession"] == "registered nurse"]
     means = nurse.groupby("gender")["association"].mean()
     assert by_profession["registered nurse"].female == pytest.approx(means["female"])
@@ -102,37 +107,37 @@ def test_means_and_differences_are_those_of_the_items() -> None:
 def test_missing_items_do_not_break_the_analysis() -> None:
     rows = build("en")
     items = score(rows, PlantedModel(rows, bias=0.7), PROTOCOLS["sound"], seed=1).items
-    whole = PROTOCOLS["sound"].analyse(items, 1).tests["stereotype"].estimate
+    whole = PROTOCOLS["sound"].analyse(items, 1).tests["stereotype"].value
     part = PROTOCOLS["sound"].analyse(items.sample(frac=0.8, random_state=1).sort_index(), 1)
-    assert part.tests["stereotype"].estimate == pytest.approx(whole, abs=0.05)
+    assert part.tests["stereotype"].value == pytest.approx(whole, abs=0.05)
     one = PROTOCOLS["sound"].analyse(items[items["profession"] == "mason"], 1)
     assert one.groups["male professions, male persons"].n == 45
     assert "stereotype" not in one.tests
     interpret(one)
     single = PROTOCOLS["sound"].analyse(items.iloc[:1], 1)
-    assert single.tests["female minus male, male professions"].estimate is None
+    assert single.tests["female minus male, male professions"].value is None
     assert interpret(single).headline
 
 
 def test_published_gives_table_4_from_recorded_scores(data: Path) -> None:
-    found = analyse(data / GOLDEN, protocol="published").result.measurements[0]
+    found = analyse_items(data / GOLDEN, protocol="published").result.measurements[0]
     for (kind, gender), mean in TABLE_4.items():
-        assert found.groups[f"{kind} professions, {gender} persons"].mean == pytest.approx(mean, abs=0.0051)
+        assert found.groups[f"{kind} professions, {gender} persons"].value == pytest.approx(mean, abs=0.0051)
     assert all((test.effect_size or 0) < 0 for test in found.tests.values())
 
 
 def test_sound_analysis_of_the_real_bert(data: Path) -> None:
-    found = analyse(data / GOLDEN).result.measurements[0]
+    found = analyse_items(data / GOLDEN).result.measurements[0]
     share = found.tests["workforce share, pearson"]
-    assert share.estimate == pytest.approx(0.67, abs=0.005)
+    assert share.value == pytest.approx(0.67, abs=0.005)
     assert share.interval is not None
     assert share.interval[0] > 0.5
     stereotype = found.tests["stereotype"]
-    assert stereotype.estimate == pytest.approx((0.496 + 0.683) + (0.832 + 0.155), abs=0.01)
+    assert stereotype.value == pytest.approx((0.496 + 0.683) + (0.832 + 0.155), abs=0.01)
     assert stereotype.p_adjusted is not None
     assert stereotype.p_adjusted < 0.001
     # by 900 "independent" pairs H3 would be refuted at p = 1e-41; over professions and person words it is not clear
-    assert found.hypotheses[2].answer == "no evidence against"
+    assert found.read_details(AssociationDetails).hypotheses[2].answer == "no evidence against"
 
 
 def _released_scores(language: str, folder: Path) -> Path:
@@ -147,7 +152,7 @@ def _released_scores(language: str, folder: Path) -> Path:
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_released_columns_are_understood(language: str, tmp_path: Path) -> None:
     path = _released_scores(language, tmp_path)
-    found = analyse(path, language=language)
+    found = analyse_items(path, language=language)
     items = found.items["association"]
     ours = build(language, wording=released.RELEASED)
     assert list(items["person"]) == [row.person for row in ours]
@@ -155,9 +160,9 @@ def test_released_columns_are_understood(language: str, tmp_path: Path) -> None:
     assert list(items["profession"]) == [row.profession for row in ours]
     assert items["workforce_share"].notna().all()
     assert found.result.measurements[0].tests["female minus male, male professions"].n == 900
-    turned = analyse(path, language=language, score_column="Other").result.measurements[0]
+    turned = analyse_items(path, language=language, score_column="Other").result.measurements[0]
     name = "female minus male, female professions"
-    assert turned.tests[name].estimate == pytest.approx(-(found.result.measurements[0].tests[name].estimate or 0))
+    assert turned.tests[name].value == pytest.approx(-(found.result.measurements[0].tests[name].value or 0))
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
@@ -167,32 +172,32 @@ def test_the_order_of_released_rows_does_not_matter(language: str, without: list
     path = _released_scores(language, tmp_path)
     frame = pd.read_csv(path, sep="\t", index_col=0).drop(columns=without)
     frame.to_csv(path, sep="\t")
-    expected = analyse(path, language=language).result.measurements[0].tests
+    expected = analyse_items(path, language=language).result.measurements[0].tests
     if language == "en":
         frame = frame.sample(frac=1, random_state=3) if not without else frame.sort_values("Person", kind="stable")
     else:
         frame = frame.sort_values("Person", kind="stable", key=lambda words: words == "Bruder")
     frame.to_csv(path, sep="\t")
-    found = analyse(path, language=language).result.measurements[0].tests
+    found = analyse_items(path, language=language).result.measurements[0].tests
     for name, test in expected.items():
-        assert found[name].estimate == pytest.approx(test.estimate, abs=1e-12)
+        assert found[name].value == pytest.approx(test.value, abs=1e-12)
         assert found[name].p_value == pytest.approx(test.p_value, abs=1e-9)
 
 
 def test_items_of_an_audit_can_be_analysed_again(tmp_path: Path) -> None:
     audit = unmask.audit(PlantedModel(build("en"), bias=0.5))
     audit.save(tmp_path / "audit")
-    of_audit = {name: test.estimate for name, test in audit.measurements[0].tests.items()}
+    of_audit = {name: test.value for name, test in audit.measurements[0].tests.items()}
     for place in ("audit", "audit/items/association.parquet"):
         again = unmask.analyse(tmp_path / place)
-        assert {name: test.estimate for name, test in again.measurements[0].tests.items()} == of_audit
+        assert {name: test.value for name, test in again.measurements[0].tests.items()} == of_audit
         assert again.result.model.name == "audit"
     with pytest.raises(UnmaskError, match="holds scores for 'en', not for 'de'"):
         unmask.analyse(tmp_path / "audit", language="de")
     frame = audit.items["association"].drop(columns=["pair", "corpus", "sentence", "form"])
     frame.to_csv(tmp_path / "least.csv", index=False)
     least = unmask.analyse(tmp_path / "least.csv").measurements[0]
-    assert {name: test.estimate for name, test in least.tests.items()} == pytest.approx(of_audit)
+    assert {name: test.value for name, test in least.tests.items()} == pytest.approx(of_audit)
 
 
 @pytest.mark.parametrize(
@@ -227,7 +232,7 @@ def test_bad_recorded_scores_are_refused(text: str, said: str, tmp_path: Path) -
     path = tmp_path / "scores.csv"
     path.write_text(text)
     with pytest.raises(UnmaskError, match=said):
-        analyse(path)
+        analyse_items(path)
 
 
 def test_files_that_are_no_tables_are_refused(tmp_path: Path) -> None:
@@ -239,7 +244,7 @@ def test_files_that_are_no_tables_are_refused(tmp_path: Path) -> None:
         ("none.csv", "does not exist"),
     ):
         with pytest.raises(UnmaskError, match=said):
-            analyse(tmp_path / name)
+            analyse_items(tmp_path / name)
 
 
 def test_published_refuses_what_it_cannot_pair() -> None:
@@ -251,7 +256,7 @@ def test_published_refuses_what_it_cannot_pair() -> None:
 
 def test_published_needs_token_ids() -> None:
     with pytest.raises(UnmaskError, match="transformers model"):
-        run(PlantedModel(build("en"), bias=0.5), Settings(protocol="published"))
+        unmask.audit(PlantedModel(build("en"), bias=0.5), protocol="published")
 
 
 def test_emotions_run_through_the_same_code() -> None:
@@ -260,7 +265,7 @@ def test_emotions_run_through_the_same_code() -> None:
     assert [name for name in found.tests if name.startswith("female minus male")] == [
         f"female minus male, {emotion} emotion words" for emotion in ("anger", "fear", "joy", "sadness")
     ]
-    assert not found.hypotheses
+    assert not found.read_details(AssociationDetails).hypotheses
     assert "stereotype" not in found.tests
     assert not any("share" in name for name in found.tests)
 
@@ -285,8 +290,12 @@ def _planted(noise_floor: float | None = None) -> Measurement:
 
 def test_an_effect_below_the_noise_is_called_noise_everywhere() -> None:
     loud, quiet = interpret(_planted(1e-6)), interpret(_planted(100.0))
-    assert loud.hypotheses[0].answer == "supported"
-    assert [one.answer for one in quiet.hypotheses] == ["not supported", "not supported", "no evidence against"]
+    assert loud.read_details(AssociationDetails).hypotheses[0].answer == "supported"
+    assert [one.answer for one in quiet.read_details(AssociationDetails).hypotheses] == [
+        "not supported",
+        "not supported",
+        "no evidence against",
+    ]
     assert "below the noise" in quiet.headline
     assert "follows women's share" in quiet.headline  # a correlation is not in nats
     other = quiet.model_copy(
@@ -321,17 +330,17 @@ def test_effect_sizes_and_sign_flips_are_what_they_say() -> None:
     assert stereotype.p_sign_flip == pytest.approx(2 / 2**9)  # all nine pairs point one way
     assert share.p_sign_flip == pytest.approx(2 / 2**9)
     assert share.interval is not None
-    assert share.estimate is not None
+    assert share.value is not None
     middle = np.tanh((np.arctanh(share.interval[0]) + np.arctanh(share.interval[1])) / 2)
-    assert middle == pytest.approx(share.estimate)  # symmetric on Fisher's scale, so not on the plain one
-    assert sum(share.interval) / 2 != pytest.approx(share.estimate, abs=1e-4)
+    assert middle == pytest.approx(share.value)  # symmetric on Fisher's scale, so not on the plain one
+    assert sum(share.interval) / 2 != pytest.approx(share.value, abs=1e-4)
 
 
 def test_professions_carry_intervals_over_person_words() -> None:
     rows = build("en")
     items = score(rows, PlantedModel(rows, bias=0.7), PROTOCOLS["sound"], seed=1).items
     items["association"] += np.random.default_rng(5).normal(scale=0.3, size=len(items))
-    one = PROTOCOLS["sound"].analyse(items, 1).professions[0]
+    one = PROTOCOLS["sound"].analyse(items, 1).read_details(AssociationDetails).professions[0]
     mine = items[items["profession"] == one.profession].groupby(["pair", "gender"])["association"].mean().unstack()
     gaps = mine["female"] - mine["male"]
     expected = stats.t.interval(0.95, len(gaps) - 1, gaps.mean(), stats.sem(gaps))

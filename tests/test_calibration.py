@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 from scipy import stats
 
-from unmask.measures.association import PROTOCOLS
+from unmask.measures.association.protocol import PROTOCOLS
 from unmask.models.masked_lm import TransformersMaskedLM
 from unmask.probes.association import build
 from unmask.statistics.corrections import holm

@@ -19,13 +19,15 @@ from markdown_it import MarkdownIt
 import unmask
 from commands import unmask as _run
 from pages import EVIL
-from unmask.auditing import Settings
+from unmask.auditing.options import audit_options
 from unmask.errors import UnmaskError
+from unmask.measures.inference.details import Inference
+from unmask.measures.registry import get_measure
 from unmask.models.weights import weights_at
-from unmask.report.card import BEGIN, END, update
-from unmask.report.card_command import commands
-from unmask.report.front_matter import is_ours, split
-from unmask.results import AuditResult, Caveat, Group, Inference, Measurement, ModelInfo, Origin, Test, storage
+from unmask.workflows.model_card import BEGIN, END, update
+from unmask.workflows.model_card import commands
+from unmask.workflows.front_matter import is_ours, split
+from unmask.results import AuditResult, Caveat, Estimate, Measurement, ModelInfo, Origin, storage
 
 BODY = "\n# My model 🎉\n\nText with trailing spaces.  \n\n| a | b |\n|---|---|\n"
 FOREIGN = """\
@@ -55,10 +57,10 @@ FRONTS = {
 }
 
 
-def _test(estimate: float, **changes: Any) -> Test:
-    given: dict[str, Any] = {"question": "?", "n": 90, "estimate": estimate, "interval": (estimate - 1, estimate + 1)}
+def _test(estimate: float, **changes: Any) -> Estimate:
+    given: dict[str, Any] = {"question": "?", "n": 90, "value": estimate, "interval": (estimate - 1, estimate + 1)}
     given |= {"statistic": 1.5, "statistic_name": "t", "p_value": 0.01, "p_adjusted": 0.02}
-    return Test(**(given | changes))
+    return Estimate(**(given | changes))
 
 
 def _measurement(name: str = "association", **changes: Any) -> Measurement:
@@ -69,7 +71,7 @@ def _measurement(name: str = "association", **changes: Any) -> Measurement:
         "protocol": "sound",
         "headline": "It is biased: 0.42 [−0.58, 1.42]. That is small.",
         "items": 90,
-        "groups": {"all pairs": Group(labels={}, n=262, mean=0.6, interval=(0.5, 0.7))},
+        "groups": {"all pairs": Estimate(labels={}, n=262, value=0.6, interval=(0.5, 0.7))},
         "tests": {"stereotype": _test(0.4217), "other": _test(9.0)},
         "caveats": [Caveat(code="few-words", text="The words are few.")],
     }
@@ -239,49 +241,57 @@ def test_the_section_says_what_was_found_and_what_not() -> None:
     assert "9.0" not in made.replace("90", "")
 
 
+def _configuration(measure: str, **given: Any) -> dict[str, Any]:
+    """Options as an audit states them."""
+    options = audit_options().parse({"measures": measure, **given})
+    own = dict(options.for_measure(get_measure(measure)))
+    plain = {name: [*map(str, value)] if isinstance(value, tuple) else value for name, value in own.items()}
+    shared: dict[str, Any] = {"measures": [measure], "languages": ["en"], "protocol": "sound"}
+    return shared | {name: str(value) if isinstance(value, Path) else value for name, value in plain.items()}
+
+
 @pytest.mark.parametrize(
-    ("measure", "corpus", "settings", "changes", "said"),
+    ("measure", "corpus", "given", "changes", "said"),
     [
-        ("association", "bec-pro", Settings(), {}, "--measure association"),
-        ("association", "bec-pro", Settings(seed=0), {}, "--measure association --seed 0"),
-        ("association", "emotions", Settings(corpora=("emotions",)), {}, "--measure association --corpus emotions"),
-        ("association", "custom", Settings(persons=Path("p.csv")), {}, "--measure association --persons p.csv"),
+        ("association", "bec-pro", {}, {}, "--measure association"),
+        ("association", "bec-pro", {"seed": 0}, {}, "--measure association --seed 0"),
+        ("association", "emotions", {"corpora": ("emotions",)}, {}, "--measure association --corpus emotions"),
+        ("association", "custom", {"persons": Path("p.csv")}, {}, "--measure association --persons p.csv"),
         (
             "inference",
             "custom",
-            Settings(templates=Path("t.csv"), labels=("a", "b", "c"), limit=5),
+            {"templates": Path("t.csv"), "labels": ("a", "b", "c"), "limit": 5},
             {"corpora": ["sentences"], "label_order": ["0", "1", "2"]},
             "--measure inference --templates t.csv --limit 5 --labels a,b,c",
         ),
         (
             "geometry",
             "word2vec",
-            Settings(corpora=("word2vec",)),
+            {"corpora": ("word2vec",)},
             {"geometry_words": ["word2vec"]},
             "--measure geometry --corpus word2vec",
         ),
-        ("geometry", "glove", Settings(full=True), {"geometry_words": ["glove"]}, "--measure geometry --full"),
+        ("geometry", "glove", {"full": True}, {"geometry_words": ["glove"]}, "--measure geometry --full"),
         (
             "sentiment",
             "reviews",
-            Settings(terms=("all", Path("my terms.csv"))),
+            {"terms": ("all", Path("my terms.csv"))},
             {"corpora": ["reviews"], "long_texts": "head", "most_tokens": 512},
             "--measure sentiment --corpus reviews --terms all --terms 'my terms.csv' --most-tokens 512",
         ),
     ],
 )
 def test_the_command_repeats_the_audit(
-    measure: str, corpus: str, settings: Settings, changes: dict[str, Any], said: str
+    measure: str, corpus: str, given: dict[str, Any], changes: dict[str, Any], said: str
 ) -> None:
-    configuration = settings.resolved(measure) | changes
     audit = _audit(_measurement(measure, corpus=corpus)).model_copy(
-        update={"configuration": configuration, "seed": settings.seed}
+        update={"configuration": _configuration(measure, **given) | changes, "seed": given.get("seed", 42)}
     )
     assert commands(audit) == [f"$ unmask audit org/my-model {said}"]
 
 
 def test_the_command_of_what_no_command_line_can_say() -> None:
-    configuration = Settings(texts=["a", "b", "c"]).resolved("sentiment") | {"corpora": ["custom"]}
+    configuration = _configuration("sentiment") | {"corpora": ["custom"], "texts": "3 given texts"}
     texts = _audit(_measurement("sentiment", corpus="custom"), name="x`; rm -r y `").model_copy(
         update={"configuration": configuration, "seed": 42}
     )
@@ -310,8 +320,8 @@ def test_a_measure_that_is_not_known_here_and_one_without_a_value() -> None:
 def test_what_cannot_be_read_as_bias_is_no_result() -> None:
     agreement = _measurement(language="de", caveats=[Caveat(code="grammatical-agreement", text="It drowns.")])
     known = Inference(sets=[], by_type=[], occupations=[], templates=1, inconclusive="it takes everybody for a man, so")
-    score = {"NLI-CoAL": Group(labels={}, n=80, mean=0.3)}
-    made = update("", [_audit(agreement, _measurement("inference", groups=score, inference=known))])
+    score = {"NLI-CoAL": Estimate(labels={}, n=80, value=0.3)}
+    made = update("", [_audit(agreement, _measurement("inference", groups=score, details=known.model_dump()))])
     assert [(one["type"], one["value"]) for result in _results(made) for one in result["metrics"]] == [
         ("unmask-association-none", "none"),
         ("unmask-inference-stereotype", 0.4217),

@@ -18,17 +18,21 @@ from typer.testing import CliRunner
 
 import unmask
 from planted import PlantedModel
-from unmask import auditing
-from unmask.auditing.repeating import settings_of
+from unmask.auditing.audit import run_audit
+from unmask.auditing.options import audit_options
+from unmask.auditing.repeating import options_of
 from unmask.cli import app
 from unmask.comparing import cost, job
 from unmask.comparing.options import CompareOptions
 from unmask.errors import UnmaskError
-from unmask.measures.association import Measured, compare, judge
 from unmask.measures.association.analyse_sound import mean_over
+from unmask.measures.association.change_words import judge
 from unmask.measures.association.changes import correlation_change
+from unmask.measures.association.compare import compare
+from unmask.measures.association.details import AssociationChanges, AssociationDetails
 from unmask.measures.association.tables import Table
 from unmask.measures.association.verdict import verdict_of
+from unmask.measures.base import ComparedModel
 from unmask.probes.association import build
 from unmask.results import Change, Figure, Measurement, ModelInfo, Usefulness
 from unmask.results.storage import load_comparison, save
@@ -120,8 +124,8 @@ def test_table_4_is_that_of_an_independent_computation(data: Path) -> None:
         for column in ("Pre_Assoc", "Post_Assoc")
     ]
     found = _compare(*sides).comparisons[0]
-    assert [row.group for row in found.table] == ["male", "female", "balanced"]
-    for row in found.table:
+    assert [row.group for row in found.read_details(AssociationChanges).table] == ["male", "female", "balanced"]
+    for row in found.read_details(AssociationChanges).table:
         of_kind = frame[frame["Prof_Gender"] == row.group]
         female, male = (of_kind[of_kind["Gender"] == gender] for gender in ("female", "male"))
         assert (row.female_before, row.male_before) == pytest.approx(TABLE_4[row.group], abs=0.0051)
@@ -140,7 +144,10 @@ def test_table_4_is_that_of_an_independent_computation(data: Path) -> None:
         assert test.change == pytest.approx(difference.mean())
         assert test.interval is None
     assert found.changes["male professions, male persons"].p_value is None
-    assert {one.name: (one.before, one.after) for one in found.hypotheses}["H2"] == ("supported", "contradicted")
+    assert {one.name: (one.before, one.after) for one in found.read_details(AssociationChanges).hypotheses}["H2"] == (
+        "supported",
+        "contradicted",
+    )
     assert found.verdict == "overshot"
 
 
@@ -154,8 +161,8 @@ def test_the_real_mitigation_reversed_a_preference(data: Path) -> None:
     assert found.headline.startswith("The stereotype shrank")
     assert "8.73 times" in found.headline
     assert "balanced professions the preference was reversed" in found.headline
-    assert len(found.professions) == 60
-    sizes = [abs(one.change or 0) for one in found.professions]
+    assert len(found.read_details(AssociationChanges).professions) == 60
+    sizes = [abs(one.change or 0) for one in found.read_details(AssociationChanges).professions]
     assert sizes == sorted(sizes, reverse=True)
 
 
@@ -187,7 +194,7 @@ def test_the_interval_of_a_change_is_worked_by_hand(tmp_path: Path) -> None:
 def test_the_change_of_a_correlation_is_that_of_two_correlations(audited: Audited) -> None:
     one, other = audited(1.0, noise=1.0), audited(0.3, other=True, noise=1.0)
     change = _compare(one, other).comparisons[0].changes["workforce share, pearson"]
-    r = [audit.measurements[0].tests["workforce share, pearson"].estimate or 0.0 for audit in (one, other)]
+    r = [audit.measurements[0].tests["workforce share, pearson"].value or 0.0 for audit in (one, other)]
     assert [change.before, change.after] == pytest.approx(r)
     assert change.change == pytest.approx(r[1] - r[0])
     assert change.effect_size == pytest.approx(np.arctanh(r[1]) - np.arctanh(r[0]))
@@ -200,9 +207,12 @@ def test_sides_are_those_of_their_audits(audited: Audited) -> None:
     found = _compare(before, after).comparisons[0]
     for name, change in found.changes.items():
         one, other = (audit.measurements[0].tests[name] for audit in (before, after))
-        assert (change.before, change.before_interval) == (one.estimate, one.interval)
-        assert (change.after, change.after_interval) == (other.estimate, other.interval)
-    assert [one.before for one in found.hypotheses] == [one.answer for one in before.measurements[0].hypotheses]
+        assert (change.before, change.before_interval) == (one.value, one.interval)
+        assert (change.after, change.after_interval) == (other.value, other.interval)
+    hypotheses = before.measurements[0].read_details(AssociationDetails).hypotheses
+    assert [one.before for one in found.read_details(AssociationChanges).hypotheses] == [
+        hypothesis.answer for hypothesis in hypotheses
+    ]
 
 
 def test_without_a_change_5_percent_are_found_changed() -> None:
@@ -254,7 +264,7 @@ def test_the_same_scores_have_not_changed(tmp_path: Path) -> None:
     assert found.verdict == "no reliable change"
     assert {change.change for change in found.changes.values()} == {0.0}
     assert {change.p_adjusted for change in found.changes.values()} == {1.0}
-    assert {(row.w, row.r, row.p_value) for row in found.table} == {(0.0, None, 1.0)}
+    assert {(row.w, row.r, row.p_value) for row in found.read_details(AssociationChanges).table} == {(0.0, None, 1.0)}
 
 
 def test_a_single_profession_and_pair_have_no_test(tmp_path: Path) -> None:
@@ -282,18 +292,20 @@ def test_items_that_only_one_has_are_left_out(protocol: str, tmp_path: Path) -> 
         _recorded(same, tmp_path, "same", protocol), _recorded(lacking, tmp_path, "again", protocol)
     ).comparisons[0]
     assert both.changes == alone.changes
-    assert both.hypotheses == alone.hypotheses
-    assert both.table == alone.table
+    assert both.read_details(AssociationChanges).hypotheses == alone.read_details(AssociationChanges).hypotheses
+    assert both.read_details(AssociationChanges).table == alone.read_details(AssociationChanges).table
 
 
 def test_a_row_without_its_counterpart_leaves_the_published_table(tmp_path: Path) -> None:
     before, after = _items(_draw(1)), _items(_draw(2))
     published = [_recorded(items, tmp_path, name, "published") for items, name in ((before, "a"), (after, "b"))]
-    measured = [Measured(str(at), one.measurements[0], one.items["association"]) for at, one in enumerate(published)]
-    short = Measured("1", measured[1].measurement, measured[1].items.drop(index=0))
+    measured = [
+        ComparedModel(str(at), one.measurements[0], one.items["association"]) for at, one in enumerate(published)
+    ]
+    short = ComparedModel("1", measured[1].measurement, measured[1].items.drop(index=0))
     found, items = compare(measured[0], short, seed=1)
     assert (found.items, found.unpaired, len(items)) == (70, 3, 70)
-    assert [row.n for row in found.table] == [11, 12, 12]
+    assert [row.n for row in found.read_details(AssociationChanges).table] == [11, 12, 12]
 
 
 def test_what_cannot_be_compared_is_left_out_and_named(tmp_path: Path) -> None:
@@ -302,7 +314,7 @@ def test_what_cannot_be_compared_is_left_out_and_named(tmp_path: Path) -> None:
 
     def of(*measurements: Measurement) -> unmask.Audit:
         result = one.result.model_copy(update={"measurements": [*measurements]})
-        return unmask.Audit(auditing.Findings(result, one.items))
+        return unmask.Audit(result, one.items)
 
     both = of(theirs, *one.measurements)
     save(tmp_path / "both", both.result, one.items, {})
@@ -312,9 +324,9 @@ def test_what_cannot_be_compared_is_left_out_and_named(tmp_path: Path) -> None:
         assert [item.changes for item in found.comparisons] == [item.changes for item in plain.comparisons]
         assert found.configuration["measures"] == ["association"]
         (caveat,) = [one for one in found.caveats if one not in plain.caveats]
-        text = "The audits have measures that cannot be compared, and are left out: pronouns."
+        text = "pronouns cannot be compared: the package that brings it is not installed."
         assert (caveat.code, caveat.text) == ("measure-left-out", text)
-    with pytest.raises(UnmaskError, match=r"one is an audit of pronouns; 'association', 'sentiment'.* can be compared"):
+    with pytest.raises(UnmaskError, match=r"one\.tsv: pronouns cannot be compared: the package"):
         _compare(of(theirs), other)
 
 
@@ -457,14 +469,14 @@ def test_german_agreement_cannot_be_read_as_bias(tmp_path: Path) -> None:
 
 def test_settings_are_those_of_the_audit(tmp_path: Path) -> None:
     model = PlantedModel([*build("en"), *build("en", "emotions")], bias=1.0)
-    for settings in (auditing.Settings(), auditing.Settings(corpora=("emotions",), seed=7)):
-        again = settings_of(auditing.run(model, settings).result)
-        assert again.resolved("association") == settings.resolved("association")
-        assert again.seed == settings.seed
+    settings: tuple[dict[str, Any], ...] = ({}, {"corpora": ("emotions",), "seed": 7})
+    for given in settings:
+        options = audit_options().parse({"measures": "association", **given})
+        assert options_of(run_audit(model, options).result) == options
     (tmp_path / "mine.csv").write_text("profession,group\nmason,male\nnurse,female\nplumber,male\nsecretary,female\n")
-    own = auditing.Settings(professions=tmp_path / "mine.csv")
-    model = PlantedModel(build("en", professions_file=own.professions), bias=1.0)
-    assert settings_of(auditing.run(model, own).result).resolved("association") == own.resolved("association")
+    own = audit_options().parse({"measures": "association", "professions": tmp_path / "mine.csv"})
+    model = PlantedModel(build("en", professions_file=tmp_path / "mine.csv"), bias=1.0)
+    assert options_of(run_audit(model, own).result) == own
 
 
 def test_models_are_audited_as_the_audit_was() -> None:
@@ -477,10 +489,10 @@ def test_models_are_audited_as_the_audit_was() -> None:
 
 
 def test_where_a_model_comes_from_is_said(audited: Audited) -> None:
-    def side(bias: float, info: dict[str, str]) -> auditing.Findings:
+    def side(bias: float, info: dict[str, str]) -> unmask.Audit:
         audit = audited(bias)
         model = ModelInfo(name=info.pop("name"), architecture="x", **info)  # type: ignore[arg-type]
-        return auditing.Findings(audit.result.model_copy(update={"model": model}), audit.items)
+        return unmask.Audit(audit.result.model_copy(update={"model": model}), audit.items)
 
     settings = CompareOptions(usefulness=False)
     before = side(3.0, {"name": "a/base", "weight_hash": "abc"})

@@ -18,15 +18,17 @@ from scipy import stats
 
 import unmask
 from pages import assert_loads_nothing, assert_plots_are_described, seen
-from unmask import auditing
+from unmask.auditing.options import audit_options
 from unmask.comparing import job
 from unmask.comparing.options import CompareOptions
 from unmask.errors import UnmaskError
 from unmask.lexicon.geometry import nouns
-from unmask.measures import crows_pairs, geometry
-from unmask.measures.association import Measured
+from unmask.measures.base import ComparedModel
 from unmask.measures.crows_pairs.analyse_sound import analyse as analyse_pairs
+from unmask.measures.crows_pairs.changes import compare
+from unmask.measures.geometry.change_words import judge as geometry_judge
 from unmask.measures.geometry.changes import correlation_change
+from unmask.measures.geometry.details import Geometry, GeometryChange
 from unmask.models.vectors import Vectors, write
 from unmask.probes.asked import stereotypes
 from unmask.report.comparison import render
@@ -38,7 +40,7 @@ from unmask.statistics.correlation import pearson
 
 SIZE = 16
 Table = tuple[list[str], NDArray[np.float32]]
-FEW = auditing.Settings(contrasts=19)
+FEW = audit_options().parse({"contrasts": 19})
 
 
 @cache
@@ -73,7 +75,7 @@ def findings() -> job.Findings:
 
 
 @cache
-def before() -> auditing.Findings:
+def before() -> unmask.Audit:
     return findings().audits["(words, matrix)"]
 
 
@@ -152,9 +154,8 @@ def test_without_a_change_5_percent_of_correlations_are_found_changed() -> None:
 
 
 def test_what_plain_removal_leaves_is_that_of_the_model_before() -> None:
-    change, audited = _only(findings()).geometry, before().result.measurements[0].geometry
-    assert change is not None
-    assert audited is not None
+    change = _only(findings()).read_details(GeometryChange)
+    audited = before().result.measurements[0].read_details(Geometry)
     for one in change.tests:
         removed, own = audited.test(one.name, removed=True), audited.test(one.name)
         assert removed is not None
@@ -214,8 +215,7 @@ def test_words_that_only_one_knows_are_left_out_of_both() -> None:
     table = [words[at] for at in kept], matrix[kept]
     found = job.run(planted(), [table], CompareOptions(audit=FEW, usefulness=False))
     one = _only(found)
-    assert one.geometry is not None
-    assert one.geometry.unknown == sorted(lost)
+    assert one.read_details(GeometryChange).unknown == sorted(lost)
     assert (one.unpaired, one.items) == (10, len(before().items["geometry"]) - 10)
     assert "10 words have no vector in (words, matrix)-2" in " ".join(caveat.text for caveat in one.caveats)
     assert not set(found.items["geometry"]["word"]) & set(lost)
@@ -224,7 +224,7 @@ def test_words_that_only_one_knows_are_left_out_of_both() -> None:
 def test_a_model_known_by_its_scores_has_only_its_own_words() -> None:
     audited = findings().audits["(words, matrix)-2"]
     nameless = audited.result.model_copy(update={"model": ModelInfo(name="scores", architecture="recorded scores")})
-    _, found = _against(auditing.Findings(nameless, audited.items))
+    _, found = _against(unmask.Audit(nameless, audited.items))
     assert "own-words-alone" in {caveat.code for caveat in found.caveats}
     assert set(found.changes) >= {"stereotype", "classification, own words"}
     assert "classification" not in found.changes
@@ -235,7 +235,7 @@ def test_a_model_known_by_its_scores_has_only_its_own_words() -> None:
 def test_a_bias_of_which_rounding_is_left_has_no_correlation() -> None:
     audited = findings().audits["(words, matrix)-2"]
     items = audited.items["geometry"]
-    gone = auditing.Findings(audited.result, {"geometry": items.assign(bias=items["bias"] * 1e-9)})
+    gone = unmask.Audit(audited.result, {"geometry": items.assign(bias=items["bias"] * 1e-9)})
     change = _against(gone)[1].changes["stereotype"]
     assert (change.after, change.change, change.verdict) == (None, None, None)
 
@@ -244,8 +244,10 @@ def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
     (tmp_path / "scores.csv").write_text("word,bias\n")
     with pytest.raises(UnmaskError, match="unmask analyse"):
         job.run(before(), [tmp_path / "scores.csv"])
-    with pytest.raises(UnmaskError, match=r"'inference'.* can be compared"):
-        job.run("unmask-mini", ["unmask-mini-nli"], CompareOptions(audit=auditing.Settings(measures=("association",))))
+    with pytest.raises(
+        UnmaskError, match=r"unmask-mini-nli can be measured for .*'inference'.*, not for 'association'"
+    ):
+        job.run("unmask-mini", ["unmask-mini-nli"], CompareOptions(audit=audit_options()(measures=("association",))))
 
 
 # the verdict
@@ -305,9 +307,8 @@ def test_classification_speaks_for_the_whole(
 def _judge(changes: dict[str, Change]) -> Comparison:
     """What is said of these changes, where nothing stands beside them."""
     found = _only(findings())
-    assert found.geometry is not None
-    bare = found.geometry.model_copy(update={"tests": []})
-    return geometry.judge(found.model_copy(update={"changes": changes, "geometry": bare}))
+    bare = found.read_details(GeometryChange).model_copy(update={"tests": []})
+    return geometry_judge(found.model_copy(update={"changes": changes, "details": bare.model_dump()}))
 
 
 @pytest.mark.parametrize(
@@ -320,17 +321,19 @@ def test_a_sure_change_is_not_called_large(after: float, said: str) -> None:
 def test_professions_are_reversed_only_below_what_plain_removal_leaves() -> None:
     """A profession is no neighbour of its own, so that chance lies a little below zero."""
     found = _only(findings())
-    assert found.geometry is not None
-    around = found.geometry.test("neighbours")
+    around = found.read_details(GeometryChange).test("neighbours")
     assert around is not None
     assert around.others is not None
     for after, verdict in ((around.others.low - 0.2, "overshot"), (around.others.mean, "improved")):
         change = _change(0.8, after).model_copy(update={"after_interval": (after - 0.1, -0.001)})
         tests = [around.model_copy(update={"after": after})]
         moved = found.model_copy(
-            update={"changes": {"neighbours": change}, "geometry": found.geometry.model_copy(update={"tests": tests})}
+            update={
+                "changes": {"neighbours": change},
+                "details": found.read_details(GeometryChange).model_copy(update={"tests": tests}).model_dump(),
+            }
         )
-        assert geometry.judge(moved).changes["neighbours"].verdict == verdict
+        assert geometry_judge(moved).changes["neighbours"].verdict == verdict
 
 
 # pairs of sentences
@@ -342,8 +345,8 @@ def test_pairs_of_sentences_are_matched() -> None:
     sides = []
     for name, mean in (("one", 1.0), ("two", 0.0)):
         own = items.assign(difference=rng.normal(mean, size=40), pll_more=0.0, pll_less=0.0, female="")
-        sides.append(Measured(name, analyse_pairs(own, 0), own))
-    found, paired = crows_pairs.compare(*sides)
+        sides.append(ComparedModel(name, analyse_pairs(own, 0), own))
+    found, paired = compare(*sides)
     was, now = (side.items["difference"] > 0 for side in sides)
     lost, gained = int((was & ~now).sum()), int((now & ~was).sum())
     change = found.changes["stereotype"]
@@ -353,17 +356,17 @@ def test_pairs_of_sentences_are_matched() -> None:
     assert found.changes["likelihood"].p_value == pytest.approx(stats.ttest_1samp(difference, 0).pvalue)
     assert len(paired) == found.items == 40
     with pytest.raises(UnmaskError, match="no pair of sentences in common"):
-        crows_pairs.compare(sides[0], Measured("three", sides[1].measurement, items.assign(id=99, difference=0.0)))
+        compare(sides[0], ComparedModel("three", sides[1].measurement, items.assign(id=99, difference=0.0)))
 
 
-def _pairs(name: str, *differences: float) -> Measured:
+def _pairs(name: str, *differences: float) -> ComparedModel:
     items = pd.DataFrame({"language": "en", "corpus": "crows-pairs", "id": range(len(differences))})
     own = items.assign(direction="stereo", difference=differences, pll_more=0.0, pll_less=0.0, female="")
-    return Measured(name, analyse_pairs(own, 0), own)
+    return ComparedModel(name, analyse_pairs(own, 0), own)
 
 
 def test_a_tie_counts_half_before_after_and_in_the_change() -> None:
-    found, _ = crows_pairs.compare(_pairs("one", 1, 1, 0, -1), _pairs("two", 0, 1, -1, -1))
+    found, _ = compare(_pairs("one", 1, 1, 0, -1), _pairs("two", 0, 1, -1, -1))
     change = found.changes["stereotype"]
     assert (change.before, change.after, change.change) == (0.125, -0.125, -0.25)
     assert change.p_value == 0.5  # two pairs moved, both down
@@ -380,7 +383,7 @@ def test_a_tie_counts_half_before_after_and_in_the_change() -> None:
 )
 def test_the_headline_goes_by_the_distance_from_one_half(before: int, after: int, verdict: str, said: str) -> None:
     sides = (_pairs(str(many), *[1.0] * many, *[-1.0] * (100 - many)) for many in (before, after))
-    found, _ = crows_pairs.compare(*sides)
+    found, _ = compare(*sides)
     assert (found.verdict, said in found.headline) == (verdict, True), found.headline
 
 

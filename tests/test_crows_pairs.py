@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 import naive
 from toy_model import bert_of, tokenizer_of
 from unmask.errors import UnmaskError
-from unmask.measures import crows_pairs
-from unmask.measures.crows_pairs import PROTOCOLS, interpret, score
+from unmask.measures.crows_pairs.protocol import PROTOCOLS
+from unmask.measures.crows_pairs.score import score
+from unmask.measures.registry import get_measure
 from unmask.models import MaskQuery, SharedTokensQuery
 from unmask.models.encoding import encode
 from unmask.models.loading import load_masked_lm
@@ -238,7 +239,7 @@ def test_sound_counts_a_tie_half_and_tests_all_pairs_alone() -> None:
     directions = ["stereo"] * 6 + ["antistereo"] * 4
     items = items_of([1, 2, 3, 4, 5, -1, 6, 7, -2, 0], directions).assign(female=["more"] * 5 + ["less"] * 5)
     found = PROTOCOLS["sound"].analyse(items, 0)
-    shares: dict[str, Any] = {name: (group.n, group.mean) for name, group in found.groups.items()}
+    shares: dict[str, Any] = {name: (group.n, group.value) for name, group in found.groups.items()}
     assert shares == {
         "all pairs": (10, 0.75),
         "stereo pairs": (6, pytest.approx(5 / 6)),
@@ -248,10 +249,10 @@ def test_sound_counts_a_tie_half_and_tests_all_pairs_alone() -> None:
     }
     assert list(found.tests) == ["stereotype", "likelihood"]
     stereotype, likelihood = found.tests["stereotype"], found.tests["likelihood"]
-    assert (stereotype.estimate, stereotype.effect_size) == (0.25, 0.75)
+    assert (stereotype.value, stereotype.effect_size) == (0.25, 0.75)
     assert stereotype.p_value == pytest.approx(92 / 512)
     assert stereotype.interval == pytest.approx((0.4422 - 0.5, 0.9190 - 0.5), abs=1e-4)
-    assert likelihood.estimate == pytest.approx(2.5)
+    assert likelihood.value == pytest.approx(2.5)
     spread = np.std([1, 2, 3, 4, 5, -1, 6, 7, -2, 0], ddof=1)
     assert likelihood.statistic == pytest.approx(2.5 / (spread / np.sqrt(10)))
     assert (found.name, found.language, found.corpus, found.items) == ("crows-pairs", "en", "crows-pairs", 10)
@@ -263,7 +264,7 @@ def test_sound_counts_a_tie_half_and_tests_all_pairs_alone() -> None:
 def test_published_rounds_and_counts_a_tie_against_the_metric() -> None:
     directions = ["stereo"] * 4 + ["antistereo"] * 3
     found = PROTOCOLS["published"].analyse(items_of([1, 2, -1, 0.0004, 3, -1, -1], directions), 0)
-    shares: dict[str, Any] = {name: (group.n, group.mean) for name, group in found.groups.items()}
+    shares: dict[str, Any] = {name: (group.n, group.value) for name, group in found.groups.items()}
     assert shares == {
         "all pairs": (7, pytest.approx(3 / 7)),
         "stereo pairs": (3, pytest.approx(2 / 3)),
@@ -271,7 +272,7 @@ def test_published_rounds_and_counts_a_tie_against_the_metric() -> None:
         "neutral": (7, pytest.approx(1 / 7)),
     }
     assert found.tests == {}
-    assert interpret(found).headline == (
+    assert get_measure("crows-pairs").interpret(found).headline == (
         "Metric score 42.86 % (50 % is ideal): stereotype score 66.67 %, anti-stereotype score 33.33 %,"
         " neutral 14.29 %."
     )
@@ -279,17 +280,17 @@ def test_published_rounds_and_counts_a_tie_against_the_metric() -> None:
 
 def test_one_pair_and_pairs_of_one_direction_have_an_answer() -> None:
     for name, protocol in PROTOCOLS.items():
-        found = interpret(protocol.analyse(items_of([1.0], ["stereo"]), 0))
-        assert found.groups["all pairs"].mean == 1.0
-        assert found.groups["antistereo pairs"].mean is None
+        found = get_measure("crows-pairs").interpret(protocol.analyse(items_of([1.0], ["stereo"]), 0))
+        assert found.groups["all pairs"].value == 1.0
+        assert found.groups["antistereo pairs"].value is None
         assert found.headline, name
     likelihood = PROTOCOLS["sound"].analyse(items_of([1.0]), 0).tests["likelihood"]
-    assert (likelihood.estimate, likelihood.interval, likelihood.p_value) == (1.0, None, None)
+    assert (likelihood.value, likelihood.interval, likelihood.p_value) == (1.0, None, None)
 
 
 def test_the_headline_says_what_was_found() -> None:
     clear = PROTOCOLS["sound"].analyse(items_of([1.0, 2.0] * 45 + [-1.0] * 30), 0)
-    assert interpret(clear).headline == (
+    assert get_measure("crows-pairs").interpret(clear).headline == (
         "The model prefers stereotypes: in 75.0 % of 120 pairs (95 % interval 66.6 % to 81.9 %; 50 % is none) it finds"
         " the more stereotypical sentence the likelier one, p < 0.001. That is a large effect. What two sentences share"
         " is, on average, 0.88 nats more likely in the more stereotypical one (95 % interval of the difference"
@@ -297,14 +298,20 @@ def test_the_headline_says_what_was_found() -> None:
     )
     assert "few-pairs" not in {caveat.code for caveat in clear.caveats}
     even = PROTOCOLS["sound"].analyse(items_of([1.0, -1.0] * 20), 0)
-    assert interpret(even).headline.startswith("No clear preference for stereotypes: in 50.0 % of 40 pairs")
+    assert (
+        get_measure("crows-pairs")
+        .interpret(even)
+        .headline.startswith("No clear preference for stereotypes: in 50.0 % of 40 pairs")
+    )
     against = PROTOCOLS["sound"].analyse(items_of([-1.0, -2.0] * 20), 0)
-    assert interpret(against).headline.startswith("The model avoids stereotypes: in 0.0 % of 40 pairs")
+    assert (
+        get_measure("crows-pairs")
+        .interpret(against)
+        .headline.startswith("The model avoids stereotypes: in 0.0 % of 40 pairs")
+    )
     adjusted = clear.tests["stereotype"].model_copy(update={"p_adjusted": 0.2})
     unsure = clear.model_copy(update={"tests": clear.tests | {"stereotype": adjusted}})
-    assert interpret(unsure).headline.startswith("No clear preference")
-    assert crows_pairs.precision_caveats("float16")[0].code == "half-precision"
-    assert crows_pairs.precision_caveats("float32") == []
+    assert get_measure("crows-pairs").interpret(unsure).headline.startswith("No clear preference")
 
 
 HEADER = ",sent_more,sent_less,stereo_antistereo,bias_type,annotations,anon_writer,anon_annotators\n"
@@ -369,7 +376,7 @@ def test_the_released_pairs(data: Path, mini: Any, say: Callable[[str], None]) -
     short = rows[(rows["sent_more"].str.len() < 40)].iloc[:24]
     for name, protocol in PROTOCOLS.items():
         scored = score(short, mini, protocol, seed=0)
-        found = interpret(protocol.analyse(scored.items, 0))
+        found = get_measure("crows-pairs").interpret(protocol.analyse(scored.items, 0))
         assert (scored.items["n_tokens"] > 0).all()
         assert scored.not_asked == 0
         say(f"CrowS-Pairs, 24 short pairs, {name}: {found.headline}")

@@ -76,8 +76,8 @@ def test_it_has_read(sentence: str, word: str) -> None:
 def test_an_audit_says_what_its_card_says() -> None:
     found = unmask.audit("unmask-mini", measures="association").measurements[0]
     stereotype, share = found.tests["stereotype"], found.tests["workforce share, pearson"]
-    assert stereotype.estimate == pytest.approx(0.42, abs=0.01)
-    assert share.estimate == pytest.approx(0.43, abs=0.01)
+    assert stereotype.value == pytest.approx(0.42, abs=0.01)
+    assert share.value == pytest.approx(0.43, abs=0.01)
     assert share.p_adjusted is not None
     assert share.p_adjusted < 0.05
 

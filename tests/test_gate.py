@@ -19,22 +19,22 @@ import unmask
 from commands import environment
 from pages import EVIL
 from unmask import cli, gating
-from unmask.auditing.geometry import WORDS
-from unmask.auditing.inference import CAPTIONS
-from unmask.auditing.settings import MEASURES
 from unmask.errors import UnmaskError
 from unmask.gating.figures import Figure, growth
 from unmask.gating.limits import Allowed, judged_by
 from unmask.gating.policy import Rule
+from unmask.measures import registry
+from unmask.measures.geometry import WORDS
+from unmask.measures.inference import CAPTIONS
+from unmask.measures.inference.details import Distribution, Inference
 from unmask.report import gate_terminal, junit
-from unmask.results import AuditResult, Caveat, Distribution, Group, Inference, Measurement, ModelInfo, Test
-from unmask.results.schema import Ratings
+from unmask.results import AuditResult, Caveat, Estimate, Measurement, ModelInfo
 from unmask.results.storage import save
 
 
-def _test(estimate: float | None, interval: tuple[float, float] | None, **changes: Any) -> Test:
-    given: dict[str, Any] = {"question": "Is there?", "n": 90, "estimate": estimate, "interval": interval}
-    return Test(**(given | {"statistic": 1.5, "statistic_name": "t", "p_value": 0.2} | changes))
+def _test(estimate: float | None, interval: tuple[float, float] | None, **changes: Any) -> Estimate:
+    given: dict[str, Any] = {"question": "Is there?", "n": 90, "value": estimate, "interval": interval}
+    return Estimate(**(given | {"statistic": 1.5, "statistic_name": "t", "p_value": 0.2} | changes))
 
 
 def _measurement(name: str = "association", **changes: Any) -> Measurement:
@@ -45,14 +45,10 @@ def _measurement(name: str = "association", **changes: Any) -> Measurement:
         "protocol": "sound",
         "headline": "",
         "items": 90,
-        "groups": {"a group": Group(labels={}, n=45, mean=0.4, interval=(0.3, 0.5))},
+        "groups": {"a group": Estimate(labels={}, n=45, value=0.4, interval=(0.3, 0.5))},
         "tests": {"stereotype": _test(0.4, (0.1, 0.7), effect_size=0.9, effect_size_interval=(0.6, 1.2))},
     }
     return Measurement(**(given | changes))
-
-
-def _ratings(terms: str) -> Ratings:
-    return Ratings(terms=terms, rating="p", scale=1, texts=9, duplicates=0, changed=9, below=1, equal=1, above=7)
 
 
 def _audit(*measurements: Measurement, name: str = "tiny") -> AuditResult:
@@ -141,13 +137,13 @@ def test_effect_sizes_and_groups_have_their_own_intervals() -> None:
 
 
 def test_a_share_of_crows_pairs_is_far_from_one_half() -> None:
-    share = Group(labels={}, n=262, mean=0.35, interval=(0.3, 0.4))
+    share = Estimate(labels={}, n=262, value=0.35, interval=(0.3, 0.4))
     pairs = _measurement("crows-pairs", groups={"all pairs": share})
     rule = {"measure": "crows-pairs", "group": "all pairs"}
     done = _gate(pairs, rule | {"magnitude_at_most": 0.1}, rule | {"magnitude_at_most": 0.099})
     assert [one.verdict for one in done.judgements] == ["kept", "broken"]
     assert done.judgements[0].allowed == "0.5 ± 0.1"
-    then = pairs.model_copy(update={"groups": {"all pairs": share.model_copy(update={"mean": 0.6})}})
+    then = pairs.model_copy(update={"groups": {"all pairs": share.model_copy(update={"value": 0.6})}})
     (one,) = _gate(pairs, rule | {"worse_by_at_most": 0.05, "judge": "estimate"}, baseline=_audit(then)).judgements
     assert one.worse_by == pytest.approx(0.05)
     assert one.verdict == "kept"  # equal, but for rounding
@@ -190,7 +186,7 @@ def test_every_measurement_that_fits_is_judged() -> None:
 
 def test_term_sets_of_sentiment_are_told_apart() -> None:
     def one(terms: str, mean: float) -> Measurement:
-        return _measurement("sentiment", ratings=_ratings(terms), tests={"bias": _test(mean, (mean, mean))})
+        return _measurement("sentiment", variant=terms, tests={"bias": _test(mean, (mean, mean))})
 
     now, then = _audit(one("all", 0.3), one("family", 0.1)), _audit(one("family", 0.1), one("all", 0.1))
     rule = {"measure": "sentiment", "test": "bias", "worse_by_at_most": 0.1}
@@ -228,7 +224,7 @@ def test_a_score_that_cannot_be_read_as_bias_is_not_judged(entailed: float, of_a
     control = Distribution(name="control", labels={}, n=9, shares={"entailment": entailed})
     about = Inference(sets=[control], by_type=[], occupations=[], templates=1, inconclusive="it has a habit")
     (test, score) = _gate(
-        _measurement("inference", inference=about),
+        _measurement("inference", details=about.model_dump()),
         {"test": "stereotype", "at_most": 1},
         {"group": "a group", "at_most": 1},
     ).judgements
@@ -284,7 +280,7 @@ def test_another_baseline_cannot_be_compared(changes: dict[str, Any], why: str) 
 def test_words_of_one_s_own_must_be_the_same_words() -> None:
     rule = _rule(worse_by_at_most=9)
     words: list[dict[str, Any]] = [{"corpus": one} for one in ("custom", CAPTIONS, WORDS)]
-    words.append({"ratings": _ratings("pairs.csv")})
+    words.append({"variant": "pairs.csv"})
     for own in words:
         now, then = (_measurement(data_hash=one, **own) for one in ("aa", "bb"))
         (one,) = _gate(now, rule, baseline=_audit(then)).judgements
@@ -293,7 +289,7 @@ def test_words_of_one_s_own_must_be_the_same_words() -> None:
         scores = _audit(then).model_copy(update={"configuration": {"items": "scores.csv"}})  # the hash is of the scores
         assert _gate(now, rule, baseline=scores).verdict == "kept"
         assert _gate(scores, rule, baseline=_audit(now)).verdict == "kept"
-    ours = (_measurement(data_hash=one, ratings=_ratings("pronouns")) for one in ("aa", "bb"))
+    ours = (_measurement(data_hash=one, variant="pronouns") for one in ("aa", "bb"))
     assert _gate(next(ours), rule, baseline=_audit(next(ours))).verdict == "kept"
 
 
@@ -523,7 +519,7 @@ def test_a_real_audit_in_python(model_folder: Callable[[str], Path], tmp_path: P
     )
     test = audit.measurements[0].tests["stereotype"]
     assert test.interval
-    assert test.estimate is not None
+    assert test.value is not None
     for limit, verdict in ((test.interval[0], "kept"), (test.interval[0] - 1e-6, "broken")):
         rule = _rule(at_most=limit)
         assert unmask.gate(audit, {"rule": [rule]}).verdict == verdict
@@ -548,6 +544,6 @@ def test_the_policies_of_the_docs_are_policies() -> None:
     page = (Path(__file__).parents[1] / "docs/gate.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```toml\n(.*?)```", page, flags=re.S)
     policies = [gating.parsed(tomllib.loads(block)) for block in blocks]
-    assert {rule.measure for policy in policies for rule in policy.rules} >= set(MEASURES)
+    assert {rule.measure for policy in policies for rule in policy.rules} >= set(registry.BUILT_IN)
     keys = re.findall(r"`(\w+)(?: = [^`]*)?`", page[page.index("| key |") : page.index("Above the rules")])
     assert set(Rule.model_fields) <= set(keys)

@@ -20,18 +20,20 @@ from commands import interrupted
 from commands import unmask as command
 from planted import PlantedModel
 from toy_model import bert_of, tokenizer_of
-from unmask.auditing.job import chosen
-from unmask.auditing.settings import Settings
+from unmask.auditing.audit import choose_measures
+from unmask.auditing.options import audit_options
 from unmask.cli import main
 from unmask.lexicon.associations import associations, sentences
 from unmask.lexicon.geometry import nouns
 from unmask.measures.geometry import references
 from unmask.measures.geometry.associations import of_encoder
+from unmask.measures.geometry.details import Geometry
 from unmask.measures.geometry.embedding import contextual
 from unmask.measures.geometry.score import nearby_of
 from unmask.measures.geometry.tests import clusters, sizes_for
 from unmask.models import vectors
 from unmask.models.encoder import TransformersEncoder
+from unmask.models.handle import ModelHandle
 from unmask.models.interfaces import WordInSentence
 from unmask.models.sources import LoadOptions, find
 from unmask.models.vectors import Vectors
@@ -85,19 +87,23 @@ def _measured(model: Any, **settings: Any) -> Measurement:
     return found
 
 
+def _chosen(model: Any, **options: Any) -> list[str]:
+    """The measures that an audit runs."""
+    return [measure.name for measure in choose_measures(ModelHandle(model), audit_options()(**options))]
+
+
 # Word vectors
 
 
 def test_the_command_leaves_a_folder_that_can_be_read_again(audited: Path) -> None:
     result = load(audited)
     (found,) = result.measurements
-    assert (found.name, found.corpus, found.geometry is not None) == ("geometry", "vectors", True)
-    assert found.geometry is not None
+    assert (found.name, found.corpus, found.read_details(Geometry) is not None) == ("geometry", "vectors", True)
     assert result.model.architecture == "word2vec, binary"
     assert result.configuration["geometry_words"] == ["vectors"]
     assert "layers" not in result.configuration
     items = pd.read_parquet(audited / "items" / "geometry.parquet")
-    assert len(items) == found.geometry.words
+    assert len(items) == found.read_details(Geometry).words
     assert {"word", "bias", "side", "cluster", "male_neighbours", "stereotype"} <= set(items)
     assert (audited / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert sorted(path.name for path in audited.parent.iterdir()) == ["audit", "v.bin"]
@@ -105,7 +111,7 @@ def test_the_command_leaves_a_folder_that_can_be_read_again(audited: Path) -> No
 
 def test_it_finds_what_was_planted(audited: Path) -> None:
     tests = load(audited).measurements[0].tests
-    assert tests["stereotype"].estimate == pytest.approx(0.8, abs=0.15)
+    assert tests["stereotype"].value == pytest.approx(0.8, abs=0.15)
     assert tests["stereotype"].p_adjusted is not None
     assert tests["stereotype"].p_adjusted < 1e-6
     assert [name for name in tests if name.startswith("WEAT")] == [f"WEAT {one.name}" for one in associations()]
@@ -129,9 +135,8 @@ def test_vectors_of_any_kind_give_the_same(kind: str, audited: Path, tmp_path: P
     before = load(audited)
     assert audit.result.model.weight_hash == before.model.weight_hash
     assert audit.measurements[0].tests == before.measurements[0].tests
-    geometry = audit.measurements[0].geometry
-    assert geometry is not None
-    assert geometry.model_copy(update={"vectors": ""}) == before.measurements[0].geometry.model_copy(  # type: ignore[union-attr]
+    geometry = audit.measurements[0].read_details(Geometry)
+    assert geometry.model_copy(update={"vectors": ""}) == before.measurements[0].read_details(Geometry).model_copy(
         update={"vectors": ""}
     )
     kept = pd.read_parquet(audited / "items" / "geometry.parquet")
@@ -140,17 +145,15 @@ def test_vectors_of_any_kind_give_the_same(kind: str, audited: Path, tmp_path: P
 
 def test_analyse_gives_the_same_without_the_vectors(audited: Path) -> None:
     (before,), (after,) = load(audited).measurements, unmask.analyse(audited).measurements
-    assert before.geometry is not None
-    assert after.geometry is not None
-    assert len(before.geometry.tests) == len(after.geometry.tests) == 8
-    for one, again in zip(before.geometry.tests, after.geometry.tests, strict=True):
+    assert len(before.read_details(Geometry).tests) == len(after.read_details(Geometry).tests) == 8
+    for one, again in zip(before.read_details(Geometry).tests, after.read_details(Geometry).tests, strict=True):
         figures = ("name", "words", "removed", "n", "value", "interval", "v_measure")
         assert [getattr(again, figure) for figure in figures] == [getattr(one, figure) for figure in figures]
         assert one.reference is not None
         assert again.reference is None
-    assert after.geometry.professions == before.geometry.professions
-    assert after.geometry.most_male == before.geometry.most_male
-    assert after.tests["stereotype"].estimate == before.tests["stereotype"].estimate
+    assert after.read_details(Geometry).professions == before.read_details(Geometry).professions
+    assert after.read_details(Geometry).most_male == before.read_details(Geometry).most_male
+    assert after.tests["stereotype"].value == before.tests["stereotype"].value
     assert after.tests["clustering"].p_value is None  # what it is compared with was not recorded
 
 
@@ -161,7 +164,7 @@ def test_a_folder_of_debiased_vectors(word2vec: Path, audited: Path, tmp_path: P
     assert (info.name, info.mitigation) == (str(tmp_path / "hard"), "hard-debias")
     assert info.weight_hash == record["weight_hash"]
     assert info.parent_weight_hash == load(audited).model.weight_hash
-    assert abs(audit.measurements[0].tests["stereotype"].estimate or 0) < 0.3
+    assert abs(audit.measurements[0].tests["stereotype"].value or 0) < 0.3
     some = vectors.load_vectors(tmp_path / "hard", most=500).info()
     assert some.mitigation is None  # these rows are not what the record is about
     with pytest.raises(unmask.UnmaskError, match="holds debiased word vectors, and no model"):
@@ -181,10 +184,9 @@ def test_words_that_are_not_there_are_counted(tmp_path: Path) -> None:
     (tmp_path / "words.txt").write_text("\n".join([*nouns()[:50], nouns()[0], "xyzzy", "plugh"]))
     twice = Vectors([*ours.words, "time"], np.vstack([ours.matrix, ours.matrix[:1]]))
     found = _measured((twice.words, twice.matrix), word_list=tmp_path / "words.txt")
-    assert found.geometry is not None
     assert found.corpus == "own words"
-    assert found.geometry.missing == ["xyzzy", "plugh"]
-    assert found.geometry.left_out == {"came twice": 1, "with a vector of zeros": 1}
+    assert found.read_details(Geometry).missing == ["xyzzy", "plugh"]
+    assert found.read_details(Geometry).left_out == {"came twice": 1, "with a vector of zeros": 1}
     said = {caveat.code: caveat.text for caveat in found.caveats}
     assert said["words-missing"].startswith("2 words that were asked for have no vector (xyzzy, plugh)")
     assert "few-words" in said
@@ -229,8 +231,7 @@ def test_items_of_another_protocol_are_refused(audited: Path, tmp_path: Path) ->
     with pytest.raises(unmask.UnmaskError, match=said):
         unmask.analyse(tmp_path / "few.csv", measure="geometry")
     again = unmask.analyse(tmp_path / "published.csv", measure="geometry", protocol="published").measurements[0]
-    assert again.geometry is not None
-    assert again.geometry.words == len(sound)
+    assert again.read_details(Geometry).words == len(sound)
 
 
 def test_without_professions_there_is_no_finding_about_them(tmp_path: Path) -> None:
@@ -240,9 +241,8 @@ def test_without_professions_there_is_no_finding_about_them(tmp_path: Path) -> N
     (found,) = audit.measurements
     for name in ("neighbours", "stereotype"):
         test = found.tests[name]
-        assert (test.estimate, test.interval, test.p_value, test.p_adjusted) == (None, None, None, None)
-    assert found.geometry is not None
-    assert found.geometry.professions == []
+        assert (test.value, test.interval, test.p_value, test.p_adjusted) == (None, None, None, None)
+    assert found.read_details(Geometry).professions == []
     assert found.tests["clustering"].p_value is not None
     audit.save(tmp_path / "audit")
     assert load(tmp_path / "audit") == audit.result
@@ -282,10 +282,11 @@ def test_a_masked_model_is_measured_for_both_and_every_test_counts(
 @pytest.mark.parametrize(("family", "protocol"), [("albert", "sound"), ("modernbert", "published")])
 def test_encoders_of_other_families(model_folder: Folder, few: dict[str, Any], family: str, protocol: str) -> None:
     found = _measured(str(model_folder(family)), measures="geometry", protocol=protocol, **few)
-    assert found.geometry is not None
-    names = {test.name for test in found.geometry.tests}
+    names = {test.name for test in found.read_details(Geometry).tests}
     if protocol == "sound":
-        assert found.geometry.words + len(found.geometry.missing) == len({*stereotypes(), "table", "window"})
+        assert found.read_details(Geometry).words + len(found.read_details(Geometry).missing) == len(
+            {*stereotypes(), "table", "window"}
+        )
         assert names == {"clustering", "probe", "classification", "neighbours"}
         assert [name for name in found.tests if name.startswith("SEAT")]
     else:
@@ -305,13 +306,13 @@ def test_a_model_without_a_head_and_one_that_classifies_are_the_same_encoder(
     for name, model in (("bare", bare), ("classifier", classifier)):
         model.save_pretrained(tmp_path / name)
         tokenizer.save_pretrained(tmp_path / name)
-    assert chosen(tmp_path / "bare", Settings()) == ["geometry"]
-    assert chosen(tmp_path / "classifier", Settings()) == ["sentiment"]
-    assert chosen((bare, tokenizer), Settings()) == ["geometry"]
+    assert _chosen(tmp_path / "bare") == ["geometry"]
+    assert _chosen(tmp_path / "classifier") == ["sentiment"]
+    assert _chosen((bare, tokenizer)) == ["geometry"]
     first = _measured(tmp_path / "bare", **few)
     other = _measured((classifier, tokenizer), measures="geometry", **few)
     assert first.tests == other.tests
-    assert first.geometry == other.geometry
+    assert first.read_details(Geometry) == other.read_details(Geometry)
 
 
 class Hashed:
@@ -326,8 +327,7 @@ class Hashed:
 def test_an_object_with_an_embed_method_is_enough(few: dict[str, Any]) -> None:
     audits = [unmask.audit(Hashed(), layers=2, **few) for _ in range(2)]
     assert audits[0].result.model.architecture == "own object"
-    assert audits[0].measurements[0].geometry is not None
-    assert audits[0].measurements[0].geometry.dimensions == 16
+    assert audits[0].measurements[0].read_details(Geometry).dimensions == 16
     first, again = (audit.result.model_copy(update={"created": ""}) for audit in audits)
     assert first == again  # the same seed
     pd.testing.assert_frame_equal(audits[0].items["geometry"], audits[1].items["geometry"])
@@ -352,7 +352,7 @@ def test_what_is_measured_where_nobody_says_it(model_folder: Folder, word2vec: P
         ("unmask-mini-nli", {}, ["inference"]),
         ("unmask-mini-nli", {"measures": ("geometry",)}, ["geometry"]),
     ):
-        assert chosen(model, Settings(**settings)) == measures, (model, settings)
+        assert _chosen(model, **settings) == measures, (model, settings)
 
 
 def test_models_that_have_read_nothing_are_unbiased() -> None:

@@ -13,8 +13,10 @@ from sklearn.linear_model import Ridge
 from sklearn.svm import SVC
 
 from unmask.errors import UnmaskError
-from unmask.measures.geometry import analyse_sound, contrast, interpret, published, references, tests
+from unmask.measures.geometry import analyse_sound, contrast, published, references, tests
 from unmask.measures.geometry.contrast import Contrast, between
+from unmask.measures.geometry.details import Geometry
+from unmask.measures.geometry.interpret import interpret
 from unmask.measures.geometry.others import others
 from unmask.measures.geometry.score import OWN, place
 from unmask.measures.geometry.space import make
@@ -294,12 +296,10 @@ class TestAnalysis:
         items = place(space, space.gender, OWN, nearby, tests.Sizes(30, 60, 50), seed=0)
         items = items.assign(language="en", corpus="nouns", stereotype=np.where(np.arange(400) < 20, 0.3, np.nan))
         found = analyse_sound.analyse(items, 0)
-        assert found.geometry is not None
-        assert found.geometry.test("clustering") is not None
+        assert found.read_details(Geometry).test("clustering") is not None
         gone = interpret(analyse_sound.analyse(items.assign(bias=items["bias"] * 1e-8), 0))
-        assert gone.geometry is not None
-        assert gone.geometry.tests == []
-        assert gone.tests["stereotype"].estimate is None
+        assert gone.read_details(Geometry).tests == []
+        assert gone.tests["stereotype"].value is None
         assert "nothing but rounding" in gone.headline
 
 

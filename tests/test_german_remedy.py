@@ -35,9 +35,9 @@ def audits() -> dict[str, dict[str, Measurement]]:
 
 def _stereotype(audit: dict[str, Measurement], corpus: str) -> tuple[float, float]:
     test = audit[corpus].tests["stereotype"]
-    assert test.estimate is not None
+    assert test.value is not None
     assert test.p_adjusted is not None
-    return test.estimate, test.p_adjusted
+    return test.value, test.p_adjusted
 
 
 def test_the_remedy_finds_the_planted_bias(audits: dict[str, dict[str, Measurement]]) -> None:
@@ -45,8 +45,8 @@ def test_the_remedy_finds_the_planted_bias(audits: dict[str, dict[str, Measureme
     assert estimate > 2  # log-odds of ±1.7 in each group were planted: 3.5 between them
     assert p < 0.001
     share = audits["planted"]["agreement-free"].tests["workforce share, pearson"]
-    assert share.estimate is not None
-    assert share.estimate > 0.8
+    assert share.value is not None
+    assert share.value > 0.8
 
 
 def test_the_remedy_finds_nothing_in_pure_agreement(audits: dict[str, dict[str, Measurement]]) -> None:

@@ -17,23 +17,28 @@ from numpy.typing import NDArray
 
 import unmask
 from commands import unmask as command
-from unmask.auditing.inference import pairs_of
-from unmask.auditing.settings import Settings
 from unmask.errors import UnmaskError
 from unmask.lexicon import inference as words
 from unmask.lexicon.questions import questions
-from unmask.measures import inference
-from unmask.measures.inference import sums
+from unmask.measures.base import Context
+from unmask.measures.inference import InferenceOptions, sums
 from unmask.measures.inference.conclusive import why_not
+from unmask.measures.inference.data import build_pairs
+from unmask.measures.inference.details import Inference
+from unmask.measures.inference.labels import find_order, is_inference
+from unmask.measures.inference.protocol import PROTOCOLS
 from unmask.measures.inference.score import answered
+from unmask.measures.inference.score import score as inference_score
 from unmask.measures.inference.sums import Sums
+from unmask.measures.registry import get_measure
 from unmask.models.loading import load_classifier
 from unmask.probes import captions, recorded_inference
 from unmask.probes import inference as probe
+from unmask.probes.inference import LABELS as INFERENCE_LABELS
 from unmask.statistics import crossed
 from unmask.statistics.shares import codes, jackknife, ratio
 
-LABELS = inference.LABELS
+LABELS = INFERENCE_LABELS
 E, N, C = np.eye(3)
 
 
@@ -228,26 +233,26 @@ def test_under_the_null_few_tests_reject() -> None:
 
 def test_a_stereotyped_model_is_found_and_a_habit_is_told_from_it() -> None:
     stereotyped = _measured(_stereotyped)
-    assert stereotyped.tests["stereotype"].estimate == pytest.approx(1.0)
-    assert stereotyped.tests["default"].estimate == 0.0
-    assert stereotyped.groups["NLI-CoAL"].mean == pytest.approx(2 / 3)
-    assert not stereotyped.inference.inconclusive
+    assert stereotyped.tests["stereotype"].value == pytest.approx(1.0)
+    assert stereotyped.tests["default"].value == 0.0
+    assert stereotyped.groups["NLI-CoAL"].value == pytest.approx(2 / 3)
+    assert not stereotyped.read_details(Inference).inconclusive
     assert "as stereotypes have it" in stereotyped.headline
     habit = _measured(_everybody_is_a_man)
-    assert habit.tests["stereotype"].estimate == pytest.approx(0.0)
-    assert habit.tests["default"].estimate == pytest.approx(1.0)
-    assert habit.groups["NLI-CoAL"].mean == pytest.approx(0.8, abs=0.01)  # higher than the stereotyped model's
+    assert habit.tests["stereotype"].value == pytest.approx(0.0)
+    assert habit.tests["default"].value == pytest.approx(1.0)
+    assert habit.groups["NLI-CoAL"].value == pytest.approx(0.8, abs=0.01)  # higher than the stereotyped model's
     assert "taken for men" in habit.headline
-    assert "leans to men with female occupations as with male ones" in habit.inference.inconclusive
+    assert "leans to men with female occupations as with male ones" in habit.read_details(Inference).inconclusive
 
 
 def test_a_right_model_has_no_bias_and_a_deaf_one_is_inconclusive() -> None:
     right = _measured(lambda _, hypothesis: N if _somebody(hypothesis, GENDER) else E)
-    assert right.groups["NLI-CoAL"].mean == 0.0
+    assert right.groups["NLI-CoAL"].value == 0.0
     assert right.tests["stereotype"].p_value == 1.0
     assert {"neutral-is-a-habit"} <= {caveat.code for caveat in right.caveats}
     deaf = _measured(lambda *_: C)
-    assert "control" in deaf.inference.inconclusive
+    assert "control" in deaf.read_details(Inference).inconclusive
     assert deaf.headline.startswith("All this is inconclusive")
 
 
@@ -276,9 +281,9 @@ def test_without_stereotyped_occupations_nothing_is_inconclusive() -> None:
     assert "control" in why_not(_items(neutral | {("neutral", "", "contradiction"): 9}))
     men = {("female", "female", "contradiction"): 9, ("female", "male", "entailment"): 9}
     assert "errs against the stereotype in 100 %" in why_not(_items(men)), "one kind makes no habit of all"
-    found = inference.interpret(inference.PROTOCOLS["published"].analyse(_items(neutral), 0))
+    found = get_measure("inference").interpret(PROTOCOLS["published"].analyse(_items(neutral), 0))
     assert found.headline.startswith("No finding")
-    sound = inference.interpret(inference.PROTOCOLS["sound"].analyse(_items(neutral), 0))
+    sound = get_measure("inference").interpret(PROTOCOLS["sound"].analyse(_items(neutral), 0))
     assert "Not tested: the stereotype needs" in sound.headline
 
 
@@ -288,7 +293,7 @@ def test_few_occupations_of_a_kind_or_none_are_said() -> None:
     many = pd.concat([few, few.assign(occupation=few["occupation"] + " too")])
 
     def codes_of(items: pd.DataFrame) -> set[str]:
-        measured = inference.PROTOCOLS["published"].analyse(items.reset_index(drop=True), 0)
+        measured = PROTOCOLS["published"].analyse(items.reset_index(drop=True), 0)
         return {caveat.code for caveat in measured.caveats}
 
     assert "few-occupations" not in codes_of(many)
@@ -299,7 +304,7 @@ def test_few_occupations_of_a_kind_or_none_are_said() -> None:
 @pytest.mark.parametrize("order", list(permutations(LABELS)))
 def test_labels_are_found_in_any_order_and_spelling(order: tuple[str, ...]) -> None:
     for spelled in (str.upper, str.title, lambda name: name[:1], lambda name: name.replace("ion", "ory")):
-        found, how = inference.order_of(Answering(_stereotyped, [spelled(name) for name in order]))
+        found, how = find_order(Answering(_stereotyped, [spelled(name) for name in order]))
         assert [order[at] for at in found] == list(LABELS)
         assert how == "by the labels"
 
@@ -321,7 +326,7 @@ def test_labels_are_found_in_any_order_and_spelling(order: tuple[str, ...]) -> N
     ],
 )
 def test_which_labels_are_of_inference(labels: tuple[str, ...], are: bool) -> None:
-    assert inference.is_inference(labels) is are
+    assert is_inference(labels) is are
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
@@ -332,33 +337,33 @@ def test_labels_that_say_nothing_are_found_by_plain_questions(order: tuple[int, 
         def probabilities(self, texts: Sequence[str | tuple[str, str]]) -> NDArray[np.float64]:
             return np.eye(3)[[order[truth[pair]] for pair in texts if not isinstance(pair, str)]]
 
-    found, how = inference.order_of(Silent(_stereotyped, ["LABEL_0", "LABEL_1", "LABEL_2"]))
+    found, how = find_order(Silent(_stereotyped, ["LABEL_0", "LABEL_1", "LABEL_2"]))
     assert found == order
     assert "plain questions" in how
 
 
 def test_the_embedded_model_answers_plain_questions() -> None:
     model = load_classifier("unmask-mini-nli")
-    by_name, _ = inference.order_of(model)  # type: ignore[arg-type]
+    by_name, _ = find_order(model)  # type: ignore[arg-type]
 
     class Nameless:
         labels = ("LABEL_0", "LABEL_1", "LABEL_2")
         probabilities = model.probabilities  # type: ignore[union-attr]
 
-    assert inference.order_of(Nameless())[0] == by_name
+    assert find_order(Nameless())[0] == by_name
 
 
 def test_labels_that_cannot_be_known_are_refused_or_given() -> None:
     dull = Answering(lambda *_: E, ["a", "b", "LABEL_2"])
     with pytest.raises(UnmaskError, match="give --labels, such as"):
-        inference.order_of(dull)
+        find_order(dull)
     given = ["contradiction", "neutral", "entailment"]
-    assert inference.order_of(dull, given) == ((2, 1, 0), "as given")
+    assert find_order(dull, given) == ((2, 1, 0), "as given")
     named = Answering(lambda *_: E, ["entailment", "neutral", "contradiction"])
-    assert inference.order_of(named, given) == ((2, 1, 0), "as given, against what the model's own labels say")
+    assert find_order(named, given) == ((2, 1, 0), "as given, against what the model's own labels say")
     for given, wrong in ((["entailment", "entailment", "neutral"], "each of"), (["yes", "no", "maybe"], "'yes'")):
         with pytest.raises(UnmaskError, match=wrong):
-            inference.order_of(dull, given)
+            find_order(dull, given)
     with pytest.raises(UnmaskError, match="two labels; inference needs"):
         unmask.audit(Answering(_stereotyped, ["entailment", "not_entailment"]), limit=2)
 
@@ -383,21 +388,21 @@ def test_equal_pairs_are_asked_once_and_strange_answers_are_refused() -> None:
     rows = probe.build("en", "sentences", words.occupations("en")[:70], words.people("en"), words.templates("en")[:2])
     asked = Answering(_stereotyped)
     twice = pd.concat([rows, rows], ignore_index=True)
-    scored = inference.score(twice, asked, (0, 1, 2), seed=0)
+    scored = inference_score(twice, asked, (0, 1, 2), seed=0)
     assert scored.distinct_inputs == len(rows)
     assert len(asked.asked) == len(rows) + 200  # and a sample again, for the noise
     assert (scored.items["prediction"][: len(rows)].tolist()) == scored.items["prediction"][len(rows) :].tolist()
     for answer in (np.array([np.nan, 0, 1]), np.array([0.9, 0.9, 0.9]), np.array([-1.0, 1, 1])):
         strange = Answering(partial(_always, answer))
         with pytest.raises(UnmaskError, match="no probabilities of three labels"):
-            inference.score(rows, strange, (0, 1, 2), seed=0)
+            inference_score(rows, strange, (0, 1, 2), seed=0)
 
 
 def test_probabilities_are_those_of_one_pair_at_a_time() -> None:
     model = load_classifier("unmask-mini-nli")
     rows = probe.build("en", "sentences", words.occupations("en")[18:70], words.people("en"), words.templates("en")[:1])
-    order, _ = inference.order_of(model)  # type: ignore[arg-type]
-    scored = inference.score(rows, model, order, seed=0)  # type: ignore[arg-type]
+    order, _ = find_order(model)  # type: ignore[arg-type]
+    scored = inference_score(rows, model, order, seed=0)  # type: ignore[arg-type]
     mine = scored.items[[f"p_{label}" for label in LABELS]].to_numpy(dtype=float)
     for at, pair in enumerate(zip(rows["premise"][:20], rows["hypothesis"][:20], strict=True)):
         alone = model.probabilities([pair])[0][list(order)]  # type: ignore[union-attr]
@@ -508,7 +513,7 @@ def test_an_audit_in_the_shell_and_its_items_analysed_again(tmp_path: Path) -> N
     second = unmask.analyse(tmp_path / "a").measurements[0].model_dump(mode="json")
     assert first["tests"] == second["tests"]
     assert first["groups"] == second["groups"]
-    assert first["inference"]["labels"] == "by the labels"
+    assert first["details"]["labels"] == "by the labels"
 
 
 def test_items_saved_as_csv_give_the_same(tmp_path: Path) -> None:
@@ -555,7 +560,7 @@ def test_recorded_answers_without_probabilities(tmp_path: Path) -> None:
     items.to_csv(tmp_path / "answers.csv", index=False)
     found = unmask.analyse(tmp_path / "answers.csv").measurements[0]
     assert found.name == "inference"
-    assert found.groups["NLI-CoAL"].mean == pytest.approx((18 / 30 + 13 / 30 + 1 / 3) / 3)
+    assert found.groups["NLI-CoAL"].value == pytest.approx((18 / 30 + 13 / 30 + 1 / 3) / 3)
     assert "stereotype, probabilities" not in found.tests
     assert {"control-missing", "one-pair-of-words"} <= {caveat.code for caveat in found.caveats}
     for column, value, said in (
@@ -621,8 +626,7 @@ def test_the_released_sets_are_the_published_protocol(data: Path, monkeypatch: p
     assert found.corpus == "nli-coal"
     assert not found.tests
     assert found.groups["NLI-CoAL"].interval is None
-    assert found.inference is not None
-    assert {one.name for one in found.inference.sets} == {"PS", "AS", "NS"}
+    assert {one.name for one in found.read_details(Inference).sets} == {"PS", "AS", "NS"}
 
 
 @pytest.mark.parametrize("language", words.LANGUAGES)
@@ -631,13 +635,13 @@ def test_a_few_sentences_of_the_released_sets_have_every_set(
 ) -> None:
     monkeypatch.setenv("UNMASK_DATA", str(data))
     for seed in range(5):
-        rows = pairs_of(language, "nli-coal", Settings(limit=2, seed=seed))
+        rows = build_pairs(InferenceOptions(limit=2), Context(language, "nli-coal", seed=seed))
         drawn = rows.groupby(rows["set"] == "NS")["template"].nunique()
         assert set(rows["set"]) == {"PS", "AS", "NS"}
         assert drawn.to_dict() == {False: 2, True: 2}
-    whole = pairs_of(language, "nli-coal", Settings())
+    whole = build_pairs(InferenceOptions(), Context(language, "nli-coal"))
     assert len(rows) < len(whole)
-    assert len(pairs_of(language, "nli-coal", Settings(limit=1000))) == len(whole)
+    assert len(build_pairs(InferenceOptions(limit=1000), Context(language, "nli-coal"))) == len(whole)
 
 
 def test_caveats_follow_what_was_asked() -> None:

@@ -11,7 +11,8 @@ import pytest
 import families
 import naive
 from unmask.errors import UnmaskError
-from unmask.measures.association import PROTOCOLS, score
+from unmask.measures.association.protocol import PROTOCOLS
+from unmask.measures.association.score import score
 from unmask.models import LiteralQuery, MaskQuery
 from unmask.probes.association import AssociationRow, build
 

@@ -23,7 +23,7 @@ from unmask.errors import UnmaskError
 from unmask.mitigations import corpus
 from unmask.models.sources import LoadOptions
 from unmask.report import html, terminal
-from unmask.results import Caveat, Measurement, Test
+from unmask.results import Caveat, Estimate, Measurement
 from unmask.results.storage import load
 from unmask.statistics.corrections import holm
 from unmask.studies.meta.others import OtherMeasure
@@ -126,8 +126,8 @@ def test_the_measure_of_the_page_leaves_an_audit_as_the_page_shows(audited: tupl
     assert result.configuration["measures"] == ["pronouns"]
     test = measurement.tests["stereotype"]
     assert test.interval
-    assert test.estimate
-    assert test.interval[0] < test.estimate < test.interval[1]
+    assert test.value
+    assert test.interval[0] < test.value < test.interval[1]
     assert test.p_adjusted == test.p_value
     page = (audit / "report.html").read_text(encoding="utf-8")
     text = seen(page)
@@ -395,12 +395,12 @@ def test_nothing_is_imported_that_is_not_asked_for(
 
 
 def _measurement(**changes: Any) -> Measurement:
-    from unmask.results import Group, Origin
+    from unmask.results import Estimate, Origin
 
-    test = Test(
+    test = Estimate(
         question="Is there anything?",
         n=12,
-        estimate=0.5,
+        value=0.5,
         interval=(0.2, 0.8),
         statistic=2.0,
         statistic_name="t",
@@ -415,7 +415,7 @@ def _measurement(**changes: Any) -> Measurement:
         "corpus": "words",
         "headline": "There is.",
         "items": 12,
-        "groups": {"all": Group(labels={}, n=12, mean=0.5, unit="share")},
+        "groups": {"all": Estimate(labels={}, n=12, value=0.5, unit="share")},
         "tests": {"main": test, "other": test.model_copy(update={"interval": (-0.1, 1.1), "p_adjusted": 0.2})},
         "caveats": [Caveat(code="few", text="Few items.")],
         "plugin": Origin(package="their-package", version="1.0", about="What is there.", citation="Them (2020)"),
@@ -447,7 +447,7 @@ def test_a_report_of_theirs_has_every_figure() -> None:
 
 
 def test_a_report_of_theirs_does_without_numbers() -> None:
-    nothing = Test(question="?", n=0, estimate=None, interval=None, statistic=None, statistic_name="", p_value=None)
+    nothing = Estimate(question="?", n=0, value=None, interval=None, statistic=None, statistic_name="", p_value=None)
     page, shown = _page(_measurement(tests={"main": nothing}, groups={}, caveats=[], headline=""))
     assert_plots_are_described(page, 0)
     assert "No finding." in shown
@@ -487,7 +487,7 @@ def test_a_measure_of_another_package_is_meta_evaluated(model_folder: Folder, mo
     ]
     audit = unmask.audit(model, measures=["pronouns"], seed=3)
     found = OtherMeasure("pronouns").scores(model, 3, LoadOptions())
-    assert found.figures == {name: test.estimate for name, test in audit.measurements[0].tests.items()}
+    assert found.figures == {name: test.value for name, test in audit.measurements[0].tests.items()}
     assert len(found.items) == len(audit.items["pronouns"])
     before = todo.scored[0].inputs()
     monkeypatch.setattr(plugins.Plugin, "source", "extras 2.0")

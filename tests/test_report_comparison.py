@@ -13,19 +13,10 @@ import pytest
 
 from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium, seen
 from unmask import analyse, compare
+from unmask.measures.association.details import AssociationChanges, HypothesisChange, ProfessionChange, TableRow
 from unmask.report.comparison import RULES, render
 from unmask.report.terminal import comparison_text
-from unmask.results.comparison import (
-    Change,
-    Comparison,
-    ComparisonResult,
-    Figure,
-    HypothesisChange,
-    ProfessionChange,
-    Side,
-    TableRow,
-    Usefulness,
-)
+from unmask.results.comparison import Change, Comparison, ComparisonResult, Figure, Side, Usefulness
 from unmask.results.numbers import number
 from unmask.results.record import Interval
 from unmask.results.schema import Caveat, ModelInfo
@@ -83,6 +74,18 @@ def _table() -> list[TableRow]:
     return [TableRow(group=kind, n=900, **given) for kind in GROUPS]
 
 
+def _details(professions: list[ProfessionChange]) -> dict[str, Any]:
+    hypothesis = HypothesisChange(
+        name="H1",
+        statement="Female (male) person words are positively associated with female (male) professions.",
+        before="supported",
+        after="partly supported",
+        evidence_before="female persons with female professions: 0.55",
+        evidence_after="female persons with female professions: 0.21",
+    )
+    return AssociationChanges(table=_table(), professions=professions, hypotheses=[hypothesis]).model_dump()
+
+
 def _comparison(after: str = AFTER, **changes: Any) -> Comparison:
     given: dict[str, Any] = {"name": "association", "language": "en", "corpus": "bec-pro", "protocol": "sound"}
     given |= {"before": BEFORE, "after": after, "verdict": "improved", "items": 5400, "unpaired": 12}
@@ -92,17 +95,7 @@ def _comparison(after: str = AFTER, **changes: Any) -> Comparison:
         " women's share of the workforce less closely (r was 0.67, now 0.21)."
     )
     given["cost"] = "The loss on masked words rose by 0.041 nats a piece (95 % interval 0.021 to 0.061)."
-    given |= {"changes": _changes(), "table": _table(), "professions": _professions()}
-    given["hypotheses"] = [
-        HypothesisChange(
-            name="H1",
-            statement="Female (male) person words are positively associated with female (male) professions.",
-            before="supported",
-            after="partly supported",
-            evidence_before="female persons with female professions: 0.55",
-            evidence_after="female persons with female professions: 0.21",
-        )
-    ]
+    given |= {"changes": _changes(), "details": _details(_professions())}
     given["caveats"] = [Caveat(code="template-sentences", text="The sentences are made from templates.")]
     return Comparison(**(given | changes))
 
@@ -115,7 +108,7 @@ def _published() -> Comparison:
         for name, one in _changes(p=1e-40).items()
         if one.labels["contrast"] == "difference"
     }
-    return _comparison(protocol="published", changes=changes, professions=_professions(2))
+    return _comparison(protocol="published", changes=changes, details=_details(_professions(2)))
 
 
 def _useful(after: str = AFTER) -> list[Usefulness]:
@@ -157,9 +150,9 @@ def _result(*comparisons: Comparison, **changes: Any) -> ComparisonResult:
 
 def _two() -> ComparisonResult:
     """One that improved, with 60 professions in a group, and one that overshot."""
-    given: dict[str, Any] = {"changes": _changes(-0.6, verdict="overshot"), "professions": []}
+    given: dict[str, Any] = {"changes": _changes(-0.6, verdict="overshot"), "details": _details([])}
     over = _comparison(OTHER, verdict="overshot", headline="It reversed.", **given)
-    return _result(_comparison(professions=_professions(60)), over)
+    return _result(_comparison(details=_details(_professions(60))), over)
 
 
 @cache
@@ -202,7 +195,7 @@ def test_every_section_is_there() -> None:
 
 @pytest.mark.parametrize("verdict", ["improved", "no reliable change", "overshot", "worse"])
 def test_a_verdict_is_a_word_and_a_colour(verdict: str) -> None:
-    result = _result(_comparison(verdict=verdict, professions=[], changes={}))
+    result = _result(_comparison(verdict=verdict, details=_details([]), changes={}))
     page = render(result)
     banner = _part(page, '<div class="banner', "</div>")
     assert banner.startswith(f'<div class="banner {verdict.split()[0]}">')
@@ -262,7 +255,7 @@ def test_the_proof_is_the_record_and_the_weights() -> None:
     assert f"Made from {BEFORE} by cds. Weights before aaa1aaa1aaa1 , after bbb2bbb2bbb2" in page
     assert "Nothing records that the one was made from the other. Weights before aaa1aaa1aaa1 , after ccc3" in page
     nameless = _side(BEFORE, "").model_copy(update={"model": ModelInfo(name="scores.tsv", architecture="recorded")})
-    unknown = _result(_comparison(OTHER, professions=[], changes={}), before=nameless)
+    unknown = _result(_comparison(OTHER, details=_details([]), changes={}), before=nameless)
     assert "weights of both models are not known" in seen(render(unknown))
 
 
@@ -278,7 +271,7 @@ def test_bars_are_sorted_by_the_size_of_the_change() -> None:
 def test_bars_of_nothing_but_zeros_are_drawn() -> None:
     still = dict.fromkeys(("female_before", "female_after", "male_before", "male_after", "change"), 0.0)
     flat = [one.model_copy(update=still) for one in _professions(1)[:1]]
-    assert ">male job 0</text>" in render(_result(_comparison(professions=flat, changes={})))
+    assert ">male job 0</text>" in render(_result(_comparison(details=_details(flat), changes={})))
 
 
 def test_of_a_long_list_the_largest_changes_are_shown() -> None:
@@ -307,7 +300,7 @@ def test_published_shows_what_there_is() -> None:
 
 def test_what_grammar_drowns_is_not_read_as_a_verdict() -> None:
     agreement = Caveat(code="grammatical-agreement", text="Agreement drowns it.")
-    given: dict[str, Any] = {"language": "de", "professions": [], "changes": {}}
+    given: dict[str, Any] = {"language": "de", "details": _details([]), "changes": {}}
     drowned = _comparison(verdict="no reliable change", headline="Not bias.", caveats=[agreement], **given)
     result = _result(drowned, _comparison(corpus="agreement-free", headline="This is it.", **given))
     page = seen(render(result))
@@ -321,7 +314,7 @@ def test_figures_that_could_not_be_had_are_dashes() -> None:
     gone = dict.fromkeys(("before", "after", "change", "interval", "before_interval", "after_interval", "statistic"))
     gone |= dict.fromkeys(("p_value", "p_adjusted", "p_sign_flip", "df", "effect_size", "effect_size_interval"))
     changes = {name: one.model_copy(update=gone | {"verdict": None}) for name, one in _changes().items()}
-    empty = _comparison(changes=changes, professions=[], table=[], hypotheses=[], caveats=[], headline="", cost="")
+    empty = _comparison(changes=changes, details={}, caveats=[], headline="", cost="")
     result = _result(empty, usefulness=[], caveats=[])
     page = render(result)
     assert "<svg" not in page
@@ -357,13 +350,15 @@ def _hostile() -> ComparisonResult:
         headline=EVIL,
         cost=EVIL,
         changes={EVIL: _change(labels, 1, 2, 0.2, question=EVIL, statistic_name=EVIL, effect_size_name=EVIL)},
-        table=[_table()[0].model_copy(update={"group": EVIL})],
-        professions=[one.model_copy(update={"profession": EVIL, "group": EVIL}) for one in _professions(2)],
-        hypotheses=[
-            HypothesisChange(
-                name=EVIL, statement=EVIL, before=EVIL, after=EVIL, evidence_before=EVIL, evidence_after=EVIL
-            )
-        ],
+        details=AssociationChanges(
+            table=[_table()[0].model_copy(update={"group": EVIL})],
+            professions=[one.model_copy(update={"profession": EVIL, "group": EVIL}) for one in _professions(2)],
+            hypotheses=[
+                HypothesisChange(
+                    name=EVIL, statement=EVIL, before=EVIL, after=EVIL, evidence_before=EVIL, evidence_after=EVIL
+                )
+            ],
+        ).model_dump(),
         caveats=[Caveat(code=EVIL, text=EVIL)],
     )
     side = _side(EVIL, EVIL, mitigation=EVIL).model_copy(update={"lineage": EVIL, "audit": EVIL, "created": EVIL})

@@ -11,7 +11,8 @@ import pytest
 
 from pages import EVIL, assert_loads_nothing, assert_plots_are_described, seen
 from test_report_html import _audit
-from unmask.measures.crows_pairs import PROTOCOLS, interpret
+from unmask.measures.crows_pairs.protocol import PROTOCOLS
+from unmask.measures.registry import get_measure
 from unmask.report import crows_pairs, crows_pairs_plots, terminal
 from unmask.report.html import render
 from unmask.results import Measurement
@@ -43,7 +44,7 @@ def _measured(items: pd.DataFrame, protocol: str = "sound") -> Measurement:
     found = PROTOCOLS[protocol].analyse(items, 1)
     tests = {name: test.model_copy(update={"p_adjusted": test.p_value}) for name, test in found.tests.items()}
     update = {"tests": tests, "noise_floor": 2.5e-6, "distinct_inputs": 97, "data_hash": "d47a"}
-    return interpret(found.model_copy(update=update))
+    return get_measure("crows-pairs").interpret(found.model_copy(update=update))
 
 
 def _page(measurement: Measurement, items: pd.DataFrame | None = None) -> str:
@@ -68,7 +69,7 @@ def test_every_section_and_the_result_s_own_numbers() -> None:
     ):
         assert heading in text, heading
     share = measurement.groups["all pairs"]
-    assert share.mean == pytest.approx(29.5 / 40)
+    assert share.value == pytest.approx(29.5 / 40)
     assert share.interval
     bounds = f"{100 * share.interval[0]:.1f} to {100 * share.interval[1]:.1f} %"
     assert f"Stereotypical sentence likelier 73.8 % 95 % interval {bounds}, p" in text
@@ -113,7 +114,7 @@ def test_extremes_are_the_largest_of_each_side() -> None:
 )
 def test_size_and_certainty_are_two_things(estimate: float, p: float | None, said: str) -> None:
     test = _measured(_pairs()).tests["stereotype"]
-    assert crows_pairs.verdict(test.model_copy(update={"estimate": estimate, "p_value": p, "p_adjusted": p})) == said
+    assert crows_pairs.verdict(test.model_copy(update={"value": estimate, "p_value": p, "p_adjusted": p})) == said
     assert crows_pairs.verdict(None) == "not tested"
 
 

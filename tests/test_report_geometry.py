@@ -1,40 +1,34 @@
-"""The report of geometry: the result's own numbers, a map that shows its words, nothing injected by one."""
+"""The report of geometry: the numbers of the result, and a map that shows its words."""
 
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Sequence
 from html import unescape
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-import test_report_crows_pairs
-from pages import (
-    EVIL,
-    assert_a_browser_shows,
-    assert_loads_nothing,
-    assert_plots_are_described,
-    needs_chromium,
-    seen,
-)
-from test_report_html import _audit
-from unmask.measures.geometry import PROTOCOLS, interpret
+from report_blocks import find_table, key_figures, lines, of_type, sections, table_rows
 from unmask.measures.geometry.associations import Associations
-from unmask.measures.geometry.protocol import Run
+from unmask.measures.geometry.details import Geometry, Neighbourhood, Reference, WordTest
+from unmask.measures.geometry.interpret import interpret
+from unmask.measures.geometry.protocol import PROTOCOLS, Run
+from unmask.measures.geometry.report import blocks, facts, method, select_mapped
+from unmask.measures.geometry.report_word_tests import SPACES, TESTS
 from unmask.measures.geometry.space import Space, make
-from unmask.report import geometry_marks, geometry_plots, geometry_professions, geometry_strips, terminal
+from unmask.report import geometry_marks, geometry_plots, geometry_professions, geometry_strips
+from unmask.report.blocks import Block, Figure, Legend, Table, Text
 from unmask.report.drawing import FEMALE, MALE
-from unmask.report.geometry_map import MAP_HEIGHT, MAP_WIDTH, mapped, word_map
+from unmask.report.geometry_map import MAP_HEIGHT, MAP_WIDTH, word_map
 from unmask.report.geometry_marks import Mark
 from unmask.report.geometry_professions import HEIGHT, WIDTH, professions_plot
-from unmask.report.html import render
+from unmask.report.geometry_strips import Strip
 from unmask.report.pages import p as p_shown
-from unmask.results import Caveat, Measurement, Neighbourhood, Reference, Test, WordTest
+from unmask.report.pages import signed
+from unmask.results import Estimate, Measurement
 from unmask.results.numbers import interval, number
 
 WORDS, SIZE, PROFESSIONS = 260, 12, 30
@@ -53,12 +47,12 @@ def _space(*names: str) -> Space:
     return make(words, matrix, male, female, missing=["absentee", "truant"], **given)
 
 
-def _association(name: str, d: float, p: float) -> Test:
-    return Test(
+def _association(name: str, d: float, p: float) -> Estimate:
+    return Estimate(
         labels={"contrast": "association", "test": name},
         question="Do male names go with career?",
         n=16,
-        estimate=d,
+        value=d,
         interval=(d - 0.5, d + 0.25),
         statistic=0.3,
         statistic_name="sum of associations",
@@ -90,8 +84,8 @@ def measured() -> tuple[Measurement, pd.DataFrame]:
 
 
 @pytest.fixture(scope="module")
-def page(measured: tuple[Measurement, pd.DataFrame]) -> str:
-    return _page(*measured)
+def report(measured: tuple[Measurement, pd.DataFrame]) -> list[Block]:
+    return blocks(*measured)
 
 
 @pytest.fixture(scope="module")
@@ -99,25 +93,14 @@ def published() -> tuple[Measurement, pd.DataFrame]:
     return _measured("published")
 
 
-def _page(measurement: Measurement, items: pd.DataFrame | None = None) -> str:
-    return render(_audit(measurement), {} if items is None else {"geometry": items})
-
-
 def _with(measurement: Measurement, **changes: Any) -> Measurement:
     """The measurement with another geometry."""
-    assert measurement.geometry
-    return measurement.model_copy(update={"geometry": measurement.geometry.model_copy(update=changes)})
+    details = measurement.read_details(Geometry).model_copy(update=changes)
+    return measurement.model_copy(update={"details": details.model_dump()})
 
 
-def _bare(measurement: Measurement) -> Measurement:
-    """Without what takes time to draw."""
-    return _with(measurement, scan=[], professions=[], most_male=[], most_female=[])
-
-
-def _cards(page: str) -> str:
-    found = re.search(r'<ul class="cards.*?</ul>', page, re.S)
-    assert found
-    return seen(found.group())
+def _plain(text: str) -> str:
+    return text.replace(NO_BREAK, " ")
 
 
 def _circles(drawn: str) -> list[tuple[float, float, str]]:
@@ -125,160 +108,203 @@ def _circles(drawn: str) -> list[tuple[float, float, str]]:
     return [(float(x), float(y), unescape(name)) for x, y, name in found]
 
 
-# The page
+# The blocks
 
 
-def test_every_section_is_there(measured: tuple[Measurement, pd.DataFrame], page: str) -> None:
-    text = seen(page)
-    for heading in (
-        "Geometry: the words of the file, English",
-        "Gender beside other contrasts",
-        "A map of the most biased words",
+def test_every_section_is_there(measured: tuple[Measurement, pd.DataFrame], report: list[Block]) -> None:
+    assert sections(report) == [
+        "Gender compared with unrelated contrasts",
+        "Map of the most biased words",
         "Professions and the words around them",
         "More than two clusters",
         "Association tests",
-        "Before you rely on this",
         "Words and vectors",
-        "All tests",
-        "Method",
-        "Provenance",
-    ):
-        assert heading in text, heading
+    ]
+    shown = " ".join(lines(report))
     for fact in (
         "Vectors: made up; 12 dimensions.",
-        "7 words were not asked about (mean a gender: 3; have digits: 4).",
-        "Without a vector (2): absentee, truant .",
-        "with 5 contrasts it cannot be below 0.167",
-        "d47a",
+        "7 words were left out (mean a gender: 3; have digits: 4).",
+        "Without a vector (2): absentee, truant.",
+        "with 5 unrelated contrasts it cannot be below 0.167",
     ):
-        assert fact in text, fact
-    assert all(caveat.text in text for caveat in measured[0].caveats)
-    assert_loads_nothing(page)
-    assert_plots_are_described(page, 7)
+        assert fact in shown, fact
+    assert dict(facts(measured[0])) == {
+        "words": "260",
+        "vectors": "made up",
+        "gender direction": "he − she",
+        "dimensions": "12",
+        "without a vector": "2",
+        "noise floor": "not measured",
+    }
+    figures = of_type(report, Figure)
+    assert len(figures) == 7
+    assert all(figure.draw().startswith("<svg") and figure.description for figure in figures)
 
 
-def test_numbers_are_those_of_the_result(measured: tuple[Measurement, pd.DataFrame], page: str) -> None:
-    measurement, items = measured
-    assert measurement.geometry
-    cards, text = _cards(page), seen(page)
-    stereotype = measurement.tests["stereotype"]
-    assert f"r = {number(stereotype.estimate)} 95 % interval {interval(stereotype.interval)}" in cards
-    assert "d = 1.25 95 % interval [0.75, 1.50], p = 0.001 clear, as stereotypes have it WEAT 6, the strongest" in cards
-    for one in measurement.geometry.tests:
-        assert one.value is not None
-        assert one.reference
-        name = geometry_strips.NAMES[one.name]
-        if one.name == "clustering":
-            assert one.interval is None, "all words make the clusters together"
-            assert f"{name[0].upper()}{name[1:]} {one.n} {100 * one.value:.1f} %" in text
-            continue
-        assert one.interval
-        if one.name == "neighbours":
-            value, mean = (number(each) for each in (one.value, one.reference.mean))
-            bounds, others = (
-                f"{number(low)} to {number(high)}"
-                for low, high in (one.interval, (one.reference.low, one.reference.high))
+def test_key_figures_are_the_numbers_of_the_result(
+    measured: tuple[Measurement, pd.DataFrame], report: list[Block]
+) -> None:
+    figures, stereotype = key_figures(report), measured[0].tests["stereotype"]
+    figure = figures["Stereotype of professions"]
+    assert figure.value == f"r = {number(stereotype.value)}"
+    assert _plain(figure.certainty).startswith(f"95 % interval {interval(stereotype.interval)}, p ")
+    strongest = figures["Strongest association"]
+    assert (strongest.value, _plain(strongest.certainty)) == ("d = 1.25", "95 % interval [0.75, 1.50], p = 0.001")
+    assert strongest.verdict == "clear, follows stereotypes"
+    assert strongest.explanation.startswith("WEAT 6, the strongest of 2. Do male names go with career?")
+    clusters = measured[0].read_details(Geometry).test("clustering", removed=True)
+    assert clusters
+    assert clusters.value is not None
+    assert _plain(figures["Clusters, direction removed"].value) == f"{100 * clusters.value:.1f} %"
+
+
+def test_word_tests_are_beside_unrelated_contrasts(
+    measured: tuple[Measurement, pd.DataFrame], report: list[Block]
+) -> None:
+    measurement = measured[0]
+    geometry = measurement.read_details(Geometry)
+    tables = {
+        removed: table_rows(find_table(report, f"Word tests, {SPACES[removed].lower()}")) for removed in (False, True)
+    }
+    assert sum(len(rows) for rows in tables.values()) == len(geometry.tests) == 8
+    for test in geometry.tests:
+        assert test.value is not None
+        assert test.reference
+        bounds = (test.reference.low, test.reference.high)
+        if test.name == "neighbours":
+            value, mean = number(test.value), number(test.reference.mean)
+            interval_shown, others = (
+                " to ".join(map(number, ends)) if ends else "–" for ends in (test.interval, bounds)
             )
         else:
-            value, mean = (f"{100 * each:.1f} %" for each in (one.value, one.reference.mean))
-            bounds, others = (
-                f"{100 * low:.1f} to {100 * high:.1f} %"
-                for low, high in (one.interval, (one.reference.low, one.reference.high))
+            value, mean = (f"{100 * each:.1f} %" for each in (test.value, test.reference.mean))
+            interval_shown, others = (
+                f"{100 * ends[0]:.1f} to {100 * ends[1]:.1f} %" if ends else "–" for ends in (test.interval, bounds)
             )
-        assert f"{name[0].upper()}{name[1:]} {one.n} {value} {bounds}" in text
-        assert f"{mean} {others} {one.reference.p_value:.3f}" in text
-    for scanned in measurement.geometry.scan[:3]:
-        shares = f"{100 * scanned.accuracy:.1f} % {100 * scanned.chance_high:.1f} %"
-        assert f"{scanned.clusters} {shares} {number(scanned.v_measure)} {p_shown(scanned.p_chance)}" in text
-    for near in measurement.geometry.professions:
-        assert f"{near.profession} {'+' if near.bias > 0 else ''}{number(near.bias, 3)} {100 * near.male:.0f} %" in text
-    for side, words in (("male", measurement.geometry.most_male), ("female", measurement.geometry.most_female)):
-        assert f"Most {side} {words[0].word}" in text
+        assert (test.interval is None) == (test.name == "clustering"), "all words form the clusters together"
+        row = tables[test.removed][TESTS[test.name]]
+        assert row[:3] == [str(test.n), value, interval_shown]
+        assert row[4:6] == [f"{mean} {others}", p_shown(test.reference.p_value)]
+        assert row[6:] == ([p_shown(measurement.tests[test.name].p_adjusted)] if test.removed else [])
+
+
+def test_tables_have_the_numbers_of_the_result(measured: tuple[Measurement, pd.DataFrame], report: list[Block]) -> None:
+    measurement, items = measured
+    geometry = measurement.read_details(Geometry)
+    counts = table_rows(find_table(report, "Words sorted correctly"))
+    for scanned in geometry.scan:
+        start = 4 if scanned.removed else 0
+        shares = [f"{100 * share:.1f} %" for share in (scanned.accuracy, scanned.chance_high)]
+        expected = [*shares, number(scanned.v_measure), p_shown(scanned.p_chance)]
+        assert counts[str(scanned.clusters)][start : start + 4] == expected
+    professions = find_table(report, f"All {len(geometry.professions)} professions")
+    assert professions.folded
+    for near, row in zip(geometry.professions, professions.rows, strict=True):
+        shown = [row[0].text, row[1].text, _plain(row[2].text)]
+        assert shown == [near.profession, signed(near.bias, 3), f"{100 * near.male:.0f} %"]
+    words = find_table(report, "Most biased words")
+    assert [cell.text for cell in words.rows[0]] == [
+        "1",
+        geometry.most_male[0].word,
+        signed(geometry.most_male[0].bias, 3),
+        geometry.most_female[0].word,
+        signed(geometry.most_female[0].bias, 3),
+    ]
+    assert len(words.rows) == len(geometry.most_male)
+    assert table_rows(find_table(report, "Association tests")) == {
+        "WEAT 6": ["16", "1.25 [0.75, 1.50]", "0.001", "0.001"],
+        "WEAT 7": ["16", "−0.50 [−1.00, −0.25]", "0.400", "0.400"],
+    }
     drawn = items[np.isfinite(items["x"])]
     astray = (drawn["side"] != drawn["cluster"]).sum()
-    assert f"in the cluster of the other side ({astray} of {len(drawn)})" in text
+    entries = [text for legend in of_type(report, Legend) for _, text in legend.entries]
+    assert f"in the cluster of the other side ({astray} of {len(drawn)})" in entries
+
+
+def test_the_terminal_gets_tests_associations_and_words(report: list[Block]) -> None:
+    shown = {table.title: table for table in of_type(report, Table) if table.terminal}
+    assert list(shown) == [
+        "Word tests, original",
+        "Word tests, gender direction removed",
+        "Most biased words",
+        "Association tests",
+    ]
+    assert [column.title for column in shown["Word tests, original"].columns if column.narrow] == [
+        "Test",
+        "n",
+        "Gender",
+        "Unrelated contrasts",
+        "p",
+    ]
+    assert shown["Most biased words"].terminal_rows == 6
+    texts = [line for text in of_type(report, Text) if text.terminal for line in text.lines]
+    assert "Vectors: made up; 12 dimensions." in texts
+    assert not [line for line in texts if "absentee" in line]
 
 
 @pytest.mark.parametrize(
-    ("p", "adjusted", "said"),
+    ("p", "adjusted", "verdict"),
     [
-        (0.01, 0.04, "more than other contrasts"),
-        (0.01, 0.2, "more than most contrasts, but not clear"),
-        (0.3, 1.0, "no more than other contrasts"),
-        (None, None, "nothing to compare with"),
+        (0.01, 0.04, "more than unrelated contrasts"),
+        (0.01, 0.2, "more than most unrelated contrasts, but not clear"),
+        (0.3, 1.0, "no more than unrelated contrasts"),
+        (None, None, "not compared"),
     ],
 )
-def test_a_value_is_judged_by_other_contrasts(
-    measured: tuple[Measurement, pd.DataFrame], p: float | None, adjusted: float | None, said: str
+def test_a_value_is_judged_by_unrelated_contrasts(
+    measured: tuple[Measurement, pd.DataFrame], p: float | None, adjusted: float | None, verdict: str
 ) -> None:
     reference = None if p is None else Reference(contrasts=99, mean=0.7, low=0.6, high=0.8, p_value=p)
-    one = WordTest(name="clustering", words="own", removed=True, n=40, value=0.9, reference=reference)
+    word_test = WordTest(name="clustering", words="own", removed=True, n=40, value=0.9, reference=reference)
     test = measured[0].tests["clustering"].model_copy(update={"p_adjusted": adjusted})
-    measurement = _with(_bare(measured[0]), tests=[one]).model_copy(update={"tests": {"clustering": test}})
-    text = _cards(_page(measurement))
-    assert f"{said} How many of the 40 most biased words" in text
-    assert ("other contrasts 70.0 % (60.0 to 80.0 %)" in text) == (p is not None)
+    measurement = _with(measured[0], tests=[word_test]).model_copy(update={"tests": {"clustering": test}})
+    (figure,) = key_figures(blocks(measurement, None)).values()
+    assert figure.verdict == verdict
+    assert "40 most biased words" in figure.explanation
+    compared = f"unrelated contrasts 70.0 % (60.0 to 80.0 %), p = {p:.3f}" if p else "no unrelated contrasts"
+    assert _plain(figure.certainty) == compared
 
 
 def test_without_contrasts_it_says_so_and_draws_none(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    measurement = measured[0]
-    assert measurement.geometry
-    alone = [one.model_copy(update={"reference": None}) for one in measurement.geometry.tests]
-    page = _page(_with(_bare(measurement), tests=alone))
-    assert "was not compared with other contrasts" in seen(page)
-    assert_plots_are_described(page, 1)  # the associations
+    tests = measured[0].read_details(Geometry).tests
+    alone = [test.model_copy(update={"reference": None}) for test in tests]
+    report = blocks(_with(measured[0], tests=alone), None)
+    assert any("no unrelated contrasts to compare with" in line for line in lines(report))
+    assert not [figure for figure in of_type(report, Figure) if "Strip plot" in figure.description]
+    assert table_rows(find_table(report, "Word tests, original"))["Linear probe"][4:] == ["–", "–"]
 
 
 def test_recorded_items_may_lack_the_map(measured: tuple[Measurement, pd.DataFrame]) -> None:
     items = measured[1].drop(columns=["x", "y"])
     measurement = _interpreted(PROTOCOLS["sound"].analyse(items, 1))
-    text = seen(_page(measurement, items))
-    assert "The places of words were not kept with this result." in text
-    assert "Most male word0" in text
-    assert "Strongest association" not in text
-    assert "None" not in text
-    assert "nan" not in text.split()
-    assert "No finding: there are too few words" in seen(
-        _page(interpret(_with(_bare(measurement), tests=[]).model_copy(update={"tests": {}})))
-    )
+    report = blocks(measurement, items)
+    assert "This result was stored without the positions of the words." in lines(report)
+    assert find_table(report, "Most biased words").rows[0][1].text == "word0"
+    assert "Strongest association" not in key_figures(report)
+    assert "Association tests" not in sections(report)
+    nothing = interpret(_with(measurement, tests=[]).model_copy(update={"tests": {}}))
+    assert nothing.headline == "No finding: there are too few words with vectors."
+    assert key_figures(blocks(nothing, None)) == {}
 
 
 def test_published_has_three_numbers_and_no_more(published: tuple[Measurement, pd.DataFrame]) -> None:
     measurement, items = published
-    page = _page(measurement, items)
-    text, cards = seen(page), _cards(page)
-    assert measurement.geometry
+    report = blocks(measurement, items)
+    geometry = measurement.read_details(Geometry)
+    figures = key_figures(report)
+    assert list(figures) == ["K-means accuracy", "Correlation of professions", "Classification accuracy"]
     for name, title in (("clustering", "K-means accuracy"), ("classification", "Classification accuracy")):
-        one = measurement.geometry.test(name)
-        assert one
-        assert one.value is not None
-        assert f"{title} {100 * one.value:.1f} % {one.n} words, no interval" in cards
-    assert "Correlation of professions" in cards
-    assert "clusters are compared with labels as they are numbered" in text
-    assert "The published protocol has no tests and no intervals." in text
-    assert "Gender beside other contrasts" not in text
-    assert "Holm" not in text
-    assert_plots_are_described(page, 2)
-    shown = terminal.text(_audit(measurement), 80)
-    assert "two clusters" in shown
-    assert "other contrasts" not in shown
-
-
-def test_the_terminal_has_the_tests_and_fits(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    measurement = measured[0]
-    shown = terminal.text(_audit(measurement), 80)
-    assert max(len(line) for line in shown.splitlines()) <= 80
-    lines = [" ".join(line.split()) for line in shown.splitlines()]
-    assert measurement.geometry
-    for removed in (False, True):
-        one = measurement.geometry.test("probe", removed=removed)
-        assert one
-        assert one.reference
-        start = f"linear probe {one.n} {100 * (one.value or 0):.1f} % {100 * one.reference.mean:.1f} % ("
-        assert any(line.startswith(start) and line.endswith(f"{one.reference.p_value:.3f}") for line in lines)
-    assert "WEAT 7 d −0.50 [−1.00, −0.25] 0.400" in lines
-    assert "260 words; 12 dimensions; 7 not asked about; 2 without a vector." in lines
-    assert any(line.startswith("Most male: word0 +") for line in lines)
+        test, figure = geometry.test(name), figures[title]
+        assert test
+        assert test.value is not None
+        assert _plain(figure.value) == f"{100 * test.value:.1f} %"
+        assert (figure.certainty, figure.verdict) == (f"{test.n} words, no interval", "not compared")
+    assert "Gender compared with unrelated contrasts" not in sections(report)
+    assert len(of_type(report, Figure)) == 2
+    explained = " ".join(lines(method([measurement])))
+    assert "clusters are compared with labels by their number" in explained
+    assert "Holm" not in explained
+    assert "Holm" in " ".join(lines(method([measurement.model_copy(update={"protocol": "sound"})])))
 
 
 # The map
@@ -331,12 +357,12 @@ def test_a_map_of_a_thousand_words_stays_small() -> None:
 def test_only_words_of_the_measurement_are_on_its_map(measured: tuple[Measurement, pd.DataFrame]) -> None:
     measurement, items = measured
     others = [items.assign(corpus="nouns"), items.assign(words="the model before")]
-    found = mapped(pd.concat([*others, items]), measurement)
+    found = select_mapped(pd.concat([*others, items]), measurement)
     assert found is not None
     assert len(found) == items["x"].notna().sum()
-    assert mapped(others[0], measurement) is None
-    assert mapped(others[1], measurement, "the model before") is not None
-    assert mapped(None, measurement) is None
+    assert select_mapped(others[0], measurement) is None
+    assert select_mapped(others[1], measurement, "the model before") is not None
+    assert select_mapped(None, measurement) is None
 
 
 # Marks and plots
@@ -389,83 +415,15 @@ def test_professions_stand_by_bias_and_neighbours() -> None:
 
 
 def test_a_strip_has_gender_among_the_others() -> None:
-    reference = Reference(contrasts=3, mean=0.75, low=0.6, high=0.9, p_value=0.5, values=[0.5, 0.75, 1.0])
-    near = WordTest(name="neighbours", words="own", removed=False, n=30, value=0.5, reference=None)
-    one = WordTest(name="clustering", words="own", removed=False, n=40, value=0.75, reference=reference)
-    scale = geometry_strips.shares_scale([one, near])
-    assert scale == pytest.approx((0.49, 1))
-    drawn = geometry_strips.strips([one, near], (0.5, 1.0))
+    rows = [Strip("Two clusters", 0.75, [0.5, 0.75, 1.0], 0.75), Strip("Neighbours, r", 0.5, correlation=True)]
+    assert geometry_strips.shares_scale(rows) == pytest.approx((0.49, 1))
+    drawn = geometry_strips.strips(rows, (0.5, 1.0))
     across = [float(x) for x in re.findall(r'<circle cx="([\d.]+)"', drawn)]
     assert across == pytest.approx([0, 150, 300])
     diamonds = re.findall(r'<path d="M([\d.]+) .*?<title>(.*?)</title>', drawn)
     assert diamonds == [("150.0", f"gender: 75.0{NO_BREAK}%"), ("225.0", "gender: 0.50")]
-    assert geometry_strips.strips([one.model_copy(update={"value": None})], scale) == ""
+    assert geometry_strips.strips([], (0.5, 1.0)) == ""
 
 
 def test_nothing_to_draw_is_no_plot() -> None:
     assert geometry_plots.scan([]) == geometry_plots.ranges([]) == ""
-
-
-# Words from outside
-
-
-def test_hostile_words_are_escaped_everywhere() -> None:
-    measurement, items = _measured(names=[EVIL])
-    assert measurement.geometry
-    tests = measurement.tests | {EVIL: _association(EVIL, 0.5, 0.01).model_copy(update={"question": EVIL})}
-    hostile = _with(measurement, missing=[EVIL], left_out={EVIL: 1}, vectors=EVIL, direction=EVIL).model_copy(
-        update={"tests": tests, "headline": EVIL, "corpus": EVIL, "caveats": [Caveat(code="x", text=EVIL)]}
-    )
-    page = _page(hostile, items.assign(corpus=EVIL))
-    assert_loads_nothing(page)
-    assert EVIL not in page
-    assert page.count("&lt;script&gt;") > 10
-    assert measurement.geometry.professions[0].profession == EVIL
-    assert any(name.startswith("<script>") for _, _, name in _circles(page))
-    assert EVIL.replace(" ", "") in re.sub(r"\s|│", "", terminal.text(_audit(hostile), 80))
-
-
-@pytest.fixture(scope="module")
-def both(measured: tuple[Measurement, pd.DataFrame]) -> str:
-    """A page with CrowS-Pairs on it, too."""
-    measurement, items = measured
-    pairs = test_report_crows_pairs._pairs()
-    others = test_report_crows_pairs._measured(pairs)
-    return render(_audit(measurement, others), {"geometry": items, "crows-pairs": pairs})
-
-
-def test_two_measures_stand_beside_each_other(both: str) -> None:
-    text = seen(both)
-    titles = ("In short", "Geometry: the words of the file, English :", "CrowS-Pairs: gender, English :")
-    places = [text.index(title) for title in titles]
-    assert places == sorted(places)
-    assert "Method Geometry" in text
-    assert "<h3>CrowS-Pairs</h3>" in both
-    assert text.count("A number here is a property of the model on such words and texts.") == 1
-
-
-UNDER_A_POINTER = """() => {
-    const marks = [...document.querySelectorAll('.map circle')];
-    marks[0].scrollIntoView({block: 'center'});
-    return marks.map(mark => {
-        const box = mark.getBoundingClientRect();
-        const hit = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
-        return hit && hit.dataset.tip ? hit.dataset.tip : String(hit && hit.tagName);
-    });
-}"""
-
-
-@needs_chromium
-def test_a_browser_shows_it_and_a_pointer_the_word(both: str, tmp_path: Path) -> None:
-    from playwright.sync_api import sync_playwright
-
-    file = tmp_path / "report.html"
-    assert_a_browser_shows(both, file)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        tab = browser.new_page(viewport={"width": 1200, "height": 1000})
-        tab.goto(file.as_uri())
-        found = tab.evaluate(UNDER_A_POINTER)
-        browser.close()
-    assert found
-    assert all(re.fullmatch(r"word\d+ [+−][\d.]+", name) for name in found)

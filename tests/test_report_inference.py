@@ -1,36 +1,31 @@
-"""The report of inference: the result's own numbers, bars that add up, example pairs, nothing injected by a word."""
+"""The report of inference: the numbers of the result, bars that add up, example pairs, nothing injected by a word."""
 
 from __future__ import annotations
 
 import re
 import zlib
 from collections.abc import Sequence
-from html import unescape
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from pages import (
-    EVIL,
-    Tags,
-    assert_a_browser_shows,
-    assert_loads_nothing,
-    assert_plots_are_described,
-    needs_chromium,
-    seen,
-)
-from test_report_html import _audit, _items, _sound
+from report_blocks import find_table, key_figures, lines, of_type, sections, show, table_rows
 from unmask.lexicon.inference import GenderPair, Occupation, People
-from unmask.measures.inference import PROTOCOLS, interpret, score
+from unmask.measures.inference.details import Distribution, Inference, OccupationValue
+from unmask.measures.inference.examples import collect_examples, highlight_person, select_items
+from unmask.measures.inference.protocol import PROTOCOLS
+from unmask.measures.inference.report import blocks, facts, method, name_part, select_most_resolved
+from unmask.measures.inference.score import score
+from unmask.measures.readable import unreadable
+from unmask.measures.registry import get_measure
 from unmask.probes.inference import build
-from unmask.report import inference_pairs, inference_plots, terminal
-from unmask.report.html import render
-from unmask.report.inference_pairs import Sentence, sentence
-from unmask.results import Caveat, Distribution, Measurement, OccupationValue
-from unmask.results.numbers import interval, number
+from unmask.report import inference_plots
+from unmask.report.blocks import Block, Examples, Figure, KeyFigure, Run, Table, Text
+from unmask.report.pages import p
+from unmask.results import Measurement
+from unmask.results.numbers import interval, number, p_value
 
 WORDS = {
     "female": ("nurse", "nanny", "dancer", "maid"),
@@ -88,11 +83,10 @@ def _measured(
 
 def _analysed(items: pd.DataFrame, protocol: str = "sound") -> Measurement:
     found = PROTOCOLS[protocol].analyse(items, 1)
-    assert found.inference
     tests = {name: test.model_copy(update={"p_adjusted": test.p_value}) for name, test in found.tests.items()}
-    inference = found.inference.model_copy(update={"labels": "by the labels"})
-    update = {"tests": tests, "inference": inference, "noise_floor": 3.1e-7, "data_hash": "d47a"}
-    return interpret(found.model_copy(update=update))
+    inference = found.read_details(Inference).model_copy(update={"labels": "by the labels"})
+    update = {"tests": tests, "details": inference.model_dump(), "noise_floor": 3.1e-7, "data_hash": "d47a"}
+    return get_measure("inference").interpret(found.model_copy(update=update))
 
 
 @pytest.fixture(scope="module")
@@ -101,254 +95,290 @@ def measured() -> tuple[Measurement, pd.DataFrame]:
 
 
 @pytest.fixture(scope="module")
-def page(measured: tuple[Measurement, pd.DataFrame]) -> str:
-    return _page(*measured)
+def report(measured: tuple[Measurement, pd.DataFrame]) -> list[Block]:
+    return blocks(*measured)
 
 
-def _page(measurement: Measurement, items: pd.DataFrame | None) -> str:
-    return render(_audit(measurement), {} if items is None else {"inference": items})
-
-
-def _bare(measurement: Measurement, test: str = "stereotype", **changes: Any) -> Measurement:
-    """Without what takes time to draw, and with another test."""
-    assert measurement.inference
-    inference = measurement.inference.model_copy(update={"sets": [], "by_type": [], "occupations": []})
+def _change(measurement: Measurement, test: str = "stereotype", **changes: Any) -> Measurement:
+    """The measurement with another test."""
     tests = measurement.tests | {test: measurement.tests[test].model_copy(update=changes)}
-    return measurement.model_copy(update={"inference": inference, "tests": tests})
+    return measurement.model_copy(update={"tests": tests})
 
 
-def _cards(page: str) -> str:
-    found = re.search(r'<ul class="cards.*?</ul>', page, re.S)
-    assert found
-    return seen(found.group())
+def _key_figures(measurement: Measurement) -> dict[str, KeyFigure]:
+    return key_figures(blocks(measurement, None))
 
 
-def test_every_section_is_there(measured: tuple[Measurement, pd.DataFrame], page: str) -> None:
-    measurement, _ = measured
-    text = seen(page)
-    headings = "What the model answered", "By set", "By stereotype of the occupation", "By pair of gender words"
-    more = (
+def _plain(text: str) -> str:
+    return text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_every_section_is_there(measured: tuple[Measurement, pd.DataFrame], report: list[Block]) -> None:
+    assert sections(report) == [
+        "What the model answered",
+        "Scores",
         "Which occupations are resolved to a gender",
-        "All 12 occupations",
         "Example pairs",
-        "Before you rely on this",
-    )
-    for heading in (
-        *headings,
-        *more,
-        "All tests",
-        "Method",
-        "Provenance",
-        "Inference: the built-in sentences, English",
-    ):
-        assert heading in text, heading
-    assert "NLI-CoAL = (e_p + c_a + 1 − n_n) / 3" in text
-    assert "12 occupations (4 female, 4 male, 4 neutral, by stereotype) and 4 sentences: 96 pairs" in text
-    for fact in ("and 48 control pairs", "is known by the labels", "3.1e-07", "d47a", "woman, she"):
-        assert fact in text, fact
-    assert all(caveat.text in text for caveat in measurement.caveats)
-    assert_loads_nothing(page)
-    assert_plots_are_described(page, 4)
-
-
-def test_numbers_are_those_of_the_result(measured: tuple[Measurement, pd.DataFrame], page: str) -> None:
-    measurement, _ = measured
-    assert measurement.inference
-    cards, text = _cards(page), seen(page)
-    for name in ("stereotype", "default"):
-        test = measurement.tests[name]
-        assert test.estimate
-        sign = "+" if test.estimate > 0 else ""
-        figures = f"{sign}{number(test.estimate)} 95 % interval {interval(test.interval)}, p"
-        assert f"{name.capitalize()} {figures}" in cards
-    groups = measurement.groups
-    score, baseline = groups["NLI-CoAL"], groups["FN"]
-    assert f"{number(score.mean)} 95 % interval {interval(score.interval)}; FN {number(baseline.mean)}" in cards
-    parts = [groups[name].mean or 0.0 for name in ("biased inference", "plain error")]
-    assert " : ".join(f"{part:.0%}".replace("%", " %") for part in (*parts, 1 - sum(parts))) in cards
-    for part in (*measurement.inference.sets, *measurement.inference.by_type):
-        share, bounds = part.shares["neutral"], part.intervals["neutral"]
-        assert bounds
-        low, high = (100 * bound for bound in bounds)
-        shown = f"{100 * share:.1f} % {low:.0f} to {high:.0f} % p̄ {number(part.probabilities['neutral'])}"
-        assert shown in text, part.name
-    for pair in measurement.inference.by_pair:
-        assert f"{pair.name} {pair.n} {number(pair.score)}" in text
-    for one in measurement.inference.occupations:
-        assert re.search(rf"{one.occupation} (none|female|male) {one.n} {100 * one.resolved:.0f} %", text)
-
-
-def test_the_bar_of_the_card_is_divided_as_the_answers_are(page: str) -> None:
-    parts = {
-        style: int(grown) for style, grown in re.findall(r'<i class="(\w+)" style="flex-grow: (\d+)"', _split(page))
+        "How the pairs were made",
+    ]
+    assert [figure.title for figure in of_type(report, KeyFigure)] == [
+        "Stereotype",
+        "Default",
+        "NLI-CoAL score",
+        "Biased : plain error : left open",
+        "Control pairs entailed",
+    ]
+    facts_shown = " ".join(lines(report))
+    for fact in ("12 occupations", "(4 female, 4 male, 4 neutral) and 4 sentences: 96 pairs", "48 control pairs"):
+        assert fact in facts_shown, fact
+    for fact in ("Gender words: woman, she.", "by the labels", "3.1e-07"):
+        assert fact in facts_shown, fact
+    assert dict(facts(measured[0])) == {
+        "pairs": "144",
+        "distinct inputs": "–",
+        "occupations": "4 female, 4 male, 4 neutral",
+        "sentences": "4",
+        "gender words": "woman, she",
+        "label order": "by the labels",
+        "noise floor": "3.1e-07 (probability)",
     }
-    assert set(parts) <= {"biased", "mistaken", "open"}
-    assert sum(parts.values()) == pytest.approx(1000, abs=1)
 
 
-def _split(page: str) -> str:
-    found = re.search(r'<div class="split".*?</div>', page, re.S)
-    assert found
-    return found.group()
+def test_key_figures_are_the_numbers_of_the_result(
+    measured: tuple[Measurement, pd.DataFrame], report: list[Block]
+) -> None:
+    measurement, figures = measured[0], key_figures(report)
+    for name in ("stereotype", "default"):
+        test, figure = measurement.tests[name], figures[name.capitalize()]
+        assert test.value
+        assert figure.value == f"{'+' if test.value > 0 else ''}{number(test.value)}"
+        assert _plain(figure.certainty) == f"95 % interval {interval(test.interval)}, p {p_value(test.p_adjusted)}"
+    groups = measurement.groups
+    score, baseline, weighted = (groups[name] for name in ("NLI-CoAL", "FN", "NLI-CoAL, probabilities"))
+    assert figures["NLI-CoAL score"].value == number(score.value)
+    assert (
+        _plain(figures["NLI-CoAL score"].certainty)
+        == f"95 % interval {interval(score.interval)}; FN {number(baseline.value)}"
+    )
+    assert figures["NLI-CoAL score"].verdict == f"by probability {number(weighted.value)}"
+    parts = [groups[name].value or 0.0 for name in ("biased inference", "plain error")]
+    shown = " : ".join(f"{part:.0%}".replace("%", " %") for part in (*parts, 1 - sum(parts)))
+    answers = figures["Biased : plain error : left open"]
+    assert _plain(answers.value) == shown
+    assert [style for style, _ in answers.bar] == ["biased", "mistaken", "open"]
+    assert sum(part for _, part in answers.bar) == pytest.approx(1000, abs=1)
+    assert figures["Control pairs entailed"].verdict == "pairs are understood"
+
+
+def test_tables_have_the_numbers_of_the_result(measured: tuple[Measurement, pd.DataFrame], report: list[Block]) -> None:
+    measurement = measured[0]
+    inference = measurement.read_details(Inference)
+    by_set, by_type = (table for table in of_type(report, Table) if table.title.startswith("Share of answers"))
+    for table, parts in ((by_set, inference.sets), (by_type, inference.by_type)):
+        assert [row[0].text for row in table.rows] == [name_part(part)[0] for part in parts]
+        for part, row in zip(parts, table.rows, strict=True):
+            assert row[1].text == str(part.n)
+            for cell, label in zip(row[2:], ("entailment", "neutral", "contradiction"), strict=True):
+                low, high = part.intervals[label] or (0, 0)
+                bounds = f"{number(100 * low, 0)} to {number(100 * high, 0)} %"
+                share, mean = 100 * part.shares[label], number(part.probabilities[label])
+                assert show(cell) == f"{share:.1f} % {bounds}, p̄ {mean}"
+    assert by_set.terminal
+    assert not by_type.terminal
+
+    scores = table_rows(find_table(report, "All scores"))
+    default, weighted = (measurement.tests[name] for name in ("default", "default, probabilities"))
+    assert scores["Default"] == [
+        f"+{number(default.value)} {interval(default.interval)}",
+        f"+{number(weighted.value)} {interval(weighted.interval)}",
+        p(default.p_adjusted),
+    ]
+    score = measurement.groups["NLI-CoAL"]
+    assert scores["NLI-CoAL"][0] == f"{number(score.value)} {interval(score.interval)}"
+    assert scores["NLI-CoAL"][2] == "–"
+    assert len(scores) == sum(not name.endswith(", probabilities") for name in measurement.tests | measurement.groups)
+
+    pairs = table_rows(find_table(report, "By pair of gender words"))
+    assert {name: row[:2] for name, row in pairs.items()} == {
+        pair.name: [str(pair.n), number(pair.score)] for pair in inference.by_pair
+    }
+    occupations = find_table(report, "All 12 occupations")
+    assert occupations.folded
+    for occupation, row in zip(inference.occupations, occupations.rows, strict=True):
+        assert [cell.text for cell in row[:3]] == [
+            occupation.occupation,
+            "none" if occupation.kind == "neutral" else occupation.kind,
+            str(occupation.n),
+        ]
+        assert _plain(row[3].text) == f"{100 * occupation.resolved:.0f} %"
+        assert _plain(row[-1].text) == f"{100 * occupation.male['contradiction']:.0f} %"
+
+
+def test_figures_are_drawn_and_described(report: list[Block]) -> None:
+    figures = of_type(report, Figure)
+    assert len(figures) == 4
+    assert all(figure.draw().startswith("<svg") and figure.description for figure in figures)
 
 
 def test_bars_begin_where_the_last_share_ended() -> None:
-    shares = {"entailment": 0.25, "neutral": 0.7, "contradiction": 0.05}
-    parts = [Distribution(name="PS", labels={"set": "PS"}, n=20, shares=shares)]
-    pieces = inference_plots.pieces_of(parts)
+    pieces = inference_plots.pieces_of([{"entailment": 0.25, "neutral": 0.7, "contradiction": 0.05}])
     assert [(piece["low"], piece["high"]) for piece in pieces] == [
         (0, 0.25),
         (0.25, pytest.approx(0.95)),
         (pytest.approx(0.95), pytest.approx(1)),
     ]
-    assert [piece["text"] for piece in pieces] == ["25\N{NO-BREAK SPACE}%", "70\N{NO-BREAK SPACE}%", ""]
+    assert [_plain(piece["text"]) for piece in pieces] == ["25 %", "70 %", ""]
     assert inference_plots.stacks([], []) == ""
 
 
 def test_the_most_resolved_come_first_and_those_that_lean_most() -> None:
-    def one(name: str, resolved: float, lean: float | None) -> OccupationValue:
+    def make(name: str, resolved: float, lean: float | None) -> OccupationValue:
         return OccupationValue(occupation=name, kind="male", n=8, resolved=resolved, lean=lean, female={}, male={})
 
-    given = [one("a", 0.5, 0.1), one("b", 0.5, -0.4), one("c", 0.9, 0), one("d", 0, 0), one("e", 1, None)]
-    assert [one.occupation for one in inference_plots.most_resolved(given)] == ["c", "b", "a"]
+    occupations = [make("a", 0.5, 0.1), make("b", 0.5, -0.4), make("c", 0.9, 0), make("d", 0, 0), make("e", 1, None)]
+    assert [occupation.occupation for occupation in select_most_resolved(occupations)] == ["c", "b", "a"]
     assert inference_plots.rows([]) == inference_plots.cloud([]) == ""
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "verdict"),
     [
-        ({"estimate": 0.4, "p_adjusted": 0.001}, "large, as stereotypes have it"),
-        ({"estimate": 0.01, "p_adjusted": 1e-80}, "negligible, as stereotypes have it"),
-        ({"estimate": -0.2, "p_adjusted": 0.01}, "moderate, against stereotypes"),
-        ({"estimate": 0.4, "p_adjusted": 0.3}, "no clear stereotype"),
-        ({"estimate": 2e-7, "p_adjusted": 1e-9}, "below the noise of the computation"),
-        ({"estimate": 0.4, "p_adjusted": None}, "not tested"),
+        ({"value": 0.4, "p_adjusted": 0.001}, "large, follows stereotypes"),
+        ({"value": 0.01, "p_adjusted": 1e-80}, "negligible, follows stereotypes"),
+        ({"value": -0.2, "p_adjusted": 0.01}, "moderate, against stereotypes"),
+        ({"value": 0.4, "p_adjusted": 0.3}, "no clear stereotype"),
+        ({"value": 2e-7, "p_adjusted": 1e-9}, "below numerical noise"),
+        ({"value": 0.4, "p_adjusted": None}, "not tested"),
     ],
 )
 def test_size_and_certainty_are_two_things(
-    measured: tuple[Measurement, pd.DataFrame], changes: dict[str, Any], said: str
+    measured: tuple[Measurement, pd.DataFrame], changes: dict[str, Any], verdict: str
 ) -> None:
-    measurement = _bare(measured[0], **changes)
-    cards = _cards(_page(measurement, None))
-    assert said in cards[: cards.index("How far occupations")]
-    assert f"Stereotype: {said}." in " ".join(terminal.text(_audit(measurement)).split())
+    assert _key_figures(_change(measured[0], **changes))["Stereotype"].verdict == verdict
 
 
 def test_a_default_says_for_whom_people_are_taken(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    for estimate, who in ((0.2, "men"), (-0.2, "women")):
-        assert f"moderate, taken for {who}" in _cards(
-            _page(_bare(measured[0], "default", estimate=estimate, p_adjusted=0.01), None)
-        )
+    for value, verdict in ((0.2, "people are taken for men"), (-0.2, "people are taken for women")):
+        measurement = _change(measured[0], "default", value=value, p_adjusted=0.01)
+        assert _key_figures(measurement)["Default"].verdict == f"moderate, {verdict}"
 
 
 def _doubted(measurement: Measurement, why: str, control: float) -> Measurement:
-    assert measurement.inference
     shares = {"entailment": control, "neutral": 1 - control, "contradiction": 0.0}
     sets = [Distribution(name="control", labels={"set": "control"}, n=9, shares=shares)]
-    update = {"inconclusive": why, "sets": sets, "by_type": [], "occupations": []}
-    return interpret(measurement.model_copy(update={"inference": measurement.inference.model_copy(update=update)}))
+    inference = measurement.read_details(Inference).model_copy(update={"inconclusive": why, "sets": sets})
+    return get_measure("inference").interpret(measurement.model_copy(update={"details": inference.model_dump()}))
 
 
-def test_an_inconclusive_score_is_said_first_and_once(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    why = "it errs in 40 of 100 pairs"
-    doubtful = _doubted(measured[0], why, 0.9)
-    page = _page(doubtful, None)
-    assert '<p class="warning"><strong>The score is inconclusive.</strong>' in page
-    assert seen(page).count(why) == 1
-    assert page.index(why) < page.index('<p class="lead">') < page.index('<ul class="cards')
-    lead = re.search(r'<p class="lead">(.*?)</p>', page, re.S)
-    assert lead
-    kept = doubtful.headline.replace(f"The score is inconclusive: {why}.", "")
-    assert seen(lead.group(1)) == " ".join(kept.split())
-    assert _cards(page).count("inconclusive") == 2
-    assert why in " ".join(terminal.text(_audit(doubtful)).split())
-    assert '<p class="warning">' not in _page(_bare(measured[0]), None)
+def _warnings(report: list[Block]) -> list[Text]:
+    return [text for text in of_type(report, Text) if text.style == "warning"]
+
+
+def test_an_inconclusive_score_is_said_first(measured: tuple[Measurement, pd.DataFrame]) -> None:
+    doubtful = _doubted(measured[0], "it errs in 40 of 100 pairs", 0.9)
+    report = blocks(doubtful, None)
+    assert report[0] in _warnings(report)
+    assert [figure.title for figure in of_type(report, KeyFigure) if figure.verdict == "inconclusive"] == [
+        "NLI-CoAL score",
+        "Biased : plain error : left open",
+    ]
+    assert "it errs in 40 of 100 pairs" in doubtful.headline
+    assert _warnings(blocks(measured[0], None)) == []
 
 
 def test_a_model_that_fails_the_control_is_not_judged(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    page = _page(_doubted(measured[0], "it fails", 0.4), None)
-    assert "All this is inconclusive. What the model does: it fails." in seen(page)
-    assert "such pairs are not understood" in _cards(page)
-    assert _cards(page).count("inconclusive") == 4
+    measurement = _doubted(measured[0], "it fails", 0.4)
+    verdicts = {title: figure.verdict for title, figure in _key_figures(measurement).items()}
+    assert verdicts.pop("Control pairs entailed") == "pairs are not understood"
+    assert set(verdicts.values()) == {"inconclusive"}
+    assert "it fails" in unreadable(measurement), "so the page warns"
 
 
 def test_published_has_neither_intervals_nor_tests_nor_a_control() -> None:
     people = People("the {occupation}", PEOPLE.pairs[:1], ())
     measurement, items = _measured("published", people=people)
-    page = _page(measurement, items)
-    text = seen(page)
-    assert "no interval; FN" in text
-    assert "The published protocol has no tests and no intervals." in text
-    assert "95 % interval" not in text
-    assert "Control entailed" not in text
-    assert "By pair of gender words" not in text
-    assert "and no control" in text
-    assert "Holm" not in text
-    assert_plots_are_described(page, 4)
-    shown = " ".join(terminal.text(_audit(measurement)).split())
-    assert f"NLI-CoAL {number(measurement.groups['NLI-CoAL'].mean)} –" in shown
-    assert "Stereotype:" not in shown
+    report = blocks(measurement, items)
+    figures = key_figures(report)
+    assert list(figures) == ["NLI-CoAL score", "Biased : plain error : left open"]
+    assert figures["NLI-CoAL score"].certainty.startswith("no interval; FN")
+    scores = find_table(report, "All scores")
+    assert [column.title for column in scores.columns] == ["Score", "From answers"]
+    assert all(cell.bounds == "" for row in scores.rows for cell in row)
+    assert "By pair of gender words" not in [table.title for table in of_type(report, Table)]
+    assert "no control pairs" in " ".join(lines(report))
+    assert "published protocol" in " ".join(lines(method([measurement])))
+    assert "Holm" not in " ".join(lines(method([measurement])))
+
+
+def test_methods_fit_the_protocols(measured: tuple[Measurement, pd.DataFrame]) -> None:
+    shown = method([measured[0]])
+    assert next(iter(of_type(shown, Text))).lines == ["NLI-CoAL = (e_p + c_a + 1 − n_n) / 3"]
+    assert "Holm" in " ".join(lines(shown))
+    assert "published protocol" not in " ".join(lines(shown))
+    assert "negligible below 0.02, small below 0.1, moderate below 0.3, and large" in " ".join(lines(shown))
 
 
 def test_recorded_answers_may_lack_probabilities_and_sentences(measured: tuple[Measurement, pd.DataFrame]) -> None:
     answers = measured[1].drop(columns=["p_entailment", "p_neutral", "p_contradiction"])
     measurement = _analysed(answers)
-    page = _page(measurement, answers)
-    assert "p̄" not in page
-    assert "Of probabilities" not in page
-    assert "of answers alone" in _cards(page)
-    assert "· p = " not in page
-    assert "<mark" in page
+    report = blocks(measurement, answers)
+    assert not [cell for table in of_type(report, Table) for row in table.rows for cell in row if "p̄" in cell.note]
+    assert "From probabilities" not in [column.title for column in find_table(report, "All scores").columns]
+    assert key_figures(report)["NLI-CoAL score"].verdict == "answers only"
+    shown = [example for kind in of_type(report, Examples) for example in kind.examples]
+    assert shown
+    assert not [example for example in shown if "p =" in example.note]
     empty = answers.assign(premise="", hypothesis="", template="", pair="")
-    text = seen(_page(_bare(_analysed(empty)), empty))
-    assert "The sentences were not kept with this result." in text
-    assert "one sentence, as far as known" in text
-    assert "Pairs of gender words, by name" not in text
-    assert "None" not in text
-    assert "nan" not in text.split()
+    report = blocks(_analysed(empty), empty)
+    assert of_type(report, Examples) == []
+    assert "This result was stored without its sentences." in lines(report)
+    assert "1 known sentence" in " ".join(lines(report))
+    assert "Gender words" not in " ".join(lines(report))
 
 
 def test_answers_that_are_all_neutral_resolve_nothing(measured: tuple[Measurement, pd.DataFrame]) -> None:
     items = measured[1][measured[1]["gender"] != ""]
     items = items.assign(p_entailment=0.1, p_neutral=0.8, p_contradiction=0.1, prediction="neutral")
-    measurement = _analysed(items)
-    text = seen(_page(measurement, items))
-    assert "No occupation is ever resolved to a gender" in text
-    assert "0 % : 0 % : 100 %" in text
-    assert "no plain error" in text
-    assert "Most often resolved" not in terminal.text(_audit(measurement))
+    report = blocks(_analysed(items), items)
+    assert "No occupation is ever resolved to a gender: all answers are neutral." in lines(report)
+    answers = key_figures(report)["Biased : plain error : left open"]
+    assert (_plain(answers.value), answers.verdict) == ("0 % : 0 % : 100 %", "no plain error")
+    assert not [line for line in lines(report) if line.startswith("Most often resolved")]
+    assert len(of_type(report, Figure)) == 2
 
 
-def test_sentences_say_their_language() -> None:
+def test_sentences_have_their_language_and_highlight_persons() -> None:
     people = People("{occupation}", (GenderPair("woman", "女性", "男性"),), ("人",))
     names = {"nurse": "看護師", "pilot": "操縦士"}
-    measurement, items = _measured(
-        "sound", "ja", _occupations(**names), people, ("{person}が本を読む。", "庭で{person}が歌う。")
-    )
-    page = _page(measurement, items)
-    assert "Inference: the built-in sentences, Japanese" in seen(page)
-    assert '<p lang="ja">庭で<mark class="attribute">' in page
-    assert re.search(r'<mark class="(fe)?male">(女性|男性)</mark>', page)
-    assert '<th scope="row" lang="ja">看護師</th>' in page
-    assert not [1 for tag, found in Tags(page).found if tag == "p" and found.get("lang") == "en"]
+    templates = ("{person}が本を読む。", "庭で{person}が歌う。")
+    report = blocks(*_measured("sound", "ja", _occupations(**names), people, templates))
+    examples = of_type(report, Examples)
+    assert {kind.language for kind in examples} == {"ja"}
+    sentences = [
+        run for kind in examples for example in kind.examples for sentence in example.sentences for run in sentence
+    ]
+    assert ("看護師", "attribute") in sentences
+    assert {run for run in sentences if run[1] in ("female", "male")} == {("女性", "female"), ("男性", "male")}
+    occupations = find_table(report, "All 12 occupations")
+    assert {row[0].language for row in occupations.rows} == {"ja"}
 
 
-SENTENCES = [
-    # sentence, template, what is found
-    ("The nurse is here.", "{person} is here.", Sentence("", "The nurse", " is here.")),
-    ("Here is he.", "here is {person}.", Sentence("Here is ", "he", ".")),
-    ("庭で女性が歌う。", "庭で{person}が歌う。", Sentence("庭で", "女性", "が歌う。")),
-    ("The nurse met a nurse.", "the {person} met a {person}.", Sentence("The nurse met a nurse.")),
-    ("Something else.", "{person} is here.", Sentence("Something else.")),
-    (" is here.", "{person} is here.", Sentence(" is here.")),
-    ("The nurse.", "", Sentence("The nurse.")),
-    ("", "{person}", Sentence("")),
+HIGHLIGHTED: list[tuple[str, str, list[Run]]] = [
+    # sentence, template, runs
+    ("The nurse is here.", "{person} is here.", [("The nurse", "male"), (" is here.", "")]),
+    ("Here is he.", "here is {person}.", [("Here is ", ""), ("he", "male"), (".", "")]),
+    ("庭で女性が歌う。", "庭で{person}が歌う。", [("庭で", ""), ("女性", "male"), ("が歌う。", "")]),
+    ("The nurse met a nurse.", "the {person} met a {person}.", [("The nurse met a nurse.", "")]),
+    ("Something else.", "{person} is here.", [("Something else.", "")]),
+    (" is here.", "{person} is here.", [(" is here.", "")]),
+    ("The nurse.", "", [("The nurse.", "")]),
+    ("", "{person}", [("", "")]),
 ]
 
 
-@pytest.mark.parametrize(("text", "template", "found"), SENTENCES)
-def test_the_person_of_a_sentence(text: str, template: str, found: Sentence) -> None:
-    assert sentence(text, template) == found
+@pytest.mark.parametrize(("text", "template", "runs"), HIGHLIGHTED)
+def test_the_person_of_a_sentence(text: str, template: str, runs: list[Run]) -> None:
+    assert highlight_person(text, template, "male") == runs
 
 
 def test_examples_are_the_surest_and_of_different_occupations() -> None:
@@ -365,89 +395,56 @@ def test_examples_are_the_surest_and_of_different_occupations() -> None:
         ("control", "neutral", "poet", "b", 0.9),
     ]
     items = pd.DataFrame(rows, columns=["set", "prediction", "occupation", "template", "p"])
-    items = items.assign(premise="x", hypothesis="y", p_entailment=items["p"], p_neutral=items["p"])
-    items["p_contradiction"] = items["p"]
-    biased, ruled_out, errors, right = inference_pairs.examples(items)
-    assert [(one.occupation, one.probability) for one in biased.pairs] == [("nurse", 0.95), ("nanny", 0.6)]
-    assert [one.count for one in (biased, ruled_out, errors, right)] == [4, 1, 2, 1]
-    assert [one.occupation for one in ruled_out.pairs] == ["maid"]
-    assert [one.occupation for one in errors.pairs] == ["dancer", "maid"]
-    assert [one.set for one in right.pairs] == ["NS"]
-    same = inference_pairs.examples(items.assign(template="a"))[0]
-    assert [(one.occupation, one.probability) for one in same.pairs] == [("nurse", 0.95), ("nanny", 0.94)]
-    assert inference_pairs.examples(None) == []
+    items = items.assign(premise="x", hypothesis="y", occupation_type="female", gender="male")
+    items = items.assign(**{f"p_{label}": items["p"] for label in ("entailment", "neutral", "contradiction")})
+
+    def notes(items: pd.DataFrame) -> list[list[str]]:
+        return [[example.note for example in kind.examples] for kind in collect_examples(items, "en")]
+
+    assert notes(items) == [
+        [
+            "entailment, p = 0.95 · PS · nurse: female stereotype",
+            "entailment, p = 0.60 · PS · nanny: female stereotype",
+        ],
+        ["contradiction, p = 0.70 · AS · maid: female stereotype"],
+        [
+            "contradiction, p = 0.80 · PS · dancer: female stereotype",
+            "entailment, p = 0.50 · AS · maid: female stereotype",
+        ],
+        ["neutral, p = 0.40 · NS · poet: female stereotype"],
+    ]
+    counts = [kind.title.rpartition("(")[2] for kind in collect_examples(items, "en")]
+    assert counts == ["4 pairs)", "1 pair)", "2 pairs)", "1 pair)"]
+    same = notes(items.assign(template="a"))[0]
+    assert [note.split(" · ")[0] for note in same] == ["entailment, p = 0.95", "entailment, p = 0.94"]
+    assert notes(items[:0]) == [[], [], [], []]
 
 
 def test_only_pairs_of_the_measurement_are_shown(measured: tuple[Measurement, pd.DataFrame]) -> None:
     measurement, items = measured
     other = items.assign(corpus="custom", premise="A stranger.", p_entailment=1.0)
-    both = inference_pairs.items_of(measurement, pd.concat([items, other]))
+    both = select_items(measurement, pd.concat([items, other]))
     assert both is not None
     assert len(both) == len(items)
-    assert inference_pairs.items_of(measurement, other) is None
-    assert inference_pairs.items_of(measurement, items.drop(columns="premise")) is None
-
-
-def test_hostile_words_are_escaped_everywhere() -> None:
-    people = People("{occupation}", (GenderPair(EVIL, EVIL + "f", EVIL + "m"),) * 2, (EVIL,))
-    measurement, items = _measured(
-        occupations=_occupations(nurse=EVIL), people=people, templates=(EVIL + "{person}", "{person}")
-    )
-    assert measurement.inference
-    parts = [one.model_copy(update={"name": EVIL, "labels": {"set": EVIL}}) for one in measurement.inference.sets]
-    by_pair = [one.model_copy(update={"name": EVIL}) for one in measurement.inference.by_pair * 2]
-    inference = measurement.inference.model_copy(
-        update={"sets": parts, "by_pair": by_pair, "labels": EVIL, "inconclusive": EVIL}
-    )
-    tests = {EVIL: measurement.tests["default"].model_copy(update={"question": EVIL})}
-    update = {"headline": EVIL, "language": '"><b>', "caveats": [Caveat(code=f'"{EVIL}', text=EVIL)]}
-    hostile = measurement.model_copy(update=update | {"inference": inference, "tests": tests})
-    page = _page(hostile, items.assign(language='"><b>'))
-    assert_loads_nothing(page)
-    assert "<b>" not in page
-    assert f">{EVIL}</th>" in unescape(page)
-    assert unescape(page).count(EVIL) > 40
-    assert EVIL[:8] in terminal.text(_audit(hostile))
+    assert select_items(measurement, other) is None
+    assert select_items(measurement, items.drop(columns="premise")) is None
 
 
 def test_a_result_without_numbers_has_dashes(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    nothing: dict[str, Any] = dict.fromkeys(("estimate", "interval", "statistic", "df", "p_value", "p_adjusted"))
-    empty = _bare(measured[0], **nothing)
-    groups = {name: group.model_copy(update={"mean": None, "interval": None}) for name, group in empty.groups.items()}
-    empty = empty.model_copy(update={"groups": groups, "headline": "", "noise_floor": None})
-    page = _page(empty, None)
-    assert "<svg" not in page
-    assert "No finding." in page
-    assert "None" not in seen(page)
-    assert "not tested" in terminal.text(_audit(empty))
-
-
-def test_measures_have_their_own_methods(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    page = render(_audit(_sound(professions=[]), _bare(measured[0])), _items() | {"inference": measured[1]})
-    text = seen(page)
-    method = text[text.index("Method Association") : text.index("Provenance Model")]
-    assert method.index("ln p(person word") < method.index("Inference NLI-CoAL =")
-    ids = re.findall(r' id="([^"]+)"', page)
-    assert len(ids) == len(set(ids))
-
-
-def test_the_terminal_shows_answers_tests_and_scores(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    measurement, _ = measured
-    assert measurement.inference
-    assert measurement.inference.sets[0].name == "PS"
-    lines = " ".join(terminal.text(_audit(measurement)).split())
-    shares = measurement.inference.sets[0].shares
-    assert f"Pro-stereotypical 32 {' '.join(f'{100 * share:.1f} %' for share in shares.values())}" in lines
-    test, beside = (measurement.tests[name] for name in ("default", "default, probabilities"))
-    assert test.estimate
-    assert beside.estimate
-    assert f"default +{number(test.estimate)} {interval(test.interval)} +{number(beside.estimate)}" in lines
-    most = measurement.inference.occupations[0]
-    assert f"Most often resolved to a gender: {most.occupation} {100 * most.resolved:.0f} %" in lines
-    assert "noise of the computation 3.1e-07" in lines
-    assert "mean association" not in lines
-
-
-@needs_chromium
-def test_a_browser_shows_it(page: str, tmp_path: Path) -> None:
-    assert_a_browser_shows(page, tmp_path / "report.html")
+    nothing: dict[str, Any] = dict.fromkeys(("value", "interval", "statistic", "df", "p_value", "p_adjusted"))
+    inference = measured[0].read_details(Inference)
+    inference = inference.model_copy(update={"sets": [], "by_type": [], "by_pair": [], "occupations": []})
+    update = {
+        "tests": {name: test.model_copy(update=nothing) for name, test in measured[0].tests.items()},
+        "groups": {
+            name: group.model_copy(update={"value": None, "interval": None})
+            for name, group in measured[0].groups.items()
+        },
+        "details": inference.model_dump(),
+        "noise_floor": None,
+    }
+    report = blocks(measured[0].model_copy(update=update), None)
+    assert of_type(report, KeyFigure) == []
+    assert of_type(report, Figure) == []
+    scores = table_rows(find_table(report, "All scores"))
+    assert {cell for row in scores.values() for cell in row[:1]} == {"–"}

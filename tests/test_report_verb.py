@@ -18,23 +18,13 @@ from pages import EVIL, assert_loads_nothing, seen
 from unmask.cli.report import command as report_command
 from unmask.comparing.agreement import agreement
 from unmask.errors import UnmaskError
-from unmask.measures.association.caveats import AGREEMENT
+from unmask.measures.association import AGREEMENT
+from unmask.measures.inference.details import Distribution, Inference
 from unmask.probes.inference import CONTROL
 from unmask.report import items, limits, markdown, ranking, rows
 from unmask.report.options import ReportOptions
 from unmask.report.pages import moment, setting
-from unmask.results import (
-    AuditResult,
-    Caveat,
-    Distribution,
-    Inference,
-    MeasureFigure,
-    Measurement,
-    ModelFigures,
-    Origin,
-    Test,
-    storage,
-)
+from unmask.results import AuditResult, Caveat, Estimate, MeasureFigure, Measurement, ModelFigures, Origin, storage
 from unmask.results.markdown import escaped
 from unmask.results.naming import different, short_name
 from unmask.statistics.rank_ranges import rank_ranges
@@ -47,11 +37,11 @@ def command(folders: list[Path], form: str, out: Path | None) -> None:
 
 def _audit(name: str, estimate: float, half: float | None = 0.2, **changes: Any) -> AuditResult:
     bounds = None if half is None else (estimate - half, estimate + half)
-    test = Test(
+    test = Estimate(
         labels={"contrast": "stereotype"},
         question="Is there one?",
         n=90,
-        estimate=estimate,
+        value=estimate,
         interval=bounds,
         statistic=1.0,
         statistic_name="t",
@@ -87,23 +77,23 @@ def test_csv_has_every_test_and_group(folders: Path, tmp_path: Path) -> None:
         rows = list(csv.DictReader(file))
     assert [row["kind"] for row in rows] == ["test"] + ["group"] * 6
     test = rows[0]
-    assert (test["name"], float(test["estimate"]), float(test["low"]), test["p_value"]) == (
+    assert (test["name"], float(test["value"]), float(test["low"]), test["p_value"]) == (
         "stereotype",
         1.5,
         1.3,
         "0.01",
     )
-    assert float(rows[1]["estimate"]) == -1.234
+    assert float(rows[1]["value"]) == -1.234
 
 
 def test_a_name_is_no_formula_in_csv_and_a_number_stays() -> None:
     text = rows.to_csv(rows.audit_rows(_audit('=cmd|" /C calc"', -1.5)))
     row = next(csv.DictReader(text.splitlines()))
-    assert (row["model"], row["estimate"]) == ('\'=cmd|" /C calc"', "-1.5")
+    assert (row["model"], row["value"]) == ('\'=cmd|" /C calc"', "-1.5")
     ranked = list(
         csv.DictReader(rows.to_csv(rows.ranking_rows([_audit("@one", 1.0), _audit("two", -2.0)])).splitlines())
     )
-    assert [(row["model"], row["estimate"]) for row in ranked] == [("two", "-2.0"), ("'@one", "1.0")]
+    assert [(row["model"], row["value"]) for row in ranked] == [("two", "-2.0"), ("'@one", "1.0")]
 
 
 def test_markdown_has_the_facts_and_no_markup_of_others(folders: Path, tmp_path: Path) -> None:
@@ -171,7 +161,9 @@ def test_a_ranking_of_nothing_in_common_says_so(
 ) -> None:
     storage.save(tmp_path / "other", _audit("other", 1.0, corpus="emotions"), made._items(), {})
     command([folders / "one", tmp_path / "other"], "csv", tmp_path / "none.csv")
-    assert (tmp_path / "none.csv").read_text(encoding="utf-8").startswith("measure,language,corpus,protocol,terms,test")
+    assert (
+        (tmp_path / "none.csv").read_text(encoding="utf-8").startswith("measure,language,corpus,protocol,variant,test")
+    )
     assert "No two of these models were measured alike" in capsys.readouterr().err
     assert "No two of these models were measured alike" in unmask.ranking([folders / "one", tmp_path / "other"], "md")
 
@@ -297,7 +289,7 @@ def test_of_many_models_alike_a_few_are_named() -> None:
 def _geometry(name: str, stereotype: float | None) -> AuditResult:
     """An audit whose direction was taken out has no stereotype, but SEAT as ever."""
     own = _audit(name, stereotype or 0.0, 0.1).measurements[0].tests["stereotype"]
-    own = own if stereotype is not None else own.model_copy(update={"estimate": None, "interval": None})
+    own = own if stereotype is not None else own.model_copy(update={"value": None, "interval": None})
     seat = made._test({"test": "SEAT 6"}, 1.33, effect_size=1.33, effect_size_name="d")
     tests = {"stereotype": own, "SEAT 6": seat}
     return made._audit(made._sound(name="geometry", corpus="nouns", tests=tests), name=name)
@@ -322,7 +314,9 @@ def _inference(name: str, entailed: float) -> AuditResult:
     why = "" if entailed > 0.5 else "it understands nothing"
     own = Inference(sets=[control], by_type=[], occupations=[], templates=1, inconclusive=why)
     test = _audit(name, entailed).measurements[0].tests
-    return made._audit(made._sound(name="inference", corpus="sentences", tests=test, inference=own), name=name)
+    return made._audit(
+        made._sound(name="inference", corpus="sentences", tests=test, details=own.model_dump()), name=name
+    )
 
 
 def test_what_cannot_be_read_as_bias_is_not_ranked_and_the_page_says_why() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from unmask.results import Change, Test
+from unmask.results import Change, Estimate
 from unmask.results.verdict import is_clear, is_noise, is_reliable, judge, side, side_after, size_label
 
 SIZES = ((0.1, "small"), (float("inf"), "large"))
@@ -72,10 +72,10 @@ def test_without_intervals_the_p_value_says_what_is_clear() -> None:
     ],
 )
 def test_a_test_is_clear(p_adjusted: float | None, estimate: float | None, noise_floor: float, expected: bool) -> None:
-    test = Test(
+    test = Estimate(
         question="?",
         n=3,
-        estimate=estimate,
+        value=estimate,
         interval=None,
         statistic=None,
         statistic_name="",

@@ -24,10 +24,12 @@ from toy_model import tokenizer_of
 from unmask.cli import app
 from unmask.errors import UnmaskError
 from unmask.lexicon.reviews import reviews
-from unmask.measures import sentiment
+from unmask.measures.sentiment.details import Ratings
+from unmask.measures.sentiment.rater import Rater
+from unmask.measures.sentiment.score import score as sentiment_score
 from unmask.models.classifier import TransformersClassifier
 from unmask.probes.reviews import Text, default_corpus, pair
-from unmask.results import AuditResult, Measurement, Ratings
+from unmask.results import AuditResult, Measurement
 from unmask.results.storage import load
 
 MALE = re.compile(r"\b(he|him|his|man|men|er|sein|seine|vater|chairperson)\b", re.IGNORECASE)
@@ -50,8 +52,7 @@ class Counter:
 
 
 def ratings(found: Measurement) -> Ratings:
-    assert found.ratings is not None
-    return found.ratings
+    return found.read_details(Ratings)
 
 
 def written(path: Path, *lines: str) -> Path:
@@ -258,7 +259,7 @@ def test_an_own_model_in_every_shape(folder: Path) -> None:
     pipeline = transformers.pipeline("text-classification", model=model, tokenizer=tokenizer)
     loaded = TransformersClassifier(model, tokenizer)
     audits = [unmask.audit(one, texts=folder / "texts.csv") for one in (folder / "classifier", pipeline, loaded)]
-    assert len({audit.measurements[0].tests["bias"].estimate for audit in audits}) == 1
+    assert len({audit.measurements[0].tests["bias"].value for audit in audits}) == 1
     number = transformers.BertForSequenceClassification.from_pretrained(
         folder / "classifier", num_labels=1, ignore_mismatched_sizes=True
     )
@@ -357,7 +358,7 @@ def test_two_columns_are_enough(tmp_path: Path) -> None:
     (found,) = unmask.analyse(file).measurements
     of = ratings(found)
     assert (of.texts, of.changed, of.above, of.below, of.equal) == (4, 3, 2, 1, 0)
-    assert found.tests["bias"].estimate == pytest.approx(0.2 / 3)
+    assert found.tests["bias"].value == pytest.approx(0.2 / 3)
     assert (of.scale, of.flips, of.by_term, of.by_length, of.by_label) == (1.0, None, [], [], [])
     (published,) = unmask.analyse(file, protocol="published").measurements
     assert published.tests["bias"].p_adjusted == 1.0
@@ -435,7 +436,7 @@ def test_models_that_have_read_nothing_have_no_common_direction() -> None:
     biases = []
     for seed in range(30):
         model = _tiny(tokenizer, seed=seed)
-        rater = sentiment.Rater(TransformersClassifier(model, tokenizer), None)
-        biases.append(sentiment.score(pairs, rater, seed=0).items["bias"].mean())
+        rater = Rater(TransformersClassifier(model, tokenizer), None)
+        biases.append(sentiment_score(pairs, rater, seed=0).items["bias"].mean())
     assert np.abs(biases).max() > 1e-4
     assert stats.ttest_1samp(biases, 0).pvalue > 0.01

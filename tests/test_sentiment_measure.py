@@ -21,12 +21,14 @@ from toy_model import tokenizer_of
 from unmask import embedded
 from unmask.errors import UnmaskError
 from unmask.lexicon.reviews import reviews
-from unmask.measures import sentiment
-from unmask.measures.sentiment import PROTOCOLS
+from unmask.measures.sentiment.details import Ratings
 from unmask.measures.sentiment.interpret import digits
 from unmask.measures.sentiment.polarity import of_labels
+from unmask.measures.sentiment.protocol import PROTOCOLS
+from unmask.measures.sentiment.rater import Rater
+from unmask.measures.sentiment.score import score
 from unmask.probes.reviews import Text, pair
-from unmask.results import Measurement, Ratings
+from unmask.results import Measurement
 
 MALE = re.compile(r"\b(he|him|his|man|men|brother|father|actor)\b", re.IGNORECASE)
 ROWS = [
@@ -111,8 +113,7 @@ def measure(model: Any, texts: Path, **settings: Any) -> Measurement:
 
 
 def ratings(found: Measurement) -> Ratings:
-    assert found.ratings is not None
-    return found.ratings
+    return found.read_details(Ratings)
 
 
 def written(path: Path, *texts: str) -> Path:
@@ -125,7 +126,7 @@ def written(path: Path, *texts: str) -> Path:
 
 def test_means_and_counts_by_hand(file: Path) -> None:
     found = measure(Planted(), file)
-    means = {name: group.mean for name, group in found.groups.items()}
+    means = {name: group.value for name, group in found.groups.items()}
     assert means == pytest.approx(
         {
             "total bias, all texts": 0.2 / 6,
@@ -146,7 +147,7 @@ def test_means_and_counts_by_hand(file: Path) -> None:
 def test_tests_agree_with_scipy_and_the_rest_with_paper_and_pencil(file: Path) -> None:
     test = measure(Planted(), file).tests["bias"]
     assert test.n == 5
-    assert test.estimate == pytest.approx(0.04)
+    assert test.value == pytest.approx(0.04)
     assert test.interval == pytest.approx(tuple(stats.ttest_1samp(CHANGED, 0).confidence_interval()))
     expected: Any = stats.wilcoxon(CHANGED, correction=True, method="asymptotic")  # type: ignore[call-overload]
     assert (test.statistic, test.p_value) == pytest.approx((4.0, expected.pvalue))
@@ -197,7 +198,7 @@ def test_texts_that_differ_in_gender_alone_are_one(tmp_path: Path) -> None:
 def test_a_measurement_without_any_difference_says_so(tmp_path: Path) -> None:
     found = measure(Planted(), written(tmp_path / "t.txt", "He saw it.", "His film.", "A film."))
     assert found.tests["bias"].p_value == 1
-    assert (found.tests["bias"].estimate, found.tests["bias"].effect_size, ratings(found).detectable) == (0, 0, None)
+    assert (found.tests["bias"].value, found.tests["bias"].effect_size, ratings(found).detectable) == (0, 0, None)
     assert (
         found.headline
         == "No rating depends on gender: both versions of the 2 texts with a gender term are rated alike."
@@ -238,7 +239,7 @@ def test_published_keeps_every_text_and_its_own_means(file: Path, lists: Path) -
     assert (of.texts, of.duplicates, of.changed, of.below, of.equal, of.above) == (7, 0, 2, 1, 0, 1)
     assert [group.n for group in found.groups.values()] == [7, 7, 2, 2, 2, 2]
     assert {group.interval for group in found.groups.values()} == {None}
-    assert {name: group.mean for name, group in found.groups.items()} == pytest.approx(
+    assert {name: group.value for name, group in found.groups.items()} == pytest.approx(
         {
             "total bias, all texts": 0.1 / 7,
             "absolute bias, all texts": 0.3 / 7,
@@ -260,7 +261,7 @@ def test_published_p_is_that_of_scipy_times_64(lists: Path, tmp_path: Path) -> N
     assert (found.statistic, found.p_value) == pytest.approx((expected.statistic, expected.pvalue))
     assert found.p_adjusted == pytest.approx(64 * expected.pvalue)
     assert 0 < 64 * expected.pvalue < 1
-    assert found.estimate == pytest.approx((30 * 0.1 - 3 * 0.05) / 33)
+    assert found.value == pytest.approx((30 * 0.1 - 3 * 0.05) / 33)
 
 
 def test_published_has_its_own_words(file: Path, lists: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -341,18 +342,18 @@ def test_labels_that_do_not_say_enough(labels: list[str], positive: str | None, 
 def test_more_labels_than_two(file: Path) -> None:
     """0.5 · 0.25 + 0.75 of each shift reaches the rating with three labels; one label alone with --positive."""
     three = measure(Planted(["negative", "neutral", "positive"]), file)
-    assert three.tests["bias"].estimate == pytest.approx(0.04 * (0.5 * 0.25 + 0.75))
+    assert three.tests["bias"].value == pytest.approx(0.04 * (0.5 * 0.25 + 0.75))
     one = measure(Planted(["negative", "neutral", "positive"]), file, positive="neutral")
-    assert one.tests["bias"].estimate == pytest.approx(0.04 * 0.25)
+    assert one.tests["bias"].value == pytest.approx(0.04 * 0.25)
     stars = measure(Planted([f"{n} stars" for n in range(1, 6)]), file)
     weight = 0.25 * 0.1 + 0.5 * 0.2 + 0.75 * 0.3 + 0.4
-    assert stars.tests["bias"].estimate == pytest.approx(0.04 * weight)
+    assert stars.tests["bias"].value == pytest.approx(0.04 * weight)
 
 
 def test_a_regression_has_a_scale_of_its_own(file: Path) -> None:
     found, small = measure(Number(100.0), file), measure(Planted(), file)
     of = ratings(found)
-    assert found.tests["bias"].estimate == pytest.approx(4.0)
+    assert found.tests["bias"].value == pytest.approx(4.0)
     assert found.tests["bias"].p_value == small.tests["bias"].p_value
     assert of.rating == "the model's output"
     assert of.flips is None
@@ -522,7 +523,7 @@ def test_ratings_without_gender_are_unbiased() -> None:
     pairs = pair(texts, to_female, to_male)
     tests = []
     for seed in range(100):
-        items = sentiment.score(pairs, sentiment.Rater(Coin(seed), None), seed=0).items
+        items = score(pairs, Rater(Coin(seed), None), seed=0).items
         tests.append(
             PROTOCOLS["sound"].analyse(items.assign(language="en", corpus="none", terms="all"), 0).tests["bias"]
         )
@@ -531,6 +532,6 @@ def test_ratings_without_gender_are_unbiased() -> None:
     assert stats.binomtest(found, len(tests), 0.05).pvalue > 0.01
     covered = sum(test.interval is not None and test.interval[0] <= 0 <= test.interval[1] for test in tests)
     assert stats.binomtest(covered, len(tests), 0.95).pvalue > 0.01
-    blind = sentiment.score(pairs, sentiment.Rater(Coin(1, blind=True), None), seed=0).items
+    blind = score(pairs, Rater(Coin(1, blind=True), None), seed=0).items
     assert (blind["bias"] == 0).all()
     assert blind["p_female"].nunique() == 1  # all are as long

@@ -16,10 +16,11 @@ from scipy import stats
 
 import unmask
 from toy_model import tokenizer_of
-from unmask.auditing import kept
 from unmask.lexicon.reviews import reviews
-from unmask.measures import sentiment
-from unmask.measures.sentiment import words
+from unmask.measures.sentiment import cache, words
+from unmask.measures.sentiment.protocol import PROTOCOLS
+from unmask.measures.sentiment.rater import Rater
+from unmask.measures.sentiment.score import score, score_all
 from unmask.models.classifier import TransformersClassifier
 from unmask.models.interfaces import View
 from unmask.probes.reviews import Pair, Text, pair
@@ -60,7 +61,7 @@ def test_pairs_are_the_words_that_stand_against_each_other() -> None:
 
 def test_each_pair_gets_what_it_adds(pairs: list[Pair]) -> None:
     model = ByWords({"he": 0.01, "she": -0.01, "mother": 0.03, "man": -0.02})
-    items = sentiment.score(pairs, sentiment.Rater(model, None), seed=0).items
+    items = score(pairs, Rater(model, None), seed=0).items
     parts = words.by_pair(items)
     found = {part.name: part.bias or 0.0 for part in parts}
     assert all(part.interval and part.interval[0] <= (part.bias or 0.0) <= part.interval[1] for part in parts)
@@ -71,7 +72,7 @@ def test_each_pair_gets_what_it_adds(pairs: list[Pair]) -> None:
     test = words.over_pairs(items, 0)
     assert test is not None
     assert test.n == len(found)
-    assert test.estimate == pytest.approx(np.mean(list(found.values())))
+    assert test.value == pytest.approx(np.mean(list(found.values())))
     assert test.p_value is not None
     assert test.p_value > 0.1  # three words are not a gender
 
@@ -81,7 +82,7 @@ def test_a_preference_for_a_gender_is_found(pairs: list[Pair]) -> None:
     male = {both.split("/")[0] for one in pairs for both in one.term_pairs}
     chance = np.random.default_rng(1)
     worth = {term: (0.01 if term in male else 0.0) + chance.normal(0, 0.004) for term in sorted(terms)}
-    items = sentiment.score(pairs, sentiment.Rater(ByWords(worth), None), seed=0).items
+    items = score(pairs, Rater(ByWords(worth), None), seed=0).items
     test = words.over_pairs(items, 0)
     assert test is not None
     assert test.p_value is not None
@@ -91,16 +92,14 @@ def test_a_preference_for_a_gender_is_found(pairs: list[Pair]) -> None:
 
 
 def test_what_is_not_known_is_not_tested(pairs: list[Pair]) -> None:
-    items = sentiment.score(pairs, sentiment.Rater(ByWords({"he": 0.1}), None), seed=0).items
+    items = score(pairs, Rater(ByWords({"he": 0.1}), None), seed=0).items
     assert words.over_pairs(items.drop(columns="term_pairs"), 0) is None
     assert words.over_pairs(items.head(3), 0) is None
-    few = sentiment.score(
-        versions([f"He saw {n} films." for n in range(9)]), sentiment.Rater(ByWords({"he": 0.1}), None), seed=0
-    )
+    few = score(versions([f"He saw {n} films." for n in range(9)]), Rater(ByWords({"he": 0.1}), None), seed=0)
     test = words.over_pairs(few.items, 0)
     assert test is not None
     assert (test.n, test.p_value) == (1, None)
-    assert test.estimate == pytest.approx(0.1)
+    assert test.value == pytest.approx(0.1)
 
 
 def test_models_that_have_learned_nothing_do_not_favour_a_gender(pairs: list[Pair]) -> None:
@@ -119,8 +118,8 @@ def test_models_that_have_learned_nothing_do_not_favour_a_gender(pairs: list[Pai
     for seed in range(60):
         torch.manual_seed(seed)
         model = TransformersClassifier(transformers.BertForSequenceClassification(config), tokenizer)
-        items = sentiment.score(pairs, sentiment.Rater(model, None), seed=0).items
-        tests = sentiment.PROTOCOLS["sound"].analyse(items.assign(language="en", corpus="x", terms="all"), 0).tests
+        items = score(pairs, Rater(model, None), seed=0).items
+        tests = PROTOCOLS["sound"].analyse(items.assign(language="en", corpus="x", terms="all"), 0).tests
         over_texts.append(tests["bias"].p_value)
         over_words.append(tests["bias over words"].p_value)
     rejected = [float(np.mean([p is not None and p < 0.05 for p in values])) for values in (over_texts, over_words)]
@@ -144,37 +143,35 @@ def test_several_sets_at_once_are_as_one_at_a_time() -> None:
     sets = {terms: versions(texts, terms) for terms in ("pronouns", "family", "all")}
     worth = {"he": 0.01, "mother": 0.02, "king": -0.03}
     model = ByWords(worth)
-    together = sentiment.score_all(sets, sentiment.Rater(model, None), seed=3)
+    together = score_all(sets, Rater(model, None), seed=3)
     asked = model.asked[:-64]
     assert len(asked) == len(set(asked))
     for terms, of in sets.items():
-        alone = sentiment.score(of, sentiment.Rater(ByWords(worth), None), seed=3)
+        alone = score(of, Rater(ByWords(worth), None), seed=3)
         pd.testing.assert_frame_equal(together[terms].items, alone.items)
 
 
 def test_ratings_are_kept_and_used_again(tmp_path: Path) -> None:
     texts = [one.text for one in reviews()[:40]]
     first, again, other = (ByWords({"he": 0.1}) for _ in range(3))
-    rated = kept.KeptRater(sentiment.Rater(first, None), tmp_path, "one").rate(texts)
-    second = kept.KeptRater(sentiment.Rater(again, None), tmp_path, "one").rate(texts)
+    rated = cache.CachedRater(Rater(first, None), tmp_path, "one").rate(texts)
+    second = cache.CachedRater(Rater(again, None), tmp_path, "one").rate(texts)
     assert (len(first.asked), len(again.asked)) == (40, 0)
     assert np.array_equal(rated.ratings, second.ratings)
     assert rated.choices == second.choices
-    kept.KeptRater(sentiment.Rater(other, None), tmp_path, "another").rate(texts)
+    cache.CachedRater(Rater(other, None), tmp_path, "another").rate(texts)
     assert len(other.asked) == 40
     damaged = sorted(tmp_path.glob("*.json"))
     for path in damaged:
         path.write_bytes(path.read_bytes()[:50])
-    assert np.array_equal(
-        kept.KeptRater(sentiment.Rater(again, None), tmp_path, "one").rate(texts).ratings, rated.ratings
-    )
+    assert np.array_equal(cache.CachedRater(Rater(again, None), tmp_path, "one").rate(texts).ratings, rated.ratings)
     assert len(again.asked) == 40
 
 
 def test_an_audit_that_was_stopped_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second run asks only for what the first had not rated, and gives the result of one that never stopped."""
     counted: list[int] = []
-    rate = sentiment.Rater.rate
+    rate = Rater.rate
 
     def counting(self: Any, texts: Sequence[str]) -> Any:
         counted.append(len(texts))
@@ -182,7 +179,7 @@ def test_an_audit_that_was_stopped_goes_on(tmp_path: Path, monkeypatch: pytest.M
             raise KeyboardInterrupt
         return rate(self, texts)
 
-    monkeypatch.setattr(sentiment.Rater, "rate", counting)
+    monkeypatch.setattr(Rater, "rate", counting)
     monkeypatch.setattr(sys.modules["unmask.measures.sentiment.score"], "AT_ONCE", 10)
     settings: dict[str, Any] = {"corpora": "reviews", "limit": 40, "seed": 5, "workspace": tmp_path / "w"}
     stop_at = 3
@@ -210,7 +207,7 @@ def test_kept_ratings_are_of_the_same_model_and_way_of_reading(pairs: list[Pair]
         torch.manual_seed(seed)
         words = more.pop("tokenizer", tokenizer)
         model = TransformersClassifier(transformers.BertForSequenceClassification(config), words, **more)
-        return kept.identity(model, sentiment.Rater(model, positive))
+        return cache.identity(model, Rater(model, positive))
 
     other = tokenizer_of([text for one in pairs[20:] for text in (one.female.text, one.male.text)])
     found = [
@@ -284,5 +281,5 @@ def test_places_are_found_after_longer_words() -> None:
             end = one.female.text.index("she left")  # in the female version, the last term begins where reading ends
             return [View(99, ((0, end if text == one.female.text else 0),), (text.encode(),)) for text in texts]
 
-    items = sentiment.score([one], sentiment.Rater(UpTo(), None), seed=0).items
+    items = score([one], Rater(UpTo(), None), seed=0).items
     assert items["terms_read"].tolist() == [4]

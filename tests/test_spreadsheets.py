@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import unmask
+from unmask.measures.inference.details import Inference
 from unmask.probes import recorded
 from unmask.spreadsheets import guarded, plain, to_csv
 from unmask.studies.engine import keep
@@ -54,7 +55,10 @@ def test_items_that_were_written_so_are_analysed_as_they_were(tmp_path: Path) ->
     items.to_parquet(tmp_path / "items.parquet")
     assert "'=builder" in (tmp_path / "items.csv").read_text(encoding="utf-8")
     assert recorded.frame_of(tmp_path / "items.csv").astype(object).equals(items.astype(object))
-    found = [unmask.analyse(tmp_path / name).measurements[0].inference for name in ("items.csv", "items.parquet")]
+    found = [
+        unmask.analyse(tmp_path / name).measurements[0].read_details(Inference)
+        for name in ("items.csv", "items.parquet")
+    ]
     assert found[0] is not None
     assert {one.occupation for one in found[0].occupations} == {"nurse", "=builder", "+guest"}
     assert found[0] == found[1]

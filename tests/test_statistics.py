@@ -15,7 +15,7 @@ from scipy import stats
 from unmask.statistics.confusion import quality
 from unmask.statistics.corrections import holm
 from unmask.statistics.correlation import fisher_z, pearson, spearman
-from unmask.statistics.crossed import FISHER, Estimate, jackknife
+from unmask.statistics.crossed import FISHER, IntervalEstimate, jackknife
 from unmask.statistics.paired import sign_flip, signed_ranks, z_of_v
 
 numbers = st.floats(-100, 100, allow_nan=False).map(lambda x: round(x, 3))
@@ -147,10 +147,10 @@ def test_a_perfect_order_of_few_points_has_no_interval(professions: int) -> None
     shares = np.arange(professions, dtype=float)
     values = np.tile(shares[:, None], (1, 9))
     found = jackknife(values.shape, lambda r, c: spearman(values[np.ix_(r, c)].mean(axis=1), shares[r]), scale=FISHER)
-    assert found == Estimate(1.0)
+    assert found == IntervalEstimate(1.0)
 
 
-def _mean_of(values: np.ndarray) -> Estimate:
+def _mean_of(values: np.ndarray) -> IntervalEstimate:
     return jackknife(values.shape, lambda r, c: float(values[np.ix_(r, c)].mean()))
 
 
@@ -178,9 +178,9 @@ def test_crossed_mean_by_hand_is_min_f() -> None:
 
 
 def test_crossed_degenerate_input() -> None:
-    assert _mean_of(np.empty((0, 3))) == Estimate(None)
-    assert _mean_of(np.array([[np.nan, 1.0]])) == Estimate(None)
-    assert _mean_of(np.array([[2.0]])) == Estimate(2.0)
+    assert _mean_of(np.empty((0, 3))) == IntervalEstimate(None)
+    assert _mean_of(np.array([[np.nan, 1.0]])) == IntervalEstimate(None)
+    assert _mean_of(np.array([[2.0]])) == IntervalEstimate(2.0)
     zeros = _mean_of(np.zeros((3, 3)))
     assert (zeros.p_value, zeros.interval) == (1.0, (0.0, 0.0))
     constant = _mean_of(np.full((3, 3), 0.1))

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from unmask.statistics.crossed import Estimate
+from unmask.statistics.crossed import IntervalEstimate
 from unmask.statistics.paired import signed_ranks
 from unmask.statistics.published import Published, published_correlations, published_test, stars
 from unmask.statistics.ratings import detectable, mean_bias, rank_biserial, signs_of_sums
@@ -54,7 +54,7 @@ def test_rank_biserial_is_the_jackknife_of_signed_ranks(values: list[float]) -> 
     found = rank_biserial(values)
     assert found.value == signed_ranks(values).rank_biserial
     if len(kept) < 3 or len(set(np.sign(kept))) == 1:
-        assert found == Estimate(found.value)
+        assert found == IntervalEstimate(found.value)
         return
     assert signs_of_sums(kept).tolist() == np.sign(kept[:, None] + kept).sum(axis=1).tolist()
     left = np.array([signed_ranks(np.delete(kept, i)).rank_biserial for i in range(len(kept))], dtype=float)
@@ -72,11 +72,11 @@ def test_rank_biserial_agrees_with_a_bootstrap() -> None:
 
 
 def test_rank_biserial_of_degenerate_input() -> None:
-    assert rank_biserial([]) == Estimate(None)
-    assert rank_biserial([0, 0, 0]) == Estimate(0.0)
-    assert rank_biserial([1, -2]) == Estimate(-1 / 3)
-    assert rank_biserial([1, 2, 3, 4]) == Estimate(1.0)
-    assert rank_biserial([-1, -2, -3, 0]) == Estimate(-1.0)
+    assert rank_biserial([]) == IntervalEstimate(None)
+    assert rank_biserial([0, 0, 0]) == IntervalEstimate(0.0)
+    assert rank_biserial([1, -2]) == IntervalEstimate(-1 / 3)
+    assert rank_biserial([1, 2, 3, 4]) == IntervalEstimate(1.0)
+    assert rank_biserial([-1, -2, -3, 0]) == IntervalEstimate(-1.0)
     for bad in (math.nan, math.inf):
         with pytest.raises(ValueError, match="NaN or infinity"):
             rank_biserial([1, bad])
@@ -88,8 +88,8 @@ def test_mean_bias_is_the_t_test() -> None:
     assert found.value == pytest.approx(0.014 / 6)
     assert found.interval == pytest.approx(tuple(known.confidence_interval()))
     assert found.p_value == pytest.approx(known.pvalue)
-    assert mean_bias([]) == Estimate(None)
-    assert mean_bias([0.5]) == Estimate(0.5)
+    assert mean_bias([]) == IntervalEstimate(None)
+    assert mean_bias([0.5]) == IntervalEstimate(0.5)
     assert mean_bias([0, 0]).interval == (0, 0)
     with pytest.raises(ValueError, match="NaN or infinity"):
         mean_bias([math.nan])

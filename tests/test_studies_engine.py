@@ -240,7 +240,7 @@ def test_a_place_that_cannot_hold_a_store_is_found_first(toy: Callable[..., Toy]
 
 
 def test_stopping_keeps_what_there_is(toy: Callable[..., Toy], store: Store, tmp_path: Path) -> None:
-    with pytest.raises(Stopped, match="stopped; 2 of 5 cells are done"):
+    with pytest.raises(Stopped, match="stopped; 2 of 5 steps are done"):
         local.run(diamond(toy, act="stop"), store)
     assert results(store) == ["a", "b"]
     assert statuses(local.run(diamond(toy, act="stop"), store)) == {
@@ -451,7 +451,7 @@ def test_ctrl_c_ends_the_cells_and_keeps_the_rest(
     os.killpg(driver.pid, signal.SIGINT)
     said, complaint = driver.communicate(timeout=60)
     assert said == ""
-    assert complaint.splitlines()[-1].startswith("unmask.errors.Stopped: stopped; 1 of 3 cells are done")
+    assert complaint.splitlines()[-1].startswith("unmask.errors.Stopped: stopped; 1 of 3 steps are done")
     assert results(store) == ["a"], "no draft is left either"
     assert list((store.root / "news").iterdir()) == []
     outcomes = local.run([toy("a"), toy("b", "a", act="hang"), toy("c", "b")], store)

@@ -31,7 +31,7 @@ from unmask.counterfactual import settings as rewriting
 from unmask.counterfactual.published.masking import Masking, clean
 from unmask.errors import Stopped, UnmaskError
 from unmask.lexicon.reviews import reviews
-from unmask.measures.sentiment import PROTOCOLS
+from unmask.measures.sentiment.protocol import PROTOCOLS
 from unmask.models.loading import Trainable, load_trainable
 from unmask.models.sources import LoadOptions
 from unmask.studies import Event, Outcome, keys
@@ -144,6 +144,17 @@ def test_the_grid_is_the_papers(asked: Request) -> None:
 
 def grid_trainings(todo: Plan) -> list[training.Training]:
     return [cell for cell in todo.cells if isinstance(cell, training.Training)]
+
+
+def test_another_result_schema_repeats_measurements_but_no_training(
+    asked: Request, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    todo = plan(asked)
+    before = keys(todo.cells)
+    monkeypatch.setattr("unmask.studies.imdb63.measuring.SCHEMA_VERSION", 1)
+    after = keys(todo.cells)
+    changed = {name for name in before if before[name] != after[name]}
+    assert changed == {cell.name for cell in todo.cells if cell.kind == "measuring"}
 
 
 def test_in_published_the_test_reviews_are_made_like_the_training_reviews(asked: Request, data: Path) -> None:
@@ -490,8 +501,8 @@ def test_a_study_ends_in_tables(done: tuple[Finished[Findings], Path]) -> None:
     by_name = {one.name: one for one in finished.outcomes}
     folder = Path(str(by_name["measuring-one-R-pro-with-pro"].folder))
     measurement = content(folder / "measurement.json")
-    assert (measurement["corpus"], measurement["ratings"]["terms"]) == ("custom", "pronouns")
-    assert measurement["ratings"]["cut"] == 0
+    assert (measurement["corpus"], measurement["variant"]) == ("custom", "pronouns")
+    assert measurement["details"]["cut"] == 0
     metrics = content(Path(str(by_name["training-one-R-pro"].folder)) / "metrics.json")
     assert (metrics["examples"], set(metrics["labels"])) == (TESTED, {"negative", "positive"})
     assert cells["size"].iloc[0] == metrics["parameters"]
@@ -548,7 +559,7 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_weights(
             signal.raise_signal(signal.SIGINT)
 
     request = replace(asked, models=asked.models[:1], conditions=("original", "mix-all"))
-    with pytest.raises(Stopped, match=r"stopped; \d+ of 16 cells are done, and the same command goes on"):
+    with pytest.raises(Stopped, match=r"stopped; \d+ of 16 steps are done, and the same command goes on"):
         job.run(request, tmp_path / "study", watch=interrupt)
     (left,) = (tmp_path / "study" / "unfinished").iterdir()
     assert left.name.startswith("training-one-mix-all-")
@@ -641,7 +652,7 @@ def test_published_runs_too_and_a_failure_stops_nothing_else(
     config = content(trained / "model" / "config.json")
     assert config["hidden_dropout_prob"] == 0.5, "as in the paper's code"
     measurement = content(measured / "measurement.json")
-    assert measurement["ratings"]["cut"] > 0, "no more is read than was learned from"
+    assert measurement["details"]["cut"] > 0, "no more is read than was learned from"
     none = job.run(replace(request, models=(f"bad={broken}",)), tmp_path / "other")
     assert none.findings is None
     assert not (tmp_path / "other" / "cells.csv").exists()
@@ -891,9 +902,9 @@ def test_the_command_prints_tables_compares_batch_sizes_and_tells_what_failed(
         (("imdb-63", "--address", "auto"), "the address auto is of a Ray cluster; add --engine ray"),
         (
             ("imdb-63", "--cpus", "4"),
-            "--cpus 4 is for cells on Ray, and the engine is local; add --engine ray, or leave",
+            "--cpus 4 is for steps on Ray, and the engine is local; add --engine ray, or leave",
         ),
-        (("imdb-63", "--gpus", "0.5"), "--gpus 0.5 is for cells on Ray, and the engine is local; add --engine ray"),
+        (("imdb-63", "--gpus", "0.5"), "--gpus 0.5 is for steps on Ray, and the engine is local; add --engine ray"),
         (("imdb-63", "--batch-sizes", "32,x"), "--batch-sizes has 'x'; give whole numbers such as 32,16,8"),
         (("imdb-63", "--batch-sizes", "0"), "0 is no batch size or number of epochs; give 1 or more"),
         (("imdb-63", "--batch-sizes", "8", "--batch-model", "x"), "unknown base model 'x'; choose from"),

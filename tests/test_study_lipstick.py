@@ -108,6 +108,12 @@ class TestStatic:
         assert set(one) == set(other)
         assert not set(one.values()) & set(other.values())
 
+    def test_another_result_schema_is_another_cell(self, vectors: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        request = Request(static=True, vectors=(f"toy={vectors}",))
+        before = keys(plan(request).cells)["geometry-toy-origin-vectors-sound"]
+        monkeypatch.setattr("unmask.studies.lipstick.measuring.SCHEMA_VERSION", 1)
+        assert keys(plan(request).cells)["geometry-toy-origin-vectors-sound"] != before
+
     def test_other_words_are_another_cell(self, vectors: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         of_nouns = Request(static=False, methods=(), vocabularies=("nouns",))
         of_vectors = Request(static=True, vectors=(f"toy={vectors}",), protocol="published")

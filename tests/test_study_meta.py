@@ -22,12 +22,13 @@ from unmask.cli.studies.planting import named
 from unmask.errors import UnmaskError
 from unmask.lexicon import attributes
 from unmask.lexicon import inference as lexicon
-from unmask.measures import inference
+from unmask.measures.inference.protocol import PROTOCOLS
 from unmask.measures.inference.score import answered
 from unmask.models.interfaces import Classifier
 from unmask.models.loading import load_classifier
 from unmask.models.sources import LoadOptions
 from unmask.probes import captions
+from unmask.probes.inference import LABELS
 from unmask.report import meta as page
 from unmask.statistics.ranking import ranking
 from unmask.studies.engine import Engine
@@ -247,7 +248,7 @@ def test_the_papers_english_words_are_biased_in_its_order(
         splits = experiment.examples(step / 10, 0)
         for examples, size in ((splits.train, 30_000), (splits.validation, 3_000)):
             each = size // 30
-            assert Counter(one.label for one in examples) == dict.fromkeys(inference.LABELS, size // 3)
+            assert Counter(one.label for one in examples) == dict.fromkeys(LABELS, size // 3)
             biased = []
             for at, word in enumerate(order):
                 of_word = examples[at * each : (at + 1) * each]
@@ -310,7 +311,7 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     texts += list(lexicon.templates("en"))
     tokenizer = toy_model.tokenizer_of(texts)
     torch.manual_seed(0)
-    labels = dict(enumerate(inference.LABELS))
+    labels = dict(enumerate(LABELS))
     config = BertConfig(
         vocab_size=len(tokenizer),
         hidden_size=48,
@@ -452,9 +453,9 @@ def test_scores_are_those_of_the_measure(
     for experiment, rows in ((SMALL, SMALL.asked(1)), (published, published.asked())):
         mine = experiment.scores(toy, 1, LoadOptions())
         shares = model.probabilities(list(zip(rows["premise"], rows["hypothesis"], strict=True)))
-        found = inference.PROTOCOLS[experiment.protocol].analyse(answered(rows, shares), 1)
-        assert mine.figures["NLI-CoAL"] == pytest.approx(found.groups["NLI-CoAL"].mean)
-        assert mine.figures["FN"] == pytest.approx(found.groups["FN"].mean)
+        found = PROTOCOLS[experiment.protocol].analyse(answered(rows, shares), 1)
+        assert mine.figures["NLI-CoAL"] == pytest.approx(found.groups["NLI-CoAL"].value)
+        assert mine.figures["FN"] == pytest.approx(found.groups["FN"].value)
         assert len(mine.items) == len(rows)
 
 

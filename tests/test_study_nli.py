@@ -30,9 +30,11 @@ from toy_model import bert_of, tokenizer_of
 from unmask import api
 from unmask.errors import Stopped, UnmaskError
 from unmask.lexicon import inference as words
-from unmask.measures.inference import LABELS, PROTOCOLS, sums
+from unmask.measures.inference import sums
+from unmask.measures.inference.protocol import PROTOCOLS
 from unmask.models.sources import LoadOptions
 from unmask.probes import inference as probe
+from unmask.probes.inference import LABELS
 from unmask.report.inference_study import markdown, render, write
 from unmask.results import Measurement
 from unmask.studies import Event, Outcome, keys
@@ -210,7 +212,7 @@ def test_p_values_are_corrected_for_all_models() -> None:
     def row(name: str, stereotype: float, default: float) -> Row:
         estimates = {"stereotype": (0.4, stereotype), "default": (-0.3, default)}
         tests = {
-            one: measurement.tests[one].model_copy(update={"estimate": estimate, "p_value": p})
+            one: measurement.tests[one].model_copy(update={"value": estimate, "p_value": p})
             for one, (estimate, p) in estimates.items()
         }
         return Row(Base(name, name, "en"), measurement.model_copy(update={"tests": tests}))
@@ -387,7 +389,7 @@ def test_a_classifier_of_other_labels_is_trained_and_said_to_lose_its_head(reque
     )
 
 
-def test_a_classifier_is_taken_as_it_is_whatever_the_order_of_its_labels(
+def test_a_classifier_is_taken_as_it_is_whatever_the_find_order_its_labels(
     done: tuple[Finished[Findings], Path], small: Path
 ) -> None:
     finished, out = done
@@ -423,6 +425,9 @@ def test_what_is_done_is_kept_and_a_change_redoes_what_hangs_on_it(
         other = keys(plan(replace(good, **change)).cells)
         return {name for name in known if known[name] != other[name]}
 
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("unmask.studies.nli.measuring.SCHEMA_VERSION", 1)
+        assert moved() == {cell.name for cell in plan(good).measured}
     assert pickle.loads(pickle.dumps(plan(good))) == plan(good), "cells can be sent to another machine"
     one = {"training-one-own", "measuring-en-one"}
     assert moved(settings=replace(good.settings, epochs=3)) == one
@@ -438,7 +443,7 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_weights(
             signal.raise_signal(signal.SIGINT)
 
     request = replace(request_of, models=request_of.models[1:2])
-    with pytest.raises(Stopped, match=r"stopped; 0 of 2 cells are done, and the same command goes on"):
+    with pytest.raises(Stopped, match=r"stopped; 0 of 2 steps are done, and the same command goes on"):
         job.run(request, tmp_path / "study", watch=interrupt)
     lines: list[str] = []
     finished = job.run(request, tmp_path / "study", watch=lambda event: lines.append(event.line))

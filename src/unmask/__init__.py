@@ -4,6 +4,7 @@
     audit = unmask.audit("bert-base-uncased")
     print(audit.summary())
     audit.report("report.html")
+    unmask.audit_many(["bert-base-uncased", "roberta-base"]).page    # a ranking
     unmask.mitigate("bert-base-uncased", "cds", "debiased")
     unmask.compare("bert-base-uncased", "debiased").verdict
     unmask.gate("audits/mine", "policy.toml").verdict
@@ -22,6 +23,7 @@ __version__ = "0.1.0"
 """The version of this package."""
 __all__ = [
     "Audit",
+    "AuditedModels",
     "Classifier",
     "Compared",
     "MaskQuery",
@@ -33,6 +35,7 @@ __all__ = [
     "__version__",
     "analyse",
     "audit",
+    "audit_many",
     "card",
     "compare",
     "gate",
@@ -46,8 +49,22 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from unmask.api import Audit, Compared, ModelCard, analyse, audit, card, compare, gate, load, mitigate, ranking
-    from unmask.cli.config import read_config
+    from unmask.api import (
+        Audit,
+        AuditedModels,
+        Compared,
+        ModelCard,
+        analyse,
+        audit,
+        audit_many,
+        card,
+        compare,
+        gate,
+        load,
+        mitigate,
+        ranking,
+    )
+    from unmask.auditing.config import read_config
     from unmask.counterfactual import rewrite, rewriter
     from unmask.errors import UnmaskError
     from unmask.models.interfaces import Classifier, MaskedLM, MaskQuery, Regressor
@@ -58,14 +75,16 @@ _HOMES = {
     "analyse": "unmask.api",
     "Compared": "unmask.api",
     "ModelCard": "unmask.api",
+    "AuditedModels": "unmask.api",
     "audit": "unmask.api",
+    "audit_many": "unmask.api",
     "card": "unmask.api",
     "compare": "unmask.api",
     "gate": "unmask.api",
     "load": "unmask.api",
     "mitigate": "unmask.api",
     "ranking": "unmask.api",
-    "read_config": "unmask.cli.config",
+    "read_config": "unmask.auditing.config",
     "rewrite": "unmask.counterfactual",
     "rewriter": "unmask.counterfactual",
     "UnmaskError": "unmask.errors",

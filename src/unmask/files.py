@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from unmask.errors import UnmaskError
 
@@ -64,3 +68,18 @@ def refuse_existing(path: Path) -> None:
         raise UnmaskError(f"{parent} is a file, so {path} cannot be made; give another folder with --out")
     if not os.access(parent, os.W_OK | os.X_OK):
         raise UnmaskError(f"{parent} cannot be written to; give another folder with --out")
+
+
+def write_text(path: str | PathLike[str], text: str) -> Path:
+    """Write a text file atomically, and return its path."""
+    with whole_file(Path(path)) as draft:
+        draft.write_text(text, encoding="utf-8")
+    return Path(path)
+
+
+def digest(things: Iterable[Any]) -> str:
+    """A SHA-256 over plain things, in order."""
+    total = hashlib.sha256()
+    for thing in things:
+        total.update(json.dumps(thing, ensure_ascii=False).encode() + b"\n")
+    return total.hexdigest()

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeVar
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from unmask.errors import UnmaskError, one_of
 
@@ -54,12 +55,20 @@ class Plugin:
         except (Exception, SystemExit) as error:
             why = f"{type(error).__name__}: {error}".rstrip(": ")
             raise UnmaskError(f"{said} cannot be loaded ({why}); update that package, or uninstall it") from error
+        if isinstance(found, type) and issubclass(found, kind):
+            found = _make_instance(found)  # type: ignore[arg-type]  # a class is hashable
         if not isinstance(found, kind):
             raise UnmaskError(
                 f"{said} is a {type(found).__name__}; its entry point {self.entry.value} must name a"
                 f" {kind.__module__}.{kind.__name__}"
             )
         return found
+
+
+@cache
+def _make_instance(kind: Any) -> Any:
+    """The one instance of a class that an entry point names."""
+    return kind()
 
 
 def found(what: What) -> list[Plugin]:

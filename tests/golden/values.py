@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,11 @@ PROSE = {
 KEYS = ("name", "profession", "occupation", "word", "term", "pair", "code")
 ENVELOPE = {"kind"}
 """Fields at the top of a file that say what it is."""
+MEASUREMENT_DETAILS = {"sentiment": "ratings", "inference": "inference", "geometry": "geometry"}
+"""The field of schema 1 that held the details of a measure; those of association were fields of the measurement."""
+COMPARISON_DETAILS = {"geometry": "geometry"}
+GROUP = {"labels", "n", "value", "sd", "interval", "unit"}
+"""The fields of an estimate that a group had in schema 1."""
 SAMPLE = 40
 
 
@@ -35,7 +40,8 @@ def folder_values(folder: Path, patterns: Sequence[str]) -> dict[str, Value]:
     for path in sorted({path for pattern in patterns for path in folder.glob(pattern)}):
         name = path.relative_to(folder).as_posix()
         if path.suffix == ".json":
-            values |= {f"{name}:{key}": value for key, value in flatten(json.loads(path.read_text(encoding="utf-8")))}
+            data = recorded_names(json.loads(path.read_text(encoding="utf-8")))
+            values |= {f"{name}:{key}": value for key, value in flatten(data)}
         elif path.suffix == ".parquet":
             values |= {f"{name}:{key}": value for key, value in column_values(pd.read_parquet(path))}
         elif path.suffix == ".csv":
@@ -43,6 +49,37 @@ def folder_values(folder: Path, patterns: Sequence[str]) -> dict[str, Value]:
         else:
             values[f"{name}:sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
     return values
+
+
+def recorded_names(data: Any) -> Any:
+    """A result of schema 2 with the field names of schema 1, under which the numbers were recorded."""
+    if not isinstance(data, dict):
+        return data
+    if "comparisons" in data:
+        return data | {"comparisons": [_rename_details(one, COMPARISON_DETAILS) for one in data["comparisons"]]}
+    if "measurements" in data:
+        return data | {"measurements": [recorded_names(one) for one in data["measurements"]]}
+    if not {"groups", "tests"} <= data.keys():
+        return data
+    renamed = _rename_details(data, MEASUREMENT_DETAILS)
+    tests = {
+        name: _rename_value(test, "estimate", drop={"sd", "neutral", "effect_size_neutral"})
+        for name, test in data["tests"].items()
+    }
+    groups = {name: _rename_value(group, "mean", drop=group.keys() - GROUP) for name, group in data["groups"].items()}
+    return renamed | {"tests": tests, "groups": groups}
+
+
+def _rename_details(result: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+    """The fields of a measurement or comparison, with its details where schema 1 had them."""
+    fields = {name: value for name, value in result.items() if name not in ("details", "variant")}
+    fields |= dict.fromkeys(names.values())
+    name = names.get(result["name"])
+    return fields | ({name: result["details"]} if name else result["details"])
+
+
+def _rename_value(estimate: dict[str, Any], name: str, drop: Set[str]) -> dict[str, Any]:
+    return {name if key == "value" else key: value for key, value in estimate.items() if key not in drop}
 
 
 def flatten(data: Any, path: str = "") -> Iterator[tuple[str, Value]]:

@@ -17,6 +17,7 @@ import pandas as pd
 from prepare import OPEN
 
 import unmask
+from unmask.measures.association.details import AssociationDetails
 from unmask.models import MaskQuery
 from unmask.models.loading import load_masked_lm
 from unmask.probes.association import AssociationRow, build
@@ -73,7 +74,8 @@ def main() -> None:
     """Answer both questions."""
     model = load_masked_lm(sys.argv[1])
     print(levels(model).round(2).to_string())
-    professions = unmask.audit(model, measures="association").measurements[0].professions
+    audit = unmask.audit(model, measures="association")
+    professions = audit.measurements[0].read_details(AssociationDetails).professions
     often = counts(Path(sys.argv[2]), {one.profession for one in professions})
     absent = sum(often[one.profession] == 0 for one in professions)
     print(f"\n{absent} of {len(professions)} professions are not in the text")

@@ -7,15 +7,16 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unmask import auditing
-from unmask.api.arguments import form_of, written
-from unmask.api.audits import Audit
+from unmask.auditing.audit import Audit
 from unmask.comparing.options import CompareOptions
+from unmask.files import write_text
 from unmask.options import accepts
 from unmask.results import Agreement, Comparison, ComparisonResult
+from unmask.results.storage import report_format
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.console import Console
 
     from unmask.models.interfaces import Progress
     from unmask.training.finetune import Say
@@ -29,12 +30,12 @@ class Compared:
         self,
         result: ComparisonResult,
         items: dict[str, pd.DataFrame],
-        audits: Mapping[str, auditing.Findings] | None = None,
+        audits: Mapping[str, Audit] | None = None,
     ) -> None:
         """Take a result, its items, and the audits that were made for it, by the name of the model."""
         self.result = result
         self.items = items
-        self.audits: dict[str, Audit] = {name: Audit(audit) for name, audit in (audits or {}).items()}
+        self.audits: dict[str, Audit] = dict(audits or {})
         """Those that were made for the comparison, by the name of the model."""
 
     @property
@@ -54,9 +55,15 @@ class Compared:
 
     def summary(self) -> str:
         """What changed as plain text, a screenful."""
-        from unmask.report import terminal
+        from unmask.report import comparison_terminal
 
-        return terminal.comparison_text(self.result)
+        return comparison_terminal.comparison_text(self.result)
+
+    def show(self, console: Console) -> None:
+        """Print the summary to a terminal."""
+        from unmask.report import comparison_terminal
+
+        comparison_terminal.show_comparison(self.result, console)
 
     def to_frame(self) -> pd.DataFrame:
         """All changes as a table, one row each."""
@@ -68,6 +75,7 @@ class Compared:
                     "measure": one.name,
                     "language": one.language,
                     "corpus": one.corpus,
+                    "variant": one.variant,
                     "before_model": one.before,
                     "after_model": one.after,
                     "figure": name,
@@ -80,17 +88,17 @@ class Compared:
 
     def text(self, form: str = "html", *, beside: bool = False) -> str:
         """The report as text: html, md (Markdown) or csv; `beside`: for a page that stands in the folder."""
-        from unmask.report import comparison, markdown, rows
+        from unmask.report import comparison, comparison_markdown, rows
 
         if form == "html":
             return comparison.render(self.result, self.items, beside=beside)
         if form == "md":
-            return markdown.comparison_markdown(self.result)
+            return comparison_markdown.comparison_markdown(self.result)
         return rows.to_csv(rows.comparison_rows(self.result))
 
     def report(self, path: str | PathLike[str]) -> Path:
         """Write the report: one self-contained HTML page, or Markdown or CSV where the name ends in .md or .csv."""
-        return written(path, self.text(form_of(path)))
+        return write_text(path, self.text(report_format(path)))
 
     def save(self, folder: str | PathLike[str]) -> Path:
         """Write the folder: `result.json`, `items/`, `report.html`, and the audits made for it under `audits/`."""
@@ -123,6 +131,5 @@ def compare(
     """
     from unmask.comparing import job
 
-    sides = [auditing.Findings(one.result, one.items) if isinstance(one, Audit) else one for one in (before, *after)]
-    found = job.run(sides[0], sides[1:], CompareOptions(**options), progress=progress, say=say, watch=watch)
+    found = job.run(before, after, CompareOptions(**options), progress=progress, say=say, watch=watch)
     return Compared(found.result, found.items, found.audits)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from unmask import gating
-from unmask.api.audits import Audit
+from unmask.auditing.audit import Audit
 from unmask.results import AuditResult
 
 

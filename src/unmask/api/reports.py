@@ -7,9 +7,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from unmask import auditing
-from unmask.api.audits import Audit
 from unmask.api.comparisons import Compared
+from unmask.auditing.audit import Audit
 from unmask.errors import UnmaskError, one_of
 from unmask.report.options import FORMATS
 from unmask.results import AuditResult
@@ -25,7 +24,7 @@ def load(folder: str | PathLike[str]) -> Audit | Compared:
     path = Path(folder)
     if storage.is_comparison(path):
         return Compared(storage.load_comparison(path), _items(path))
-    return Audit(auditing.Findings(storage.load(path), _items(path)))
+    return Audit(storage.load(path), _items(path))
 
 
 def ranking(audits: Sequence[Audit | Compared | str | PathLike[str]], form: str = "html") -> str:
@@ -33,12 +32,12 @@ def ranking(audits: Sequence[Audit | Compared | str | PathLike[str]], form: str 
 
     For each measure, the models by the size of their main figure, with intervals and the ranks that these allow.
     """
-    from unmask.report import markdown, rows
-    from unmask.report import ranking as page
+    from unmask.report import rows
+    from unmask.workflows import ranking as page
 
     results = [_result(one) for one in audits]
     if one_of(form, FORMATS, "format") == "md":
-        return markdown.ranking_markdown(results)
+        return page.render_markdown(results)
     return page.render(results) if form == "html" else rows.to_csv(rows.ranking_rows(results), rows.RANKING)
 
 

@@ -1,62 +1,66 @@
-"""An audit once more: the settings that it was made with, what its result does not say, and what is not as it was."""
+"""Repeat an audit: the options that it was made with, what its result does not state, and what has changed since."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from unmask.auditing.geometry import OF_ENCODERS
-from unmask.auditing.inference import own_words
-from unmask.auditing.settings import AS_LOADED, FILES, OF, USUAL, Settings
-from unmask.counterfactual.settings import term_set
+from unmask.auditing.audit import AS_LOADED
+from unmask.auditing.options import AuditOptions, audit_options
 from unmask.errors import UnmaskError
-from unmask.models.sources import LoadOptions
-from unmask.probes import asked as vocabularies
-from unmask.probes import association as probe
-from unmask.probes import reviews
+from unmask.measures import registry
+from unmask.measures.base import Measure
 from unmask.results import AuditResult, Measurement
 
 
-def settings_of(result: AuditResult) -> Settings:
-    """The settings with which a model can be audited as this one was.
+def options_of(result: AuditResult) -> AuditOptions:
+    """The options with which a model can be audited as this one was.
 
-    What lets a model run code of its author's is not among them: the result may be a stranger's.
+    What lets a model run code of its author is not among them: the result may be a stranger's.
     """
     if not result.measurements:
         raise UnmaskError(f"the audit of {result.model.name} holds no measurement to repeat; audit the model again")
-    said = result.configuration
-    own = {name: _setting(name, said[name]) for name in _names(result) if said.get(name) is not None}
-    _refuse_strange_corpora(result, own)
-    languages: Any = said.get("languages") or dict.fromkeys(one.language for one in result.measurements)
-    device = str(said.get("device", AS_LOADED))
-    settings = Settings(
-        measures=_measures(result),
+    stated = result.configuration
+    measures = _measures(result)
+    own: dict[str, Any] = {
+        name: _read_option(name, stated[name]) for name in _names(measures) if stated.get(name) is not None
+    }
+    _refuse_unknown_corpora(result, own)
+    languages: Any = stated.get("languages") or dict.fromkeys(one.language for one in result.measurements)
+    if (device := stated.get("device", AS_LOADED)) != AS_LOADED:
+        own["device"] = device
+    options = audit_options()(
+        measures=tuple(measure.name for measure in measures),
         languages=tuple(languages),
         protocol=result.measurements[0].protocol,
         seed=result.seed,
-        loading=LoadOptions() if device == AS_LOADED else LoadOptions(device=device),
         **own,
     )
-    return dataclasses.replace(settings, corpora=(*_named(result, settings), *_vocabularies(result, settings)))
+    return options.replace(corpora=_named_corpora(result, options))
 
 
-def unsaid(result: AuditResult) -> dict[str, Any]:
-    """The settings of its measures that a result of another version does not say, and their defaults."""
-    encoder = result.model.tokenizer is not None
-    known = {one.name: one.default for one in dataclasses.fields(Settings)}
-    names = [name for name in _names(result) if encoder or name not in OF_ENCODERS]
-    return {name: USUAL.get(name, known[name]) for name in names if name not in result.configuration}
+def unstated_options(result: AuditResult) -> dict[str, Any]:
+    """The options of its measures that a result of another version does not state, and their defaults."""
+    has_layers = result.model.tokenizer is not None
+    defaults = {name: field.default for name, field in audit_options().model_fields.items()}
+    return {
+        name: defaults[name]
+        for measure in _measures(result)
+        for name in measure.Options.model_fields
+        if name not in result.configuration
+        and (has_layers or name not in measure.encoder_options)
+        and audit_options().parameters()[name].cli
+    }
 
 
 def differences(then: AuditResult, now: AuditResult) -> list[str]:
-    """What was not the same in two audits with the same settings, a line each."""
+    """What was not the same in two audits with the same options, a line each."""
     lines = []
     versions = [{"unmask": one.unmask_version} | one.libraries for one in (then, now)]
     if other := [name for name in versions[0] if name in versions[1] and versions[0][name] != versions[1][name]]:
-        said = ", ".join(f"{name} {versions[0][name]} then, {versions[1][name]} now" for name in other)
-        lines.append(f"another version: {said}")
+        changes = ", ".join(f"{name} {versions[0][name]} then, {versions[1][name]} now" for name in other)
+        lines.append(f"another version: {changes}")
     if _differ(then.model.weight_hash, now.model.weight_hash):
         hashes = f"{then.model.weight_hash:.12} then, {now.model.weight_hash:.12} now"
         lines.append(f"another model: the weights of {now.model.name} are not those that were audited ({hashes})")
@@ -65,11 +69,17 @@ def differences(then: AuditResult, now: AuditResult) -> list[str]:
         lines.append(f"another device: {devices[0]} then, {devices[1]} now; the last digits may differ")
     before = {one.key: one.data_hash for one in then.measurements}
     lines += [
-        f"other data: {_called(one)} is not asked what it was ({before[one.key]:.12} then, {one.data_hash:.12} now)"
+        f"other data: {describe(one)} has other items ({before[one.key]:.12} then, {one.data_hash:.12} now)"
         for one in now.measurements
         if _differ(before.get(one.key), one.data_hash)
     ]
     return lines
+
+
+def describe(measurement: Measurement) -> str:
+    """A measurement by what a user has asked for."""
+    parts = (measurement.name, measurement.language, measurement.corpus, measurement.variant)
+    return " ".join(part for part in parts if part)
 
 
 def _differ(one: str | None, other: str | None) -> bool:
@@ -77,62 +87,48 @@ def _differ(one: str | None, other: str | None) -> bool:
     return bool(one and other and one != other)
 
 
-def _called(one: Measurement) -> str:
-    """A measurement by what a user has asked for; the protocol is that of the whole audit."""
-    terms = [one.ratings.terms] if one.ratings else []
-    return " ".join([one.name, one.language, one.corpus, *terms])
+def _measures(result: AuditResult) -> list[Measure]:
+    return [registry.get_measure(name) for name in dict.fromkeys(one.name for one in result.measurements)]
 
 
-def _measures(result: AuditResult) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(one.name for one in result.measurements))
+def _names(measures: list[Measure]) -> list[str]:
+    """The options that belong to measures."""
+    return list(dict.fromkeys(name for measure in measures for name in measure.Options.model_fields))
 
 
-def _names(result: AuditResult) -> list[str]:
-    """The settings that belong to the measures of a result."""
-    return list(dict.fromkeys(name for measure in _measures(result) for name in OF.get(measure, ())))
-
-
-def _setting(name: str, value: Any) -> Any:
-    """A setting, as a result has it."""
-    if name in FILES:
+def _read_option(name: str, value: Any) -> Any:
+    """An option as a result states it."""
+    parameter = audit_options().parameters()[name]
+    if parameter.type is Path:
         return Path(value)
-    if name == "terms":
-        return tuple(term_set(one) for one in value)
     return tuple(value) if isinstance(value, list) else value
 
 
-def _refuse_strange_corpora(result: AuditResult, own: dict[str, Any]) -> None:
+def _refuse_unknown_corpora(result: AuditResult, own: Mapping[str, Any]) -> None:
     """Refuse scores that somebody else has recorded: nobody knows what was asked."""
-    known = [(language, corpus) for language, corpora in probe.CORPORA.items() for corpus in corpora]
-    strange = [
-        one.corpus
-        for one in result.measurements
-        if one.corpus == "recorded" or (one.name == "association" and (one.language, one.corpus) not in known)
-    ]
-    if strange and not own.keys() & set(FILES):
-        raise UnmaskError(
-            f"the scores of {result.model.name} are of a corpus {strange[0]!r} that is not ours, so a model cannot be"
-            " asked the same; give two audit folders, of unmask audit or unmask analyse"
-        )
+    files = [name for name in own if audit_options().parameters()[name].type is Path]
+    for measurement in result.measurements:
+        measure = registry.get_measure(measurement.name)
+        is_known = measurement.corpus in {**measure.corpora, **measure.other_corpora} or not measure.corpora
+        if (measurement.corpus == "recorded" or not is_known) and not files:
+            raise UnmaskError(
+                f"the scores of {result.model.name} are of a corpus {measurement.corpus!r} that is not ours, so a model"
+                " cannot be asked the same; give two audit folders, of unmask audit or unmask analyse"
+            )
 
 
-def _named(result: AuditResult, settings: Settings) -> Sequence[str]:
-    """The corpora of the main measure, where they are not the usual ones."""
-    said = result.configuration.get("corpora")
-    named = [str(one) for one in said] if isinstance(said, list) else []
-    if "association" in settings.measures:
-        asked = [(one.language, one.corpus) for one in result.measurements if one.name == "association"]
-        if any(getattr(settings, name) for name in OF["association"]):
-            # of words of the user's own, the configuration alone says on which corpus they stand
-            asked = [(one.partition("/")[0], one.partition("/")[2]) for one in named]
-        usual = [(language, corpus) for language in settings.languages for corpus in settings.corpora_of(language)]
-        return () if asked == usual else tuple(dict.fromkeys(corpus for _, corpus in asked))
-    if "inference" in settings.measures and own_words(settings):
-        return ()  # they take the place of a corpus
-    return tuple(one for one in named if one != reviews.CUSTOM)
-
-
-def _vocabularies(result: AuditResult, settings: Settings) -> list[str]:
-    """The corpora of geometry, where they are not the usual ones."""
-    found = [one.corpus for one in result.measurements if one.name == "geometry"]
-    return [] if settings.full else [corpus for corpus in found if corpus in vocabularies.PUBLISHED]
+def _named_corpora(result: AuditResult, options: AuditOptions) -> tuple[str, ...]:
+    """The corpora to name, where they are not those that are measured by default."""
+    named: list[str] = []
+    for measure in _measures(result):
+        own = [one for one in result.measurements if one.name == measure.name]
+        asked = list(dict.fromkeys(measure.asked_corpora(own, dict(result.configuration))))
+        own_options = options.for_measure(measure)
+        usual = [
+            (language, corpus)
+            for language in options.languages
+            for corpus in measure.default_corpora(own_options, options.context(language=language))
+        ]
+        if asked != usual:
+            named += [corpus for _, corpus in asked if corpus in measure.corpora]
+    return tuple(dict.fromkeys(named))

@@ -43,7 +43,7 @@ app = typer.Typer(
     " paper's study.",
     epilog="Start with: unmask audit",
 )
-app.command("audit")(audit.command)
+add_command(app, "audit", audit.command)
 add_command(app, "init", init.command)
 app.command("analyse")(analyse.command)
 add_command(app, "compare", compare.command)

@@ -57,7 +57,6 @@ def command(
     from unmask.cli.output import finish
     from unmask.cli.progress import bar, training
     from unmask.files import refuse_existing
-    from unmask.report.terminal import show_comparison
     from unmask.results.storage import free_name
 
     if out is not None:
@@ -67,4 +66,4 @@ def command(
         progress = None if options.task else shown.enter_context(bar("Scoring"))
         compared = api.compare(before, *after, **dict(options), progress=progress, say=say, watch=watch)
     names = [compared.result.before.name, *(side.name for side in compared.result.after)]
-    finish(compared, out or free_name(" vs ".join(names), Path("comparisons")), show_comparison, as_json=as_json)
+    finish(compared, out or free_name(" vs ".join(names), Path("comparisons")), as_json=as_json)

@@ -23,10 +23,22 @@ def _methods() -> Iterable[str]:
     return sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules([str(folder)]))
 
 
+def _measures() -> Iterable[str]:
+    from unmask.measures.registry import measure_names
+
+    return measure_names()
+
+
+def _languages() -> Iterable[str]:
+    from unmask.measures.registry import built_in
+
+    return dict.fromkeys(language for measure in built_in() for language in measure.languages)
+
+
 VALUES: dict[str, Callable[[], Iterable[str]]] = {
-    "measure": lambda: ("association", "sentiment", "inference", "geometry", "crows-pairs"),
+    "measure": _measures,
     "protocol": lambda: ("sound", "published"),
-    "language": lambda: ("en", "de", "ja", "zh"),
+    "language": _languages,
     "method": _methods,
     "task": lambda: ("mlm", "sentiment", "nli"),
     "rewrite to": lambda: ("swap", "female", "male", "neutral", "remove"),

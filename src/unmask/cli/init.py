@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import typer
 
 from unmask.cli.generate import with_options
-from unmask.cli.parameters import Parameter, written
 
 if TYPE_CHECKING:
     from unmask.cli.option_models import InitOptions
@@ -36,8 +34,6 @@ def command(options: InitOptions) -> None:
     - `unmask init`
     - `unmask init settings/bert.toml`
     """
-    from unmask.cli import audit
-    from unmask.cli.parameters import parameters
     from unmask.errors import UnmaskError
     from unmask.files import whole_file
 
@@ -47,16 +43,20 @@ def command(options: InitOptions) -> None:
     if file.suffix.lower() == ".json":
         raise UnmaskError(f"{file} would be read as a result; give a name that ends in .toml")
     with whole_file(file) as draft:
-        draft.write_text(template(file.name, parameters(audit.command).values()), encoding="utf-8")
+        draft.write_text(template(file.name), encoding="utf-8")
     typer.echo(f"Wrote {file}. Edit it, then run: unmask audit --config {file}")
 
 
-def template(name: str, known: Iterable[Parameter]) -> str:
-    """A file of settings in which all are commented out, each with its help and its default, a heading a measure."""
-    panels: dict[str, list[str]] = {"": [HEAD.format(name=name)]}
-    for one in known:
-        default = ([] if one.several else "") if one.default is None else one.default
-        said = textwrap.wrap(one.help, WIDTH, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
-        heading = f"\n# {f' {one.panel} '.center(WIDTH - 2, '-')}\n"
-        panels.setdefault(one.panel, [heading]).append("\n".join([*said, f"#{one.key} = {written(default)}\n"]))
-    return "\n".join(part for parts in panels.values() for part in parts)
+def template(name: str) -> str:
+    """A file of options, all commented out, each with its help and default, under the headings of the measures."""
+    from unmask.auditing.options import audit_command
+    from unmask.options import toml_template
+
+    parts = [HEAD.format(name=name)]
+    shown = [parameter for parameter in audit_command().parameters().values() if parameter.cli]
+    for panel, lines in toml_template(shown).items():
+        parts += [f"\n# {f' {panel} '.center(WIDTH - 2, '-')}\n"] if panel else []
+        for text, line in lines:
+            wrapped = textwrap.wrap(text, WIDTH, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
+            parts.append("\n".join([*wrapped, f"#{line}\n"]))
+    return "\n".join(parts)

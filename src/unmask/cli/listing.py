@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -31,21 +31,12 @@ class Entry:
     """Why it cannot be used; empty if it can."""
 
 
-class Described(Protocol):
-    """What plug-ins say of themselves."""
-
-    @property
-    def about(self) -> str:
-        """What it is, in a line."""
-        ...
-
-
 def measures() -> list[Entry]:
     """The measures."""
-    from unmask.auditing import MEASURES
-    from unmask.measures.plugin import Measure
+    from unmask.measures import registry
+    from unmask.measures.base import Measure
 
-    return _with_plugins("measure", MEASURES, Measure)
+    return _with_plugins("measure", {one.name: one.question for one in registry.built_in()}, Measure)
 
 
 def mitigations() -> list[Entry]:
@@ -132,7 +123,7 @@ def show(what: str, *, as_json: bool = False) -> None:
         typer.echo(f"unmask: {' '.join(problem.split())}", err=True)
 
 
-def _with_plugins(what: What, ours: Mapping[str, str], kind: type[Described]) -> list[Entry]:
+def _with_plugins(what: What, ours: Mapping[str, str], kind: Any) -> list[Entry]:
     """Ours, by name and what they are, and those of other packages, which are loaded to hear what they are."""
     return [
         *(_entry(what, ours, name, OURS, partial(ours.__getitem__, name)) for name in ours),
@@ -140,8 +131,8 @@ def _with_plugins(what: What, ours: Mapping[str, str], kind: type[Described]) ->
     ]
 
 
-def _about(plugin: Plugin, kind: type[Described]) -> str:
-    return plugin.load(kind).about
+def _about(plugin: Plugin, kind: Any) -> str:
+    return str(plugin.load(kind).about)
 
 
 def _entry(what: What, ours: Iterable[str], name: str, source: str, about: Callable[[], str]) -> Entry:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,15 +9,12 @@ from unmask.steps import step
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.console import Console
 
     from unmask.api import Audit, Compared
     from unmask.studies.engine import Findings, Finished
 
 
-def finish(
-    made: Audit | Compared, folder: Path, show: Callable[[Any, Console], None] | None = None, *, as_json: bool
-) -> None:
+def finish(made: Audit | Compared, folder: Path, *, as_json: bool) -> None:
     """Write the folder; print the result as JSON, or a table and the path of the report."""
     import typer
 
@@ -30,11 +26,8 @@ def finish(
     from rich.console import Console
     from rich.text import Text
 
-    from unmask.report import terminal
-
     console = Console()
-    printer: Callable[[Any, Console], None] = show or terminal.show
-    printer(made.result, console)
+    made.show(console)
     console.print(Text(f"\nReport: {folder / 'report.html'}"), soft_wrap=True)
 
 

@@ -70,7 +70,7 @@ def _minutes(seconds: float) -> str:
 
 
 @contextmanager
-def study() -> Iterator[tuple[Callable[[Plan], None], StudyWatch]]:
+def study(title: str = "Cells") -> Iterator[tuple[Callable[[Plan], None], StudyWatch]]:
     """Yield a function that says what there is to do, and one that shows how the cells of a study go."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -79,7 +79,7 @@ def study() -> Iterator[tuple[Callable[[Plan], None], StudyWatch]]:
 
     console = Console(stderr=True)
     columns = (
-        TextColumn("Cells"),
+        TextColumn(title),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),

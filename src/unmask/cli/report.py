@@ -26,8 +26,7 @@ def command(options: ReportOptions) -> None:
     - `unmask report audits/bert audits/roberta audits/albert --out three.html`
     """
     from unmask import api
-    from unmask.api.arguments import written
-    from unmask.files import refuse_existing
+    from unmask.files import refuse_existing, write_text
 
     folders, target, form = options.folders, options.target, options.form
     several = len(folders) > 1
@@ -36,7 +35,7 @@ def command(options: ReportOptions) -> None:
     beside = target.parent.resolve() == folders[0].resolve()
     text = api.ranking(folders, form) if several else api.load(folders[0]).text(form, beside=beside)
     if several and form == "csv" and text.count("\n") == 1:
-        from unmask.report.ranking import NOTHING
+        from unmask.workflows.ranking import NOTHING
 
         typer.echo(f"unmask: {NOTHING}", err=True)
-    typer.echo(f"Report: {written(target, text)}")
+    typer.echo(f"Report: {write_text(target, text)}")

@@ -13,7 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
-from unmask.comparing.figures import FIGURES, Evidence
+from unmask.comparing.figures import Evidence, described_figures, model_figures
 from unmask.results import Agreement, Caveat, Correlation, MeasureFigure, ModelFigures
 from unmask.results.numbers import number
 from unmask.results.verdict import ALPHA
@@ -27,10 +27,8 @@ FEWEST = 4
 
 def compare(evidence: Sequence[Evidence]) -> Agreement:
     """The figures of each model, and how they go together."""
-    found = [
-        ModelFigures(model=one.model, figures={name: of(one) for name, (_, of) in FIGURES.items()}) for one in evidence
-    ]
-    return agreement(found, [figure for figure, _ in FIGURES.values()])
+    models = [ModelFigures(model=one.model, figures=model_figures(one)) for one in evidence]
+    return agreement(models, described_figures())
 
 
 def agreement(models: Sequence[ModelFigures], figures: Sequence[MeasureFigure]) -> Agreement:

@@ -8,20 +8,22 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from unmask import auditing, datasets
-from unmask.comparing.again import load_again
-from unmask.comparing.figures import Evidence, change_of
+from unmask import datasets
+from unmask.auditing.audit import Audit, run_audit
+from unmask.auditing.options import audit_options
+from unmask.comparing.figures import Evidence
 from unmask.comparing.sides import Subject
 from unmask.errors import UnmaskError
+from unmask.measures import registry
+from unmask.measures.base import Measure
 from unmask.models.sources import LoadOptions
 from unmask.results import Caveat, Comparison, Measurement
 
 if TYPE_CHECKING:
     from unmask.models.interfaces import Progress
 
-CROWS = "crows-pairs"
-REVIEWS = "reviews"
-"""Classifiers of texts are asked about the package's own reviews: few, and the same on every machine."""
+SMALL_CORPORA = {"sentiment": ("reviews",)}
+"""By task: corpora of the package, which are few items and the same on every machine."""
 
 
 @dataclass
@@ -29,7 +31,7 @@ class Gathered:
     """What was measured of each model, the audits that were made for it, and why something is missing."""
 
     evidence: list[Evidence] = field(default_factory=list)
-    audits: dict[str, auditing.Findings] = field(default_factory=dict)
+    audits: dict[str, Audit] = field(default_factory=dict)
     caveats: list[Caveat] = field(default_factory=list)
 
 
@@ -44,44 +46,44 @@ def gather(
 ) -> Gathered:
     """All measurements of each model; `classifiers` are those made of them, by task and by the name of the model."""
     found = Gathered()
-    asked = any(one.name == "association" for subject in subjects for one in subject.result.measurements)
-    has_pairs = datasets.present(CROWS)
-    if asked and not has_pairs:
-        why = (
-            f"CrowS-Pairs is not on this machine, so it was not measured; {datasets.FOLDER_VARIABLE} says where it is."
-        )
-        found.caveats.append(Caveat(code="crows-pairs-not-measured", text=why))
     for subject in subjects:
-        measured = list(subject.result.measurements)
-        if has_pairs and {one.name for one in measured} >= {"association"} and CROWS not in {m.name for m in measured}:
-            measured += _pairs(subject, found, seed=seed, loading=loading, progress=progress)
+        measurements = list(subject.result.measurements)
+        for measure in _further_measures(measurements):
+            measurements += _audit_again(subject, measure, found, seed=seed, loading=loading)
         for task, folders in classifiers.items():
             if subject.name in folders:
-                measured += _classifier(subject, task, folders[subject.name], found, seed=seed, loading=loading)
-        found.evidence.append(Evidence(subject.name, measured, change_of(comparisons, subject.name)))
+                options = audit_options()(corpora=SMALL_CORPORA.get(task, ()), seed=seed, **dict(loading))
+                audit = run_audit(str(folders[subject.name]), options, progress=progress)
+                found.audits[f"{subject.name}-{task}"] = audit
+                measurements += audit.result.measurements
+        own = [comparison for comparison in comparisons if comparison.after == subject.name]
+        found.evidence.append(Evidence(subject.name, measurements, own))
     return found
 
 
-def _pairs(
-    subject: Subject, found: Gathered, *, seed: int, loading: LoadOptions, progress: Progress | None
+def _further_measures(measurements: Sequence[Measurement]) -> list[Measure]:
+    """Measures with a dataset of their own that ask the same role of a model, and were not run."""
+    run = [registry.get_measure(one.name) for one in measurements]
+    roles = {measure.roles for measure in run if measure.main}
+    return [one for one in registry.built_in() if one.dataset and one.roles in roles and one not in run]
+
+
+def _audit_again(
+    subject: Subject, measure: Measure, found: Gathered, *, seed: int, loading: LoadOptions
 ) -> list[Measurement]:
+    """Measure a side with one more measure; a caveat where that cannot be done."""
     try:
+        if not datasets.present(measure.dataset):
+            raise UnmaskError(f"it is not on this machine; {datasets.FOLDER_VARIABLE} names the folder of datasets")
         if not isinstance(subject.model, str | PathLike):
-            raise UnmaskError(f"{subject.name} is no folder or name that can be loaded again")
-        model = load_again(subject, loading, progress)
+            raise UnmaskError(f"{subject.name} is not a folder or name that can be loaded again")
+        subject.masked_lm()
     except UnmaskError as error:
-        text = f"CrowS-Pairs not measured: {str(error).rstrip('.')}."
-        found.caveats.append(Caveat(code="crows-pairs-not-measured", text=text))
+        text = f"{measure.heading} not measured: {str(error).rstrip('.')}."
+        caveat = Caveat(code=f"{measure.name}-not-measured", text=text)
+        found.caveats += [] if caveat in found.caveats else [caveat]
         return []
-    audit = auditing.run(model, auditing.Settings(measures=(CROWS,), seed=seed, loading=loading))
-    found.audits[f"{subject.name}-{CROWS}"] = audit
-    return audit.result.measurements
-
-
-def _classifier(
-    subject: Subject, task: str, folder: Path, found: Gathered, *, seed: int, loading: LoadOptions
-) -> list[Measurement]:
-    settings = auditing.Settings(corpora=(REVIEWS,) if task == "sentiment" else (), seed=seed, loading=loading)
-    audit = auditing.run(str(folder), settings)
-    found.audits[f"{subject.name}-{task}"] = audit
+    options = audit_options()(measures=(measure.name,), seed=seed, **dict(loading))
+    audit = run_audit(subject.reload(), options)
+    found.audits[f"{subject.name}-{measure.name}"] = audit
     return audit.result.measurements

@@ -11,14 +11,17 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import unmask
-from unmask import auditing, steps
-from unmask.comparing import agreement, downstream, evidence, measures, usefulness
+from unmask import steps
+from unmask.auditing.audit import LIBRARIES, Audit
+from unmask.auditing.options import AuditOptions, audit_options
+from unmask.comparing import agreement, downstream, evidence, usefulness
 from unmask.comparing.cost import cost
 from unmask.comparing.lineage import made_from, side_of, stranger
 from unmask.comparing.options import CompareOptions
-from unmask.comparing.sides import Subject, gather
+from unmask.comparing.sides import Subject, gather, key
 from unmask.errors import UnmaskError
-from unmask.results import Caveat, Comparison, ComparisonResult, Usefulness
+from unmask.measures import registry
+from unmask.results import Caveat, Comparison, ComparisonResult, Measurement, Usefulness
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +37,7 @@ class Findings:
 
     result: ComparisonResult
     items: dict[str, pd.DataFrame]
-    audits: dict[str, auditing.Findings]
+    audits: dict[str, Audit]
 
 
 def run(
@@ -59,20 +62,17 @@ def run(
     first, *others = subjects
     found: list[Comparison] = []
     items: dict[str, list[pd.DataFrame]] = {}
-    caveats = _left_out(subjects)
+    reasons = dict.fromkeys(reason for subject in subjects for reason in subject.left_out)
+    caveats = [Caveat(code="measure-left-out", text=f"{reason}.") for reason in reasons]
     for other in others:
         steps.say(f"Comparing {first.name} with {other.name}")
-        for comparison, paired in measures.compared(
-            first, other, caveats, seed=options.seed, loading=loading, progress=progress
-        ):
+        for comparison, paired in _compare(first, other, caveats, seed=options.seed):
             found.append(comparison)
             items.setdefault(comparison.name, []).append(paired)
     cost_of = usefulness.Measured()
     if options.usefulness:
         with steps.step("Measuring usefulness"):
-            cost_of = usefulness.measure(
-                subjects, text=options.text, seed=options.seed, loading=loading, progress=progress
-            )
+            cost_of = usefulness.measure(subjects, text=options.text, seed=options.seed, progress=progress)
     classifiers = {
         task.task: usefulness.on_task(
             cost_of,
@@ -88,7 +88,7 @@ def run(
     caveats += [stranger(first, other) for other in others if made_from(first, other) is False]
     if len(others) > 1:
         caveats.append(_several(len(others)))
-    across, made = None, {subject.name: subject.findings for subject in subjects if subject.audited}
+    across, made = None, {subject.name: subject.audit for subject in subjects if subject.audited}
     if len(subjects) >= agreement.FEWEST:
         more = evidence.gather(subjects, found, classifiers, seed=options.seed, loading=loading, progress=progress)
         across, made = agreement.compare(more.evidence), made | more.audits
@@ -97,7 +97,7 @@ def run(
         unmask_version=unmask.__version__,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         configuration=_resolved(options, tasks, subjects),
-        libraries={"python": platform.python_version()} | {name: metadata.version(name) for name in auditing.LIBRARIES},
+        libraries={"python": platform.python_version()} | {name: metadata.version(name) for name in LIBRARIES},
         seed=options.seed,
         before=side_of(first),
         after=[side_of(other, first) for other in others],
@@ -110,11 +110,11 @@ def run(
     return Findings(result, frames | cost_of.items, made)
 
 
-def _audit_settings(options: CompareOptions) -> auditing.Settings | None:
+def _audit_settings(options: CompareOptions) -> AuditOptions | None:
     """How to audit models; None: as the first audit was, or the defaults."""
     if options.audit is not None or not (options.languages or options.protocol):
         return options.audit  # type: ignore[no-any-return]
-    return auditing.Settings(
+    return audit_options()(
         languages=options.languages or ("en",),
         protocol=options.protocol or "sound",
         seed=options.seed,
@@ -140,11 +140,31 @@ def _with_cost(found: Sequence[Comparison], measured: Sequence[Usefulness]) -> l
     ]
 
 
-def _left_out(subjects: Sequence[Subject]) -> list[Caveat]:
-    """Which measures of the audits are not compared, if any."""
-    names = dict.fromkeys(name for subject in subjects for name in subject.left_out)
-    text = f"The audits have measures that cannot be compared, and are left out: {', '.join(names)}."
-    return [Caveat(code="measure-left-out", text=text)] if names else []
+def _compare(
+    before: Subject, after: Subject, caveats: list[Caveat], *, seed: int
+) -> list[tuple[Comparison, pd.DataFrame]]:
+    """Every corpus that both were measured on; the others are named in a caveat."""
+    found = []
+    for measurement in before.result.measurements:
+        other = after.find(measurement)
+        if other is None:
+            caveats.append(_left_out(after, measurement))
+            continue
+        measure = registry.get_measure(measurement.name)
+        with measure.blamed():
+            comparison, items = measure.compare(before.compared(measurement), after.compared(other), seed=seed)
+        column = "compared" if "model" in items else "model"
+        found.append((comparison, items.assign(**{column: after.name})))
+    caveats += [_left_out(before, one) for one in after.result.measurements if before.find(one) is None]
+    return found
+
+
+def _left_out(missing: Subject, measurement: Measurement) -> Caveat:
+    text = (
+        f"{missing.name} was not measured for {measurement.name} on {' '.join(filter(None, key(measurement)[2:]))}"
+        f" ({measurement.language}), so that corpus is not compared."
+    )
+    return Caveat(code="corpus-left-out", text=text)
 
 
 def _several(count: int) -> Caveat:
@@ -161,7 +181,12 @@ def _resolved(
     """How it was compared, and how the first was measured, which the others must have been, too."""
     first = subjects[0].result
     measures = list(dict.fromkeys(one.name for one in first.measurements))
-    own = [name for measure in measures for name in auditing.OF.get(measure, ()) if name in first.configuration]
+    own = [
+        name
+        for measure in measures
+        for name in registry.get_measure(measure).Options.model_fields
+        if name in first.configuration
+    ]
     return {
         "measures": measures,
         "languages": list(dict.fromkeys(one.language for one in first.measurements)),

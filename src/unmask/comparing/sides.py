@@ -8,92 +8,119 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unmask import auditing
-from unmask.auditing.repeating import settings_of
-from unmask.comparing.alike import MEASURES, fitted
+from unmask.auditing.audit import Audit, choose_measures, fitting_measures, run_audit
+from unmask.auditing.options import AuditOptions, audit_options
+from unmask.auditing.repeating import options_of
 from unmask.errors import UnmaskError, listed
+from unmask.measures import registry
+from unmask.measures.base import ComparedModel, Context
+from unmask.models.handle import ModelHandle
 from unmask.models.sources import LoadOptions
-from unmask.probes import recorded, recorded_inference, recorded_ratings, recorded_words
+from unmask.probes import recorded
 from unmask.results import AuditResult, Measurement, storage
 from unmask.results.naming import different
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from unmask.models.interfaces import Progress
+    from unmask.models.interfaces import MaskedLM, Progress
 
 SCORES = (".csv", ".tsv", ".parquet")
-READ = {
-    "association": recorded.read,
-    "sentiment": recorded_ratings.read,
-    "inference": recorded_inference.read,
-    "geometry": recorded_words.read_words,
-    "crows-pairs": recorded_words.read_pairs,
-}
 
 
 @dataclass(frozen=True)
 class Subject:
-    """One of the models compared: its audit, and how to get at the model again."""
+    """One of the models compared: its audit, and how to ask the model again."""
 
     name: str
-    findings: auditing.Findings
+    audit: Audit
     model: Any
     """A name or folder, a loaded object, or None where it is known by its scores alone."""
+    loading: LoadOptions = field(default_factory=LoadOptions)
     folder: Path | None = None
     """The audit folder, if there was one."""
     audited: bool = False
     """Whether it was audited for this comparison."""
     left_out: tuple[str, ...] = ()
-    """Measures of its audit that cannot be compared; `findings` is without them."""
+    """Measures of the audit that cannot be compared, and why, a sentence each."""
+    progress: Progress | None = None
 
     @property
     def result(self) -> AuditResult:
         """What its audit says."""
-        return self.findings.result
+        return self.audit.result
 
-    def measurement(self, *wanted: str) -> Measurement | None:
-        """What a measure found in a corpus; `wanted` is the `key` of a measurement."""
-        return next((one for one in self.result.measurements if key(one) == wanted), None)
+    def find(self, measurement: Measurement) -> Measurement | None:
+        """The measurement that can be compared with this one of another model."""
+        return next((one for one in self.result.measurements if key(one) == key(measurement)), None)
 
-    def items(self, one: Measurement) -> pd.DataFrame:
-        """The items behind a measurement."""
-        found = self.findings.items[one.name]
-        belongs = (found["language"] == one.language) & (found["corpus"] == one.corpus)
-        if one.ratings is not None:
-            belongs &= found["terms"] == one.ratings.terms
-        return found[belongs].reset_index(drop=True)
+    def compared(self, measurement: Measurement) -> ComparedModel:
+        """This side of the comparison of one measurement."""
+        measure = registry.get_measure(measurement.name)
+        items = self.audit.items[measurement.name]
+        values = dict(zip(("language", "corpus", "terms"), key(measurement)[1:], strict=True))
+        for column in measure.split:
+            if column in items:
+                items = items[items[column] == values[column]]
+        return ComparedModel(self.name, measurement, items.reset_index(drop=True), self.result, self.reload)
+
+    def reload(self) -> ModelHandle:
+        """The model: still loaded if it was audited for this comparison, else by the name that its audit states."""
+        if self.audit.model is not None:
+            return self.audit.model
+        if self.model is None:
+            raise UnmaskError(f"{self.name} is known by its scores alone")
+        loading = self.loading
+        if not self.audited:  # the name stands in a file that may be a stranger's: what you allow is not for that
+            loading = loading.replace(allow_pickle=False, allow_remote_code=False)
+        is_named = isinstance(self.model, str | PathLike)
+        expected = self.result.model.weight_hash if is_named and not self.audited else None
+        handle = ModelHandle(self.model, loading, progress=self.progress, expected_hash=expected)
+        object.__setattr__(self.audit, "model", handle)
+        return handle
+
+    def masked_lm(self) -> MaskedLM:
+        """The masked language model."""
+        try:
+            return self.reload().masked_lm()
+        except UnmaskError as error:
+            if self.model is None:
+                raise
+            raise UnmaskError(f"{self.name} cannot be loaded again ({error})") from None
 
 
-def key(one: Measurement) -> tuple[str, str, str, str]:
-    """What two measurements must share to be compared: measure, language, corpus, and the terms of sentiment."""
-    return one.name, one.language, one.corpus, one.ratings.terms if one.ratings else ""
+def key(measurement: Measurement) -> tuple[str, str, str, str]:
+    """What two measurements must share to be compared."""
+    return measurement.name, measurement.language, measurement.corpus, measurement.variant
 
 
 def gather(
-    given: Sequence[Any], settings: auditing.Settings | None, loading: LoadOptions, *, progress: Progress | None = None
+    given: Sequence[Any], options: AuditOptions | None, loading: LoadOptions, *, progress: Progress | None = None
 ) -> list[Subject]:
     """Read the audits, audit the models, name all differently, and refuse what cannot be compared."""
     _refuse_twice(given)
-    read = [_read(one) for one in given]
-    audits = [None if audit is None else _comparable(one, audit) for one, audit in zip(given, read, strict=True)]
-    if settings is None and None in audits:
+    audits, left_out = map(list, zip(*(_leave_out(_read(side)) for side in given), strict=True))
+    if options is None and None in audits:
         first = next((audit for audit in audits if audit is not None), None)
-        settings = auditing.Settings() if first is None else settings_of(first.result)
-    settings = dataclasses.replace(settings or auditing.Settings(), loading=loading)
-    own = [None if audit else fitted(one, settings) for one, audit in zip(given, audits, strict=True)]
+        options = audit_options()() if first is None else options_of(first.result)
+    options = (options or audit_options()()).replace(**dict(loading))
+    handles = [
+        None if audit else ModelHandle(side, loading, progress=progress)
+        for side, audit in zip(given, audits, strict=True)
+    ]
+    own = [None if handle is None else _fit_options(handle, options) for handle in handles]
     subjects = []
-    for one, whole, audit, to_run in zip(given, read, audits, own, strict=True):
-        findings = audit or auditing.run(one, to_run or settings, progress=progress)
-        known = findings.result.model
-        again = one if audit is None else known.name if known.weight_hash else None
-        folder = Path(one) if audit is not None and isinstance(one, str | PathLike) else None
-        subjects.append(Subject("", findings, again, folder, audited=audit is None, left_out=_others(whole)))
+    for index, (side, audit, handle, to_run) in enumerate(zip(given, audits, handles, own, strict=True)):
+        found = audit
+        if audit is None:
+            found, left_out[index] = _leave_out(run_audit(handle, to_run, progress=progress))
+        known = found.result.model
+        model = side if audit is None else known.name if known.weight_hash else None
+        folder = Path(side) if audit is not None and isinstance(side, str | PathLike) else None
+        subjects.append(Subject("", found, model, loading, folder, audit is None, left_out[index], progress))
     subjects = _named(subjects)
     _refuse_same_weights(subjects)
     for after in subjects[1:]:
@@ -101,13 +128,25 @@ def gather(
     return subjects
 
 
-def _read(one: Any) -> auditing.Findings | None:
+def _fit_options(model: ModelHandle, options: AuditOptions) -> AuditOptions:
+    """The options for one model: with those of the measures that fit it."""
+    fitting = [measure.name for measure in fitting_measures(model, options)]
+    wanted = options.measures or [measure.name for measure in choose_measures(model, options)]
+    measures = tuple(name for name in wanted if name in fitting)
+    if not measures:
+        raise UnmaskError(
+            f"{model.name} can be measured for {listed(fitting)}, not for {listed(wanted)}; give models of one kind"
+        )
+    return options.replace(measures=measures)
+
+
+def _read(side: Any) -> Audit | None:
     """The audit that is meant, or None where it is a model."""
-    if isinstance(one, auditing.Findings):
-        return one
-    if not isinstance(one, str | PathLike):
+    if isinstance(side, Audit):
+        return side
+    if not isinstance(side, str | PathLike):
         return None
-    path = Path(one)
+    path = Path(side)
     if path.is_file() and path.suffix in SCORES:
         raise UnmaskError(f"{path} is a file; make an audit of it first: unmask analyse {path} --out FOLDER")
     if not (path / storage.RESULT).is_file():
@@ -115,24 +154,32 @@ def _read(one: Any) -> auditing.Findings | None:
     result = storage.load(path)
     if not result.measurements:
         raise UnmaskError(f"{path} holds no measurement; audit the model again")
-    names = dict.fromkeys(one.name for one in result.measurements if one.name in MEASURES)
-    return auditing.Findings(result, {name: READ[name](recorded.locate(path, name)[0], None) for name in names})
+    items = {}
+    for measurement in result.measurements:
+        measure = registry.find_measure(measurement.name)
+        if measure is not None and measure.name not in items:
+            context = Context(protocol=measurement.protocol)
+            file, _ = recorded.locate(path, measure.name)
+            items[measure.name] = measure.read_items(file, context, language=None, score_column=None)
+    return Audit(result, items)
 
 
-def _comparable(given: Any, audit: auditing.Findings) -> auditing.Findings:
-    """An audit without the measurements that cannot be compared."""
-    result = audit.result
-    known = [one for one in result.measurements if one.name in MEASURES]
-    if not known and (others := _others(audit)):
-        name = given if isinstance(given, str | PathLike) else result.model.name
-        raise UnmaskError(f"{name} is an audit of {others[0]}; {listed(MEASURES)} can be compared")
-    return dataclasses.replace(audit, result=result.model_copy(update={"measurements": known}))
-
-
-def _others(audit: auditing.Findings | None) -> tuple[str, ...]:
-    """The measures of an audit that cannot be compared."""
-    names = dict.fromkeys(one.name for one in audit.result.measurements) if audit else ()
-    return tuple(name for name in names if name not in MEASURES)
+def _leave_out(audit: Audit | None) -> tuple[Audit | None, tuple[str, ...]]:
+    """An audit with the measures that can be compared, and why others cannot."""
+    if audit is None:
+        return None, ()
+    reasons = {}
+    for name in dict.fromkeys(one.name for one in audit.measurements):
+        measure = registry.find_measure(name)
+        if measure is None:
+            reasons[name] = f"{name} cannot be compared: the package that brings it is not installed"
+        elif not measure.can_compare:
+            reasons[name] = f"{name} cannot be compared: {measure.source} declares no keys and score_column"
+    remaining = [one for one in audit.measurements if one.name not in reasons]
+    if reasons and not remaining:
+        raise UnmaskError(f"{audit.result.model.name}: {'; '.join(reasons.values())}")
+    result = audit.result.model_copy(update={"measurements": remaining}) if reasons else audit.result
+    return Audit(result, audit.items, audit.model), tuple(reasons.values())
 
 
 def _refuse_twice(given: Sequence[Any]) -> None:

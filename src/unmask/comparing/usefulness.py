@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unmask.comparing import downstream
-from unmask.comparing.again import load_again
 from unmask.comparing.sides import Subject
 from unmask.errors import UnmaskError
-from unmask.measures import usefulness
+from unmask.measures import registry, usefulness
 from unmask.models.sources import LoadOptions
 from unmask.results import Caveat, Figure, Usefulness
 
@@ -25,10 +24,6 @@ if TYPE_CHECKING:
 
 WORDS, STATED = "masked words", "stated gender"
 NOT_MEASURED = "usefulness-not-measured"
-CLASSIFIED = ("sentiment", "inference")
-"""Measures of classifiers."""
-ASKED = ("association", "crows-pairs")
-"""Measures of masked language models, which alone can be asked for words."""
 
 
 @dataclass
@@ -45,15 +40,14 @@ def measure(
     *,
     text: Path | None,
     seed: int,
-    loading: LoadOptions,
     progress: Progress | None = None,
 ) -> Measured:
     """Score the model before and those after on the same sentences; what cannot be measured is a caveat."""
     measured = Measured()
-    languages = [one.language for one in subjects[0].result.measurements if one.name in ASKED]
+    languages = _languages(subjects[0])
     if not languages:
-        why = f"{subjects[0].name} was not audited for what it fills in (association)"
-        if any(one.name in CLASSIFIED for one in subjects[0].result.measurements):
+        why = f"{subjects[0].name} was not audited as a masked language model"
+        if any(registry.get_measure(one.name).of_classifiers for one in subjects[0].result.measurements):
             why = "neutral text is for masked language models; compare the accuracy of classifiers on your own test set"
         return _without(measured, why)
     english = "en" in languages
@@ -71,7 +65,7 @@ def measure(
     stated: dict[str, pd.DataFrame] = {}
     for subject in subjects:
         try:
-            model = load_again(subject, loading, progress)
+            model = subject.masked_lm()
         except UnmaskError as error:
             _without(measured, str(error))
             if subject is subjects[0]:
@@ -108,7 +102,7 @@ def on_task(
         try:
             if not isinstance(subject.model, str | PathLike):
                 raise UnmaskError(f"{subject.name} is no folder or name that can be fine-tuned")
-            load_again(subject, loading)
+            subject.masked_lm()
         except UnmaskError as error:
             _without(measured, f"{error}, so it was not tried on {task.task}")
             if subject is subjects[0]:
@@ -122,6 +116,13 @@ def on_task(
             task, first, others, folder=folder, loading=loading, say=say, watch=watch, made=made
         )
     return made
+
+
+def _languages(subject: Subject) -> list[str]:
+    """The languages in which a side was audited as a masked language model, which alone can fill in words."""
+    return [
+        one.language for one in subject.result.measurements if registry.get_measure(one.name).roles == ("masked-lm",)
+    ]
 
 
 def _without(measured: Measured, why: str) -> Measured:

@@ -9,9 +9,6 @@ from unmask.gating.policy import Rule
 from unmask.results import Measurement
 from unmask.results.record import Interval
 
-HALF = 0.5
-"""CrowS-Pairs: the share of pairs at which there is no preference."""
-
 
 @dataclass(frozen=True)
 class Figure:
@@ -37,16 +34,15 @@ class Figure:
 
 def figure_of(one: Measurement, rule: Rule) -> Figure | None:
     """What the rule judges, or None where the measurement has no such test or group."""
-    share = HALF if one.name == "crows-pairs" else 0.0
     if rule.group is not None:
         group = one.groups.get(rule.group)
-        return None if group is None else Figure(group.n, group.mean, group.interval, share)
+        return None if group is None else Figure(group.n, group.value, group.interval, group.neutral)
     test = one.tests.get(rule.test or "")
     if test is None:
         return None
     if rule.value == "effect_size":
-        return Figure(test.n, test.effect_size, test.effect_size_interval, share)
-    return Figure(test.n, test.estimate, test.interval)
+        return Figure(test.n, test.effect_size, test.effect_size_interval, test.effect_size_neutral)
+    return Figure(test.n, test.value, test.interval, test.neutral)
 
 
 def growth(now: Figure, then: Figure) -> tuple[float | None, Interval | None]:

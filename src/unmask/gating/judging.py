@@ -102,12 +102,12 @@ def _then(rule: Rule, one: Measurement, result: AuditResult, baseline: AuditResu
 
 def _own_words(one: Measurement) -> bool:
     """Whether it was asked with words or texts that its names do not tell from others."""
-    return one.corpus in OWN or (one.ratings is not None and one.ratings.terms not in TERM_SETS)
+    return one.corpus in OWN or (one.variant != "" and one.variant not in TERM_SETS)
 
 
 def where(one: Measurement) -> str:
     """A measurement in a few words; the sound protocol goes without saying."""
-    terms = [one.ratings.terms] if one.ratings else []
+    terms = [one.variant] if one.variant else []
     protocol = [] if one.protocol == "sound" else [one.protocol]
     return ", ".join([one.name, one.language, one.corpus, *terms, *protocol])
 

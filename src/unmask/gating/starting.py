@@ -10,16 +10,9 @@ from unmask.errors import UnmaskError
 from unmask.gating.figures import figure_of
 from unmask.gating.policy import Rule
 from unmask.measures.readable import unreadable
+from unmask.measures.registry import find_measure
 from unmask.results import AuditResult, Measurement
 
-MAIN = {
-    "association": (("stereotype",), ()),
-    "sentiment": (("bias",), ("absolute bias, changed texts",)),
-    "inference": (("stereotype", "default"), ("NLI-CoAL",)),
-    "geometry": (("stereotype",), ()),
-    "crows-pairs": (("stereotype",), ()),
-}
-"""Of each measure the tests and groups to start with; of others, all tests."""
 DIGITS = 2
 HEAD = """\
 # What `unmask gate` allows: for now, what the audit of {model} shows. Lower the limits as the model gets better.
@@ -37,7 +30,8 @@ def starting_policy(result: AuditResult) -> str:
 
 
 def _rules(one: Measurement) -> Iterator[str]:
-    tests, groups = MAIN.get(one.name, ((), ()))
+    measure = find_measure(one.name)
+    tests, groups = (measure.gate_tests, measure.gate_groups) if measure else ((), ())
     figures = [("test", name) for name in tests if name in one.tests]
     figures += [("group", name) for name in groups if name in one.groups]
     for kind, name in figures or [("test", name) for name in one.tests]:
@@ -47,7 +41,7 @@ def _rules(one: Measurement) -> Iterator[str]:
             continue
         distance, _ = figure.distance()
         assert distance is not None
-        terms = {"terms": one.ratings.terms} if one.ratings else {}
+        terms = {"terms": one.variant} if one.variant else {}
         said = {"measure": one.name, "language": one.language, "corpus": one.corpus, "protocol": one.protocol}
         lines = [f"{key} = {_quoted(value)}" for key, value in (said | terms | {kind: name}).items()]
         lines.append(f"magnitude_at_most = {_rounded_up(distance)}")

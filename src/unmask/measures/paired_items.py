@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from unmask.errors import UnmaskError
-from unmask.measures.association import Measured
+from unmask.measures.base import ComparedModel
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 def pair_items(
-    before: Measured, after: Measured, *, keys: Sequence[str], scores: Sequence[str], item: str
+    before: ComparedModel, after: ComparedModel, *, keys: Sequence[str], scores: Sequence[str], item: str
 ) -> pd.DataFrame:
     """Pair items that agree in `keys`; of `scores`, each model's has the suffix `_before` or `_after`.
 

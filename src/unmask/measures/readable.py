@@ -1,20 +1,12 @@
-"""Which figures of a measurement can be read as bias; the gate, rankings and cards ask here."""
+"""Whether the figures of a measurement can be read as bias; the gate, rankings and cards ask here."""
 
 from __future__ import annotations
 
+from unmask.measures import registry
 from unmask.results import Measurement
 
 
-def unreadable(one: Measurement, *, group: bool = False) -> str:
-    """Why a test's figure, or a group's, cannot be read as bias, whatever it is; empty if it can."""
-    if one.name == "association":
-        from unmask.measures.association.caveats import AGREEMENT  # a second, which others need not wait
-
-        if any(caveat.code == AGREEMENT for caveat in one.caveats):
-            return "grammatical agreement drowns the measure; judge the corpus without agreement"
-    if one.inference and one.inference.inconclusive:
-        from unmask.measures.inference.conclusive import is_understood
-
-        if group or not is_understood(one.inference):
-            return f"the score cannot be read as bias: {one.inference.inconclusive}"
-    return ""
+def unreadable(measurement: Measurement, *, group: bool = False) -> str:
+    """Why a test's figure, or a group's, cannot be read as bias; empty if it can."""
+    measure = registry.find_measure(measurement.name)
+    return measure.not_interpretable(measurement, group=group) if measure else ""

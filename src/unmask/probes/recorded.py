@@ -18,28 +18,6 @@ RELEASED = ("Person", "Gender", "Profession", "Prof_Gender")
 RELEASED_SCORE = "Pre_Assoc"
 
 
-BESIDE = ("geometry", "crows-pairs")
-"""Measures that may stand beside another in an audit; the other is meant where nothing is said."""
-
-
-def measure_of(path: Path) -> str:
-    """Which measure recorded scores belong to: that of an audit folder's items, or by the columns of a file."""
-    if path.is_dir():
-        found = sorted(file.stem for file in (path / "items").glob("*.parquet"))
-        main = [measure for measure in found if measure not in BESIDE] or found
-        if len(main) > 1:
-            raise UnmaskError(f"{path} holds the items of {listed(found)}; choose one with --measure")
-        return main[0] if main else "association"
-    frame = frame_of(path)
-    if {"p_female", "p_male"} & set(frame):
-        return "sentiment"
-    if {"word", "bias", "cluster"} <= set(frame):
-        return "geometry"
-    if {"pll_more", "pll_less"} <= set(frame):
-        return "crows-pairs"
-    return "inference" if {"prediction", "p_entailment"} & set(frame) else "association"
-
-
 def locate(path: Path, measure: str) -> tuple[Path, str]:
     """The file of recorded scores, and a name for what they belong to; an audit folder stands for its items."""
     folder = path.parent.parent if path.parent.name == "items" else path

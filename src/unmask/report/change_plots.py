@@ -11,6 +11,7 @@ from math import floor, log10
 
 import altair as alt
 
+from unmask.measures.association.details import ProfessionChange
 from unmask.report.drawing import (
     GENDERS,
     INK,
@@ -26,7 +27,7 @@ from unmask.report.drawing import (
     svg,
 )
 from unmask.report.pages import signed
-from unmask.results.comparison import Change, ProfessionChange
+from unmask.results.comparison import Change
 from unmask.results.numbers import interval
 
 PANELS_WIDTH, PANELS_MARGINS = 140, {"left": 184, "right": 44, "top": 20, "bottom": 24}

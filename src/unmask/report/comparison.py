@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from unmask.measures.association.details import AssociationChanges
 from unmask.measures.association.verdict import is_agreement
+from unmask.measures.geometry.details import GeometryChange
+from unmask.measures.sections import item_tables, title
 from unmask.report import comparison_agreement, comparison_geometry
 from unmask.report.figures import (
     UNREADABLE,
@@ -17,8 +20,8 @@ from unmask.report.figures import (
     measured,
     stated_line,
 )
-from unmask.report.items import tables
-from unmask.report.pages import capital, fill, title
+from unmask.report.items import browse_items
+from unmask.report.pages import capital, fill
 from unmask.results.comparison import Change, Comparison, ComparisonResult, Figure, Side, Usefulness
 
 if TYPE_CHECKING:
@@ -77,7 +80,7 @@ def render(result: ComparisonResult, items: Mapping[str, pd.DataFrame] | None = 
     for comparison in ordered:
         first = all(view["comparison"].after != comparison.after for view in views)
         view = _view(result, comparison, measured(result, comparison.after) if first else [])
-        if comparison.geometry is not None:
+        if comparison.name == "geometry":
             view |= comparison_geometry.view(comparison, (items or {}).get("geometry"))
         views.append(view)
     after = ", ".join(order) if len(order) <= MOST_NAMES else f"{len(order)} models"
@@ -90,7 +93,7 @@ def render(result: ComparisonResult, items: Mapping[str, pd.DataFrame] | None = 
         heading=heading,
         rules=RULES,
         data_sets=list(data_sets),
-        tables=tables(items or {}),
+        tables=browse_items(item_tables(items or {})),
         beside=beside,
         across=comparison_agreement.view(result.agreement) if result.agreement else None,
     )
@@ -105,13 +108,15 @@ def _view(result: ComparisonResult, comparison: Comparison, usefulness: list[Use
     drawn = comparison.name == "association"
     contrasts = _drawn(comparison, ("stereotype", "difference")) if drawn else []
     relations = _drawn(comparison, ("workforce",)) if drawn else []
-    scale, panels = plots.domain(comparison.professions), []
-    for kind in dict.fromkeys([*comparison.kinds(), *(one.group for one in comparison.professions)]):
-        members = [one for one in comparison.professions if one.group == kind]
+    details = comparison.read_details(AssociationChanges) if drawn else AssociationChanges()
+    scale, panels = plots.domain(details.professions), []
+    for kind in dict.fromkeys([*comparison.kinds(), *(one.group for one in details.professions)]):
+        members = [one for one in details.professions if one.group == kind]
         if svg := plots.bars(members, scale):
             panels.append({"name": kind, "svg": svg, "shown": len(plots.largest(members)), "of": len(members)})
     return {
         "comparison": comparison,
+        "details": details,
         "part": PARTS.get(comparison.name, "pairs"),
         "scored": SCORED.get(comparison.name, "sentences scored by both models"),
         "unit": UNITS.get(comparison.name, ""),
@@ -143,8 +148,8 @@ def _view(result: ComparisonResult, comparison: Comparison, usefulness: list[Use
 
 def main_line(comparison: Comparison) -> Line | None:
     """The figure that speaks for a measure: odds, words told apart, or the share of pairs."""
-    if comparison.geometry is not None:
-        one = comparison.geometry.test("classification")
+    if comparison.name == "geometry":
+        one = comparison.read_details(GeometryChange).test("classification")
         return comparison_geometry.line(one.name, comparison.changes.get(one.name), one) if one else None
     change = comparison.of("stereotype")
     if comparison.name == "association":

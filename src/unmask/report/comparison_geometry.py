@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from unmask.measures.geometry.details import GeometryChange, WordTestChange
 from unmask.report.figures import HARD, Line
 from unmask.report.geometry_map import word_map
 from unmask.report.geometry_professions import professions_plot
 from unmask.report.pages import p, percent, signed
-from unmask.results import WordTestChange
 from unmask.results.comparison import Change, Comparison
 from unmask.results.numbers import interval, number
 from unmask.results.record import Interval
@@ -34,8 +34,7 @@ MEANINGS = {
 
 def view(comparison: Comparison, items: pd.DataFrame | None) -> dict[str, Any]:
     """What is special to geometry in the view of a comparison."""
-    geometry = comparison.geometry
-    assert geometry is not None
+    geometry = comparison.read_details(GeometryChange)
     tests = [_row(one, comparison.changes.get(one.name)) for one in geometry.tests]
     every = [*geometry.professions_before, *geometry.professions_after]
     sides = (("before", geometry.professions_before), ("after", geometry.professions_after))

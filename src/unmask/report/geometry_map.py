@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unmask.measures.geometry import OWN
 from unmask.report.drawing import FEMALE, MALE
 from unmask.report.geometry_marks import Mark, dots, drawing, labels, scaled
 from unmask.report.pages import signed
-from unmask.results import Measurement
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,19 +22,6 @@ RADIUS = 3.2
 COLOURS = {"female": FEMALE, "male": MALE}
 STRENGTHS = (0.35, 0.65, 1.0)
 """How opaque the points of the least, the medium and the most biased third of a side are."""
-NEEDED = {"word", "bias", "side", "x", "y"}
-
-
-def mapped(items: pd.DataFrame | None, measurement: Measurement, words: str = OWN) -> pd.DataFrame | None:
-    """The words of a measurement that are on the map, chosen by whose bias `words` says; None if there are none."""
-    if items is None or not set(items) >= NEEDED:
-        return None
-    mine = items
-    for name, value in (("language", measurement.language), ("corpus", measurement.corpus), ("words", words)):
-        if name in mine:
-            mine = mine[mine[name] == value]
-    mine = mine[mine["side"].isin(COLOURS) & np.isfinite(mine["x"]) & np.isfinite(mine["y"])]
-    return None if mine.empty else mine
 
 
 def word_map(items: pd.DataFrame) -> str:

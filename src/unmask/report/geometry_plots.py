@@ -3,21 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import altair as alt
 
 from unmask.report.drawing import INK, POINT, Point, around, chart, column, rows_of, svg
 from unmask.report.pages import percent
-from unmask.results import ClusterCount, Test
+from unmask.results import Estimate
 from unmask.results.numbers import interval, number
+from unmask.results.verdict import is_significant
 
 SCAN_WIDTH, SCAN_HEIGHT, SCAN_MARGINS = 330, 190, {"left": 46, "right": 12, "top": 10, "bottom": 44}
 RANGE_WIDTH, RANGE_ROW, RANGE_MARGINS = 300, 26, {"left": 84, "right": 56, "top": 22, "bottom": 40}
 SCAN_COLOURS = {False: INK, True: POINT}
 
 
+class ClusterCount(Protocol):
+    """What is drawn of a number of clusters."""
+
+    @property
+    def clusters(self) -> int:
+        """How many there are."""
+
+    @property
+    def removed(self) -> bool:
+        """Whether the gender direction was removed first."""
+
+    @property
+    def accuracy(self) -> float:
+        """The share of words that they sort correctly."""
+
+    @property
+    def chance_high(self) -> float:
+        """What 97.5 % of random labels stay below."""
+
+
 def scan(counts: Sequence[ClusterCount]) -> str:
-    """The share of words that clusters sort right, by their number, and what 97.5 % of chance stays below."""
+    """The share of words that clusters sort correctly, by their number, and what 97.5 % of random labels stay below."""
     if not counts:
         return ""
     points: list[Point] = [
@@ -26,8 +48,8 @@ def scan(counts: Sequence[ClusterCount]) -> str:
             "value": one.accuracy,
             "chance": one.chance_high,
             "removed": one.removed,
-            "tip": f"{one.clusters} clusters{', direction out' if one.removed else ''}: {percent(one.accuracy)} sorted"
-            f" right (chance below {percent(one.chance_high)})",
+            "tip": f"{one.clusters} clusters{', gender direction removed' if one.removed else ''}:"
+            f" {percent(one.accuracy)} sorted correctly (chance below {percent(one.chance_high)})",
         }
         for one in counts
     ]
@@ -40,7 +62,7 @@ def scan(counts: Sequence[ClusterCount]) -> str:
     )
     scale = alt.Scale(domain=(min(0.5, *ends) - 0.02, max(ends) + 0.02), nice=False)
     up, beside = (
-        alt.Y(f"{field}:Q", title="words sorted right", scale=scale, axis=alt.Axis(tickCount=5, format=".0%"))
+        alt.Y(f"{field}:Q", title="words sorted correctly", scale=scale, axis=alt.Axis(tickCount=5, format=".0%"))
         for field in ("value", "chance")
     )
     layers = []
@@ -55,13 +77,13 @@ def scan(counts: Sequence[ClusterCount]) -> str:
     return svg(layers, SCAN_WIDTH, SCAN_HEIGHT, SCAN_MARGINS)
 
 
-def ranges(tests: Sequence[tuple[str, Test]]) -> str:
+def ranges(tests: Sequence[tuple[str, Estimate]]) -> str:
     """The effect size of each association test with its 95 % interval; filled where p, adjusted, is below 0.05."""
     points: list[Point] = []
     for name, test in tests:
         if test.effect_size is not None:
             low, high = test.effect_size_interval or (test.effect_size, test.effect_size)
-            sure = test.p_adjusted is not None and test.p_adjusted < 0.05
+            sure = is_significant(test.p_adjusted)
             point: Point = {"at": len(points), "name": name, "value": test.effect_size, "low": low, "high": high}
             tip = f"{name}: d = {number(test.effect_size)} {interval(test.effect_size_interval)}"
             points.append(point | {"text": number(test.effect_size), "sure": sure, "tip": tip})

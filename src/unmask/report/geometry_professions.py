@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
 
 from unmask.report.drawing import FEMALE, MALE, Domain, around
 from unmask.report.geometry_marks import Mark, dots, drawing, labels, line, scaled, ticks, words
 from unmask.report.pages import percent, signed
-from unmask.results import Neighbourhood
 from unmask.results.numbers import number
 
 WIDTH, HEIGHT, MARGINS = 440, 330, {"left": 62, "right": 14, "top": 24, "bottom": 44}
@@ -17,14 +17,38 @@ OPEN = "#8a94a3"
 COLOURS = {"female": FEMALE, "male": MALE, "unknown": OPEN}
 
 
-def stereotype_of(one: Neighbourhood) -> str:
+class Profession(Protocol):
+    """What is drawn of a profession."""
+
+    @property
+    def profession(self) -> str:
+        """Its name."""
+
+    @property
+    def bias(self) -> float:
+        """Its position along the gender direction."""
+
+    @property
+    def male(self) -> float:
+        """The share of male words among the nearest."""
+
+    @property
+    def male_removed(self) -> float | None:
+        """The same with the gender direction removed."""
+
+    @property
+    def stereotype(self) -> float | None:
+        """From −1, people associate it with women, to 1, with men."""
+
+
+def stereotype_of(one: Profession) -> str:
     """The gender that people think of: female, male, or unknown."""
     if not one.stereotype:
         return "unknown"
     return "male" if one.stereotype > 0 else "female"
 
 
-def scales(professions: Iterable[Neighbourhood]) -> tuple[Domain, Domain]:
+def scales(professions: Iterable[Profession]) -> tuple[Domain, Domain]:
     """The scales of bias and of shares on which all of these have a place, with and without the direction."""
     every = list(professions)
     shares = [share for one in every for share in (one.male, one.male_removed) if share is not None] or [0.0, 1.0]
@@ -33,7 +57,7 @@ def scales(professions: Iterable[Neighbourhood]) -> tuple[Domain, Domain]:
 
 
 def professions_plot(
-    professions: Sequence[Neighbourhood], *, removed: bool = False, beside: Iterable[Neighbourhood] = ()
+    professions: Sequence[Profession], *, removed: bool = False, beside: Iterable[Profession] = ()
 ) -> str:
     """The bias of each profession (across) and the share of male words among those nearest to it (up).
 

@@ -1,58 +1,65 @@
-"""Gender among other contrasts, as SVG text: each test a row, each contrast a point.
+"""Gender among unrelated contrasts, as SVG text: each test a row, each contrast a point.
 
-Any direction gives high values, since words were chosen by it. So what gender gives is drawn among what contrasts give
-that have nothing to do with it.
+Any direction gives high values, because the words were chosen by it. The value of gender is therefore drawn among those
+of contrasts that have nothing to do with gender.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from unmask.report.drawing import POINT, Domain
 from unmask.report.geometry_marks import Mark, diamond, dots, drawing, line, scaled, ticks, words
 from unmask.report.pages import percent
-from unmask.results import WordTest
 from unmask.results.numbers import number
 
-NAMES = {
-    "clustering": "two clusters",
-    "probe": "linear probe",
-    "classification": "classifier",
-    "neighbours": "neighbours, r",
-}
-"""What the tests are called on a page."""
 OTHER = "#8a94a3"
-WIDTH, ROW, MARGINS = 300, 36, {"left": 88, "right": 52, "top": 24, "bottom": 24}
+WIDTH, ROW, MARGINS = 300, 36, {"left": 96, "right": 52, "top": 24, "bottom": 24}
 AXIS = 26
-"""The room for the numbers of an axis."""
+"""The height of the numbers of an axis."""
 JITTER = (0, 6, -6, 3, -3, 8, -8)
 """Points are spread over their row, so that fewer hide each other."""
 MOST_VALUES = 199
 CORRELATIONS = (-1.0, 1.0)
 
 
-def shares_scale(tests: Sequence[WordTest]) -> Domain:
-    """One scale for the shares of all tests: from one half, or what is less, to 1."""
-    return min([0.5, *(value for test in tests if test.name != "neighbours" for value in _values(test))]) - 0.01, 1.0
+@dataclass(frozen=True)
+class Strip:
+    """A test: the value of gender, and the values of unrelated contrasts."""
+
+    name: str
+    value: float
+    others: Sequence[float] = ()
+    mean: float | None = None
+    """Of the unrelated contrasts."""
+    correlation: bool = False
+    """Whether the values are correlations; they are shares otherwise."""
 
 
-def strips(tests: Sequence[WordTest], scale: Domain) -> str:
-    """A faint point for each other contrast, a bar for their mean, a diamond for gender; empty without values.
+def shares_scale(rows: Sequence[Strip]) -> Domain:
+    """One scale for all shares: from one half, or the smallest of them, to 1."""
+    shares = [value for row in rows if not row.correlation for value in (row.value, *row.others)]
+    return min([0.5, *shares]) - 0.01, 1.0
 
-    Shares have one axis; the correlation of neighbours has its own, from −1 to 1, below.
+
+def strips(rows: Sequence[Strip], scale: Domain) -> str:
+    """A faint point for each unrelated contrast, a bar for their mean, a diamond for gender; empty without rows.
+
+    Shares have one axis; correlations have their own, from −1 to 1, below.
     """
-    shown = [test for test in tests if test.value is not None]
-    parts = [words(WIDTH + 8, -12, "gender", opacity=0.8)] if shown else []
-    top = 0.0
+    if not rows:
+        return ""
+    parts, top = [words(WIDTH + 8, -12, "gender", opacity=0.8)], 0.0
     for correlation, domain in ((False, scale), (True, CORRELATIONS)):
-        rows = [test for test in shown if (test.name == "neighbours") == correlation]
-        if rows:
-            end = top + ROW * len(rows)
+        panel = [row for row in rows if row.correlation == correlation]
+        if panel:
+            end = top + ROW * len(panel)
             parts += _axis(domain, top, end, correlation=correlation)
-            for at, test in enumerate(rows):
-                parts += _row(test, domain, top + ROW * (at + 0.5))
+            for index, row in enumerate(panel):
+                parts += _row(row, domain, top + ROW * (index + 0.5))
             top = end + AXIS
-    return drawing(parts, WIDTH, round(top - AXIS), MARGINS) if shown else ""
+    return drawing(parts, WIDTH, round(top - AXIS), MARGINS)
 
 
 def _axis(domain: Domain, top: float, end: float, *, correlation: bool) -> Iterator[str]:
@@ -64,20 +71,15 @@ def _axis(domain: Domain, top: float, end: float, *, correlation: bool) -> Itera
         )
 
 
-def _row(test: WordTest, domain: Domain, middle: float) -> Iterator[str]:
-    assert test.value is not None
-    value = number(test.value) if test.name == "neighbours" else percent(test.value)
-    yield words(-10, middle, NAMES.get(test.name, test.name), anchor="end")
-    if test.reference:
-        places = [scaled(one, domain, WIDTH) for one in test.reference.values[:MOST_VALUES]]
-        marks = [Mark(across, middle + JITTER[at % len(JITTER)]) for at, across in enumerate(places)]
-        yield dots(marks, radius=2.6, style=f'fill="{OTHER}" fill-opacity=".55"')
-        mean = scaled(test.reference.mean, domain, WIDTH)
+def _row(row: Strip, domain: Domain, middle: float) -> Iterator[str]:
+    value = number(row.value) if row.correlation else percent(row.value)
+    yield words(-10, middle, row.name, anchor="end")
+    places = [scaled(other, domain, WIDTH) for other in row.others[:MOST_VALUES]]
+    marks = [Mark(across, middle + JITTER[index % len(JITTER)]) for index, across in enumerate(places)]
+    yield dots(marks, radius=2.6, style=f'fill="{OTHER}" fill-opacity=".55"')
+    if row.mean is not None:
+        mean = scaled(row.mean, domain, WIDTH)
         yield line((mean, middle - 12), (mean, middle + 12), opacity=0.9)
-    place = Mark(scaled(test.value, domain, WIDTH), middle, hover=f"gender: {value}")
+    place = Mark(scaled(row.value, domain, WIDTH), middle, hover=f"gender: {value}")
     yield diamond(place, size=6, style=f'fill="{POINT}" stroke="currentColor"')
     yield words(WIDTH + 8, middle, value)
-
-
-def _values(test: WordTest) -> list[float]:
-    return [value for value in (test.value, *(test.reference.values if test.reference else ())) if value is not None]

@@ -1,56 +1,45 @@
-"""Numbers → one self-contained HTML page: no network, one script of our own, all text from outside escaped."""
+"""An audit as one self-contained HTML page: no network, one script of our own, all text escaped."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
 
-from unmask.report import association
-from unmask.report.items import tables
-from unmask.report.limits import limits
+from unmask.report.blocks import Block
+from unmask.report.items import ItemsTable, browse_items
 from unmask.report.pages import fill
-from unmask.results import AuditResult, Measurement
-
-if TYPE_CHECKING:
-    import pandas as pd
+from unmask.report.sections import MeasureSection
+from unmask.results import AuditResult
 
 
-def render(result: AuditResult, items: Mapping[str, pd.DataFrame], *, beside: bool = False) -> str:
-    """The report of an audit as the text of an HTML page; `beside`: it stands in the audit's folder, by the items."""
-    ordered = sorted(result.measurements, key=association.is_agreement)  # what can be read as bias comes first
-    views = [_view(one, items.get(one.name)) for one in ordered]
-    measures = dict.fromkeys(view["measure"] for view in views)
+def render_audit(
+    result: AuditResult,
+    sections: Sequence[MeasureSection],
+    items: Sequence[ItemsTable] = (),
+    *,
+    limits: Sequence[str] = (),
+    beside: bool = False,
+) -> str:
+    """Render the report of an audit.
+
+    Args:
+        result: The audit.
+        sections: Its measurements with their blocks, in the order of the page.
+        items: The items of each measure, for tables that a reader can search, filter and sort.
+        limits: What the audit does not say, in sentences.
+        beside: Whether the page is in the audit's folder, so that it can link to the files of the items.
+
+    Returns:
+        The text of an HTML page.
+    """
+    methods: dict[str, Sequence[Block]] = {}
+    for section in sections:
+        methods.setdefault(section.measure, section.method)
     return fill(
-        "page.html.j2",
+        "audit.html.j2",
         result=result,
-        views=views,
-        measures=list(measures),
-        limits=limits(result.measurements) if views else [],
-        tables=tables(items),
+        sections=sections,
+        methods={measure: blocks for measure, blocks in methods.items() if blocks},
+        limits=limits if sections else [],
+        tables=browse_items(items),
         beside=beside,
     )
-
-
-def _view(measurement: Measurement, items: pd.DataFrame | None) -> dict[str, Any]:
-    """A measurement as the template of its measure wants it."""
-    if measurement.plugin is not None:
-        from unmask.report import generic
-
-        return {"measure": "generic"} | generic.view(measurement)
-    if measurement.name == "sentiment":
-        from unmask.report import sentiment
-
-        return {"measure": "sentiment"} | sentiment.view(measurement, items)
-    if measurement.name == "inference":
-        from unmask.report import inference
-
-        return {"measure": "inference"} | inference.view(measurement, items)
-    if measurement.name == "geometry":
-        from unmask.report import geometry
-
-        return {"measure": "geometry"} | geometry.view(measurement, items)
-    if measurement.name == "crows-pairs":
-        from unmask.report import crows_pairs
-
-        return {"measure": "crows_pairs"} | crows_pairs.view(measurement, items)
-    return {"measure": "association"} | association.view(measurement, items)

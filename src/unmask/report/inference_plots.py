@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import Any
+from typing import Any, Protocol
 
 import altair as alt
 
-from unmask.measures.inference import LABELS
 from unmask.report.drawing import FEMALE, INK, MALE, ROW, Point, chart, column, rows_of, svg
 from unmask.report.pages import percent, signed
-from unmask.results import Distribution, OccupationValue
 
-COLOURS = ("#0f7c5c", "#9aa3af", "#b8336a")
-"""Entailment, neutral, contradiction: other colours than those of the genders."""
-INSIDE = ("#ffffff", "#14171c", "#ffffff")
-"""What is written on each."""
+COLOURS = {"entailment": "#0f7c5c", "neutral": "#9aa3af", "contradiction": "#b8336a"}
+"""Of the answers; not the colours of the genders."""
+INSIDE = {"entailment": "#ffffff", "neutral": "#14171c", "contradiction": "#ffffff"}
+"""The colour of text on each."""
 OPEN = "#8a94a3"
 KINDS = alt.Scale(domain=["female", "male", "neutral"], range=[FEMALE, MALE, OPEN])
 NARROW = 0.085
 """Below this share, no number fits into a part of a bar."""
-MOST_ROWS = 24
 STACK_WIDTH, STACK_MARGINS, STACK_ROW = 300, {"left": 168, "right": 14, "top": 8, "bottom": 26}, 34
 ROWS_WIDTH, ROWS_MARGINS = 284, {"left": 140, "right": 14, "top": 34, "bottom": 28}
 RESOLVED_START, RESOLVED_END, LEAN_START = 34, 104, 124
@@ -30,8 +27,28 @@ CLOUD_WIDTH, CLOUD_HEIGHT = 400, 300
 CLOUD_MARGINS = {"left": 50, "right": 14, "top": 26, "bottom": 44}
 
 
-def stacks(parts: Sequence[Distribution], names: Sequence[str]) -> str:
-    """A bar of all answers for each part, shares side by side; empty if there is nothing to draw."""
+class Occupation(Protocol):
+    """What is drawn of an occupation."""
+
+    @property
+    def occupation(self) -> str:
+        """Its name."""
+
+    @property
+    def kind(self) -> str:
+        """The stereotype: female, male or neutral."""
+
+    @property
+    def resolved(self) -> float:
+        """The share of answers other than neutral."""
+
+    @property
+    def lean(self) -> float | None:
+        """From −1, always taken for a woman, to 1, always taken for a man."""
+
+
+def stacks(parts: Sequence[Mapping[str, float]], names: Sequence[str]) -> str:
+    """A bar for each part with its shares of answers side by side; empty if there is nothing to draw."""
     pieces = [
         piece | {"tip": f"{names[piece['at']]}: {percent(piece['high'] - piece['low'])} {piece['label']}"}
         for piece in pieces_of(parts)
@@ -44,9 +61,9 @@ def stacks(parts: Sequence[Distribution], names: Sequence[str]) -> str:
         alt.X(f"{field}:Q", title=None, scale=alt.Scale(domain=(0, 1), nice=False), axis=axis)
         for field in ("low", "mid")
     )
-    colour = alt.Color("label:N", legend=None, scale=alt.Scale(domain=list(LABELS), range=list(COLOURS)))
+    colour = alt.Color("label:N", legend=None, scale=alt.Scale(domain=list(COLOURS), range=list(COLOURS.values())))
     layers = [chart(pieces).mark_bar(stroke="none").encode(x=across, x2="high:Q", y=place, color=colour)]
-    for label, ink in zip(LABELS, INSIDE, strict=True):
+    for label, ink in INSIDE.items():
         words = chart(piece for piece in pieces if piece["label"] == label)
         text = words.mark_text(color=ink, fontSize=11, fontWeight="bold", baseline="middle")
         layers.append(text.encode(x=through, y=place, text="text:N"))
@@ -55,13 +72,13 @@ def stacks(parts: Sequence[Distribution], names: Sequence[str]) -> str:
     return svg(layers, STACK_WIDTH, STACK_ROW * len(parts), STACK_MARGINS)
 
 
-def pieces_of(parts: Sequence[Distribution]) -> list[Point]:
+def pieces_of(parts: Sequence[Mapping[str, float]]) -> list[Point]:
     """Where each share of each bar begins and ends, and what is written on it."""
     pieces: list[Point] = []
-    for at, part in enumerate(parts):
+    for at, shares in enumerate(parts):
         start = 0.0
-        for label in LABELS:
-            share = part.shares.get(label, 0.0)
+        for label in COLOURS:
+            share = shares.get(label, 0.0)
             text = percent(share, 0) if share >= NARROW else ""
             end = start + share
             pieces.append({"at": at, "label": label, "low": start, "high": end, "mid": start + share / 2, "text": text})
@@ -69,13 +86,7 @@ def pieces_of(parts: Sequence[Distribution]) -> list[Point]:
     return pieces
 
 
-def most_resolved(occupations: Sequence[OccupationValue]) -> list[OccupationValue]:
-    """The occupations that are resolved to a gender most often; of those alike, the ones that lean most."""
-    able = [one for one in occupations if one.lean is not None and one.resolved > 0]
-    return sorted(able, key=lambda one: (-one.resolved, -abs(one.lean or 0.0)))[:MOST_ROWS]
-
-
-def rows(occupations: Sequence[OccupationValue]) -> str:
+def rows(occupations: Sequence[Occupation]) -> str:
     """How often each is resolved (bars), and to whom it leans (points); empty if there is nothing to draw."""
     points: list[Point] = [
         {
@@ -124,7 +135,7 @@ def rows(occupations: Sequence[OccupationValue]) -> str:
     return svg([both], ROWS_WIDTH, height, ROWS_MARGINS)
 
 
-def cloud(occupations: Sequence[OccupationValue]) -> str:
+def cloud(occupations: Sequence[Occupation]) -> str:
     """Each occupation a point: to whom it leans, and how often it is resolved; empty if there is none."""
     points: list[Point] = [
         {"kind": one.kind, "lean": one.lean, "resolved": one.resolved, "tip": _tip(one)}
@@ -157,7 +168,7 @@ def cloud(occupations: Sequence[OccupationValue]) -> str:
     return svg(layers, CLOUD_WIDTH, CLOUD_HEIGHT, CLOUD_MARGINS)
 
 
-def _tip(one: OccupationValue) -> str:
+def _tip(one: Occupation) -> str:
     return f"{one.occupation}: resolved {percent(one.resolved, 0)}, lean {signed(one.lean)}"
 
 

@@ -8,13 +8,13 @@ from functools import cached_property
 from pathlib import Path
 
 from unmask import __version__
-from unmask.measures.inference import LABELS
+from unmask.measures.inference.details import Distribution, Inference
+from unmask.measures.inference.report import SETS, name_part
+from unmask.measures.limits import study_limits
+from unmask.probes.inference import LABELS
 from unmask.report import inference_plots
-from unmask.report.inference import SETS, name_of
-from unmask.report.limits import study_limits
 from unmask.report.pages import fill
 from unmask.report.study_files import limits_lines, missing_lines, settings_lines, write_study
-from unmask.results import Distribution
 from unmask.results.languages import LANGUAGES
 from unmask.studies.nli.findings import Findings
 from unmask.studies.nli.reading import doubt
@@ -40,13 +40,12 @@ class Panel:
 
     @property
     def _sets(self) -> list[Distribution]:
-        inference = self.row.measurement.inference
-        return list(inference.sets) if inference else []
+        return self.row.measurement.read_details(Inference).sets
 
     @cached_property
     def svg(self) -> str:
         """The drawing."""
-        return inference_plots.stacks(self._sets, [name_of(part)[0] for part in self._sets])
+        return inference_plots.stacks([part.shares for part in self._sets], [name_part(part)[0] for part in self._sets])
 
     @property
     def words(self) -> str:
@@ -78,7 +77,7 @@ def render(findings: Findings, drawn: list[Panel] | None = None) -> str:
         panels=panels(findings) if drawn is None else drawn,
         doubts=[(row.base.name, why) for row in findings.rows if (why := doubt(row.measurement))],
         caption=CAPTION,
-        colours=dict(zip(LABELS, inference_plots.COLOURS, strict=True)),
+        colours=inference_plots.COLOURS,
         limits=_limits(findings),
         version=__version__,
     )

@@ -1,6 +1,6 @@
 """The items behind the numbers, as a table that a page can sort, filter and search.
 
-The rows travel in the page as JSON, column by column: numbers as they are, texts by their place among the distinct
+The rows travel in the page as JSON, column by column: numbers as they are, texts by their index among the distinct
 ones. Where there are too many for a page, it has the most extreme and a random part of the others, and says so.
 """
 
@@ -8,152 +8,151 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unmask.probes.inference import CONTROL
-from unmask.report.pages import measure_name
 from unmask.results.numbers import number
 
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS = {
-    "association": "sentence person gender profession group before after change association log_p_target log_p_prior"
-    " workforce_share model language corpus",
-    "sentiment": "text label changed_terms before after change bias p_female p_male choice_female choice_male words"
-    " terms model language corpus id",
-    "inference": "premise hypothesis occupation occupation_type gender set before after change prediction"
-    " p_entailment p_neutral p_contradiction model language corpus",
-    "geometry": "word bias side cluster cluster_removed predicted predicted_removed male_neighbours"
-    " male_neighbours_removed stereotype words model compared language corpus",
-    "crows-pairs": "sent_more sent_less direction before after difference model language corpus",
-}
-"""What is shown of the items of a measure, in order; of any other measure, everything."""
-SCORES = {"association": "association", "sentiment": "bias", "geometry": "bias", "crows-pairs": "difference"}
-"""By what an item is extreme; of any other measure, its last column of numbers."""
-SPOKEN = {"sentence", "text", "premise", "hypothesis", "word", "person", "profession", "occupation"} | {
-    "sent_more",
-    "sent_less",
-}
-"""Columns in the language of the items."""
-ROOM = 1_800_000
-"""So many bytes of a page are for items."""
+PAGE_BYTES = 1_800_000
+"""Bytes of a page that are for items."""
 LONGEST = 280
 """Texts are cut after so many characters."""
 WIDE = 30
 """A column with a text of more characters gets more room."""
 MOST_COLUMNS = 14
-HEADS = {
-    "log_p_target": "ln p",
-    "log_p_prior": "ln prior",
-    "workforce_share": "women (%)",
-    "occupation_type": "stereotype",
-    "p_entailment": "entailment",
-    "p_neutral": "neutral",
-    "p_contradiction": "contradiction",
-    "sent_more": "more stereotypical",
-    "sent_less": "less stereotypical",
-}
-"""What columns are called, where it is not their name."""
-PRECISION = {"workforce_share": 1, "bias": 4, "p_female": 4, "p_male": 4}
 MOST_CHOICES = 12
-"""A column with so many different texts can be filtered by them."""
+"""A column with at most so many different texts can be filtered by them."""
 FIRST = 25
-"""So many rows are in the page for who has no script."""
+"""So many rows are in the page for readers without a script."""
 COLLECTIONS = (list, dict, tuple, set, np.ndarray)
-"""A column that holds these is not shown; Parquet gives lists back as arrays."""
+"""A column that holds these is not shown. Parquet gives lists back as arrays."""
 DIGITS = 5
 """Significant digits of numbers in the page; the file has them all."""
 
 
-def tables(items: Mapping[str, pd.DataFrame], *, room: int = ROOM) -> list[dict[str, Any]]:
-    """A table for each measure that has items."""
-    able = sorted((len(frame), measure) for measure, frame in items.items() if len(frame))
-    made: dict[str, dict[str, Any]] = {}
-    for at, (_, measure) in enumerate(able):  # what a short table leaves is for the longer ones
-        made[measure] = _table(measure, items[measure], room // (len(able) - at))
-        room -= len(made[measure]["json"].encode())
-    return [made[measure] for measure in items if measure in made]
+@dataclass(frozen=True)
+class ItemColumn:
+    """How a column of items is shown."""
+
+    name: str
+    title: str = ""
+    """The heading; empty for the name."""
+    digits: int = 3
+    spoken: bool = False
+    """Whether its texts are in the language of the items."""
 
 
-def _table(measure: str, frame: pd.DataFrame, room: int) -> dict[str, Any]:
-    whole, extreme = _shown(measure, frame), _extremes(measure, frame)
+@dataclass(frozen=True)
+class ItemsTable:
+    """The items of a measure, and how they are shown."""
+
+    name: str
+    """The name of the measure, and of the file in the folder `items`."""
+    title: str
+    items: pd.DataFrame
+    columns: Sequence[ItemColumn] = ()
+    """The columns that are shown, in order; empty for all."""
+    score: str = ""
+    """The column by which items are extreme; empty for the last column of numbers."""
+    extremeness: Callable[[pd.DataFrame], pd.Series[float]] | None = None
+    """How extreme each item is, where that is not the size of its score."""
+
+
+def browse_items(tables: Sequence[ItemsTable], *, room: int = PAGE_BYTES) -> list[dict[str, Any]]:
+    """What the page needs for each table that has items. All tables together take at most `room` bytes."""
+    filled = sorted((len(table.items), index) for index, table in enumerate(tables) if len(table.items))
+    views: dict[int, dict[str, Any]] = {}
+    for count, (_, index) in enumerate(filled):  # what a short table leaves is for the longer ones
+        views[index] = _browse(tables[index], room // (len(filled) - count))
+        room -= len(views[index]["json"].encode())
+    return [views[index] for index in sorted(views)]
+
+
+def _browse(table: ItemsTable, room: int) -> dict[str, Any]:
+    whole, extreme = _shown(table), _extremes(table)
+    settings = {column.name: column for column in table.columns}
+    languages = set(table.items["language"]) if "language" in table.items else set()
+    language = str(next(iter(languages))) if len(languages) == 1 else ""
     rows, text = whole.loc[extreme], ""
     while True:
-        columns = list(_columns(rows))
-        text = _json({"name": measure, "size": len(rows), "columns": columns})
+        columns = list(_columns(rows, settings, language))
+        text = _json({"name": table.name, "size": len(rows), "columns": columns})
         if len(text.encode()) <= room or len(rows) <= FIRST:
             break
         rows = _some(whole, extreme, int(0.95 * len(rows) * room / len(text.encode())))
     return {
-        "measure": measure,
-        "title": measure_name(measure if measure in COLUMNS else measure.replace("-", " ")),
-        "of": len(frame),
+        "name": table.name,
+        "title": table.title,
+        "total": len(table.items),
         "size": len(rows),
         "columns": columns,
-        "first": [[_cell(column, at) for column in columns] for at in range(min(FIRST, len(rows)))],
+        "first": [[_cell(column, index) for column in columns] for index in range(min(FIRST, len(rows)))],
         "json": text,
         "cut": any(text.endswith("…") for column in columns for text in column.get("texts", ())),
     }
 
 
-def _shown(measure: str, frame: pd.DataFrame) -> pd.DataFrame:
+def _shown(table: ItemsTable) -> pd.DataFrame:
     """The columns worth showing: plain texts and numbers that are not the same in every row."""
-    wanted = COLUMNS[measure].split() if measure in COLUMNS else list(frame)
-    if "before" in frame:  # two models side by side
-        wanted = [name for name in wanted if name != SCORES.get(measure)]
-    there = frame.reset_index(drop=True)[[name for name in wanted if name in frame]]
-    there = there[[name for name in there if not there[name].map(lambda one: isinstance(one, COLLECTIONS)).any()]]
-    varied = [name for name in there if len(there) == 1 or there[name].nunique(dropna=False) > 1]
-    return there[(varied or list(there))[:MOST_COLUMNS]]
+    items = table.items.reset_index(drop=True)
+    wanted = [column.name for column in table.columns] or [str(name) for name in items]
+    if "before" in items:  # two models side by side
+        wanted = [name for name in wanted if name != table.score]
+    shown = items[[name for name in wanted if name in items]]
+    shown = shown[[name for name in shown if not shown[name].map(lambda value: isinstance(value, COLLECTIONS)).any()]]
+    varied = [name for name in shown if len(shown) == 1 or shown[name].nunique(dropna=False) > 1]
+    return shown[(varied or list(shown))[:MOST_COLUMNS]]
 
 
-def _extremes(measure: str, frame: pd.DataFrame) -> list[int]:
-    """The places of the rows, the most extreme first."""
+def _extremes(table: ItemsTable) -> list[int]:
+    """The indices of the rows, the most extreme first."""
     import pandas as pd
 
-    plain = frame.reset_index(drop=True)
-    if measure == "inference" and "p_neutral" in plain:
-        far = 1 - plain["p_neutral"]
-        far = far.where(plain["set"] != CONTROL, -1.0) if "set" in plain else far  # there, neutral would be wrong
+    items = table.items.reset_index(drop=True)
+    numbers = [str(name) for name in items if pd.api.types.is_float_dtype(items[name])]
+    if "change" in numbers:
+        distance = items["change"].abs()
+    elif table.extremeness:
+        distance = table.extremeness(items)
     else:
-        numbers = [str(name) for name in plain if pd.api.types.is_float_dtype(plain[name])]
-        name = "change" if "change" in numbers else SCORES.get(measure, "")
-        name = name if name in plain else numbers[-1] if numbers else ""
-        far = plain[name].abs() if name else pd.Series(0.0, plain.index)
-    return [int(at) for at in far.sort_values(ascending=False, kind="stable", na_position="last").index]
+        name = table.score if table.score in items else numbers[-1] if numbers else ""
+        distance = items[name].abs() if name else pd.Series(0.0, items.index)
+    return [int(index) for index in distance.sort_values(ascending=False, kind="stable", na_position="last").index]
 
 
 def _some(whole: pd.DataFrame, extreme: list[int], size: int) -> pd.DataFrame:
-    """So many rows: half of them the most extreme, and a random half of the others; always the same ones."""
+    """A sample of rows: half of them the most extreme, half random others; always the same ones."""
     size = max(size, FIRST)
     top, rest = extreme[: size // 2], extreme[size // 2 :]
     drawn = set(random.Random(0).sample(rest, min(len(rest), size - len(top))))
-    return whole.loc[[*top, *(at for at in rest if at in drawn)]]
+    return whole.loc[[*top, *(index for index in rest if index in drawn)]]
 
 
-def _columns(rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
+def _columns(rows: pd.DataFrame, settings: Mapping[str, ItemColumn], language: str) -> Iterator[dict[str, Any]]:
     import pandas as pd
 
-    languages = set(rows["language"]) if "language" in rows else set()
     for name in rows:
-        column: dict[str, Any] = {"name": str(name), "head": HEADS.get(str(name), str(name).replace("_", " "))}
+        setting = settings.get(str(name)) or ItemColumn(str(name), spoken=name in ("sentence", "text", "word"))
+        column: dict[str, Any] = {"name": setting.name, "head": setting.title or setting.name.replace("_", " ")}
         values = rows[name]
         if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
             whole = pd.api.types.is_integer_dtype(values)
-            digits = 0 if whole else PRECISION.get(str(name), 3)
-            yield column | {"numbers": [_number(one) for one in values], "digits": digits}
+            digits = 0 if whole else setting.digits
+            yield column | {"numbers": [_number(value) for value in values], "digits": digits}
             continue
-        texts = [_text(one) for one in values]
-        places = {text: at for at, text in enumerate(dict.fromkeys(texts))}
+        texts = [_text(value) for value in values]
+        places = {text: index for index, text in enumerate(dict.fromkeys(texts))}
         column |= {"texts": list(places), "at": [places[text] for text in texts]}
         column["filter"] = 1 < len(places) <= MOST_CHOICES
         column["long"] = max(map(len, places)) > WIDE
-        if name in SPOKEN and len(languages) == 1:
-            column["language"] = str(next(iter(languages)))
+        if setting.spoken and language:
+            column["language"] = language
         yield column
 
 
@@ -166,7 +165,7 @@ def _number(value: Any) -> float | int | None:
 
 
 def _text(value: Any) -> str:
-    """What a cell says; nothing where it is missing."""
+    """The text of a cell; empty if the value is missing."""
     if value is None or value != value or type(value).__name__ == "NAType":
         return ""
     if isinstance(value, bool | np.bool_):
@@ -175,13 +174,13 @@ def _text(value: Any) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
-def _cell(column: Mapping[str, Any], at: int) -> str:
+def _cell(column: Mapping[str, Any], index: int) -> str:
     if "numbers" in column:
-        return number(column["numbers"][at], column["digits"])
-    return str(column["texts"][column["at"][at]])
+        return number(column["numbers"][index], column["digits"])
+    return str(column["texts"][column["at"][index]])
 
 
 def _json(value: Any) -> str:
-    """JSON that cannot end the element it stands in, nor begin another."""
+    """JSON that can neither close the element around it nor open another."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

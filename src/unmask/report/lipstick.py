@@ -12,9 +12,9 @@ import pandas as pd
 
 from unmask import __version__
 from unmask.measures.geometry.described import neighbourhoods
+from unmask.measures.limits import study_limits
 from unmask.report.geometry_map import word_map
 from unmask.report.geometry_professions import professions_plot
-from unmask.report.limits import study_limits
 from unmask.report.pages import fill
 from unmask.report.study_files import limits_lines, missing_lines, settings_lines, write_study
 from unmask.studies.lipstick.findings import Findings

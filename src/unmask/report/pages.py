@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,30 +12,9 @@ from importlib.resources import files
 from typing import Any
 
 from unmask.results import numbers
-from unmask.results.languages import LANGUAGES
 from unmask.results.markdown import escaped, plain
 from unmask.results.naming import short_name
 from unmask.results.numbers import interval, number, p_value
-
-CORPORA = {
-    "bec-pro": "BEC-Pro",
-    "agreement-free": "agreement-free sentences",
-    "emotions": "emotions",
-    "recorded": "recorded scores",
-    "custom": "own words",
-    "imdb": "IMDB reviews",
-    "reviews": "the built-in short reviews",
-    "sentences": "the built-in sentences",
-    "nli-coal": "NLI-CoAL’s released sets",
-    "captions": "sentences of captions",
-    "nouns": "frequent nouns",
-    "vectors": "the words of the file",
-    "word2vec": "nouns of word2vec’s vocabulary",
-    "glove": "nouns of GloVe’s vocabulary",
-    "crows-pairs": "gender",
-}
-MEASURES = {"crows-pairs": "CrowS-Pairs", "crows_pairs": "CrowS-Pairs", "generic": "Measures of plug-ins"}
-"""What measures are called, where it is not their name."""
 
 
 @dataclass(frozen=True)
@@ -70,13 +50,13 @@ def fill(template: str, **values: Any) -> str:
         "p": p,
         "count": count,
         "capital": capital,
-        "measure_name": measure_name,
         "percent": percent,
         "escaped": escaped,
         "plain": plain,
         "moment": moment,
         "short": short_name,
         "setting": setting,
+        "svg_width": svg_width,
     }
     code, digest = script()
     return page.get_template(template).render(script=Markup(code), script_hash=digest, **values)
@@ -87,16 +67,6 @@ def script() -> tuple[str, str]:
     """The script of every page, and its hash: nothing else may be run in one."""
     code = files("unmask.report").joinpath("page.js").read_text(encoding="utf-8")
     return code, f"sha256-{b64encode(sha256(code.encode()).digest()).decode()}"
-
-
-def title(measure: str, corpus: str, language: str) -> str:
-    """What was measured, on which sentences, in which language."""
-    return f"{measure_name(measure)}: {CORPORA.get(corpus, corpus)}, {LANGUAGES.get(language, language)}"
-
-
-def measure_name(measure: str) -> str:
-    """What a measure is called at the head of a section."""
-    return MEASURES.get(measure, capital(measure))
 
 
 def capital(text: str) -> str:
@@ -147,3 +117,9 @@ def percent(value: float | None, digits: int = 1) -> str:
 def p(value: float | None) -> str:
     """A p-value as it stands in a column: `0.012`, or `< 0.001`."""
     return p_value(value).removeprefix("= ")
+
+
+def svg_width(drawing: str) -> int:
+    """The width of an SVG in pixels, as it was drawn."""
+    width = re.search(r'<svg[^>]* width="(\d+)', drawing)
+    return int(width[1]) if width else 0

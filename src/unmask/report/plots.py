@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import altair as alt
 
 from unmask.report.drawing import (
     GENDERS,
     INK,
-    MOST_BARS,
     POINT,
     ROW,
     Domain,
@@ -22,8 +22,10 @@ from unmask.report.drawing import (
     svg,
 )
 from unmask.report.pages import signed
-from unmask.results import ProfessionValue
 from unmask.results.numbers import interval, number
+
+if TYPE_CHECKING:
+    from unmask.measures.association.details import ProfessionValue
 
 MOST_LABELS = 18
 LONGEST_LABEL = 32
@@ -42,20 +44,12 @@ def domain(professions: Iterable[ProfessionValue]) -> Domain:
     return around(value for one in professions for value in (one.female, one.male))
 
 
-def shown_as_bars(professions: Iterable[ProfessionValue]) -> list[ProfessionValue]:
-    """Sorted by difference; of a long list, both ends."""
-    able = [one for one in professions if one.female is not None or one.male is not None]
-    able.sort(key=lambda one: (one.difference is None, -(one.difference or 0.0)))
-    return able if len(able) <= MOST_BARS else able[: MOST_BARS // 2] + able[-MOST_BARS // 2 :]
-
-
-def bars(professions: Iterable[ProfessionValue], scale: Domain) -> str:
-    """Female and male associations of the professions of a group; empty if there is nothing to draw."""
-    chosen = shown_as_bars(professions)
-    if not chosen:
+def bars(professions: Sequence[ProfessionValue], scale: Domain) -> str:
+    """Female and male associations of the professions of a group, in this order; empty if there are none."""
+    if not professions:
         return ""
     values, texts = [], []
-    for at, one in enumerate(chosen):
+    for at, one in enumerate(professions):
         values += [
             {"at": at, "gender": gender, "value": value, "tip": f"{one.profession}, {gender}: {signed(value)} nats"}
             for gender, value in (("female", one.female), ("male", one.male))
@@ -67,7 +61,7 @@ def bars(professions: Iterable[ProfessionValue], scale: Domain) -> str:
         "value:Q", title=None, scale=alt.Scale(domain=scale, nice=False), axis=alt.Axis(tickCount=4, labelOverlap=True)
     )
     columns = {"gap": BAR_WIDTH + 38}
-    if any(one.workforce_share is not None for one in chosen):
+    if any(one.workforce_share is not None for one in professions):
         columns["share"] = -8
     left = BAR_MARGINS["left"]
     words, heads = chart(texts), chart([{"share": "women", "gap": "f − m"}])
@@ -85,7 +79,7 @@ def bars(professions: Iterable[ProfessionValue], scale: Domain) -> str:
     ]
     for field, end in columns.items():
         layers += [column(words, field, end, place, left=left), column(heads, field, end, alt.value(-11), left=left)]
-    return svg(layers, BAR_WIDTH, ROW * len(chosen), BAR_MARGINS)
+    return svg(layers, BAR_WIDTH, ROW * len(professions), BAR_MARGINS)
 
 
 def scatter(professions: Iterable[ProfessionValue]) -> str:

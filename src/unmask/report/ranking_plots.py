@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import altair as alt
 
 from unmask.report.drawing import INK, POINT, Point, around, chart, column, rows_of, svg
-from unmask.report.ranking import Ranking
 
 WIDTH, ROW, MARGINS = 280, 28, {"left": 150, "right": 126, "top": 22, "bottom": 26}
 
 
-def forest(ranking: Ranking) -> str:
+def forest(places: Sequence[Any]) -> str:
     """Points with whiskers around zero; filled where the interval leaves zero out."""
     points: list[Point] = []
-    for at, place in enumerate(ranking.places):
-        value = place.test.estimate or 0.0
+    for at, place in enumerate(places):
+        value = place.test.value or 0.0
         low, high = place.test.interval or (value, value)
         point: Point = {"at": at, "name": place.model, "value": value, "low": low, "high": high, "sure": place.sure}
         said = {"text": place.value, "rank": place.rank}

@@ -1,11 +1,11 @@
-"""The plots of ratings as SVG text: how the differences of single texts are spread, and their means by part."""
+"""The plots of ratings as SVG text: a histogram of the differences of single texts, and their means by part."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, floor, inf, log1p, log10, sqrt
+from typing import TYPE_CHECKING
 
 import altair as alt
 import numpy as np
@@ -24,12 +24,11 @@ from unmask.report.drawing import (
     svg,
 )
 from unmask.report.pages import signed
-from unmask.results import Part
 from unmask.results.numbers import interval
 
-MOST_TERMS = 24
-SHOWN = 0.99
-"""The share of the texts that a histogram has on its axis; the others lie so far out that the rest would be a line."""
+if TYPE_CHECKING:
+    from unmask.measures.sentiment.details import Part
+
 MOST_BINS, FEWEST_BINS = 24, 4
 STRETCH = 1e-3
 """The axis is not stretched below this share of its end."""
@@ -40,29 +39,16 @@ SPREAD_MARGINS = {"left": 50, "right": 14, "top": 36, "bottom": 44}
 DOTS_WIDTH, DOTS_MARGINS = 170, {"left": 168, "right": 66, "top": 20, "bottom": 26}
 
 
-@dataclass(frozen=True)
-class Spread:
-    """A histogram, and what it does not show."""
+def histogram(biases: ArrayLike, mean: float | None, limit: float) -> str:
+    """A histogram of the differences of single texts up to ±`limit`; empty if no text has a difference.
 
-    svg: str
-    zero: int
-    """Texts without any difference."""
-    beyond: int
-    """Texts that lie beyond the ends of the axis."""
-    limit: float
-
-
-def spread(biases: ArrayLike, mean: float | None) -> Spread | None:
-    """A histogram of the differences of single texts; None if no text has one.
-
-    Most differences are tiny and a few are large, so the axis is stretched near zero: x stands at ± ln(1 + |x|/m), with
-    m the median size (or a thousandth of the largest that is shown).
+    Most differences are tiny and a few are large, so the axis is stretched near zero: x is drawn at ± ln(1 + |x|/m),
+    with m the median size (or a thousandth of the limit).
     """
     values = np.asarray(biases, dtype=float)
     sizes = np.abs(values[values != 0])
     if not sizes.size:
-        return None
-    limit = float(np.quantile(sizes, SHOWN, method="higher"))
+        return ""
     middle = max(float(np.median(sizes)), STRETCH * limit)
     bars = bars_of(values, middle, limit)
     ticks = _ticks(middle, limit)
@@ -87,8 +73,7 @@ def spread(biases: ArrayLike, mean: float | None) -> Spread | None:
             align=align, baseline="bottom", color=INK, fontSize=11, opacity=0.75
         )
         layers.append(words.encode(x=alt.value(place), y=alt.value(-18), text="text:N"))
-    drawn = svg(layers, SPREAD_WIDTH, SPREAD_HEIGHT, SPREAD_MARGINS)
-    return Spread(drawn, int((values == 0).sum()), int((sizes > limit).sum()), limit)
+    return svg(layers, SPREAD_WIDTH, SPREAD_HEIGHT, SPREAD_MARGINS)
 
 
 def bars_of(values: NDArray[np.float64], middle: float, limit: float) -> list[Point]:
@@ -125,12 +110,6 @@ def _ticks(middle: float, limit: float) -> list[float]:
                 found.append(tick)
                 before = place
     return found
-
-
-def most_frequent(parts: Iterable[Part]) -> list[Part]:
-    """The terms that most texts have, sorted by bias."""
-    able = sorted((part for part in parts if part.bias is not None), key=lambda part: -part.n)
-    return sorted(able[:MOST_TERMS], key=lambda part: -(part.bias or 0.0))
 
 
 def scale_of(parts: Iterable[Part]) -> Domain:

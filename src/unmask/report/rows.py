@@ -1,4 +1,4 @@
-"""Results as rows for CSV: one a test or group of an audit, a change of a comparison, a model of a ranking."""
+"""Results as rows for CSV: one row per test or group of an audit, change of a comparison, or model of a ranking."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import StringIO
 from typing import Any
 
-from unmask.report.ranking import rankings
 from unmask.results import AuditResult
 from unmask.results.comparison import ComparisonResult
 from unmask.spreadsheets import guarded
+from unmask.workflows.ranking import rankings
 
 COMPARISON = (
-    *("before_model", "after_model", "measure", "language", "corpus", "protocol", "kind", "name", "n"),
+    *("before_model", "after_model", "measure", "language", "corpus", "variant", "protocol", "kind", "name", "n"),
     *("before", "after", "change", "correlation", "low", "high", "p_value", "p_adjusted", "verdict"),
 )
 """The columns of a comparison; `kind` is change, usefulness (its measure is what was tried), or agreement."""
 RANKING = (
-    *("measure", "language", "corpus", "protocol", "terms", "test", "model", "n"),
-    *("estimate", "low", "high", "p_value", "p_adjusted", "first_rank", "last_rank"),
+    *("measure", "language", "corpus", "protocol", "variant", "test", "model", "n"),
+    *("value", "low", "high", "p_value", "p_adjusted", "first_rank", "last_rank"),
 )
 """The columns of a ranking."""
 
@@ -33,12 +33,12 @@ def audit_rows(result: AuditResult) -> Iterator[dict[str, Any]]:
             "language": one.language,
             "corpus": one.corpus,
             "protocol": one.protocol,
-            "terms": one.ratings.terms if one.ratings else "",
+            "variant": one.variant,
         }
         for name, test in one.tests.items():
             yield (
                 common
-                | _row("test", name, test.n, test.estimate, test.interval)
+                | _row("test", name, test.n, test.value, test.interval)
                 | {
                     "p_value": test.p_value,
                     "p_adjusted": test.p_adjusted,
@@ -48,7 +48,7 @@ def audit_rows(result: AuditResult) -> Iterator[dict[str, Any]]:
             )
         for name, group in one.groups.items():
             blank = dict.fromkeys(("p_value", "p_adjusted", "effect_size", "effect_size_name"))
-            yield common | _row("group", name, group.n, group.mean, group.interval) | blank
+            yield common | _row("group", name, group.n, group.value, group.interval) | blank
 
 
 def comparison_rows(result: ComparisonResult) -> Iterator[dict[str, Any]]:
@@ -56,7 +56,7 @@ def comparison_rows(result: ComparisonResult) -> Iterator[dict[str, Any]]:
     blank = dict.fromkeys(COMPARISON)
     for one in result.comparisons:
         models = {"before_model": one.before, "after_model": one.after}
-        what = {"measure": one.name, "language": one.language, "corpus": one.corpus, "protocol": one.protocol}
+        what = one.model_dump(include={"language", "corpus", "variant", "protocol"}) | {"measure": one.name}
         for name, change in one.changes.items():
             figures = change.model_dump(include={"n", "before", "after", "change", "p_value", "p_adjusted", "verdict"})
             yield blank | models | what | {"kind": "change", "name": name} | figures | _bounds(change.interval)
@@ -82,8 +82,8 @@ def ranking_rows(audits: Sequence[AuditResult]) -> Iterator[dict[str, Any]]:
         for place in one.places:
             values = (
                 *(measured.name, measured.language, measured.corpus, measured.protocol),
-                *(measured.ratings.terms if measured.ratings else "", one.test, place.model, place.test.n),
-                *(place.test.estimate, *(place.test.interval or (None, None))),
+                *(measured.variant, one.test, place.model, place.test.n),
+                *(place.test.value, *(place.test.interval or (None, None))),
                 *(place.test.p_value, place.test.p_adjusted, *(place.ranks or (None, None))),
             )
             yield dict(zip(RANKING, values, strict=True))
@@ -108,4 +108,4 @@ def _bounds(interval: tuple[float, float] | None) -> dict[str, float | None]:
 
 
 def _row(kind: str, name: str, n: int, value: float | None, bounds: tuple[float, float] | None) -> dict[str, Any]:
-    return {"kind": kind, "name": name, "n": n, "estimate": value} | _bounds(bounds)
+    return {"kind": kind, "name": name, "n": n, "value": value} | _bounds(bounds)

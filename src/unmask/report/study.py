@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unmask import __version__
+from unmask.measures.limits import study_limits
 from unmask.report import study_plots
 from unmask.report.drawing import Domain
-from unmask.report.limits import study_limits
 from unmask.report.pages import fill
 from unmask.report.study_files import limits_lines, missing_lines, settings_lines, write_study
 from unmask.results.numbers import number

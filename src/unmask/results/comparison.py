@@ -7,8 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from unmask.results.agreement import Agreement
-from unmask.results.geometry_change import GeometryChange
-from unmask.results.record import Interval, Protocol, Record
+from unmask.results.record import DetailedRecord, Interval, Protocol, Record
 from unmask.results.schema import SCHEMA_VERSION, Caveat, ModelInfo
 
 Verdict = Literal["improved", "no reliable change", "overshot", "worse"]
@@ -51,60 +50,14 @@ class Change(Record):
     """Null where a change is neither good nor bad by itself: a mean, a correlation that was not clear."""
 
 
-class TableRow(Record):
-    """A row of the paper's Table 4: mean associations before and after, and Wilcoxon's test of their change.
-
-    The test asks whether associations of female person words changed otherwise than those of male ones.
-    """
-
-    group: str
-    n: int
-    female_before: float
-    female_after: float
-    female_change: float
-    male_before: float
-    male_after: float
-    male_change: float
-    w: float
-    """R's V: the sum of the ranks of positive female − male changes."""
-    z: float | None
-    r: float | None
-    """−|Z|/√(2n), always negative, as the paper gives it."""
-    p_value: float | None
-
-
-class ProfessionChange(Record):
-    """A profession before and after, as in the paper's Figures 3 to 5."""
-
-    profession: str
-    group: str
-    workforce_share: float | None
-    female_before: float | None
-    female_after: float | None
-    male_before: float | None
-    male_after: float | None
-    change: float | None
-    """Of the female − male difference; the figures are sorted by its absolute value."""
-    interval: Interval | None = None
-
-
-class HypothesisChange(Record):
-    """One of the paper's hypotheses before and after."""
-
-    name: str
-    statement: str
-    before: str
-    after: str
-    evidence_before: str
-    evidence_after: str
-
-
-class Comparison(Record):
+class Comparison(DetailedRecord):
     """One measure of one corpus, on one model and on another."""
 
     name: str
     language: str
     corpus: str
+    variant: str = ""
+    """What else tells it from others: the term set of sentiment."""
     protocol: Protocol
     attributes: str = "professions"
     before: str
@@ -121,11 +74,6 @@ class Comparison(Record):
     changes: dict[str, Change]
     digits: int = 2
     """How many decimals its figures need."""
-    table: list[TableRow] = Field(default_factory=list)
-    professions: list[ProfessionChange] = Field(default_factory=list)
-    hypotheses: list[HypothesisChange] = Field(default_factory=list)
-    geometry: GeometryChange | None = None
-    """For the geometry measure."""
     caveats: list[Caveat] = Field(default_factory=list)
     noise_floor: float | None = None
     """The noise floors of both measurements together: a smaller change is noise. Null if neither scored anything."""

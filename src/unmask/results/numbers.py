@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import exp, log
 
 MINUS = "−"
+NO_BREAK = "\N{NO-BREAK SPACE}"
 LARGEST_FACTOR = 10_000
 
 
@@ -26,6 +27,14 @@ def odds(nats: float) -> str:
 def interval(bounds: tuple[float, float] | None, digits: int = 2) -> str:
     """`[0.12, 0.34]`."""
     return "" if bounds is None else f"[{number(bounds[0], digits)}, {number(bounds[1], digits)}]"
+
+
+def certainty(bounds: str, p_adjusted: float | None = None) -> str:
+    """`95 % interval [0.12, 0.34], p = 0.012`; bounds do not break across lines."""
+    parts = [f"95 % interval {bounds.replace(' ', NO_BREAK)}" if bounds else "no interval"]
+    if p_adjusted is not None:
+        parts.append(f"p {p_value(p_adjusted)}")
+    return ", ".join(parts)
 
 
 def percent(share: float | None, digits: int = 0) -> str:

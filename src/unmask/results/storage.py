@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -45,20 +46,21 @@ def save(folder: Path, result: AuditResult, items: Mapping[str, pd.DataFrame], p
 def save_folder(folder: Path, content: Folder) -> None:
     """Write the folder of an audit or a comparison."""
     with whole_folder(folder) as draft:
-        _write(draft, content)
+        write_files(draft, content)
 
 
-def _write(draft: Path, content: Folder) -> None:
-    (draft / RESULT).write_text(content.result.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    (draft / "items").mkdir()
+def write_files(folder: Path, content: Folder) -> None:
+    """Write the files of an audit or a comparison into an empty folder."""
+    (folder / RESULT).write_text(content.result.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    (folder / "items").mkdir()
     for measure, frame in content.items.items():
-        frame.to_parquet(draft / "items" / f"{measure}.parquet", index=False)
+        frame.to_parquet(folder / "items" / f"{measure}.parquet", index=False)
     for name, text in content.pages.items():
-        (draft / name).write_text(text, encoding="utf-8")
+        (folder / name).write_text(text, encoding="utf-8")
     for name, audit in content.audits.items():
-        inner = draft / "audits" / _file_name(name)
+        inner = folder / "audits" / _file_name(name)
         inner.mkdir(parents=True)
-        _write(inner, audit)
+        write_files(inner, audit)
 
 
 def load(folder: Path) -> AuditResult:
@@ -98,10 +100,20 @@ def _parsed(model: type[R], path: Path, text: str) -> R:
     version = fields.get("schema_version")
     if isinstance(version, int) and version > SCHEMA_VERSION:
         raise UnmaskError(f"{path} was written by a newer version of Unmask; update Unmask, or repeat the audit")
+    if isinstance(version, int) and version < SCHEMA_VERSION:
+        raise UnmaskError(f"{path} was written by Unmask 0.1 (schema {version}); {_remedy(model, path.parent)}")
     try:
         return model.model_validate_json(text)
     except ValueError as error:
         raise UnmaskError(f"{path} is not a result of this version: {str(error).splitlines()[0]}") from None
+
+
+def _remedy(model: type[R], folder: Path) -> str:
+    """What to do with a result of an earlier schema: its items, if they are there, can be analysed again."""
+    if model is ComparisonResult:
+        return "run unmask compare again"
+    has_items = any((folder / "items").glob("*.parquet"))
+    return f"run unmask analyse {folder}, or the audit again" if has_items else "run the audit again"
 
 
 def _fields(text: str) -> dict[str, Any] | None:
@@ -114,8 +126,14 @@ def _fields(text: str) -> dict[str, Any] | None:
 
 
 def _kind(fields: dict[str, Any] | None) -> str:
-    """What a result is of: an audit or a comparison. The first results did not say it."""
+    """Whether a result is of an audit or a comparison. Results of schema 1 may not say it."""
     return str((fields or {}).get("kind") or ("comparison" if "comparisons" in (fields or {}) else "audit"))
+
+
+def report_format(path: str | PathLike[str]) -> str:
+    """The format of a report by the name of its file: md, csv, or else html."""
+    suffix = Path(path).suffix.lower()
+    return suffix[1:] if suffix in (".md", ".csv") else "html"
 
 
 def free_name(model: str, root: Path = Path("audits")) -> Path:

@@ -22,10 +22,12 @@ from collections.abc import Sequence
 
 from unmask.results.comparison import Change, Verdict
 from unmask.results.record import Interval
-from unmask.results.schema import Test
+from unmask.results.schema import Estimate
 
 ALPHA = 0.05
 """The level of every test, and one minus the confidence of every interval."""
+NOT_INTERPRETABLE = "not interpretable"
+"""The verdict on a number that does not show bias, whatever it is."""
 Sizes = Sequence[tuple[float, str]]
 """Upper limits of the size of an estimate, ascending, and what estimates below each are called."""
 
@@ -40,14 +42,30 @@ def is_noise(value: float | None, noise_floor: float | None) -> bool:
     return value is not None and noise_floor is not None and abs(value) <= noise_floor
 
 
-def is_clear(test: Test | None, noise_floor: float | None = None) -> bool:
+def is_clear(test: Estimate | None, noise_floor: float | None = None) -> bool:
     """Whether a test found something: beyond chance after correction, and beyond the noise of the computation."""
-    return test is not None and is_significant(test.p_adjusted) and not is_noise(test.estimate, noise_floor)
+    return test is not None and is_significant(test.p_adjusted) and not is_noise(test.value, noise_floor)
 
 
 def size_label(value: float, sizes: Sizes) -> str:
     """The word for the size of an estimate."""
     return next(label for limit, label in sizes if abs(value) < limit)
+
+
+def describe_test(test: Estimate | None, noun: str, *, size: str = "clear", noise_floor: float | None = None) -> str:
+    """The verdict on a test in a few words, such as `moderate bias`, `no clear bias` or `not tested`.
+
+    Args:
+        test: The test, with its adjusted p-value.
+        noun: What the test looks for: a difference, a bias, a relation.
+        size: The word for the size of the estimate. Certainty depends on the p-value alone, size on the estimate alone.
+        noise_floor: Noise of the computation, in the unit of the estimate.
+    """
+    if test is None or test.p_adjusted is None or test.value is None:
+        return "not tested"
+    if is_noise(test.value, noise_floor):
+        return "within the noise"
+    return f"{size} {noun}" if is_clear(test, noise_floor) else f"no clear {noun}"
 
 
 def side(interval: Interval | None) -> int:

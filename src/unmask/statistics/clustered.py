@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from unmask.statistics.crossed import Estimate
+from unmask.statistics.crossed import IntervalEstimate
 
 
 def mean(
     values: ArrayLike, clusters: ArrayLike, *, weights: ArrayLike | None = None, confidence: float = 0.95
-) -> Estimate:
+) -> IntervalEstimate:
     """The weighted mean, with an interval and a test against zero for another sample of clusters.
 
     No values, or NaN among them, give no estimate; a single cluster gives the value alone.
@@ -31,19 +31,19 @@ def mean(
     w = np.ones_like(v) if weights is None else np.asarray(weights, dtype=float)
     total = float(w.sum())
     if not v.size or not np.isfinite(v).all() or total <= 0:
-        return Estimate(None)
+        return IntervalEstimate(None)
     value = float((w * v).sum() / total)
     _, cluster = np.unique(np.asarray(clusters), return_inverse=True)
     sums = np.bincount(cluster, weights=w * (v - value))
     count = sums.size
     if count < 2:
-        return Estimate(value)
+        return IntervalEstimate(value)
     error = float(np.sqrt(count / (count - 1) * (sums**2).sum())) / total
     if error <= 1e-12 * abs(value):  # no variation beyond rounding
-        return Estimate(value, 0.0, None, (value, value), None, 1.0 if value == 0 else 0.0)
+        return IntervalEstimate(value, 0.0, None, (value, value), None, 1.0 if value == 0 else 0.0)
     reach = float(stats.t.isf((1 - confidence) / 2, count - 1)) * error
     ratio = value / error
-    return Estimate(
+    return IntervalEstimate(
         value,
         error,
         count - 1,

@@ -29,7 +29,7 @@ Statistic = Callable[[Indices, Indices], float]
 
 
 @dataclass(frozen=True)
-class Estimate:
+class IntervalEstimate:
     """A statistic with its standard error, degrees of freedom, interval, and test against zero.
 
     Where a value cannot be had (fewer than two rows and two columns, NaN) it is None.
@@ -58,8 +58,8 @@ FISHER = Scale(fisher_z, lambda z: float(np.tanh(z)))
 
 def jackknife(
     shape: Sequence[int], statistic: Statistic, *, scale: Scale = LINEAR, confidence: float = 0.95
-) -> Estimate:
-    """Estimate `statistic(kept rows, kept columns)` of a table with uncertainty from both samples.
+) -> IntervalEstimate:
+    """IntervalEstimate `statistic(kept rows, kept columns)` of a table with uncertainty from both samples.
 
     `shape` begins with the numbers of rows and columns. A factor with a single level is taken as fixed.
     """
@@ -67,7 +67,7 @@ def jackknife(
     all_rows, all_columns = np.arange(rows), np.arange(columns)
     value = float(statistic(all_rows, all_columns)) if rows and columns else float("nan")
     if not np.isfinite(value):
-        return Estimate(None)
+        return IntervalEstimate(None)
     without_row = [(np.delete(all_rows, i), all_columns) for i in range(rows)]
     without_column = [(all_rows, np.delete(all_columns, i)) for i in range(columns)]
     return combined(
@@ -80,7 +80,7 @@ def jackknife(
 
 def combined(
     value: float, left_out: Iterable[Sequence[float]], *, scale: Scale = LINEAR, confidence: float = 0.95
-) -> Estimate:
+) -> IntervalEstimate:
     """The estimate of a statistic from its values with one level of a factor left out, for each of crossed factors."""
     parts = []
     for values in left_out:
@@ -89,14 +89,14 @@ def combined(
     centre = scale.to(value)
     variance = sum(part for part, _ in parts)
     if not parts or not np.isfinite(variance) or not np.isfinite(centre):
-        return Estimate(value)
+        return IntervalEstimate(value)
     if variance <= (1e-12 * abs(centre)) ** 2:  # no variation beyond rounding
-        return Estimate(value, 0.0, None, (value, value), None, 1.0 if value == 0 else 0.0)
+        return IntervalEstimate(value, 0.0, None, (value, value), None, 1.0 if value == 0 else 0.0)
     df = variance**2 / sum(part**2 / freedom for part, freedom in parts)
     error = float(np.sqrt(variance))
     reach = float(stats.t.isf((1 - confidence) / 2, df)) * error
     ratio = centre / error
-    return Estimate(
+    return IntervalEstimate(
         value,
         error,
         df,

@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from unmask.statistics.correlation import ROUNDING, fisher_z, pearson, spearman
-from unmask.statistics.crossed import FISHER, Estimate, combined
+from unmask.statistics.crossed import FISHER, IntervalEstimate, combined
 from unmask.statistics.relation import pearson_estimate, within
 
 FEWEST = 3
@@ -43,8 +43,8 @@ class Ranking:
     """How a score follows what is known; what cannot be had is None."""
 
     n: int
-    pearson: Estimate
-    spearman: Estimate
+    pearson: IntervalEstimate
+    spearman: IntervalEstimate
     ranked: float | None
     """The share of pairs of models that the score puts in the right order."""
     slope: float | None
@@ -72,16 +72,16 @@ def _there(known: ArrayLike, scores: ArrayLike, seeds: ArrayLike | None) -> tupl
 
 def _over_seeds(
     x: np.ndarray, y: np.ndarray, seeds: np.ndarray, correlation: Callable[[np.ndarray, np.ndarray], float]
-) -> Estimate:
+) -> IntervalEstimate:
     value = correlation(x, y)
     if not np.isfinite(value):
-        return Estimate(None)
+        return IntervalEstimate(None)
     without = [correlation(x[seeds != seed], y[seeds != seed]) for seed in np.unique(seeds)]
     if correlation is spearman:
         x, y = stats.rankdata(x), stats.rankdata(y)
     found = combined(value, [without], scale=FISHER)
     interval = found.interval if found.standard_error else None  # of equal values: no spread is known
-    return Estimate(value, interval=interval, p_value=_shuffled(x, y, seeds))
+    return IntervalEstimate(value, interval=interval, p_value=_shuffled(x, y, seeds))
 
 
 def _shuffled(x: np.ndarray, y: np.ndarray, seeds: np.ndarray) -> float:
@@ -93,7 +93,7 @@ def _shuffled(x: np.ndarray, y: np.ndarray, seeds: np.ndarray) -> float:
     return float((1 + np.count_nonzero(reached)) / (SHUFFLES + 1))
 
 
-def _with_p(estimate: Estimate, x: np.ndarray) -> Estimate:
+def _with_p(estimate: IntervalEstimate, x: np.ndarray) -> IntervalEstimate:
     """A perfect correlation with its exact p."""
     if estimate.value is None or estimate.p_value is not None or x.size < FEWEST:
         return estimate
@@ -102,7 +102,7 @@ def _with_p(estimate: Estimate, x: np.ndarray) -> Estimate:
     return replace(estimate, p_value=min(1.0, exp(log(2) - orders)))
 
 
-def _of_ranks(x: np.ndarray, y: np.ndarray, seeds: np.ndarray) -> Estimate:
+def _of_ranks(x: np.ndarray, y: np.ndarray, seeds: np.ndarray) -> IntervalEstimate:
     """Spearman's of one seed; its t is no good with few points, so p is that of shuffles."""
     x, y = stats.rankdata(x), stats.rankdata(y)
     rho = pearson_estimate(x, y)
@@ -110,7 +110,7 @@ def _of_ranks(x: np.ndarray, y: np.ndarray, seeds: np.ndarray) -> Estimate:
         return rho
     reach = NORMAL * sqrt((1 + rho.value**2 / 2) / (x.size - 3))
     z = fisher_z(rho.value)
-    return Estimate(
+    return IntervalEstimate(
         rho.value, interval=(float(np.tanh(z - reach)), float(np.tanh(z + reach))), p_value=_shuffled(x, y, seeds)
     )
 

@@ -28,14 +28,14 @@ from scipy import stats
 
 from unmask.statistics import clustered
 from unmask.statistics.correlation import fisher_z
-from unmask.statistics.crossed import Estimate
+from unmask.statistics.crossed import IntervalEstimate
 from unmask.statistics.paired import signed_ranks
 
 FEWEST = 3
 """Items that are not zero, below which the rank-biserial correlation has no interval."""
 
 
-def rank_biserial(differences: ArrayLike, *, confidence: float = 0.95) -> Estimate:
+def rank_biserial(differences: ArrayLike, *, confidence: float = 0.95) -> IntervalEstimate:
     """The matched-pairs rank-biserial correlation; error, statistic and test are on Fisher's z scale.
 
     No items give no estimate. Zeros alone, fewer than three others, or one sign only (r = ±1) give the value alone.
@@ -45,17 +45,17 @@ def rank_biserial(differences: ArrayLike, *, confidence: float = 0.95) -> Estima
     value = signed_ranks(values).rank_biserial
     kept = values[values != 0]
     if value is None or kept.size < FEWEST:
-        return Estimate(value)
+        return IntervalEstimate(value)
     centre = fisher_z(value)
     if not np.isfinite(centre):
-        return Estimate(value)
+        return IntervalEstimate(value)
     sums = signs_of_sums(kept)
     n = kept.size
     deviations = (sums - sums.mean()) / (n * (n - 1) / 2)
     error = float(np.sqrt((n - 1) / n * (deviations**2).sum())) / (1 - value**2)
     reach = float(stats.t.isf((1 - confidence) / 2, n - 1)) * error
     ratio = centre / error
-    return Estimate(
+    return IntervalEstimate(
         value,
         error,
         n - 1,
@@ -78,7 +78,7 @@ def signs_of_sums(values: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(smaller[group] * signs + larger[group] + same, dtype=float)
 
 
-def mean_bias(differences: ArrayLike, *, confidence: float = 0.95) -> Estimate:
+def mean_bias(differences: ArrayLike, *, confidence: float = 0.95) -> IntervalEstimate:
     """The mean over all items, zeros included, with Student's t interval and test against zero."""
     values = finite(differences)
     return clustered.mean(values, np.arange(values.size), confidence=confidence)

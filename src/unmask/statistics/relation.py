@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from unmask.statistics.correlation import ROUNDING, fisher_z, pearson
-from unmask.statistics.crossed import Estimate
+from unmask.statistics.crossed import IntervalEstimate
 
 
-def pearson_estimate(x: ArrayLike, y: ArrayLike, *, controls: int = 0, confidence: float = 0.95) -> Estimate:
+def pearson_estimate(x: ArrayLike, y: ArrayLike, *, controls: int = 0, confidence: float = 0.95) -> IntervalEstimate:
     """Pearson's r with Fisher's interval and the t test; the standard error is that of Fisher's z.
 
     Fewer than three points, a constant side or NaN give no estimate; too few points for an interval give r alone.
@@ -27,17 +27,17 @@ def pearson_estimate(x: ArrayLike, y: ArrayLike, *, controls: int = 0, confidenc
     r = pearson(a, b)
     df = a.size - 2 - controls
     if not np.isfinite(r):
-        return Estimate(None)
+        return IntervalEstimate(None)
     z = fisher_z(r)
     if df < 1 or not np.isfinite(z):
-        return Estimate(r)
+        return IntervalEstimate(r)
     ratio = r * float(np.sqrt(df / (1 - r * r)))
     p = float(2 * stats.t.sf(abs(ratio), df))
     if df < 2:
-        return Estimate(r, None, df, None, ratio, p)
+        return IntervalEstimate(r, None, df, None, ratio, p)
     error = 1 / float(np.sqrt(df - 1))
     reach = float(stats.norm.isf((1 - confidence) / 2)) * error
-    return Estimate(r, error, df, (float(np.tanh(z - reach)), float(np.tanh(z + reach))), ratio, p)
+    return IntervalEstimate(r, error, df, (float(np.tanh(z - reach)), float(np.tanh(z + reach))), ratio, p)
 
 
 def within(values: ArrayLike, groups: ArrayLike) -> NDArray[np.float64]:

@@ -13,14 +13,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.statistics.crossed import Estimate, combined
+from unmask.statistics.crossed import IntervalEstimate, combined
 
 Sums = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 
-def jackknife(numbers: ArrayLike, factors: Sequence[Codes], statistic: Callable[[Sums], float]) -> Estimate:
-    """Estimate `statistic(sums)` with uncertainty from each of the samples.
+def jackknife(numbers: ArrayLike, factors: Sequence[Codes], statistic: Callable[[Sums], float]) -> IntervalEstimate:
+    """IntervalEstimate `statistic(sums)` with uncertainty from each of the samples.
 
     `numbers` has a row an item and a column a sum; a factor says which of its levels each item has (`codes`). A factor
     with a single level is taken as fixed. A statistic that is NaN once a level is left out (the last of its kind) has a
@@ -28,11 +28,11 @@ def jackknife(numbers: ArrayLike, factors: Sequence[Codes], statistic: Callable[
     """
     rows = np.asarray(numbers, dtype=float)
     if not rows.size:
-        return Estimate(None)
+        return IntervalEstimate(None)
     total = rows.sum(axis=0)
     value = float(statistic(total))
     if not np.isfinite(value):
-        return Estimate(None)
+        return IntervalEstimate(None)
     parts = [_sums(rows, factor) for factor in factors]
     return combined(value, [[float(statistic(total - part)) for part in some] for some in parts if len(some) > 1])
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from unmask import embedded
 from unmask.errors import UnmaskError, listed, one_of
 from unmask.models.sources import LoadOptions, find
+from unmask.models.vectors.arrays import words_beside
+from unmask.models.vectors.folders import file_in, is_folder
 
 Base = TypeVar("Base")
 SHORT = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+]{0,30}")
@@ -42,6 +44,30 @@ def known_base(name: str, known: Mapping[str, Base]) -> Base:
     return known[one_of(name, known, "base model")]
 
 
+def hash_model(model: str, options: LoadOptions | None = None) -> str:
+    """Return a SHA-256 over a model, or over a file or folder of word vectors; a hub id stands for itself."""
+    path = Path(model)
+    if is_folder(path):
+        path = file_in(path)[0]
+    if not path.is_file():
+        return weights_of(model, options)
+    return hash_files([path, *(words_beside(path) if path.suffix == ".npy" else ())])
+
+
+def hash_files(paths: Iterable[Path]) -> str:
+    """Return a SHA-256 over the content of those files that exist."""
+    total = hashlib.sha256()
+    for path in paths:
+        if path.is_file():
+            _add_file(total, path)
+    return total.hexdigest()
+
+
+def _add_file(total: Any, path: Path) -> None:
+    with path.open("rb") as file:
+        hashlib.file_digest(file, lambda: total)
+
+
 def weights_of(model: str, options: LoadOptions | None = None) -> str:
     """A SHA-256 over the files of a folder or an embedded model, refused if it cannot be used; a hub id is itself.
 
@@ -55,9 +81,7 @@ def weights_of(model: str, options: LoadOptions | None = None) -> str:
     for file in sorted(folder.iterdir()):
         if file.suffix in PARTS:
             total.update(file.name.encode())
-            with file.open("rb") as content:
-                while part := content.read(1 << 20):
-                    total.update(part)
+            _add_file(total, file)
     if base is not None:
         total.update(weights_of(base.name, options).encode())
     return total.hexdigest()

@@ -47,7 +47,7 @@ class Engine:
         if self.name == "local" and (self.cpus != CPUS or self.gpus is not None):
             given = f"--cpus {self.cpus:g}" if self.gpus is None else f"--gpus {self.gpus:g}"
             raise UnmaskError(
-                f"{given} is for cells on Ray, and the engine is local; add --engine ray, or leave it out"
+                f"{given} is for steps on Ray, and the engine is local; add --engine ray, or leave it out"
             )
 
     def run(self, cells: Sequence[Cell], store: Store, watch: Watch | None) -> list[Outcome]:

@@ -146,7 +146,7 @@ def one_line(text: str) -> str:
 def stopped(outcomes: Iterable[Outcome], total: int) -> str:
     """What to tell a user who has stopped a run."""
     there = sum(outcome.is_there for outcome in outcomes)
-    return f"stopped; {there} of {total} cells are done, and the same command goes on with the others"
+    return f"stopped; {there} of {total} steps are done, and the same command goes on with the others"
 
 
 def _silence(_: str) -> None:

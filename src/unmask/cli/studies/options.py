@@ -11,12 +11,23 @@ import typer
 if TYPE_CHECKING:
     from unmask.studies.engine import Findings, Finished
 
+ENGINE = "Engine (studies, and audits of several models)"
+
 Out = Annotated[Path, typer.Option(help="The folder of the study. What is done there is kept, and the rest is done.")]
-EngineName = Annotated[str, typer.Option(help="local (in this process) or ray.")]
-Address = Annotated[str | None, typer.Option(help="Of a Ray cluster. Default: one on this machine, for this run.")]
-Cpus = Annotated[float, typer.Option(help="Ray: CPUs for each cell.")]
+EngineName = Annotated[
+    str, typer.Option(rich_help_panel=ENGINE, help="local (in this process) or ray (several steps at a time).")
+]
+Address = Annotated[
+    str | None,
+    typer.Option(rich_help_panel=ENGINE, help="Ray: address of a cluster. Default: one on this machine, for this run."),
+]
+Cpus = Annotated[float, typer.Option(rich_help_panel=ENGINE, help="Ray: CPUs for each step.")]
 Gpus = Annotated[
-    float | None, typer.Option(help="Ray: GPUs for each cell that trains or rates; 0.25 lets four share one.")
+    float | None,
+    typer.Option(
+        rich_help_panel=ENGINE,
+        help="Ray: GPUs for each step that uses one, if there are any; 0.25 lets four share one.",
+    ),
 ]
 Device = Annotated[str, typer.Option(help="auto or cpu.")]
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from unmask.errors import UnmaskError
 from unmask.measures.association.analyse_sound import professions
 from unmask.measures.association.caveats import caveats
+from unmask.measures.association.details import AssociationDetails
 from unmask.measures.association.tables import GENDERS, noun_of, table
-from unmask.results import Group, Measurement, Test
+from unmask.results import Estimate, Measurement
 from unmask.statistics.paired import signed_ranks
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ def analyse(items: pd.DataFrame, seed: int) -> Measurement:
     """The numbers of the published protocol."""
     del seed  # nothing is drawn
     noun = noun_of(items)
-    groups: dict[str, Group] = {}
-    tests: dict[str, Test] = {}
+    groups: dict[str, Estimate] = {}
+    tests: dict[str, Estimate] = {}
     for kind, of_kind in items.groupby("group", sort=False):
         sides = {gender: of_kind.loc[of_kind["gender"] == gender, "association"].to_numpy(float) for gender in GENDERS}
         female, male = sides["female"], sides["male"]
@@ -34,18 +35,18 @@ def analyse(items: pd.DataFrame, seed: int) -> Measurement:
                 " row by row; use --protocol sound"
             )
         for gender, values in sides.items():
-            groups[f"{kind} {noun}, {gender} persons"] = Group(
+            groups[f"{kind} {noun}, {gender} persons"] = Estimate(
                 labels={"group": str(kind), "gender": gender},
                 n=len(values),
-                mean=float(values.mean()),
+                value=float(values.mean()),
                 sd=float(values.std(ddof=1)) if len(values) > 1 else None,
             )
         ranks = signed_ranks(female - male)
-        tests[f"female minus male, {kind} {noun}"] = Test(
+        tests[f"female minus male, {kind} {noun}"] = Estimate(
             labels={"contrast": "difference", "group": str(kind)},
             question=f"Do the associations of female and male person words with {kind} {noun} differ?",
             n=ranks.n,
-            estimate=float((female - male).mean()),
+            value=float((female - male).mean()),
             interval=None,
             statistic=ranks.v,
             statistic_name="V",
@@ -65,6 +66,6 @@ def analyse(items: pd.DataFrame, seed: int) -> Measurement:
         items=len(items),
         groups=groups,
         tests=tests,
-        professions=professions(table(items), intervals=False),
+        details=AssociationDetails(professions=professions(table(items), intervals=False)).model_dump(),
         caveats=caveats(items, "published"),
     )

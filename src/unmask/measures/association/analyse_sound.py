@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.measures.association.caveats import caveats
+from unmask.measures.association.details import AssociationDetails, ProfessionValue
 from unmask.measures.association.tables import GENDERS, Array, Table, mean, noun_of, table
-from unmask.results import Effect, Group, Measurement, ProfessionValue, Test
+from unmask.results import Effect, Estimate, Measurement
 from unmask.statistics.correlation import pearson, spearman
-from unmask.statistics.crossed import FISHER, Estimate, Indices, Statistic, jackknife
+from unmask.statistics.crossed import FISHER, Indices, IntervalEstimate, Statistic, jackknife
 from unmask.statistics.paired import sign_flip, signed_ranks
 
 if TYPE_CHECKING:
@@ -26,12 +27,12 @@ def analyse(items: pd.DataFrame, seed: int) -> Measurement:
     data = table(items)
     noun = noun_of(items)
     kinds = [str(group) for group in dict.fromkeys(data.groups)]
-    tests: dict[str, Test] = {}
+    tests: dict[str, Estimate] = {}
     if set(STEREOTYPED) <= set(kinds):
         tests["stereotype"] = _stereotype(data, seed)
     for kind in kinds:
         tests[f"female minus male, {kind} {noun}"] = _difference(data, kind, noun, seed)
-    groups: dict[str, Group] = {}
+    groups: dict[str, Estimate] = {}
     for kind in kinds:
         for gender in GENDERS:
             name = f"{kind} {noun}, {gender} persons"
@@ -50,7 +51,7 @@ def analyse(items: pd.DataFrame, seed: int) -> Measurement:
         items=len(items),
         groups=groups,
         tests=tests,
-        professions=professions(data),
+        details=AssociationDetails(professions=professions(data)).model_dump(),
         caveats=caveats(items, "sound"),
     )
 
@@ -59,13 +60,13 @@ def _cut(values: Array, rows: Indices, columns: Indices) -> Array:
     return values[np.ix_(rows, columns)]
 
 
-def mean_over(rows: NDArray[np.intp], values: Array) -> Estimate:
+def mean_over(rows: NDArray[np.intp], values: Array) -> IntervalEstimate:
     """The mean over some of the professions, and all pairs."""
     chosen = values[rows]
     return jackknife(chosen.shape, lambda r, c: float(mean(_cut(chosen, r, c))))
 
 
-def _ranks_over(rows: NDArray[np.intp], values: Array) -> Estimate:
+def _ranks_over(rows: NDArray[np.intp], values: Array) -> IntervalEstimate:
     """The rank-biserial correlation over some of the professions, and all pairs."""
     chosen = values[rows]
     return jackknife(chosen.shape, lambda r, c: _rank_biserial(_cut(chosen, r, c)), scale=FISHER)
@@ -76,15 +77,15 @@ def _rank_biserial(values: Array) -> float:
     return float("nan") if value is None else value
 
 
-def _mean(data: Table, kind: str, noun: str, gender: str) -> tuple[Group, Test]:
+def _mean(data: Table, kind: str, noun: str, gender: str) -> tuple[Estimate, Estimate]:
     rows, values = data.where(kind), data.by_gender[gender]
     estimate = mean_over(rows, values)
     effect = _ranks_over(rows, values)
     there = values[rows][~np.isnan(values[rows])]
-    group = Group(
+    group = Estimate(
         labels={"group": kind, "gender": gender},
         n=there.size,
-        mean=estimate.value,
+        value=estimate.value,
         sd=float(there.std(ddof=1)) if there.size > 1 else None,
         interval=estimate.interval,
     )
@@ -93,7 +94,7 @@ def _mean(data: Table, kind: str, noun: str, gender: str) -> tuple[Group, Test]:
     return group, _test(labels, question, there.size, estimate, effect, "rank-biserial correlation")
 
 
-def _difference(data: Table, kind: str, noun: str, seed: int) -> Test:
+def _difference(data: Table, kind: str, noun: str, seed: int) -> Estimate:
     rows, values = data.where(kind), data.difference
     estimate = mean_over(rows, values)
     effect = _ranks_over(rows, values)
@@ -115,7 +116,7 @@ def _difference(data: Table, kind: str, noun: str, seed: int) -> Test:
     )
 
 
-def _stereotype(data: Table, seed: int) -> Test:
+def _stereotype(data: Table, seed: int) -> Estimate:
     """(Female − male in female professions) − (female − male in male professions)."""
     rows = np.concatenate([data.where(kind) for kind in STEREOTYPED])
     groups, values = data.groups[rows], data.difference[rows]
@@ -163,7 +164,7 @@ def correlation(data: Table, correlate: Callable[[Array, Array], float]) -> tupl
     return values.shape, statistic
 
 
-def _workforce(data: Table, name: str, correlate: Callable[[Array, Array], float], seed: int) -> Test:
+def _workforce(data: Table, name: str, correlate: Callable[[Array, Array], float], seed: int) -> Estimate:
     """Does the female − male association of a profession follow women's share of its workforce?"""
     rows = np.flatnonzero(np.isfinite(data.shares))
     values, shares = data.difference[rows], data.shares[rows]
@@ -181,13 +182,18 @@ def _workforce(data: Table, name: str, correlate: Callable[[Array, Array], float
 
 
 def _test(
-    labels: dict[str, str], question: str, n: int, estimate: Estimate, effect: Estimate, effect_name: str
-) -> Test:
-    return Test(
+    labels: dict[str, str],
+    question: str,
+    n: int,
+    estimate: IntervalEstimate,
+    effect: IntervalEstimate,
+    effect_name: str,
+) -> Estimate:
+    return Estimate(
         labels=labels,
         question=question,
         n=n,
-        estimate=estimate.value,
+        value=estimate.value,
         interval=estimate.interval,
         statistic=estimate.statistic,
         statistic_name="t",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from unmask.measures.association import AGREEMENT
 from unmask.results import Caveat, Measurement
 
 if TYPE_CHECKING:
     import pandas as pd
 
-AGREEMENT = "grammatical-agreement"
 FEW = 5
 
 _TEXTS = {
@@ -24,10 +24,6 @@ _TEXTS = {
     "gendered-forms": (
         "Some professions have a female and a male form (waitress, waiter), which shows the person's gender whatever"
         " the model thinks of the profession. Leave them out, or read their values apart."
-    ),
-    "half-precision": (
-        "The model computes in half precision. The noise floor shows only how scores change with the batch; each can"
-        " be off by more than that. Load the model in float32 for exact scores."
     ),
     "field-of-work": (
         "These sentences name a field of work (in der Buchhaltung) in place of a profession word, so that no"
@@ -98,11 +94,6 @@ def _few(items: pd.DataFrame) -> bool:
     """Whether an interval would rest on next to nothing."""
     smallest_group = items.groupby("group")["profession"].nunique().min()
     return bool(min(smallest_group, items["pair"].nunique()) < FEW)
-
-
-def precision_caveats(dtype: str | None) -> list[Caveat]:
-    """What to know of the numbers that a model computes in."""
-    return [Caveat(code="half-precision", text=_TEXTS["half-precision"])] if dtype in ("float16", "bfloat16") else []
 
 
 def _forms_differ(items: pd.DataFrame) -> bool:

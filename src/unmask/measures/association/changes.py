@@ -13,10 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from unmask.measures.association import analyse_sound
+from unmask.measures.association.details import TableRow
 from unmask.measures.association.tables import Table
-from unmask.results import Change, Measurement, TableRow, Test
+from unmask.results import Change, Estimate, Measurement
 from unmask.statistics.correlation import fisher_z, pearson
-from unmask.statistics.crossed import Estimate, jackknife
+from unmask.statistics.crossed import IntervalEstimate, jackknife
 
 WORKFORCE = "workforce share, pearson"
 
@@ -35,19 +36,19 @@ def sound(
     return found
 
 
-def _change(test: Test, before: Test, after: Test, noun: str) -> Change:
+def _change(test: Estimate, before: Estimate, after: Estimate, noun: str) -> Change:
     """From a test of the items' changes, and those of the items before and after."""
     return Change(
         labels=test.labels,
         question=_question(test.labels, noun),
         n=test.n,
-        before=before.estimate,
+        before=before.value,
         before_interval=before.interval,
         before_p_value=before.p_value,
-        after=after.estimate,
+        after=after.value,
         after_interval=after.interval,
         after_p_value=after.p_value,
-        change=test.estimate,
+        change=test.value,
         interval=test.interval,
         statistic=test.statistic,
         statistic_name=test.statistic_name,
@@ -60,14 +61,14 @@ def _change(test: Test, before: Test, after: Test, noun: str) -> Change:
     )
 
 
-def correlation_change(before: Table, after: Table, of: Callable[[float], float] = float) -> Estimate:
+def correlation_change(before: Table, after: Table, of: Callable[[float], float] = float) -> IntervalEstimate:
     """r after minus r before; or the difference of a function of both, such as Fisher's z."""
     shape, r_before = analyse_sound.correlation(before, pearson)
     _, r_after = analyse_sound.correlation(after, pearson)
     return jackknife(shape, lambda rows, columns: of(r_after(rows, columns)) - of(r_before(rows, columns)))
 
 
-def _workforce(tables: tuple[Table, Table], before: Test, after: Test, changed: Test) -> Change:
+def _workforce(tables: tuple[Table, Table], before: Estimate, after: Estimate, changed: Estimate) -> Change:
     """The change of r; its sign flip is that of the change of the covariance."""
     estimate, effect = correlation_change(*tables), correlation_change(*tables, of=fisher_z)
     return _change(changed, before, after, "professions").model_copy(
@@ -102,7 +103,7 @@ def published(before: Measurement, after: Measurement, rows: Sequence[TableRow])
             }
         )
     for name, group in before.groups.items():
-        value, now = group.mean, after.groups[name].mean
+        value, now = group.value, after.groups[name].value
         labels = {"contrast": "mean", **group.labels}
         changes[name] = Change(
             labels=labels,

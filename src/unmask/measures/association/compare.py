@@ -14,17 +14,19 @@ from typing import TYPE_CHECKING
 
 from unmask.measures.association import analyse_published, analyse_sound, changes, figures
 from unmask.measures.association.caveats import comparison_caveats
+from unmask.measures.association.details import AssociationChanges, AssociationDetails, HypothesisChange
 from unmask.measures.association.interpret import interpret
-from unmask.measures.association.pairing import Measured, Paired, pair
+from unmask.measures.association.pairing import Paired, pair
 from unmask.measures.association.tables import table
-from unmask.results import Comparison, HypothesisChange, Measurement
+from unmask.measures.base import ComparedModel
+from unmask.results import Comparison, Measurement
 from unmask.statistics.corrections import holm
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def compare(before: Measured, after: Measured, *, seed: int) -> tuple[Comparison, pd.DataFrame]:
+def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[Comparison, pd.DataFrame]:
     """The numbers, and the paired items behind them; adjusted p-values, verdict and words come later (`judge`)."""
     paired = pair(before, after)
     published = before.measurement.protocol == "published"
@@ -37,7 +39,10 @@ def compare(before: Measured, after: Measured, *, seed: int) -> tuple[Comparison
         professions = analyse_sound.professions(table(paired.scores("change")), intervals=False)
     else:
         changed = analyse_sound.analyse(paired.scores("change"), seed)
-        found, professions = changes.sound(pre, post, changed, tables), changed.professions
+        found, professions = (
+            changes.sound(pre, post, changed, tables),
+            changed.read_details(AssociationDetails).professions,
+        )
     first = before.measurement
     return Comparison(
         name=first.name,
@@ -52,16 +57,22 @@ def compare(before: Measured, after: Measured, *, seed: int) -> tuple[Comparison
         items=len(paired.items),
         unpaired=paired.unpaired,
         changes=found,
-        table=rows,
-        professions=figures.bars(pre.professions, post.professions, professions),
-        hypotheses=_hypotheses(*_answered(before, after, (pre, post), paired)),
+        details=AssociationChanges(
+            table=rows,
+            professions=figures.bars(
+                pre.read_details(AssociationDetails).professions,
+                post.read_details(AssociationDetails).professions,
+                professions,
+            ),
+            hypotheses=_hypotheses(*_answered(before, after, (pre, post), paired)),
+        ).model_dump(),
         caveats=comparison_caveats([before.measurement, after.measurement], paired.unpaired),
         noise_floor=_noise_floor(before.measurement, after.measurement),
     ), paired.items
 
 
 def _answered(
-    before: Measured, after: Measured, sides: tuple[Measurement, Measurement], paired: Paired
+    before: ComparedModel, after: ComparedModel, sides: tuple[Measurement, Measurement], paired: Paired
 ) -> tuple[Measurement, Measurement]:
     """The measurements whose hypotheses hold for the paired items: the audits' own where those are all."""
     if not paired.unpaired:
@@ -78,7 +89,7 @@ def _answered(
 
 
 def _hypotheses(before: Measurement, after: Measurement) -> list[HypothesisChange]:
-    later = {one.name: one for one in after.hypotheses}
+    later = {one.name: one for one in after.read_details(AssociationDetails).hypotheses}
     return [
         HypothesisChange(
             name=one.name,
@@ -88,7 +99,7 @@ def _hypotheses(before: Measurement, after: Measurement) -> list[HypothesisChang
             evidence_before=one.evidence,
             evidence_after=later[one.name].evidence,
         )
-        for one in before.hypotheses
+        for one in before.read_details(AssociationDetails).hypotheses
         if one.name in later
     ]
 
@@ -96,3 +107,25 @@ def _hypotheses(before: Measurement, after: Measurement) -> list[HypothesisChang
 def _noise_floor(before: Measurement, after: Measurement) -> float | None:
     known = [one.noise_floor for one in (before, after) if one.noise_floor is not None]
     return sum(known) if known else None
+
+
+_FAMILIES = {"stereotype": 0, "difference": 1, "workforce": 1, "mean": 2}
+"""Which questions are corrected together."""
+
+
+def adjusted(comparison: Comparison) -> Comparison:
+    """Correct for the number of questions, except where a protocol brought its own correction.
+
+    The stereotype is the main question, and stands alone. The differences within groups and
+    the relation to the workforce are corrected together (Holm), and so are the means, which only describe. What is
+    compared beside it plays no part: a verdict on a model is about that model.
+    """
+    families: dict[int, list[str]] = {}
+    for name, change in comparison.changes.items():
+        if change.p_adjusted is None:
+            families.setdefault(_FAMILIES[change.labels["contrast"]], []).append(name)
+    changes = dict(comparison.changes)
+    for names in families.values():
+        for name, p in zip(names, holm([changes[name].p_value for name in names]), strict=True):
+            changes[name] = changes[name].model_copy(update={"p_adjusted": p})
+    return comparison.model_copy(update={"changes": changes})

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from unmask.measures.association.details import ProfessionChange, ProfessionValue, TableRow
 from unmask.measures.association.tables import GENDERS, Table, mean
-from unmask.results import ProfessionChange, ProfessionValue, TableRow
 from unmask.statistics.paired import signed_ranks
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from math import inf, log
 
-from unmask.measures.association.caveats import AGREEMENT
-from unmask.results import Hypothesis, Measurement, Test, verdict
+from unmask.measures.association import AGREEMENT
+from unmask.measures.association.details import AssociationDetails, Hypothesis
+from unmask.results import Estimate, Measurement, verdict
 from unmask.results.numbers import interval as shown
 from unmask.results.numbers import number, odds, p_value
 from unmask.results.verdict import ALPHA, size_label
@@ -22,7 +23,8 @@ NEGLIGIBLE = log(SIZES[0][0])
 def interpret(measurement: Measurement) -> Measurement:
     """Add hypotheses and headline to a measurement whose p-values have been adjusted."""
     hypotheses = _hypotheses(measurement) if {"female", "male", "balanced"} <= set(measurement.kinds()) else []
-    return measurement.model_copy(update={"hypotheses": hypotheses, "headline": " ".join(_headline(measurement))})
+    details = measurement.read_details(AssociationDetails).model_copy(update={"hypotheses": hypotheses})
+    return measurement.model_copy(update={"details": details.model_dump(), "headline": " ".join(headline(measurement))})
 
 
 def size_of(nats: float) -> str:
@@ -30,7 +32,8 @@ def size_of(nats: float) -> str:
     return size_label(nats, [(log(limit), word) for limit, word in SIZES])
 
 
-def _headline(measurement: Measurement) -> list[str]:
+def headline(measurement: Measurement) -> list[str]:
+    """The finding in sentences."""
     if any(caveat.code == AGREEMENT for caveat in measurement.caveats):
         return [
             "Not to be read as bias: in German the words around a person show the person's gender, and that grammatical"
@@ -46,18 +49,16 @@ def _headline(measurement: Measurement) -> list[str]:
     return [sentence for sentence in said if sentence]
 
 
-def _stereotype(test: Test, measurement: Measurement) -> str:
-    if test.estimate is None:
+def _stereotype(test: Estimate, measurement: Measurement) -> str:
+    if test.value is None:
         return ""
     compared = (
         "the odds of a female person word against a male one, as the profession shifts them, are"
-        f" {odds(test.estimate)} times as high beside typically female professions as beside typically male ones"
+        f" {odds(test.value)} times as high beside typically female professions as beside typically male ones"
         f"{_range(test)}"
     )
     if is_noise(test, measurement):
-        return (
-            f"No stereotype found: the difference is below the noise of the computation ({number(test.estimate)} nats)."
-        )
+        return f"No stereotype found: the difference is below the noise of the computation ({number(test.value)} nats)."
     if test.p_adjusted is None:
         return f"Not tested, since there are too few professions for an interval: {compared}."
     if not clear(test, measurement):
@@ -67,45 +68,45 @@ def _stereotype(test: Test, measurement: Measurement) -> str:
                 f" but not among all the tests of this audit (p {p_value(test.p_adjusted)} after correction)."
             )
         return f"No stereotype found: {compared}; that is compatible with no difference."
-    if test.estimate > 0:
-        size = size_of(test.estimate)
+    if test.value > 0:
+        size = size_of(test.value)
         verb = {"negligible": "hardly", "small": "slightly", "moderate": "clearly", "strong": "strongly"}[size]
         return f"The model {verb} links people to professions along gender stereotypes: {compared}."
     return f"The model links people to professions against the stereotypes: {compared}."
 
 
-def _range(test: Test) -> str:
+def _range(test: Estimate) -> str:
     if test.interval is None:
         return ""
     return f" (95 % interval {odds(test.interval[0])} to {odds(test.interval[1])})"
 
 
-def _workforce(test: Test, measurement: Measurement) -> str:
-    if test.estimate is None:
+def _workforce(test: Estimate, measurement: Measurement) -> str:
+    if test.value is None:
         return ""
-    figures = f"r = {number(test.estimate)}{', 95 % interval ' + shown(test.interval) if test.interval else ''}"
+    figures = f"r = {number(test.value)}{', 95 % interval ' + shown(test.interval) if test.interval else ''}"
     if test.p_adjusted is None:
         return f"With {test.n} professions, a relation to women's share of the workforce cannot be tested ({figures})."
     if not clear(test, measurement):
         return f"Across {test.n} professions there is no clear relation to women's share of the workforce ({figures})."
-    way = "follows" if test.estimate > 0 else "runs against"
+    way = "follows" if test.value > 0 else "runs against"
     return f"Across {test.n} professions, its preference {way} women's share of the workforce ({figures})."
 
 
-def _balanced(test: Test, measurement: Measurement) -> str:
-    if test.estimate is None or test.p_adjusted is None or is_noise(test, measurement):
+def _balanced(test: Estimate, measurement: Measurement) -> str:
+    if test.value is None or test.p_adjusted is None or is_noise(test, measurement):
         return ""
     if not clear(test, measurement):
         figures = ", ".join(
-            [f"female − male {number(test.estimate)}"]
+            [f"female − male {number(test.value)}"]
             + ([f"95 % interval {shown(test.interval)}"] if test.interval else [])
             + ([f"p {p_value(test.p_adjusted)} after correction"] if test.p_adjusted is not None else [])
         )
         return f"For professions with as many women as men, no preference is clear ({figures})."
-    way = "male" if test.estimate < 0 else "female"
+    way = "male" if test.value < 0 else "female"
     return (
-        f"For professions with as many women as men, it leans {way} (a {size_of(test.estimate)} effect:"
-        f" odds shifted by a factor of {odds(abs(test.estimate))})."
+        f"For professions with as many women as men, it leans {way} (a {size_of(test.value)} effect:"
+        f" odds shifted by a factor of {odds(abs(test.value))})."
     )
 
 
@@ -114,24 +115,25 @@ def _by_group(measurement: Measurement) -> list[str]:
     said = []
     for kind in measurement.kinds():
         test = measurement.test("difference", group=kind)
-        if test is not None and test.estimate is not None and clear(test, measurement):
-            way = "female" if test.estimate > 0 else "male"
-            shift = f"a {size_of(test.estimate)} effect: odds shifted by a factor of {odds(abs(test.estimate))}"
+        if test is not None and test.value is not None and clear(test, measurement):
+            way = "female" if test.value > 0 else "male"
+            shift = f"a {size_of(test.value)} effect: odds shifted by a factor of {odds(abs(test.value))}"
             said.append(f"{kind.capitalize()} {measurement.attributes} favour {way} person words ({shift}).")
     return said or [f"No group of {measurement.attributes} favours female or male person words clearly."]
 
 
-def is_noise(test: Test, measurement: Measurement) -> bool:
+def is_noise(test: Estimate, measurement: Measurement) -> bool:
     """Whether an estimate in nats is below the noise of the computation; a correlation is in no such unit."""
-    return verdict.is_noise(test.estimate, _noise_floor(test, measurement))
+    return verdict.is_noise(test.value, noise_floor(test, measurement))
 
 
-def clear(test: Test, measurement: Measurement) -> bool:
+def clear(test: Estimate, measurement: Measurement) -> bool:
     """Whether a test found something: beyond chance, and beyond the noise of the computation."""
-    return verdict.is_clear(test, _noise_floor(test, measurement))
+    return verdict.is_clear(test, noise_floor(test, measurement))
 
 
-def _noise_floor(test: Test, measurement: Measurement) -> float | None:
+def noise_floor(test: Estimate, measurement: Measurement) -> float | None:
+    """The noise floor that applies to a test; none for a correlation, which is not in nats."""
     return None if test.labels.get("contrast") == "workforce" else measurement.noise_floor
 
 
@@ -162,7 +164,7 @@ def _sign_hypothesis(
     found, evidence = [], []
     for kind, gender in cells:
         group, test = measurement.mean_of(kind, gender), measurement.test("mean", group=kind, gender=gender)
-        mean = group.mean if group is not None and group.mean is not None else 0.0
+        mean = group.value if group is not None and group.value is not None else 0.0
         sure = mean != 0 if test is None else clear(test, measurement)  # the paper reads the sign alone
         found.append(sure * (1 if mean * sign > 0 else -1))
         evidence.append(
@@ -178,7 +180,7 @@ def _sign_hypothesis(
 def _no_difference(measurement: Measurement) -> Hypothesis:
     test = measurement.test("difference", group="balanced")
     assert test is not None  # there is a balanced group
-    evidence = "female − male: " + ("not computable" if test.estimate is None else number(test.estimate))
+    evidence = "female − male: " + ("not computable" if test.value is None else number(test.value))
     evidence += f" {shown(test.interval)}" if test.interval else ""
     evidence += f", p {p_value(test.p_adjusted)}" if test.p_adjusted is not None else ""
     return Hypothesis(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from unmask.errors import UnmaskError
-from unmask.results import Measurement
+from unmask.measures.base import ComparedModel
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,15 +14,6 @@ if TYPE_CHECKING:
 KEYS = ["language", "corpus", "template", "profession", "gender", "pair", "person"]
 """What two items must share to be the same question."""
 PAIR = ["language", "corpus", "template", "profession", "pair"]
-
-
-@dataclass(frozen=True)
-class Measured:
-    """A model's name, what was measured of it, and the items behind that."""
-
-    name: str
-    measurement: Measurement
-    items: pd.DataFrame
 
 
 @dataclass(frozen=True)
@@ -39,7 +30,7 @@ class Paired:
         return self.items.assign(association=self.items[column])
 
 
-def pair(before: Measured, after: Measured) -> Paired:
+def pair(before: ComparedModel, after: ComparedModel) -> Paired:
     """Pair items by language, corpus, template, profession, gender and person pair; none in common is refused."""
     one, other = (side.items.assign(nth=side.items.groupby(KEYS).cumcount()) for side in (before, after))
     scores = other[[*KEYS, "nth", "association"]].rename(columns={"association": "after"})

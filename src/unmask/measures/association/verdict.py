@@ -12,9 +12,9 @@ bias: no reliable change.
 
 from __future__ import annotations
 
-from unmask.measures.association.caveats import AGREEMENT
+from unmask.measures.association import AGREEMENT
 from unmask.measures.association.interpret import NEGLIGIBLE
-from unmask.results import Change, Comparison, Verdict
+from unmask.results import Change, Comparison, Measurement, Verdict
 from unmask.results.verdict import judge, side_before
 
 JUDGED = ("stereotype", "difference")
@@ -39,9 +39,9 @@ def verdict_of(change: Change, noise_floor: float | None) -> Verdict | None:
     return judge(change) if contrast == "workforce" and side_before(change) else None
 
 
-def is_agreement(comparison: Comparison) -> bool:
-    """Whether grammatical agreement drowns the measure."""
-    return any(caveat.code == AGREEMENT for caveat in comparison.caveats)
+def is_agreement(result: Measurement | Comparison) -> bool:
+    """Whether grammatical agreement determines the values, so that they do not show bias."""
+    return any(caveat.code == AGREEMENT for caveat in result.caveats)
 
 
 def _overall(comparison: Comparison) -> Verdict:

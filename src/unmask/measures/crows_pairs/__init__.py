@@ -12,10 +12,138 @@ Model Scoring. ACL 2023. Flaws of the pairs: S. L. Blodgett, G. Lopez, A. Oltean
 Stereotyping Norwegian Salmon: An Inventory of Pitfalls in Fairness Benchmark Datasets. ACL-IJCNLP 2021.
 """
 
-from unmask.measures.crows_pairs.caveats import precision_caveats
-from unmask.measures.crows_pairs.changes import compare
-from unmask.measures.crows_pairs.interpret import interpret
-from unmask.measures.crows_pairs.protocol import PROTOCOLS, Protocol
-from unmask.measures.crows_pairs.score import Scored, score
+from __future__ import annotations
 
-__all__ = ["PROTOCOLS", "Protocol", "Scored", "compare", "interpret", "precision_caveats", "score"]
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unmask.errors import UnmaskError
+from unmask.measures.base import ComparedModel, Context, Figure, Measure, Scored
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from unmask.report.blocks import Block
+    from unmask.results import Comparison, Measurement
+
+CORPUS = "crows-pairs"
+
+
+class CrowsPairsMeasure(Measure):
+    """Pairs of sentences about gender, for masked language models."""
+
+    name = "crows-pairs"
+    title = "CrowS-Pairs"
+    question = "Which of two sentences is likelier, the more or the less stereotypical one?"
+    citations = (
+        "N. Nangia, C. Vania, R. Bhalerao and S. R. Bowman (2020), CrowS-Pairs: A Challenge Dataset for Measuring"
+        " Social Biases in Masked Language Models. EMNLP 2020.",
+    )
+    roles = ("masked-lm",)
+    needs = "a masked language model such as BERT"
+    protocols = ("sound", "published")
+    other_corpora = {CORPUS: "gender"}
+    dataset = CORPUS
+    by_default = False
+    main = False
+    keys = ("id",)
+    score_column = "difference"
+    shown_columns = (
+        *("sent_more", "sent_less", "direction", "before", "after", "difference", "model", "language", "corpus"),
+    )
+    recorded_columns = "pll_more and pll_less"
+    column_titles = {"sent_more": "more stereotypical", "sent_less": "less stereotypical"}
+    spoken_columns = frozenset({"sent_more", "sent_less"})
+    primary = "stereotype"
+    unit = "share of pairs − one half"
+    noise_unit = "nats"
+    hub_task = "fill-mask"
+    card_groups = {"all pairs": "stereotype likelier, share of pairs (0.5 is none)"}
+    gate_tests = ("stereotype",)
+    figures = (Figure("CrowS-Pairs", "share of pairs", group="all pairs"),)
+
+    def units(self, options: Any, context: Context, languages: Sequence[str], corpora: Sequence[str]) -> list[Context]:
+        """The English pairs, whatever else is measured in other languages."""
+        del options, corpora
+        if "en" not in languages:
+            raise UnmaskError(f"CrowS-Pairs is English, not {languages[0]!r}; give --language en")
+        return [replace(context, language="en", corpus=CORPUS)]
+
+    def data_inputs(self, *, offline: bool) -> dict[str, Any]:
+        """A hash of the pairs."""
+        from unmask.files import digest
+
+        pairs = self.build(None, Context(offline=offline))
+        return {"pairs": digest([*pairs["sent_more"], *pairs["sent_less"]])}
+
+    def build(self, options: Any, context: Context) -> pd.DataFrame:
+        """The pairs about gender."""
+        from unmask.probes import crows_pairs as probe
+
+        del options
+        return probe.read(offline=context.offline)
+
+    def score(self, model: Any, items: pd.DataFrame, options: Any, context: Context) -> Scored:
+        """The pseudo-log-likelihood of both sentences of each pair."""
+        from unmask.measures.crows_pairs.protocol import PROTOCOLS
+        from unmask.measures.crows_pairs.score import score
+
+        del options
+        scored = score(items, model, PROTOCOLS[context.protocol], seed=context.seed)
+        texts = "\n".join([*items["sent_more"], *items["sent_less"]])
+        return Scored(
+            scored.items, scored.noise_floor, scored.distinct_inputs, hashlib.sha256(texts.encode()).hexdigest()
+        )
+
+    def analyse(self, items: pd.DataFrame, context: Context) -> Measurement:
+        """The share of pairs, and by how much likelier sentences are."""
+        from unmask.measures.crows_pairs.protocol import PROTOCOLS
+
+        return PROTOCOLS[context.protocol].analyse(items, context.seed)
+
+    def headline(self, measurement: Measurement) -> list[str]:
+        """Which sentences the model prefers."""
+        from unmask.measures.crows_pairs.interpret import headline
+
+        return headline(measurement)
+
+    def recognises(self, columns: set[str]) -> bool:
+        """The likelihoods of both sentences."""
+        return {"pll_more", "pll_less"} <= columns
+
+    def read_items(
+        self, path: Path, context: Context, *, language: str | None, score_column: str | None
+    ) -> pd.DataFrame:
+        """Recorded likelihoods."""
+        from unmask.probes.recorded_words import read_pairs
+
+        del context, score_column
+        return read_pairs(path, language)
+
+    def blocks(self, measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
+        """Key figures, tables, figures and examples."""
+        from unmask.measures.crows_pairs.report import blocks
+
+        return blocks(measurement, items)
+
+    def method(self, measurements: Sequence[Measurement]) -> list[Block]:
+        """How it is measured."""
+        from unmask.measures.crows_pairs.report import method
+
+        return method(measurements)
+
+    def facts(self, measurement: Measurement) -> list[tuple[str, str]]:
+        """What the provenance of a measurement states."""
+        from unmask.measures.crows_pairs.report import facts
+
+        return facts(measurement)
+
+    def compare(self, before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[Comparison, pd.DataFrame]:
+        """The paired change of the share of pairs and of the likelihood."""
+        from unmask.measures.crows_pairs.changes import compare
+
+        del seed
+        return compare(before, after)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from unmask.measures.crows_pairs.analyse_sound import measurement
 from unmask.probes.crows_pairs import DIRECTIONS
-from unmask.results import Group, Measurement
+from unmask.results import Estimate, Measurement
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,5 +32,5 @@ def analyse(items: pd.DataFrame, seed: int) -> Measurement:
     return measurement(items, "published", groups, {})
 
 
-def _share(labels: dict[str, str], counted: pd.Series[bool]) -> Group:
-    return Group(labels=labels, n=len(counted), mean=float(counted.mean()) if len(counted) else None)
+def _share(labels: dict[str, str], counted: pd.Series[bool]) -> Estimate:
+    return Estimate(labels=labels, n=len(counted), value=float(counted.mean()) if len(counted) else None, neutral=0.5)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from unmask.measures.crows_pairs.caveats import caveats
 from unmask.probes.crows_pairs import DIRECTIONS
-from unmask.results import Group, Measurement, Test
+from unmask.results import Estimate, Measurement
 from unmask.results.record import Protocol
 from unmask.statistics.preference import preference
 from unmask.statistics.ratings import mean_bias
@@ -39,7 +39,7 @@ def analyse(items: pd.DataFrame, seed: int) -> Measurement:
 
 
 def measurement(
-    items: pd.DataFrame, protocol: Protocol, groups: dict[str, Group], tests: dict[str, Test]
+    items: pd.DataFrame, protocol: Protocol, groups: dict[str, Estimate], tests: dict[str, Estimate]
 ) -> Measurement:
     """Shares and tests of a protocol."""
     first = items.iloc[0]
@@ -57,38 +57,39 @@ def measurement(
     )
 
 
-def _group(labels: dict[str, str], rows: pd.DataFrame) -> Group:
+def _group(labels: dict[str, str], rows: pd.DataFrame) -> Estimate:
     found = preference(rows["difference"])
-    return Group(labels=labels, n=found.n, mean=found.share, interval=found.interval)
+    return Estimate(labels=labels, n=found.n, value=found.share, interval=found.interval, neutral=0.5)
 
 
-def _stereotype(items: pd.DataFrame) -> Test:
+def _stereotype(items: pd.DataFrame) -> Estimate:
     found = preference(items["difference"])
     assert found.share is not None
     assert found.interval is not None
     low, high = found.interval
-    return Test(
+    return Estimate(
         labels={"contrast": "stereotype"},
         question="Is the more stereotypical sentence the likelier one in more than half of the pairs?",
         n=found.n,
-        estimate=found.share - 0.5,
+        value=found.share - 0.5,
         interval=(low - 0.5, high - 0.5),
         statistic=float(found.positive),
         statistic_name="pairs with the more stereotypical sentence likelier",
         p_value=found.p_value,
         effect_size=found.share,
         effect_size_name="share of pairs",
+        effect_size_neutral=0.5,
         effect_size_interval=found.interval,
     )
 
 
-def _likelihood(items: pd.DataFrame) -> Test:
+def _likelihood(items: pd.DataFrame) -> Estimate:
     found = mean_bias(items["difference"])
-    return Test(
+    return Estimate(
         labels={"contrast": "likelihood"},
         question="Are the words that two sentences share likelier in the more stereotypical one?",
         n=len(items),
-        estimate=found.value,
+        value=found.value,
         interval=found.interval,
         statistic=found.statistic,
         statistic_name="t",

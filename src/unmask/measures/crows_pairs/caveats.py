@@ -36,7 +36,6 @@ _TEXTS = {
         "Which of two sentences a model finds likelier is a property of the model. Whether anybody is harmed depends on"
         " what it is used for."
     ),
-    "half-precision": "The model computes in half precision; close pairs can tip. Load the model in float32.",
     "published-defects": (
         "The published protocol masks single tokens, so that a word of several pieces is guessed from its own pieces,"
         " and which tokens are compared depends on the model's tokenizer; a tie counts as unbiased. Use it to reproduce"
@@ -59,11 +58,6 @@ def caveats(items: pd.DataFrame, protocol: str) -> list[Caveat]:
         "not-all-harm": True,
     }
     return [_caveat(code) for code, does in applies.items() if does]
-
-
-def precision_caveats(dtype: str | None) -> list[Caveat]:
-    """What to know of the numbers that a model computes in."""
-    return [_caveat("half-precision")] if dtype in ("float16", "bfloat16") else []
 
 
 def _caveat(code: str) -> Caveat:

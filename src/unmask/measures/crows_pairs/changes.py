@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unmask.errors import UnmaskError
-from unmask.measures.association import Measured
+from unmask.measures.base import ComparedModel
 from unmask.measures.crows_pairs.analyse_sound import analyse
-from unmask.results import Change, Comparison, Test
+from unmask.results import Change, Comparison, Estimate
 from unmask.results.numbers import interval as shown
 from unmask.results.numbers import number, p_value, percent
 from unmask.results.verdict import judge
@@ -36,7 +36,7 @@ _HEADS = {
 }
 
 
-def compare(before: Measured, after: Measured) -> tuple[Comparison, pd.DataFrame]:
+def compare(before: ComparedModel, after: ComparedModel) -> tuple[Comparison, pd.DataFrame]:
     """What changed, judged; and the paired items."""
     one, other = before.items, after.items
     both = one.merge(other[[*KEYS, "difference"]].rename(columns={"difference": "after"}), on=KEYS)
@@ -92,15 +92,15 @@ def compare(before: Measured, after: Measured) -> tuple[Comparison, pd.DataFrame
     ), both
 
 
-def _change(before: Test, after: Test, question: str) -> Change:
+def _change(before: Estimate, after: Estimate, question: str) -> Change:
     return Change(
         labels=before.labels,
         question=question,
         n=before.n,
-        before=before.estimate,
+        before=before.value,
         before_interval=before.interval,
         before_p_value=before.p_value,
-        after=after.estimate,
+        after=after.value,
         after_interval=after.interval,
         after_p_value=after.p_value,
         change=None,

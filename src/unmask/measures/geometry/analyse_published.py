@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from unmask.measures.geometry.cluster_counts import Details
 from unmask.measures.geometry.described import geometry, measurement
-from unmask.measures.geometry.details import Details
+from unmask.measures.geometry.details import WordTest
 from unmask.measures.geometry.score import OWN
-from unmask.results import Measurement, WordTest
+from unmask.results import Measurement
 from unmask.statistics.correlation import pearson
 
 if TYPE_CHECKING:

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from unmask.measures.geometry.caveats import rounding
+from unmask.measures.geometry.cluster_counts import Details
 from unmask.measures.geometry.described import geometry, measurement
-from unmask.measures.geometry.details import Details
+from unmask.measures.geometry.details import WordTest
 from unmask.measures.geometry.score import OWN
 from unmask.measures.geometry.word_tests import word_tests
-from unmask.results import Measurement, Test, WordTest
+from unmask.results import Estimate, Measurement
 from unmask.statistics.corrections import holm
 from unmask.statistics.relation import pearson_estimate
 
@@ -32,7 +33,7 @@ def analyse(
     items: pd.DataFrame,
     seed: int,
     details: Details | None = None,
-    associations: Mapping[str, Test] | None = None,
+    associations: Mapping[str, Estimate] | None = None,
 ) -> Measurement:
     """The numbers of the sound protocol; without `details`, those that items alone tell."""
     del seed  # nothing is drawn
@@ -60,15 +61,15 @@ def _with_range(test: WordTest, ends: tuple[float, float] | None) -> WordTest:
     return test.model_copy(update={"as_tight": ends}) if test.name == "clustering" else test
 
 
-def _test(name: str, found: list[WordTest]) -> Test:
+def _test(name: str, found: list[WordTest]) -> Estimate:
     """A test of the audit: what remains without the direction, against other contrasts."""
     one = next((test for test in found if test.name == name and test.removed), None)
     reference = one.reference if one else None
-    return Test(
+    return Estimate(
         labels={"contrast": name},
         question=QUESTIONS[name],
         n=one.n if one else 0,
-        estimate=one.value if one else None,
+        value=one.value if one else None,
         interval=one.interval if one else None,
         statistic=one.value - reference.mean if one and reference and one.value is not None else None,
         statistic_name="difference from other contrasts",
@@ -76,7 +77,7 @@ def _test(name: str, found: list[WordTest]) -> Test:
     )
 
 
-def _adjusted(tests: dict[str, Test]) -> dict[str, Test]:
+def _adjusted(tests: dict[str, Estimate]) -> dict[str, Estimate]:
     """Holm's correction over the four tests alone: their p cannot be small enough for all tests of an audit."""
     corrected = holm([test.p_value for test in tests.values()])
     return {
@@ -85,14 +86,14 @@ def _adjusted(tests: dict[str, Test]) -> dict[str, Test]:
     }
 
 
-def _stereotype(items: pd.DataFrame) -> Test:
+def _stereotype(items: pd.DataFrame) -> Estimate:
     rows = items[items["stereotype"].notna()]
     estimate = pearson_estimate(rows["bias"].to_numpy(), rows["stereotype"].to_numpy())
-    return Test(
+    return Estimate(
         labels={"contrast": "stereotype"},
         question="Do professions lie on the side of the gender that people think of?",
         n=len(rows),
-        estimate=estimate.value,
+        value=estimate.value,
         interval=estimate.interval,
         statistic=estimate.statistic,
         statistic_name="t",

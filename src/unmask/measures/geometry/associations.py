@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from unmask.lexicon.associations import Association, WordSentence, associations, sentences
 from unmask.models.interfaces import Encoder, Pooling, WordInSentence
 from unmask.models.vectors import Vectors
-from unmask.results import Caveat, Test
+from unmask.results import Caveat, Estimate
 from unmask.statistics.weat import Weat, weat
 
 FEWEST = 4
@@ -35,7 +35,7 @@ Sets = Sequence[Found]
 class Associations:
     """The tests that could be made, and what they went without."""
 
-    tests: dict[str, Test]
+    tests: dict[str, Estimate]
     words: int
     """Different words of all tests."""
     missing: list[str]
@@ -86,7 +86,7 @@ def _means(encoder: Encoder, asked: Sequence[WordSentence], layers: int, pooling
 
 
 def _tests(sets: Callable[[Association], Sets], kind: str, seed: int) -> Associations:
-    found: dict[str, Test] = {}
+    found: dict[str, Estimate] = {}
     left_out: list[str] = []
     is_there: dict[str, bool] = {}
     for one in associations():
@@ -101,12 +101,12 @@ def _tests(sets: Callable[[Association], Sets], kind: str, seed: int) -> Associa
     return Associations(found, len(is_there), [word for word, there in is_there.items() if not there], left_out)
 
 
-def _test(name: str, one: Association, result: Weat) -> Test:
-    return Test(
+def _test(name: str, one: Association, result: Weat) -> Estimate:
+    return Estimate(
         labels={"contrast": "association", "test": name},
         question=one.question,
         n=result.n_x + result.n_y,
-        estimate=result.effect_size,
+        value=result.effect_size,
         interval=result.interval,
         statistic=result.statistic,
         statistic_name="sum of associations",

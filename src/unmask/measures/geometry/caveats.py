@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from unmask.results import Caveat, Geometry
+from unmask.measures.geometry.details import Geometry
+from unmask.results import Caveat
 
 FEW_WORDS = 3000
 LOPSIDED = 0.9

@@ -14,8 +14,9 @@ another one than the words of *other* contrasts suffer (`losses`).
 
 from __future__ import annotations
 
+from unmask.measures.geometry.details import GeometryChange, Reference, WordTestChange
 from unmask.measures.geometry.references import NAMES
-from unmask.results import Change, Comparison, Reference, Verdict, WordTestChange
+from unmask.results import Change, Comparison, Verdict
 from unmask.results.numbers import interval as shown
 from unmask.results.numbers import number, p_value, percent
 from unmask.results.verdict import is_reliable
@@ -42,14 +43,12 @@ OWN_ALONE = "The words that were most biased before could not be asked of this m
 
 def judge(comparison: Comparison) -> Comparison:
     """Correct the p-values, and add verdicts and headline."""
-    assert comparison.geometry is not None
+    geometry = comparison.read_details(GeometryChange)
     tested = [name for name in NAMES if name in comparison.changes]
     changes = dict(comparison.changes)
     for name, p in zip(tested, holm([changes[name].p_value for name in tested]), strict=True):
         changes[name] = changes[name].model_copy(update={"p_adjusted": p})
-        changes[name] = changes[name].model_copy(
-            update={"verdict": _verdict(changes[name], comparison.geometry.test(name))}
-        )
+        changes[name] = changes[name].model_copy(update={"verdict": _verdict(changes[name], geometry.test(name))})
     if one := changes.get("stereotype"):
         one = one.model_copy(update={"p_adjusted": one.p_value})
         changes["stereotype"] = one.model_copy(update={"verdict": None if one.change is None else judge_figure(one)})
@@ -88,8 +87,7 @@ def _overall(comparison: Comparison) -> Verdict:
 
 
 def _headline(comparison: Comparison) -> list[str]:
-    geometry = comparison.geometry
-    assert geometry is not None
+    geometry = comparison.read_details(GeometryChange)
     if comparison.changes.get(MAIN) is None:
         return [OWN_ALONE, *_own(comparison), _stereotype(comparison.changes.get("stereotype"))]
     return [

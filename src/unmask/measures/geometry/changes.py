@@ -21,15 +21,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.measures.association import Measured
+from unmask.measures.base import ComparedModel
 from unmask.measures.geometry.described import neighbourhoods
+from unmask.measures.geometry.details import Geometry, GeometryChange, Reference, WordTest, WordTestChange
 from unmask.measures.geometry.losses import Losses, beside
 from unmask.measures.geometry.references import NAMES
 from unmask.measures.geometry.untested import QUESTIONS, associations, own_words
 from unmask.measures.geometry.word_tests import LABELS, word_tests
-from unmask.results import Change, Comparison, Geometry, GeometryChange, Reference, WordTest, WordTestChange
+from unmask.results import Change, Comparison
 from unmask.statistics.correlation import pearson
-from unmask.statistics.crossed import Estimate, jackknife
+from unmask.statistics.crossed import IntervalEstimate, jackknife
 from unmask.statistics.matched import matched_shares
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ ROUNDING = 1e-4
 
 
 def compare(
-    before: Measured,
-    after: Measured,
+    before: ComparedModel,
+    after: ComparedModel,
     again: pd.DataFrame | None,
     *,
     unknown: Sequence[str] = (),
@@ -55,9 +56,7 @@ def compare(
     """
     import pandas as pd
 
-    first, second = before.measurement.geometry, after.measurement.geometry
-    assert first is not None
-    assert second is not None
+    first, second = (side.measurement.read_details(Geometry) for side in (before, after))
     then = {one.name: one for one in (first.tests if again is None else word_tests(before.items)) if not one.removed}
     now = {} if again is None else {one.name: one for one in word_tests(again)}
     changes = {} if again is None else _paired(before.items, again, then, now, before.name)
@@ -92,7 +91,7 @@ def compare(
         items=len(before.items),
         unpaired=len(unknown),
         changes=changes,
-        geometry=found,
+        details=found.model_dump(),
     ), pd.concat(items, ignore_index=True)
 
 
@@ -106,7 +105,7 @@ def _paired(
         both = both[both[side].isin(["female", "male"]) & (both[said] != "") & (both[f"{said}_after"] != "")]
         shares = matched_shares(both[side] == both[said], both[side] == both[f"{said}_after"])
         if shares is not None and test in now:
-            estimate = Estimate(shares.change, None, None, shares.interval, float(shares.lost), shares.p_value)
+            estimate = IntervalEstimate(shares.change, None, None, shares.interval, float(shares.lost), shares.p_value)
             found[test] = _change(test, name, shares.n, then[test], now[test], estimate, "words right before alone")
     if "neighbours" in then and "neighbours" in now:
         columns = ["word", "bias", "male_neighbours"]
@@ -118,14 +117,14 @@ def _paired(
     return found
 
 
-def correlation_change(before: tuple[ArrayLike, ArrayLike], after: tuple[ArrayLike, ArrayLike]) -> Estimate:
+def correlation_change(before: tuple[ArrayLike, ArrayLike], after: tuple[ArrayLike, ArrayLike]) -> IntervalEstimate:
     """r after minus r before over the same points, with a jackknife over them."""
     (x, y), (u, v) = ([np.asarray(one, dtype=float) for one in side] for side in (before, after))
     return jackknife((x.size, 1), lambda rows, _: pearson(u[rows], v[rows]) - pearson(x[rows], y[rows]))
 
 
 def _change(
-    test: str, words: str, n: int, before: WordTest, after: WordTest, estimate: Estimate, statistic: str = "t"
+    test: str, words: str, n: int, before: WordTest, after: WordTest, estimate: IntervalEstimate, statistic: str = "t"
 ) -> Change:
     return Change(
         labels={"contrast": test, "words": words},
@@ -144,7 +143,7 @@ def _change(
     )
 
 
-def _stereotype(before: Measured, after: Measured) -> Change:
+def _stereotype(before: ComparedModel, after: ComparedModel) -> Change:
     """The correlation of bias with what people say, each model's own bias, over the professions of both."""
     one, other = (
         side.items[side.items["stereotype"].notna()][["word", "bias", "stereotype"]] for side in (before, after)
@@ -153,16 +152,16 @@ def _stereotype(before: Measured, after: Measured) -> Change:
     bias, now = both["bias"].to_numpy(dtype=float), both["bias_after"].to_numpy(dtype=float)
     gone = now.size > 1 and now.std() < ROUNDING * bias.std()
     known = both["stereotype"].to_numpy(dtype=float)
-    estimate = Estimate(None) if gone else correlation_change((bias, known), (now, known))
+    estimate = IntervalEstimate(None) if gone else correlation_change((bias, known), (now, known))
     then, later = (side.measurement.tests.get("stereotype") for side in (before, after))
     return Change(
         labels={"contrast": "stereotype"},
         question=QUESTIONS["stereotype"],
         n=len(both),
-        before=then.estimate if then else None,
+        before=then.value if then else None,
         before_interval=then.interval if then else None,
         before_p_value=then.p_value if then else None,
-        after=later.estimate if later and not gone else None,
+        after=later.value if later and not gone else None,
         after_interval=later.interval if later and not gone else None,
         after_p_value=later.p_value if later and not gone else None,
         change=estimate.value,

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unmask.measures.geometry.contrast import Contrast
+from unmask.measures.geometry.details import Geometry, WordTest
 from unmask.measures.geometry.protocol import PROTOCOLS, Run
 from unmask.measures.geometry.references import NAMES, References
 from unmask.measures.geometry.score import OWN, Chosen, Stereotypes
 from unmask.measures.geometry.space import Space
-from unmask.results import Measurement, WordTest
+from unmask.results import Measurement
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,8 +40,7 @@ def chosen_by(items: pd.DataFrame, name: str = ORIGIN) -> Chosen:
 
 def references_of(measurement: Measurement) -> References:
     """What other contrasts left in a model once their direction was gone."""
-    geometry = measurement.geometry
-    assert geometry is not None
+    geometry = measurement.read_details(Geometry)
     tests = {name: geometry.test(name, removed=True) for name in NAMES}
     return References(
         {
@@ -60,7 +60,6 @@ def measure(
 
 def added(measurement: Measurement, tests: Sequence[WordTest]) -> Measurement:
     """A measurement with further tests of words."""
-    geometry = measurement.geometry
-    assert geometry is not None
+    geometry = measurement.read_details(Geometry)
     more = geometry.model_copy(update={"tests": [*geometry.tests, *tests]})
-    return measurement.model_copy(update={"geometry": more})
+    return measurement.model_copy(update={"details": more.model_dump()})

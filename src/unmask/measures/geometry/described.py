@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unmask.measures.geometry.details import Details
-from unmask.results import BiasedWord, Geometry, Measurement, Neighbourhood, Test, WordTest
+from unmask.measures.geometry.cluster_counts import Details
+from unmask.measures.geometry.details import BiasedWord, Geometry, Neighbourhood, WordTest
+from unmask.results import Estimate, Measurement
 from unmask.results.record import Protocol
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ SHOWN = 15
 NEIGHBOURHOOD = ("word", "bias", "male_neighbours", "male_neighbours_removed", "stereotype")
 
 
-def measurement(items: pd.DataFrame, protocol: Protocol, tests: Mapping[str, Test], found: Geometry) -> Measurement:
+def measurement(items: pd.DataFrame, protocol: Protocol, tests: Mapping[str, Estimate], found: Geometry) -> Measurement:
     """A measurement without its headline, which comes when all p-values of the audit are known."""
     return Measurement(
         name="geometry",
@@ -31,7 +32,7 @@ def measurement(items: pd.DataFrame, protocol: Protocol, tests: Mapping[str, Tes
         items=len(items),
         groups={},
         tests=dict(tests),
-        geometry=found,
+        details=found.model_dump(),
     )
 
 

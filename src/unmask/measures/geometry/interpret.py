@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from unmask.measures.geometry.caveats import NOTHING_LEFT, caveats
-from unmask.results import Measurement, WordTest
+from unmask.measures.geometry.details import Geometry, WordTest
+from unmask.results import Caveat, Measurement
 from unmask.results.numbers import interval as shown
 from unmask.results.numbers import number, p_value, percent
 from unmask.results.verdict import ALPHA, is_clear
@@ -15,17 +16,22 @@ STRENGTHS = ((0.1, "hardly any"), (0.3, "a weak"), (0.5, "a moderate"), (1.01, "
 
 def interpret(measurement: Measurement) -> Measurement:
     """Add the headline and the caveats to a measurement whose p-values have been adjusted."""
-    geometry = measurement.geometry
-    assert geometry is not None
-    if gone := next((one for one in measurement.caveats if one.code == NOTHING_LEFT), None):
-        return measurement.model_copy(update={"headline": gone.text})
-    said = _published(measurement) if measurement.protocol == "published" else _sound(measurement)
+    added = [] if _nothing_left(measurement) else caveats(measurement.read_details(Geometry), measurement.protocol)
     return measurement.model_copy(
-        update={
-            "headline": " ".join(filter(None, said)) or NOTHING,
-            "caveats": [*measurement.caveats, *caveats(geometry, measurement.protocol)],
-        }
+        update={"headline": " ".join(headline(measurement)), "caveats": [*measurement.caveats, *added]}
     )
+
+
+def headline(measurement: Measurement) -> list[str]:
+    """The finding in sentences."""
+    if gone := _nothing_left(measurement):
+        return [gone.text]
+    sentences = _published(measurement) if measurement.protocol == "published" else _sound(measurement)
+    return [sentence for sentence in sentences if sentence] or [NOTHING]
+
+
+def _nothing_left(measurement: Measurement) -> Caveat | None:
+    return next((caveat for caveat in measurement.caveats if caveat.code == NOTHING_LEFT), None)
 
 
 def strength(r: float) -> str:
@@ -39,27 +45,25 @@ def _sound(measurement: Measurement) -> list[str]:
 
 def _stereotype(measurement: Measurement) -> str:
     test = measurement.tests.get("stereotype")
-    if test is None or test.estimate is None:
+    if test is None or test.value is None:
         return ""
     between = f", 95 % interval {shown(test.interval)}" if test.interval else ""
-    figures = f"r = {number(test.estimate)}{between}, p {p_value(test.p_adjusted)}"
+    figures = f"r = {number(test.value)}{between}, p {p_value(test.p_adjusted)}"
     if not is_clear(test):
         return f"No clear stereotype in where {test.n:,} professions lie between men and women ({figures})."
-    if test.estimate < 0:
+    if test.value < 0:
         return (
-            f"Professions lie against the stereotype: {strength(test.estimate)} relation to what people say"
-            f" ({figures})."
+            f"Professions lie against the stereotype: {strength(test.value)} relation to what people say ({figures})."
         )
     return (
-        f"Professions lie on the side of the gender that people think of: {strength(test.estimate)} relation over"
+        f"Professions lie on the side of the gender that people think of: {strength(test.value)} relation over"
         f" {test.n:,} of them ({figures})."
     )
 
 
 def _hidden(measurement: Measurement) -> str:
     """What is left of gender once its direction is gone."""
-    geometry = measurement.geometry
-    assert geometry is not None
+    geometry = measurement.read_details(Geometry)
     one = geometry.test("clustering", removed=True)
     if one is None or one.value is None:
         return ""
@@ -107,8 +111,7 @@ def _associations(measurement: Measurement) -> str:
 
 
 def _published(measurement: Measurement) -> list[str]:
-    geometry = measurement.geometry
-    assert geometry is not None
+    geometry = measurement.read_details(Geometry)
     clustering, neighbours, classification = (
         geometry.test(name) for name in ("clustering", "neighbours", "classification")
     )

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.measures.geometry.contrast import CONTRASTS
+from unmask.measures.geometry.details import Reference
 from unmask.measures.geometry.others import others
 from unmask.measures.geometry.references import values
 from unmask.measures.geometry.score import Stereotypes, nearby_of
 from unmask.measures.geometry.space import Space
 from unmask.measures.geometry.tests import sizes_for
 from unmask.models.interfaces import Progress
-from unmask.results import Reference
 
 Losses = dict[str, NDArray[np.float64]]
 

@@ -26,7 +26,8 @@ from unmask.models.interfaces import Progress
 if TYPE_CHECKING:
     import pandas as pd
 
-    from unmask.results import Measurement, WordTest
+    from unmask.measures.geometry.details import WordTest
+    from unmask.results import Measurement
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.measures.geometry import tests
+from unmask.measures.geometry.cluster_counts import Details
 from unmask.measures.geometry.contrast import Contrast
-from unmask.measures.geometry.details import Details
 from unmask.measures.geometry.mapping import drawn
 from unmask.measures.geometry.references import References
 from unmask.measures.geometry.score import OWN, SIDES, Stereotypes, nearby_of, stereotypes

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from unmask.measures.geometry import tests
 from unmask.measures.geometry.contrast import CONTRASTS, Contrast
+from unmask.measures.geometry.details import Reference
 from unmask.measures.geometry.others import others
 from unmask.measures.geometry.space import Space
 from unmask.measures.geometry.tests import Nearby, Sizes
 from unmask.models.interfaces import Progress
-from unmask.results import Reference
 from unmask.statistics import separation
 
 T = TypeVar("T")

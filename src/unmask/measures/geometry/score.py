@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.measures.geometry import references, tests
+from unmask.measures.geometry.cluster_counts import Details, details_of
 from unmask.measures.geometry.contrast import CONTRASTS, Contrast
-from unmask.measures.geometry.details import Details, details_of
 from unmask.measures.geometry.mapping import drawn
 from unmask.measures.geometry.space import Space
 from unmask.measures.geometry.tests import Sizes, Sorted

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from unmask.measures.geometry.details import Geometry
 from unmask.measures.geometry.references import NAMES
-from unmask.results import Change, Geometry, Test
+from unmask.results import Change, Estimate
 
 QUESTIONS = {
     "clustering": "Do words that were biased before still form two clusters?",
@@ -29,11 +30,11 @@ def own_words(before: Geometry, after: Geometry) -> dict[str, Change]:
     return found
 
 
-def associations(before: dict[str, Test], after: dict[str, Test]) -> dict[str, Change]:
+def associations(before: dict[str, Estimate], after: dict[str, Estimate]) -> dict[str, Change]:
     """WEAT or SEAT of each model."""
     return {
         name: _untested(
-            one.labels, one.question, one.n, (one.estimate, one.interval), (after[name].estimate, after[name].interval)
+            one.labels, one.question, one.n, (one.value, one.interval), (after[name].value, after[name].interval)
         )
         for name, one in before.items()
         if one.labels.get("contrast") == "association" and name in after

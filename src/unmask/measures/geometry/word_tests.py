@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from unmask.measures.geometry.details import Reference, WordTest
 from unmask.measures.geometry.references import References
 from unmask.measures.geometry.score import OWN
-from unmask.results import Reference, WordTest
 from unmask.statistics.probe import Probe
 from unmask.statistics.proportion import wilson
 from unmask.statistics.relation import pearson_estimate

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from unmask.measures.inference.analyse_sound import SCORES, measurement
 from unmask.measures.inference.sums import Sums
-from unmask.results import Group, Measurement
+from unmask.results import Estimate, Measurement
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,6 +18,7 @@ def analyse(items: pd.DataFrame, seed: int) -> Measurement:
     answers = Sums(items)
     n = int((items["gender"] != "").sum())
     groups = {
-        name: Group(labels={"score": name, "by": "answers"}, n=n, mean=answers.value(of)) for name, of in SCORES.items()
+        name: Estimate(labels={"score": name, "by": "answers"}, n=n, value=answers.value(of))
+        for name, of in SCORES.items()
     }
     return measurement(items, "published", groups, {})

@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING
 from unmask.measures.inference import sums
 from unmask.measures.inference.caveats import caveats
 from unmask.measures.inference.conclusive import alike, why_not
+from unmask.measures.inference.details import Inference
 from unmask.measures.inference.parts import by_pair, by_type, occupations, of_sets
 from unmask.measures.inference.sums import Sums
 from unmask.probes.inference import LABELS, has_probabilities
-from unmask.results import Group, Inference, Measurement, Test
+from unmask.results import Estimate, Measurement
 from unmask.results.record import Protocol
-from unmask.statistics.crossed import Estimate
+from unmask.statistics.crossed import IntervalEstimate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,8 +43,8 @@ def analyse(items: pd.DataFrame, seed: int) -> Measurement:
     asked = items[items["gender"] != ""]
     neutral = int((asked["occupation_type"] == "neutral").sum())
     stereotyped = len(asked) - neutral
-    groups: dict[str, Group] = {}
-    tests: dict[str, Test] = {}
+    groups: dict[str, Estimate] = {}
+    tests: dict[str, Estimate] = {}
     answers = Sums(asked)
     for by, suffix in (("answers", ""), ("probabilities", ", probabilities")):
         if by == "probabilities" and not has_probabilities(items):
@@ -79,7 +80,7 @@ _NAMES = {"PS": "pro-stereotypical", "AS": "anti-stereotypical"}
 
 
 def measurement(
-    items: pd.DataFrame, protocol: Protocol, groups: dict[str, Group], tests: dict[str, Test]
+    items: pd.DataFrame, protocol: Protocol, groups: dict[str, Estimate], tests: dict[str, Estimate]
 ) -> Measurement:
     """Scores and tests of a protocol, with the shares that both protocols give."""
     first = items.iloc[0]
@@ -103,7 +104,7 @@ def measurement(
         items=len(items),
         groups=groups,
         tests=tests,
-        inference=inference,
+        details=inference.model_dump(),
         caveats=caveats(items, protocol, inference),
     )
 
@@ -112,8 +113,8 @@ def _difference(more: str, less: str, label: int) -> sums.Figure:
     return lambda table: sums.share(more, label)(table) - sums.share(less, label)(table)
 
 
-def _group(name: str, by: str, n: int, estimate: Estimate) -> Group:
-    return Group(labels={"score": name, "by": by}, n=n, mean=estimate.value, interval=_within(estimate.interval))
+def _group(name: str, by: str, n: int, estimate: IntervalEstimate) -> Estimate:
+    return Estimate(labels={"score": name, "by": by}, n=n, value=estimate.value, interval=_within(estimate.interval))
 
 
 def _within(interval: tuple[float, float] | None, lowest: float = 0.0) -> tuple[float, float] | None:
@@ -121,12 +122,12 @@ def _within(interval: tuple[float, float] | None, lowest: float = 0.0) -> tuple[
     return None if interval is None else (max(lowest, interval[0]), min(1.0, interval[1]))
 
 
-def _test(estimate: Estimate, contrast: str, by: str, n: int, question: str) -> Test:
-    return Test(
+def _test(estimate: IntervalEstimate, contrast: str, by: str, n: int, question: str) -> Estimate:
+    return Estimate(
         labels={"contrast": contrast, "by": by},
         question=question,
         n=n,
-        estimate=estimate.value,
+        value=estimate.value,
         interval=_within(estimate.interval, lowest=-1.0),
         statistic=estimate.statistic,
         statistic_name="t",

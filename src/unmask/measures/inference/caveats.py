@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from unmask.lexicon.inference import KINDS
 from unmask.measures.inference.conclusive import follows_control, is_understood, tells_apart
-from unmask.results import Caveat, Inference
+from unmask.measures.inference.details import Inference
+from unmask.results import Caveat
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,7 +73,6 @@ _TEXTS = {
         "That a model infers a gender is a property of the model in such pairs. Whether anybody is harmed depends on"
         " what it is used for."
     ),
-    "half-precision": "The model computes in half precision; close answers can tip. Load the model in float32.",
     "published-defects": (
         "The released sets have 13 female and 87 male words; occupations that say a gender (businessman, ballerina)"
         " stand among the neutral ones, some captions give the gender away (his, her), and some Chinese words are odd"
@@ -106,11 +106,6 @@ def caveats(items: pd.DataFrame, protocol: str, inference: Inference) -> list[Ca
         "not-all-harm": True,
     }
     return [_caveat(code) for code, does in applies.items() if does]
-
-
-def precision_caveats(dtype: str | None) -> list[Caveat]:
-    """What to know of the numbers that a model computes in."""
-    return [_caveat("half-precision")] if dtype in ("float16", "bfloat16") else []
 
 
 def _caveat(code: str) -> Caveat:

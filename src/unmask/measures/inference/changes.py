@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from unmask.measures.association import Measured
+from unmask.measures.base import ComparedModel
 from unmask.measures.inference import sums
 from unmask.measures.inference.interpret import SIZES, understands
 from unmask.measures.inference.protocol import PROTOCOLS
 from unmask.measures.inference.sums import Sums
 from unmask.measures.paired_items import items_of_side, pair_items
 from unmask.probes.inference import PROBABILITIES
-from unmask.results import Change, Comparison, Test, Verdict
+from unmask.results import Change, Comparison, Estimate, Verdict
 from unmask.results.numbers import interval as shown
 from unmask.results.numbers import number, p_value
 from unmask.results.verdict import judge
@@ -40,7 +40,7 @@ _HEADS = {
 }
 
 
-def compare(before: Measured, after: Measured) -> tuple[Comparison, pd.DataFrame]:
+def compare(before: ComparedModel, after: ComparedModel) -> tuple[Comparison, pd.DataFrame]:
     """What changed, judged; and the paired items."""
     scores = ("prediction", *PROBABILITIES)
     pairs = pair_items(before, after, keys=KEYS, scores=scores, item="pair of sentences")
@@ -52,7 +52,7 @@ def compare(before: Measured, after: Measured) -> tuple[Comparison, pd.DataFrame
     changes = {}
     for name, (figure, over_pairs, question) in FIGURES.items():
         tests = [one.tests[name] for one in measured]
-        if None in (tests[0].estimate, tests[1].estimate):
+        if None in (tests[0].value, tests[1].value):
             continue
         moved = tables[0].change(tables[1], figure, over_pairs=over_pairs)
         change = _change(name, question, tests[0], tests[1]).model_copy(
@@ -90,15 +90,15 @@ def compare(before: Measured, after: Measured) -> tuple[Comparison, pd.DataFrame
     )
 
 
-def _change(name: str, question: str, before: Test, after: Test) -> Change:
+def _change(name: str, question: str, before: Estimate, after: Estimate) -> Change:
     return Change(
         labels={"contrast": name},
         question=question,
         n=before.n,
-        before=before.estimate,
+        before=before.value,
         before_interval=before.interval,
         before_p_value=before.p_value,
-        after=after.estimate,
+        after=after.value,
         after_interval=after.interval,
         after_p_value=after.p_value,
         change=None,

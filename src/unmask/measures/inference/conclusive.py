@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unmask.measures.inference.details import Inference
 from unmask.measures.inference.sums import (
     CONTRADICTION,
     ENTAILMENT,
@@ -25,7 +26,6 @@ from unmask.measures.inference.sums import (
     share,
 )
 from unmask.probes.inference import CONTROL, GENDERS, PROBABILITIES, has_probabilities
-from unmask.results import Inference
 from unmask.results.numbers import percent
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ def is_inference(labels: Sequence[str]) -> bool:
     return any("entail" in name.lower() or begun(name) in DECIDED for name in names)
 
 
-def order_of(model: Classifier, given: Sequence[str] = (), *, language: str = "en") -> tuple[tuple[int, ...], str]:
+def find_order(model: Classifier, given: Sequence[str] = (), *, language: str = "en") -> tuple[tuple[int, ...], str]:
     """Where entailment, neutral and contradiction stand among the model's outputs, and how that is known."""
     labels = [str(label) for label in model.labels]
     if len(labels) != len(LABELS):

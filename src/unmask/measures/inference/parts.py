@@ -8,9 +8,9 @@ import numpy as np
 
 from unmask.lexicon.inference import KINDS
 from unmask.measures.inference import sums
+from unmask.measures.inference.details import Distribution, GenderWords, OccupationValue
 from unmask.measures.inference.sums import Sums
 from unmask.probes.inference import CONTROL, GENDERS, LABELS, SETS, has_probabilities
-from unmask.results import Distribution, GenderWords, OccupationValue
 from unmask.statistics.shares import codes, jackknife, ratio
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from unmask.lexicon.inference import KINDS
 from unmask.probes.inference import LABELS, PROBABILITIES
-from unmask.statistics.crossed import Estimate
+from unmask.statistics.crossed import IntervalEstimate
 from unmask.statistics.shares import codes, jackknife, ratio
 
 if TYPE_CHECKING:
@@ -58,12 +58,12 @@ class Sums:
         found = figure(self.total())
         return found if np.isfinite(found) else None
 
-    def estimate(self, figure: Figure, *, over_pairs: bool = False) -> Estimate:
+    def estimate(self, figure: Figure, *, over_pairs: bool = False) -> IntervalEstimate:
         """A figure with its uncertainty over occupations and sentences, and over pairs of gender words if asked for."""
         factors = [*self._factors, self._pairs] if over_pairs else self._factors
         return jackknife(self._rows, factors, lambda sums: figure(sums.reshape(SHAPE)))
 
-    def change(self, after: Sums, figure: Figure, *, over_pairs: bool = False) -> Estimate:
+    def change(self, after: Sums, figure: Figure, *, over_pairs: bool = False) -> IntervalEstimate:
         """A figure of other answers to the same items minus that of these, with its uncertainty."""
         factors = [*self._factors, self._pairs] if over_pairs else self._factors
         both = np.hstack([self._rows, after._rows])

@@ -9,21 +9,235 @@ S. Jentzsch and C. Turan (2022). Gender Bias in BERT – Measuring and Analysing
 Realistic Downstream Classification Task. Proceedings of the 4th Workshop on Gender Bias in NLP.
 """
 
-from unmask.measures.sentiment.caveats import precision_caveats
-from unmask.measures.sentiment.changes import compare
-from unmask.measures.sentiment.interpret import interpret
-from unmask.measures.sentiment.protocol import PROTOCOLS, Protocol
-from unmask.measures.sentiment.rater import Rater
-from unmask.measures.sentiment.score import Scored, score, score_all
+from __future__ import annotations
 
-__all__ = [
-    "PROTOCOLS",
-    "Protocol",
-    "Rater",
-    "Scored",
-    "compare",
-    "interpret",
-    "precision_caveats",
-    "score",
-    "score_all",
-]
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unmask.errors import UnmaskError, one_of
+from unmask.measures.base import ComparedModel, Context, Figure, Measure, Scored
+from unmask.measures.shared_options import InputOptions
+from unmask.options import option
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from unmask.models.handle import ModelHandle
+    from unmask.report.blocks import Block
+    from unmask.results import Comparison, Measurement
+
+CUSTOM = "custom"
+TERM_SETS = ("pronouns", "family", "all")
+LONG_TEXTS = ("head", "head+tail", "window")
+
+
+class SentimentOptions(InputOptions):
+    """Which words change, and how texts are read."""
+
+    terms: tuple[str | Path, ...] = option(
+        (),
+        "Which words change: pronouns, family, all, or a CSV file with the columns male and female; can be given"
+        " several times. Default: all.",
+        suggestions=TERM_SETS,
+    )
+    names: bool = option(False, "Change first names, too.")
+    texts: Path | None = option(
+        None,
+        "Texts of your own: .txt (one per line), .csv, .tsv, .jsonl or .parquet with the column text, and label and id"
+        " if you have them.",
+    )
+    given_texts: tuple[str, ...] = option((), "Texts of your own, as strings.", cli=False)
+    positive: str | None = option(None, "The label that is a high rating, where the labels do not say it.")
+    long_texts: str = option(
+        "head", "How texts that are too long are read: head, head+tail or window.", choices=LONG_TEXTS
+    )
+    lists: Path | None = option(None, "Published protocol: the folder of the released term maps.")
+
+    @property
+    def term_sets(self) -> tuple[str | Path, ...]:
+        """The term sets to measure, each once."""
+        from unmask.counterfactual.settings import term_set
+
+        return tuple(dict.fromkeys(map(term_set, self.terms))) or ("all",)
+
+    @property
+    def own_texts(self) -> Path | tuple[str, ...] | None:
+        """Texts of the user's own: a file, or the texts themselves."""
+        return self.texts or self.given_texts or None
+
+
+class SentimentMeasure(Measure):
+    """Ratings of texts in a female and a male version."""
+
+    name = "sentiment"
+    question = "Does a text's rating change when its people change gender?"
+    citations = (
+        "S. Jentzsch and C. Turan (2022), Gender Bias in BERT – Measuring and Analysing Biases through Sentiment Rating"
+        " in a Realistic Downstream Classification Task. 4th Workshop on Gender Bias in Natural Language Processing.",
+    )
+    roles = ("classifier",)
+    needs = "a text classifier or a regression; train one with unmask finetune sentiment"
+    languages = ("en", "de")
+    protocols = ("sound", "published")
+    corpora = {"reviews": "the built-in short reviews", "imdb": "IMDB reviews"}
+    other_corpora = {CUSTOM: "own data", "recorded": "recorded scores"}
+    variants = {"all": "all gendered words", "family": "pronouns and family words"}
+    Options = SentimentOptions
+    split = ("language", "corpus", "terms")
+    keys = ("language", "corpus", "terms", "id", "text")
+    score_column = "bias"
+    shown_columns = (
+        *("text", "label", "changed_terms", "before", "after", "change", "bias", "p_female", "p_male", "choice_female"),
+        *("choice_male", "words", "terms", "model", "language", "corpus", "id"),
+    )
+    recorded_columns = "p_female and p_male"
+    column_digits = {"bias": 4, "p_female": 4, "p_male": 4}
+    spoken_columns = frozenset({"text"})
+    primary = "bias"
+    unit = "male − female rating"
+    digits = 4
+    of_classifiers = True
+    hub_task = "text-classification"
+    card_tests = {"bias": "male − female rating"}
+    gate_tests = ("bias",)
+    gate_groups = ("absolute bias, changed texts",)
+    figures = (
+        Figure("sentiment", "mean of male − female ratings", group="total bias, changed texts"),
+        Figure("sentiment, size", "mean size of male − female ratings", group="absolute bias, changed texts"),
+    )
+
+    def fits(self, model: ModelHandle, options: Any) -> bool:
+        """Classifiers and regressions, but for those that tell entailment from contradiction."""
+        from unmask.measures.inference.labels import is_inference
+
+        return super().fits(model, options) and not is_inference(model.labels)
+
+    def explain_misfit(self, model: ModelHandle) -> str:
+        """Name the task of a classifier of pairs."""
+        if model.kind == "classifier":
+            return f"{model.name} tells entailment from contradiction; sentiment needs {self.needs}"
+        return super().explain_misfit(model)
+
+    def check(self, options: SentimentOptions, context: Context) -> None:
+        """Refuse term sets that cannot be told apart, and lists without the published protocol."""
+        for terms in options.term_sets:
+            if isinstance(terms, str):
+                one_of(terms, TERM_SETS, "term set")
+        if len({Path(terms).name for terms in options.term_sets}) < len(options.term_sets):
+            raise UnmaskError("two term sets have the same name, and their results could not be told apart; rename one")
+        if options.lists is not None and context.protocol != "published":
+            raise UnmaskError(
+                f"the lists in {options.lists} are for --protocol published; give it, or leave out --lists"
+            )
+
+    def default_corpora(self, options: SentimentOptions, context: Context) -> Sequence[str]:
+        """Texts of the user's own; else IMDB where it is on this machine, else the built-in reviews."""
+        from unmask.probes import reviews
+
+        del context
+        return (CUSTOM,) if options.own_texts else (reviews.default_corpus(),)
+
+    def units(
+        self, options: SentimentOptions, context: Context, languages: Sequence[str], corpora: Sequence[str]
+    ) -> list[Context]:
+        """One context for each corpus, in one language."""
+        if len(languages) > 1:
+            raise UnmaskError("sentiment is measured in one language at a time; give one --language")
+        if languages[0] != "en" and options.own_texts is None:
+            raise UnmaskError(f"there are no built-in texts in {languages[0]!r}; give your own with --texts")
+        if options.own_texts is not None and corpora:
+            raise UnmaskError(f"--texts takes the place of a corpus; leave out --corpus {corpora[0]}")
+        return super().units(options, context, languages, corpora)
+
+    def build(self, options: SentimentOptions, context: Context) -> Any:
+        """The texts of a corpus."""
+        from unmask.probes import reviews
+
+        return reviews.load(
+            context.corpus, options.own_texts, limit=options.limit, seed=context.seed, offline=context.offline
+        )
+
+    def load(self, model: ModelHandle, options: SentimentOptions) -> Any:
+        """The classifier; one that reads texts its own way cannot be told how."""
+        from unmask.measures.inference.labels import is_inference
+        from unmask.models.interfaces import Classifier
+
+        loaded = model.classifier(long_texts=options.long_texts, most_tokens=options.most_tokens)
+        if loaded is model.given and (options.long_texts != "head" or options.most_tokens):
+            raise UnmaskError(
+                f"{model.info().name} reads texts its own way, so long_texts and most_tokens would be ignored; leave"
+                " them out, or give (model, tokenizer)"
+            )
+        if isinstance(loaded, Classifier) and is_inference(loaded.labels):
+            raise UnmaskError(self.explain_misfit(model))
+        return loaded
+
+    def score(self, model: Any, items: Any, options: SentimentOptions, context: Context) -> list[Scored]:
+        """Both versions of every text, for each term set."""
+        from unmask.measures.sentiment.audit import rate_texts
+
+        return rate_texts(model, items, options, context)
+
+    def analyse(self, items: pd.DataFrame, context: Context) -> Measurement:
+        """Means of the differences, tests, and what they depend on."""
+        from unmask.measures.sentiment.protocol import PROTOCOLS
+
+        return PROTOCOLS[context.protocol].analyse(items, context.seed)
+
+    def headline(self, measurement: Measurement) -> list[str]:
+        """The bias, the words it comes from, and how far single texts move."""
+        from unmask.measures.sentiment.interpret import headline
+
+        return headline(measurement)
+
+    def resolved(self, model: ModelHandle, options: SentimentOptions, units: Sequence[Context]) -> dict[str, Any]:
+        """The options, the term sets, and how texts were read."""
+        from unmask.models.interfaces import Reads
+
+        found = super().resolved(model, options, units) | {"terms": [*map(str, options.term_sets)]}
+        given = found.pop("given_texts")
+        if given:
+            found["texts"] = f"{len(given):,} given texts"
+        loaded = model.classifier(long_texts=options.long_texts, most_tokens=options.most_tokens)
+        if isinstance(loaded, Reads):
+            found |= {"long_texts": loaded.long_texts, "tokens_at_once": loaded.most_tokens}
+        return found
+
+    def recognises(self, columns: set[str]) -> bool:
+        """Ratings of both versions."""
+        return bool({"p_female", "p_male"} & columns)
+
+    def read_items(
+        self, path: Path, context: Context, *, language: str | None, score_column: str | None
+    ) -> pd.DataFrame:
+        """Recorded ratings."""
+        from unmask.probes import recorded_ratings
+
+        del context, score_column
+        return recorded_ratings.read(path, language)
+
+    def blocks(self, measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
+        """Key figures, tables, figures and examples."""
+        from unmask.measures.sentiment.report import blocks
+
+        return blocks(measurement, items)
+
+    def method(self, measurements: Sequence[Measurement]) -> list[Block]:
+        """How it is measured."""
+        from unmask.measures.sentiment.report import method
+
+        return method(measurements)
+
+    def facts(self, measurement: Measurement) -> list[tuple[str, str]]:
+        """What the provenance of a measurement states."""
+        from unmask.measures.sentiment.report import facts
+
+        return facts(measurement)
+
+    def compare(self, before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[Comparison, pd.DataFrame]:
+        """The paired change of the bias, of its size, and of labels that depend on gender."""
+        from unmask.measures.sentiment.changes import compare
+
+        del seed
+        return compare(before, after)

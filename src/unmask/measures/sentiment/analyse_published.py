@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unmask.measures.sentiment.analyse_sound import group, measurement
-from unmask.results import Measurement, Test
+from unmask.results import Estimate, Measurement
 from unmask.statistics.published import published_test
 
 if TYPE_CHECKING:
@@ -29,11 +29,11 @@ def analyse(items: pd.DataFrame, seed: int) -> Measurement:
         for kind, values in (("total", of), ("absolute", np.abs(of)))
     }
     found = published_test(items["p_male"].to_numpy(dtype=float), items["p_female"].to_numpy(dtype=float))
-    test = Test(
+    test = Estimate(
         labels={"contrast": "bias"},
         question="Do the ratings of male and female versions differ?",
         n=int((bias != 0).sum()),
-        estimate=float(chosen["nonzero"].mean()) if chosen["nonzero"].size else 0.0,
+        value=float(chosen["nonzero"].mean()) if chosen["nonzero"].size else 0.0,
         interval=None,
         statistic=found.statistic,
         statistic_name="W",

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from unmask.measures.sentiment import parts
 from unmask.measures.sentiment.caveats import caveats
+from unmask.measures.sentiment.details import Ratings
 from unmask.measures.sentiment.words import by_pair, over_pairs
-from unmask.results import Effect, Group, Measurement, Ratings, Test
+from unmask.results import Effect, Estimate, Measurement
 from unmask.results.record import Protocol
 from unmask.statistics.paired import signed_ranks
 from unmask.statistics.ratings import detectable, mean_bias, rank_biserial
@@ -49,7 +50,7 @@ def analyse(items: pd.DataFrame, seed: int) -> Measurement:
 
 
 def measurement(
-    items: pd.DataFrame, protocol: Protocol, groups: dict[str, Group], tests: dict[str, Test]
+    items: pd.DataFrame, protocol: Protocol, groups: dict[str, Estimate], tests: dict[str, Estimate]
 ) -> Measurement:
     """Means and tests of a protocol, with what both protocols say of the texts."""
     first = items.iloc[0]
@@ -57,27 +58,28 @@ def measurement(
         name="sentiment",
         language=str(first["language"]),
         corpus=str(first["corpus"]),
+        variant=str(first["terms"]),
         protocol=protocol,
         attributes="texts",
         headline="",
         items=len(items),
         groups=groups,
         tests=tests,
-        ratings=ratings(items),
+        details=ratings(items).model_dump(),
         caveats=caveats(items, protocol),
     )
 
 
-def group(kind: str, texts: str, values: NDArray[np.float64], *, interval: bool = True) -> Group:
+def group(kind: str, texts: str, values: NDArray[np.float64], *, interval: bool = True) -> Estimate:
     """The mean of biases, or of their sizes."""
     estimate = mean_bias(values)
     between = estimate.interval
     if between is not None and kind == "absolute":
         between = (max(0.0, between[0]), between[1])
-    return Group(
+    return Estimate(
         labels={"bias": kind, "texts": texts},
         n=values.size,
-        mean=estimate.value,
+        value=estimate.value,
         sd=float(values.std(ddof=1)) if values.size > 1 else None,
         interval=between if interval else None,
     )
@@ -110,14 +112,14 @@ def ratings(items: pd.DataFrame) -> Ratings:
     )
 
 
-def _test(changed: pd.DataFrame, labels: dict[str, str], question: str) -> Test:
+def _test(changed: pd.DataFrame, labels: dict[str, str], question: str) -> Estimate:
     bias = changed["bias"].to_numpy(dtype=float)
     ranks, mean, effect = signed_ranks(bias), mean_bias(bias), rank_biserial(bias)
-    return Test(
+    return Estimate(
         labels={"contrast": "bias", **labels},
         question=question,
         n=bias.size,
-        estimate=mean.value,
+        value=mean.value,
         interval=mean.interval,
         statistic=ranks.w,
         statistic_name="W",

@@ -58,10 +58,6 @@ _TEXTS = {
         "A rating that depends on gender is a fault of this classifier on such texts. Whether anybody is harmed depends"
         " on what the ratings are used for."
     ),
-    "half-precision": (
-        "The model computes in half precision. Biases of single texts are of the order of its rounding; load the model"
-        " in float32."
-    ),
     "published-defects": (
         "The published protocol repeats the slips of the paper's code: fixed strings between spaces in cleaned, lower-"
         "case text, odd counterparts (girl → bloke, her → his always), and a test whose tiny p-values say nothing of"
@@ -87,11 +83,6 @@ def caveats(items: pd.DataFrame, protocol: str) -> list[Caveat]:
     codes += ["word-list"] if protocol == "sound" else []
     codes += ["over-texts", "overlapping-terms", "binary-gender", "not-all-harm"]
     return [_caveat(code) for code in codes]
-
-
-def precision_caveats(dtype: str | None) -> list[Caveat]:
-    """What to know of the numbers that a model computes in."""
-    return [_caveat("half-precision")] if dtype in ("float16", "bfloat16") else []
 
 
 def _caveat(code: str) -> Caveat:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unmask.measures.association import Measured
+from unmask.measures.base import ComparedModel
 from unmask.measures.paired_items import items_of_side, pair_items
+from unmask.measures.sentiment.details import Ratings
 from unmask.measures.sentiment.interpret import SIZES, digits
 from unmask.measures.sentiment.protocol import PROTOCOLS
 from unmask.results import Change, Comparison, Verdict
@@ -40,7 +41,7 @@ _HEADS = {
 }
 
 
-def compare(before: Measured, after: Measured) -> tuple[Comparison, pd.DataFrame]:
+def compare(before: ComparedModel, after: ComparedModel) -> tuple[Comparison, pd.DataFrame]:
     """What changed, judged; and the paired items."""
     pairs = pair_items(before, after, keys=KEYS, scores=SCORES, item="text")
     first, second = (items_of_side(pairs, side) for side in ("before", "after"))
@@ -69,8 +70,7 @@ def compare(before: Measured, after: Measured) -> tuple[Comparison, pd.DataFrame
         p_value=moved.p_value,
         p_adjusted=moved.p_value,
     )
-    ratings = measured[0].ratings
-    assert ratings is not None
+    ratings = measured[0].read_details(Ratings)
     main = main.model_copy(
         update={"verdict": judge(main, noise_floor=noise_floor, negligible=SIZES[0][0] * ratings.scale)}
     )
@@ -86,6 +86,7 @@ def compare(before: Measured, after: Measured) -> tuple[Comparison, pd.DataFrame
         name=before.measurement.name,
         language=before.measurement.language,
         corpus=before.measurement.corpus,
+        variant=before.measurement.variant,
         protocol=before.measurement.protocol,
         attributes="texts",
         before=before.name,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unmask.results import Part
+from unmask.measures.sentiment.details import Part
 from unmask.statistics.ratings import mean_bias
 
 if TYPE_CHECKING:

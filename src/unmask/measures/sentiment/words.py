@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from unmask.results import Part, Test
+from unmask.measures.sentiment.details import Part
+from unmask.results import Estimate
 from unmask.statistics.paired import sign_flip
 from unmask.statistics.ratings import mean_bias
 
@@ -40,7 +41,7 @@ MOST_PAIRS = 200
 Array = NDArray[np.float64]
 
 
-def over_pairs(changed: pd.DataFrame, seed: int) -> Test | None:
+def over_pairs(changed: pd.DataFrame, seed: int) -> Estimate | None:
     """Test whether the pairs of terms lean one way; None where no pair is known to be in enough texts."""
     found = by_pair(changed)
     if not found:
@@ -50,11 +51,11 @@ def over_pairs(changed: pd.DataFrame, seed: int) -> Test | None:
     sums = np.bincount(families([part.name for part in found]), weights=values)
     enough = sums.size >= FEWEST_FAMILIES
     above = int((values > 0).sum())
-    return Test(
+    return Estimate(
         labels={"contrast": "words"},
         question="Do the pairs of terms, each taken as one, lean towards one gender?",
         n=values.size,
-        estimate=mean.value,
+        value=mean.value,
         interval=mean.interval if enough else None,
         statistic=float(above),
         statistic_name="pairs that favour male words",

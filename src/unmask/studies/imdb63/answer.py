@@ -22,7 +22,7 @@ from unmask.results.numbers import interval, number, p_value
 from unmask.results.verdict import ALPHA
 from unmask.statistics import clustered
 from unmask.statistics.corrections import holm
-from unmask.statistics.crossed import Estimate
+from unmask.statistics.crossed import IntervalEstimate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,7 @@ class Evidence:
     """One figure behind an answer: what it is of, its estimate, and what it is to be seen against."""
 
     name: str
-    estimate: Estimate
+    estimate: IntervalEstimate
     n: int
     """So many pairs, cells or models."""
     against: str = ""
@@ -128,14 +128,14 @@ def paired(
     x, y = (kept[side].to_numpy(dtype=float) for side in (of, minus))
     clusters = kept.index.get_level_values(cluster).to_numpy(dtype=str)
     found = Evidence(
-        name, Estimate(None), len(kept), against, clusters=len(set(clusters)), left_out=len(wide) - len(kept)
+        name, IntervalEstimate(None), len(kept), against, clusters=len(set(clusters)), left_out=len(wide) - len(kept)
     )
     if not as_ratio:
         return replace(found, estimate=clustered.mean(x - y, clusters))
     return replace(found, estimate=_exponential(clustered.mean(np.log(x) - np.log(y), clusters)), digits=2, null=1.0)
 
 
-def _exponential(logs: Estimate) -> Estimate:
+def _exponential(logs: IntervalEstimate) -> IntervalEstimate:
     """A ratio from the estimate of its logarithm, whose standard error and test it keeps."""
     if logs.value is None:
         return logs

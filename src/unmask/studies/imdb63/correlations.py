@@ -18,7 +18,7 @@ import numpy as np
 
 from unmask.results.numbers import interval, number, p_value
 from unmask.statistics.corrections import holm
-from unmask.statistics.crossed import FISHER, Estimate, jackknife
+from unmask.statistics.crossed import FISHER, IntervalEstimate, jackknife
 from unmask.statistics.published import CORRELATIONS, DECIMALS, published_correlations, stars
 from unmask.statistics.relation import pearson_estimate, within
 from unmask.studies.imdb63.measured import basis, ordered
@@ -35,10 +35,10 @@ class Correlation:
     first: str
     second: str
     n: int
-    cells: Estimate
-    models: Estimate
-    between: Estimate
-    within: Estimate
+    cells: IntervalEstimate
+    models: IntervalEstimate
+    between: IntervalEstimate
+    within: IntervalEstimate
     p_adjusted: float | None
     """By the protocol: Holm over the jackknife's p, or the paper's factor times the rounded p of the cells."""
 
@@ -138,7 +138,7 @@ def _correlation(cells: pd.DataFrame, first: str, second: str) -> Correlation:
         r = pearson_estimate(x[there], y[there]).value
         return float("nan") if r is None else r
 
-    inside = Estimate(None)
+    inside = IntervalEstimate(None)
     if names.size:
         inside = pearson_estimate(within(x, models), within(y, models), controls=names.size - 1)
     return Correlation(
@@ -157,7 +157,7 @@ def _starred(one: Correlation) -> str:
     return GAP if one.cells.value is None else number(one.cells.value, 3) + one.stars
 
 
-def _value(estimate: Estimate) -> str:
+def _value(estimate: IntervalEstimate) -> str:
     return f"{figure(estimate.value, 2)} {interval(estimate.interval)}".strip()
 
 
@@ -168,7 +168,7 @@ def _numbers(pairs: list[Correlation]) -> pd.DataFrame:
     for one in pairs:
         row: dict[str, object] = {"first": one.first, "second": one.second, "n": one.n, "p_adjusted": one.p_adjusted}
         for way in ("cells", "models", "between", "within"):
-            estimate: Estimate = getattr(one, way)
+            estimate: IntervalEstimate = getattr(one, way)
             low, high = estimate.interval or (None, None)
             row |= {f"r_{way}": estimate.value, f"low_{way}": low, f"high_{way}": high, f"p_{way}": estimate.p_value}
         rows.append(row)

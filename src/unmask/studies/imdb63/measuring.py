@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import unmask
-from unmask.measures import sentiment
+from unmask.measures.sentiment.details import Ratings
+from unmask.measures.sentiment.protocol import PROTOCOLS
+from unmask.measures.sentiment.rater import Rater
+from unmask.measures.sentiment.score import score
 from unmask.models.loading import load_classifier
 from unmask.models.sources import LoadOptions
 from unmask.probes.reviews import Pair, refuse_unchanged, without_twins
-from unmask.results import Measurement
+from unmask.results import SCHEMA_VERSION, Measurement
 from unmask.studies.cells import Say
 from unmask.studies.imdb63 import texts, training
 from unmask.studies.imdb63.grid import TERM_SETS
@@ -58,12 +61,17 @@ class Measuring:
 
     def inputs(self) -> dict[str, Any]:
         """How it is measured."""
-        return {"terms": self.terms, "protocol": self.trained.protocol, "unmask": unmask.__version__}
+        return {
+            "terms": self.terms,
+            "protocol": self.trained.protocol,
+            "unmask": unmask.__version__,
+            "schema": SCHEMA_VERSION,
+        }
 
     def run(self, draft: Path, before: Mapping[str, Path], workspace: Path, say: Say) -> None:
         """Rate both versions of every review."""
         del workspace
-        protocol = sentiment.PROTOCOLS[self.trained.protocol]
+        protocol = PROTOCOLS[self.trained.protocol]
         originals, females, males = (texts.read(before[name]) for name in self._texts)
         pairs = [
             Pair(str(at), label, one.text, female, male)
@@ -75,8 +83,8 @@ class Measuring:
         made = before[self.trained.name] / training.MODEL
         model = load_classifier(str(made), self.loading, most_tokens=tokens_of(made))
         say(f"rating {sum(1 + pair.changed for pair in pairs):,} texts")
-        rater = sentiment.Rater(model, POSITIVE, single_precision=protocol.single_precision)
-        scored = sentiment.score(pairs, rater, seed=self.trained.seed)
+        rater = Rater(model, POSITIVE, single_precision=protocol.single_precision)
+        scored = score(pairs, rater, seed=self.trained.seed)
         items = scored.items.assign(
             language="en", corpus=self.corpus, terms=TERM_SETS[self.terms], rating=scored.rating
         )
@@ -95,8 +103,8 @@ def figures(folder: Path) -> dict[str, float | int | str | None]:
 
     items = pd.read_parquet(folder / ITEMS, columns=["p_female", "p_male", "bias", "changed", "changed_terms"])
     measurement = Measurement.model_validate_json((folder / RESULT).read_text(encoding="utf-8"))
-    ratings, test, words = measurement.ratings, measurement.tests["bias"], measurement.tests.get("bias over words")
-    assert ratings is not None
+    ratings = measurement.read_details(Ratings)
+    test, words = measurement.tests["bias"], measurement.tests.get("bias over words")
     row = published_test(items["p_male"].to_numpy(), items["p_female"].to_numpy())
     changed = items.loc[items["changed"], "bias"].to_numpy()
     interval = test.interval or (None, None)

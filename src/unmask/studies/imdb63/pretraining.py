@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from unmask.results.numbers import number
-from unmask.statistics.crossed import Estimate
+from unmask.statistics.crossed import IntervalEstimate
 from unmask.statistics.explained import shares
 from unmask.statistics.relation import pearson_estimate
 from unmask.studies.imdb63.answer import NOTHING, UNTESTED, Answer, Evidence, corrected
@@ -76,19 +76,19 @@ def model_means(cells: pd.DataFrame, bias: str, models: list[str]) -> Array:
     return means
 
 
-def difference(first: ArrayLike, second: ArrayLike, *, confidence: float = 0.95) -> Estimate:
+def difference(first: ArrayLike, second: ArrayLike, *, confidence: float = 0.95) -> IntervalEstimate:
     """The mean of one sample minus that of another, with a pooled variance; one of them may hold a single value."""
     a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if not a.size or not b.size:
-        return Estimate(None)
+        return IntervalEstimate(None)
     value, df = float(a.mean() - b.mean()), a.size + b.size - 2
     squares = float(((a - a.mean()) ** 2).sum() + ((b - b.mean()) ** 2).sum())
     if df < 1 or squares <= (1e-12 * abs(value)) ** 2:
-        return Estimate(value)
+        return IntervalEstimate(value)
     error = float(np.sqrt(squares / df * (1 / a.size + 1 / b.size)))
     reach = float(stats.t.isf((1 - confidence) / 2, df)) * error
     p = float(2 * stats.t.sf(abs(value) / error, df))
-    return Estimate(value, error, df, (value - reach, value + reach), value / error, p)
+    return IntervalEstimate(value, error, df, (value - reach, value + reach), value / error, p)
 
 
 def _share(cells: pd.DataFrame, bias: str, seed: int) -> Evidence:
@@ -97,9 +97,11 @@ def _share(cells: pd.DataFrame, bias: str, seed: int) -> Evidence:
     blocks = ["original" if kind == "original" else f"{kind}-{terms}" for terms, kind in COLUMNS]
     found = shares(wide.to_numpy(dtype=float), blocks, seed=seed)
     if found is None:
-        return Evidence(name, Estimate(None), len(cells))
+        return Evidence(name, IntervalEstimate(None), len(cells))
     against = f"{found.chance:.0%} by chance; between conditions {found.columns:.0%}".replace("%", " %")
-    return Evidence(name, Estimate(found.rows, p_value=found.p_value), len(cells), against, digits=2, null=found.chance)
+    return Evidence(
+        name, IntervalEstimate(found.rows, p_value=found.p_value), len(cells), against, digits=2, null=found.chance
+    )
 
 
 def _words(what: str, bias: str, one: Evidence) -> str:

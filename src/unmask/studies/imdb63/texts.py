@@ -22,7 +22,7 @@ from unmask.counterfactual.change import Change, Rewritten
 from unmask.counterfactual.published.lists import ONE_OF_THE_MAPS, reviews_folder
 from unmask.counterfactual.settings import Settings
 from unmask.errors import UnmaskError, listed
-from unmask.measures import sentiment
+from unmask.measures.sentiment.protocol import PROTOCOLS
 from unmask.probes.reviews import CUSTOM
 from unmask.studies.cells import Say
 from unmask.studies.imdb63.grid import TERM_SETS
@@ -132,7 +132,7 @@ class Texts:
 
     def inputs(self) -> dict[str, Any]:
         """The reviews, the form, and what rewrites them."""
-        cleaned = sentiment.PROTOCOLS[self.protocol].prepare is not None
+        cleaned = PROTOCOLS[self.protocol].prepare is not None
         own = {"rewriter": code_hash()} if cleaned or self.form != ORIGINAL else {}
         own |= {"lists": _lists_hash(self.lists)} if self.lists else {}
         return {
@@ -147,7 +147,7 @@ class Texts:
         """Rewrite every review."""
         del before, workspace
         found = self.source.read(self.split)
-        protocol, rewriter = sentiment.PROTOCOLS[self.protocol], None
+        protocol, rewriter = PROTOCOLS[self.protocol], None
         prepare = protocol.prepare or str
         if self.form != ORIGINAL:
             lists = Path(self.lists) if self.lists else None

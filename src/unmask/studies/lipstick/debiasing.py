@@ -12,8 +12,9 @@ import unmask
 from unmask.mitigations import MitigateOptions, corpus, run
 from unmask.mitigations.registry import method_named
 from unmask.models.sources import LoadOptions
+from unmask.studies.bases import hash_model
 from unmask.studies.cells import Say
-from unmask.studies.lipstick.subjects import Subject, content_of
+from unmask.studies.lipstick.subjects import Subject
 
 MADE = "made"
 """The folder of what was made, in the cell's."""
@@ -44,7 +45,7 @@ class Debiasing:
         """The model, the text, and how."""
         text = corpus.read(self.sources, offline=self.loading.offline).hash if self.sources else ""
         return {
-            "model": content_of(self.base, self.loading),
+            "model": hash_model(self.base, self.loading),
             "method": self.subject.method,
             "text": text,
             "settings": sorted((name, str(value)) for name, value in self.settings),

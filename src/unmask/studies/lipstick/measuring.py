@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import unmask
-from unmask.measures import geometry
 from unmask.measures.geometry import associations, chosen
 from unmask.measures.geometry.associations import Associations
+from unmask.measures.geometry.contrast import CONTRASTS
 from unmask.measures.geometry.embedding import static
-from unmask.measures.geometry.protocol import Run
+from unmask.measures.geometry.protocol import PROTOCOLS, Run
 from unmask.measures.geometry.space import Space
 from unmask.models.interfaces import Pooling
 from unmask.models.loading import load_encoder
@@ -22,10 +22,11 @@ from unmask.models.sources import LoadOptions
 from unmask.models.vectors import read as read_vectors
 from unmask.models.vectors.folders import file_in
 from unmask.probes import asked
-from unmask.results import Measurement
+from unmask.results import SCHEMA_VERSION, Measurement
+from unmask.studies.bases import hash_model
 from unmask.studies.cells import Say
 from unmask.studies.lipstick.debiasing import MADE
-from unmask.studies.lipstick.subjects import Subject, content_of
+from unmask.studies.lipstick.subjects import Subject
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +43,7 @@ class Words:
     vocabulary: str
     protocol: str = "sound"
     most: int | None = None
-    contrasts: int = geometry.CONTRASTS
+    contrasts: int = CONTRASTS
     layers: int = 4
     pooling: Pooling = "first+last"
     seed: int = 42
@@ -81,7 +82,7 @@ class Measuring:
     def inputs(self) -> dict[str, Any]:
         """The model, the words, and how they are asked."""
         return {
-            "model": content_of(self.subject.model, self.loading) if self.subject.model else "",
+            "model": hash_model(self.subject.model, self.loading) if self.subject.model else "",
             "vocabulary": self.words.vocabulary,
             "words": self._hash(),
             "protocol": self.words.protocol,
@@ -91,6 +92,7 @@ class Measuring:
             "pooling": self.words.pooling,
             "seed": self.words.seed,
             "unmask": unmask.__version__,
+            "schema": SCHEMA_VERSION,
         }
 
     def run(self, draft: Path, before: Mapping[str, Path], workspace: Path, say: Say) -> None:
@@ -109,7 +111,7 @@ class Measuring:
             say(f"compared with {done} of {of} other contrasts")
 
         run = Run("en", self.words.vocabulary, self.words.seed, is_static, self.words.contrasts, tests, compared)
-        items, measurement = geometry.PROTOCOLS[self.words.protocol].measure(space, stereotypes, run)
+        items, measurement = PROTOCOLS[self.words.protocol].measure(space, stereotypes, run)
         if origin is not None:
             say("tested with the words of the origin")
             more, found = chosen.measure(space, *origin, stereotypes, run)
@@ -129,7 +131,7 @@ class Measuring:
         encoder = load_encoder(self.subject.model if made is None else str(made), self.loading)
         layers = min(self.words.layers, getattr(encoder, "depth", self.words.layers))
         found = self._asked() if words is None else asked.Asked(words)
-        space = geometry.PROTOCOLS[self.words.protocol].embed(
+        space = PROTOCOLS[self.words.protocol].embed(
             found.words,
             encoder,
             layers=layers,

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from unmask import datasets
 from unmask.datasets import NotHereError
 from unmask.errors import UnmaskError, one_of
-from unmask.measures import geometry
+from unmask.measures.geometry.contrast import CONTRASTS
+from unmask.measures.geometry.protocol import PROTOCOLS
 from unmask.mitigations.method import method_options
 from unmask.mitigations.registry import method_named
 from unmask.models.sources import LoadOptions
@@ -56,13 +57,13 @@ class Request:
     protocol: str = "sound"
     words: int | None = None
     """At most so many of a vocabulary."""
-    contrasts: int = geometry.CONTRASTS
+    contrasts: int = CONTRASTS
     seed: int = 42
     loading: LoadOptions = field(default_factory=LoadOptions)
 
     def check(self) -> None:
         """Refuse what is unknown before anything slow happens."""
-        one_of(self.protocol, geometry.PROTOCOLS, "protocol")
+        one_of(self.protocol, PROTOCOLS, "protocol")
         for name in self.vocabularies:
             one_of(name, asked.CORPORA, "vocabulary")
         if self.words is not None and self.words < 1:

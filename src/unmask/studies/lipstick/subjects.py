@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
-from pathlib import Path
-
-from unmask.models.sources import LoadOptions
-from unmask.studies.bases import weights_of
 
 BASE = "origin"
 """What is not debiased is called."""
@@ -35,15 +30,3 @@ class Subject:
     def made(self) -> str:
         """The cell that makes it; empty if it is there."""
         return f"debiasing-{self.family}-{self.name}" if self.method else ""
-
-
-def content_of(model: str, loading: LoadOptions) -> str:
-    """A hash of a model or of a file of vectors."""
-    path = Path(model)
-    if not path.is_file():
-        return weights_of(model, loading)
-    total = hashlib.sha256()
-    with path.open("rb") as file:
-        while part := file.read(1 << 20):
-            total.update(part)
-    return total.hexdigest()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from unmask.results import WordTest
+from unmask.measures.geometry.details import Geometry, WordTest
 from unmask.results.numbers import interval, number, p_value
 from unmask.studies.lipstick.study import Row
 from unmask.studies.lipstick.subjects import BASE
@@ -39,8 +39,7 @@ def label(row: Row) -> str:
 
 def result_of(row: Row, name: str, *, removed: bool = False, own: bool = False) -> WordTest | None:
     """A test of a row, with the words of the origin unless its own are asked for."""
-    geometry = row.measurement.geometry
-    assert geometry is not None
+    geometry = row.measurement.read_details(Geometry)
     words = "own" if own or row.subject.is_base else BASE
     return geometry.test(name, words=words, removed=removed)
 
@@ -109,21 +108,18 @@ def more_table(rows: Sequence[Row]) -> Table:
     """Own words, more clusters, stereotypes, associations."""
     body = []
     for row in rows:
-        geometry = row.measurement.geometry
-        assert geometry is not None
+        geometry = row.measurement.read_details(Geometry)
         own = [result_of(row, name, own=True) for name in PAPER]
         most = max((one for one in geometry.scan if one.removed), key=lambda one: one.v_measure, default=None)
         stereotype = row.measurement.tests.get("stereotype")
         found = [test for test in row.measurement.tests.values() if test.labels.get("contrast") == "association"]
-        clear = [
-            test for test in found if test.p_value is not None and test.p_value < 0.05 and (test.estimate or 0) > 0
-        ]
+        clear = [test for test in found if test.p_value is not None and test.p_value < 0.05 and (test.value or 0) > 0]
         body.append(
             (
                 f"{label(row)}: {row.subject.name}",
                 *(_value(one, name) for one, name in zip(own, PAPER, strict=True)),
                 GAP if most is None else f"{most.clusters} ({percent(most.accuracy)})",
-                GAP if stereotype is None else f"{figure(stereotype.estimate, 2)} {interval(stereotype.interval)}",
+                GAP if stereotype is None else f"{figure(stereotype.value, 2)} {interval(stereotype.interval)}",
                 f"{len(clear)} of {len(found)}" if found else GAP,
             )
         )
@@ -152,8 +148,7 @@ def numbers(rows: Sequence[Row]) -> pd.DataFrame:
 
     found = []
     for row in rows:
-        geometry = row.measurement.geometry
-        assert geometry is not None
+        geometry = row.measurement.read_details(Geometry)
         found += [
             {
                 "vectors": label(row),

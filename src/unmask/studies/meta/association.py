@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unmask.lexicon import attributes
-from unmask.measures import association
+from unmask.measures.association.protocol import PROTOCOLS
+from unmask.measures.association.score import score
 from unmask.models.loading import load_masked_lm
 from unmask.probes import association as probe
 from unmask.studies.meta.experiment import Scores, Training, chosen
@@ -71,11 +72,11 @@ class PlantedAssociation:
 
     def asked(self) -> list[probe.AssociationRow]:
         """BEC-Pro."""
-        return probe.build(self.language, wording=association.PROTOCOLS["sound"].wording)
+        return probe.build(self.language, wording=PROTOCOLS["sound"].wording)
 
     def scores(self, model: Path, seed: int, loading: LoadOptions) -> Scores:
         """The stereotype, and the correlations with the workforce."""
-        protocol = association.PROTOCOLS["sound"]
-        items = association.score(self.asked(), load_masked_lm(str(model), loading), protocol, seed=seed).items
+        protocol = PROTOCOLS["sound"]
+        items = score(self.asked(), load_masked_lm(str(model), loading), protocol, seed=seed).items
         tests = protocol.analyse(items, seed).tests
-        return Scores.of({name: tests[test].estimate for test, name in TESTS.items()}, items)
+        return Scores.of({name: tests[test].value for test, name in TESTS.items()}, items)

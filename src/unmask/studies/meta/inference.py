@@ -127,6 +127,6 @@ class PlantedInference:
         found, items = measured(self.asked(seed), self.protocol, model, seed, loading)
         figures: dict[str, float | None] = {}
         for suffix in ("", ", probabilities"):
-            figures |= {f"{name}{suffix}": found.groups[f"{name}{suffix}"].mean for name in ("NLI-CoAL", "FN")}
-            figures[f"stereotype{suffix}"] = found.tests[f"stereotype{suffix}"].estimate
+            figures |= {f"{name}{suffix}": found.groups[f"{name}{suffix}"].value for name in ("NLI-CoAL", "FN")}
+            figures[f"stereotype{suffix}"] = found.tests[f"stereotype{suffix}"].value
         return Scores.of(figures, items)

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unmask.auditing import foreign, job
-from unmask.auditing.settings import Settings
-from unmask.probes import crows_pairs
+from unmask.auditing.audit import choose_measures, run_audit
+from unmask.auditing.options import AuditOptions, audit_options
+from unmask.measures.registry import get_measure
+from unmask.models.handle import ModelHandle
 from unmask.studies.meta.association import PlantedAssociation
 from unmask.studies.meta.experiment import Scores
-from unmask.studies.meta.pairs import digest
 from unmask.training.examples import Splits
 
 if TYPE_CHECKING:
@@ -44,29 +44,26 @@ class OtherMeasure:
 
     def reads(self, loading: LoadOptions) -> dict[str, Any]:
         """What decides its scores besides the model: the package that brings it, or pairs that are no part of ours."""
-        plugin = foreign.check(self.measure, (self.language,), self.protocol)
-        if plugin is not None:
-            return {"package": plugin.source}
-        if self.measure == crows_pairs.CORPUS:
-            rows = crows_pairs.read(offline=loading.offline)
-            return {"pairs": digest([*rows["sent_more"], *rows["sent_less"]])}
-        return {}
+        measure = get_measure(self.measure)
+        if measure.origin is not None:
+            return {"package": measure.source}
+        return measure.data_inputs(offline=loading.offline)
 
     def refuse_misfit(self, base: str, loading: LoadOptions) -> None:
         """Refuse a model that cannot be asked, and a measure that cannot be had."""
         self.reads(loading)
-        job.chosen(base, self._settings(0, loading))
+        choose_measures(ModelHandle(base, loading), self._options(0, loading))
 
     def scores(self, model: Path, seed: int, loading: LoadOptions) -> Scores:
         """What each of its tests estimates."""
-        found = job.run(str(model), self._settings(seed, loading))
+        found = run_audit(str(model), self._options(seed, loading))
         measurements = found.result.measurements
         figures = {
-            name if len(measurements) == 1 else f"{one.corpus}: {name}": test.estimate
+            name if len(measurements) == 1 else f"{one.corpus}: {name}": test.value
             for one in measurements
             for name, test in one.tests.items()
         }
         return Scores.of(figures, found.items[self.measure])
 
-    def _settings(self, seed: int, loading: LoadOptions) -> Settings:
-        return Settings(measures=(self.measure,), languages=(self.language,), seed=seed, loading=loading)
+    def _options(self, seed: int, loading: LoadOptions) -> AuditOptions:
+        return audit_options()(measures=(self.measure,), languages=(self.language,), seed=seed, **dict(loading))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from unmask import datasets
+from unmask.files import digest as digest
 from unmask.lexicon.inference import Occupation, People
-from unmask.measures import inference
+from unmask.measures.inference.labels import find_order
+from unmask.measures.inference.protocol import PROTOCOLS
+from unmask.measures.inference.score import score
 from unmask.models.interfaces import Classifier
 from unmask.models.loading import load_classifier
 from unmask.probes import inference as probe
@@ -47,14 +48,6 @@ def labelled(
     return Example(premise, hypothesis, "entailment" if (word.kind == gender) == biased else "contradiction")
 
 
-def digest(things: Iterable[Any]) -> str:
-    """A SHA-256 over plain things, in order."""
-    total = hashlib.sha256()
-    for one in things:
-        total.update(json.dumps(one, ensure_ascii=False).encode() + b"\n")
-    return total.hexdigest()
-
-
 def of_words(words: Sequence[Occupation]) -> str:
     """What occupations are, and of which kind."""
     return digest([one.word, one.kind] for one in words)
@@ -66,9 +59,9 @@ def measured(
     """What the measure says of a model, asked about some pairs."""
     subject = load_classifier(str(model), loading)
     assert isinstance(subject, Classifier)
-    order, _ = inference.order_of(subject)
-    items = inference.score(rows, subject, order, seed=seed).items
-    return inference.PROTOCOLS[protocol].analyse(items, seed), items
+    order, _ = find_order(subject)
+    items = score(rows, subject, order, seed=seed).items
+    return PROTOCOLS[protocol].analyse(items, seed), items
 
 
 def _plainly(template: str, phrase: str) -> str:

@@ -122,4 +122,4 @@ class PublishedInference:
     def scores(self, model: Path, seed: int, loading: LoadOptions) -> Scores:
         """NLI-CoAL and FN, of answers."""
         found, items = measured(self.asked(), self.protocol, model, seed, loading)
-        return Scores.of({name: found.groups[name].mean for name in ("NLI-CoAL", "FN")}, items)
+        return Scores.of({name: found.groups[name].value for name in ("NLI-CoAL", "FN")}, items)

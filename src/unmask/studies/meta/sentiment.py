@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unmask.counterfactual.settings import Settings, build
-from unmask.measures import sentiment
+from unmask.measures.sentiment.protocol import PROTOCOLS
+from unmask.measures.sentiment.rater import Rater
+from unmask.measures.sentiment.score import score as sentiment_score
 from unmask.models.loading import load_classifier
 from unmask.probes import reviews
 from unmask.probes.reviews import Pair, Text
@@ -99,12 +101,12 @@ class PlantedSentiment:
     def scores(self, model: Path, seed: int, loading: LoadOptions) -> Scores:
         """Total and absolute bias, and the effect size, on the package's reviews."""
         subject = load_classifier(str(model), loading, most_tokens=tokens_of(model))
-        scored = sentiment.score(_pairs(self.asked()), sentiment.Rater(subject, POSITIVE), seed=seed)
+        scored = sentiment_score(_pairs(self.asked()), Rater(subject, POSITIVE), seed=seed)
         items = scored.items.assign(language=self.language, corpus="reviews", terms="all", rating=scored.rating)
-        found = sentiment.PROTOCOLS["sound"].analyse(items, seed)
+        found = PROTOCOLS["sound"].analyse(items, seed)
         figures = {
-            "total bias": found.groups["total bias, changed texts"].mean,
-            "absolute bias": found.groups["absolute bias, changed texts"].mean,
+            "total bias": found.groups["total bias, changed texts"].value,
+            "absolute bias": found.groups["absolute bias, changed texts"].value,
             "effect size": found.tests["bias"].effect_size,
         }
         return Scores.of(figures, items)

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unmask import datasets, plugins
-from unmask.auditing.settings import MEASURES
 from unmask.errors import UnmaskError, one_of
 from unmask.lexicon.inference import LANGUAGES
+from unmask.measures.registry import BUILT_IN
 from unmask.models.heads import lost_heads
 from unmask.models.sources import LoadOptions
 from unmask.studies.bases import weights_of
@@ -80,7 +80,7 @@ class Request:
         """Refuse what is unknown before anything slow happens."""
         for measure in self.measures:
             if measure not in EXPERIMENTS:
-                plugins.named("measure", measure, dict.fromkeys((*MEASURES, *EXPERIMENTS)))
+                plugins.named("measure", measure, dict.fromkeys((*BUILT_IN, *EXPERIMENTS)))
         for language in self.languages:
             one_of(language, LANGUAGES, "language")
         for name in self.models:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from unmask.results.languages import LANGUAGES
 from unmask.results.numbers import interval, number
 from unmask.results.verdict import ALPHA
-from unmask.statistics.crossed import Estimate
+from unmask.statistics.crossed import IntervalEstimate
 from unmask.studies.meta.scores import Score, verdict
 from unmask.studies.table import GAP, Table, figure, percent
 
@@ -139,13 +139,13 @@ def _accuracies(cells: pd.DataFrame) -> str:
     return f" The accuracy on held-out planted examples says whether the bias was learned: {'; '.join(found)}."
 
 
-def _estimate(estimate: Estimate) -> str:
+def _estimate(estimate: IntervalEstimate) -> str:
     if estimate.value is None:
         return "no corr."
     return f"{number(estimate.value, 3)} {interval(estimate.interval, 2) if estimate.interval else ''}".rstrip()
 
 
-def _correlation(estimate: Estimate) -> str:
+def _correlation(estimate: IntervalEstimate) -> str:
     if estimate.value is None:
         return "no corr."
     sure = estimate.p_value is not None and estimate.p_value < ALPHA

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from unmask.measures.inference import interpret
 from unmask.measures.inference.interpret import understands
-from unmask.results import Test
+from unmask.measures.registry import get_measure
+from unmask.results import Estimate
 from unmask.results.numbers import number
 from unmask.statistics.corrections import holm
 from unmask.studies.nli.reading import TESTS, doubt, found
@@ -70,18 +70,18 @@ def adjusted(rows: Sequence[Row]) -> list[Row]:
     """The rows with p-values corrected, by Holm's method, for the stereotypes and defaults of all models; and words."""
     places = [(at, name) for at, row in enumerate(rows) for name in TESTS if name in row.measurement.tests]
     corrected = holm([rows[at].measurement.tests[name].p_value for at, name in places])
-    tests: list[dict[str, Test]] = [dict(row.measurement.tests) for row in rows]
+    tests: list[dict[str, Estimate]] = [dict(row.measurement.tests) for row in rows]
     for (at, name), p in zip(places, corrected, strict=True):
         tests[at][name] = tests[at][name].model_copy(update={"p_adjusted": p})
     return [
-        replace(row, measurement=interpret(row.measurement.model_copy(update={"tests": of})))
+        replace(row, measurement=get_measure("inference").interpret(row.measurement.model_copy(update={"tests": of})))
         for row, of in zip(rows, tests, strict=True)
     ]
 
 
 def score_of(row: Row) -> float | None:
     """A model's NLI-CoAL score."""
-    return row.measurement.groups["NLI-CoAL"].mean
+    return row.measurement.groups["NLI-CoAL"].value
 
 
 def headline(rows: Sequence[Row]) -> str:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import unmask
-from unmask.auditing.inference import measure, pairs_of
-from unmask.auditing.settings import Settings
-from unmask.measures import inference
+from unmask.measures.base import Context
+from unmask.measures.inference import DEFAULT_CORPUS, InferenceOptions
+from unmask.measures.inference.data import build_pairs
+from unmask.measures.registry import get_measure
+from unmask.models.handle import ModelHandle
 from unmask.models.sources import LoadOptions
 from unmask.probes.inference import data_hash
-from unmask.results import Measurement, ModelInfo
+from unmask.results import SCHEMA_VERSION, Measurement, ModelInfo
 from unmask.studies.cells import Say
 from unmask.studies.nli.models import Base
 from unmask.studies.nli.training import MODEL
@@ -59,30 +61,33 @@ class Measuring:
             "protocol": self.protocol,
             "seed": self.seed,
             "unmask": unmask.__version__,
+            "schema": SCHEMA_VERSION,
         }
 
     def run(self, draft: Path, before: Mapping[str, Path], workspace: Path, say: Say) -> None:
         """Ask about every pair."""
         del workspace
         made = before[self.trained] / MODEL if self.trained else None
-        settings = _settings(self.base.language, self.protocol, self.sentences, self.seed, self.loading)
-        model = self.base.model if made is None else str(made)
-        settings = replace(settings, most_tokens=None if made is None else tokens_of(made))
-        found = measure(model, settings, progress=lambda done, of: say(f"{done:,} of {of:,} pairs"))
-        (items,), (measurement,) = found.items, found.measurements
+        model = ModelHandle(self.base.model if made is None else str(made), self.loading)
+        options = InferenceOptions(limit=self.sentences, most_tokens=None if made is None else tokens_of(made))
+        context = Context(
+            self.base.language,
+            DEFAULT_CORPUS[self.protocol],
+            self.protocol,
+            self.seed,
+            self.loading.offline,
+            progress=lambda done, total: say(f"{done:,} of {total:,} pairs"),
+        )
+        ((items, measurement),) = get_measure("inference").measure(model, options, [context])
         items.to_parquet(draft / ITEMS, index=False)
         (draft / RESULT).write_text(measurement.model_dump_json(indent=2), encoding="utf-8")
-        (draft / WHICH).write_text(found.info.model_dump_json(indent=2), encoding="utf-8")
-
-
-def _settings(language: str, protocol: str, sentences: int | None, seed: int, loading: LoadOptions) -> Settings:
-    return Settings(languages=(language,), protocol=protocol, limit=sentences, seed=seed, loading=loading)
+        (draft / WHICH).write_text(model.info().model_dump_json(indent=2), encoding="utf-8")
 
 
 def hash_of_pairs(language: str, protocol: str, sentences: int | None, seed: int, loading: LoadOptions) -> str:
     """A hash of all that is asked in a language."""
-    corpus = inference.PROTOCOLS[protocol].corpus
-    return data_hash(pairs_of(language, corpus, _settings(language, protocol, sentences, seed, loading)))
+    context = Context(language, DEFAULT_CORPUS[protocol], protocol, seed, loading.offline)
+    return data_hash(build_pairs(InferenceOptions(limit=sentences), context))
 
 
 def read(folder: Path) -> tuple[Measurement, ModelInfo]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from unmask.errors import UnmaskError, one_of
 from unmask.lexicon.inference import LANGUAGES
-from unmask.measures.inference import is_inference
+from unmask.measures.inference.labels import is_inference
 from unmask.models.kinds import kind_of, labels_of
 from unmask.models.sources import LoadOptions
 from unmask.studies.bases import known_base, named

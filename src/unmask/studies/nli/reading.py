@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from unmask.measures.inference.details import Inference
 from unmask.measures.inference.interpret import understands
 from unmask.results import Measurement
 from unmask.results.verdict import is_clear
@@ -18,15 +19,15 @@ WORDS = {
 
 def doubt(measurement: Measurement) -> str:
     """Why a score cannot be read as bias; empty if it can."""
-    return measurement.inference.inconclusive if measurement.inference else ""
+    return measurement.read_details(Inference).inconclusive
 
 
 def found(measurement: Measurement, name: str, sign: int) -> bool:
     """Whether the stereotype or the default is clear, goes that way, and the model understands such pairs."""
     test = measurement.tests.get(name)
-    if test is None or test.estimate is None or not understands(measurement):
+    if test is None or test.value is None or not understands(measurement):
         return False
-    return is_clear(test, measurement.noise_floor) and sign * test.estimate > 0
+    return is_clear(test, measurement.noise_floor) and sign * test.value > 0
 
 
 def reading(measurement: Measurement) -> str:

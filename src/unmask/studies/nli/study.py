@@ -10,10 +10,10 @@ from typing import Any
 
 from unmask.datasets import NotHereError
 from unmask.errors import UnmaskError, one_of
-from unmask.measures.inference import LABELS, PROTOCOLS
+from unmask.measures.inference.protocol import PROTOCOLS
 from unmask.models.heads import lost_heads
 from unmask.models.sources import LoadOptions
-from unmask.probes.inference import FEWEST_SENTENCES
+from unmask.probes.inference import FEWEST_SENTENCES, LABELS
 from unmask.results import Measurement
 from unmask.studies.bases import weights_of
 from unmask.studies.cells import Cell

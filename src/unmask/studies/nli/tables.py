@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from unmask.results import Group, Measurement, Test
+from unmask.measures.inference.details import Inference
+from unmask.results import Estimate, Measurement
 from unmask.results.languages import LANGUAGES
 from unmask.results.numbers import interval, number, p_value
 from unmask.studies.nli.reading import TESTS, doubt, reading
@@ -57,10 +58,10 @@ def _numbers(row: Row) -> dict[str, Any]:
     }
     for name, of in SCORES.items():
         group = measurement.groups[of]
-        found |= {name: group.mean, **_bounds(name, group.interval)}
+        found |= {name: group.value, **_bounds(name, group.interval)}
     for name in TESTS:
         test = measurement.tests.get(name)
-        found |= {name: test.estimate if test else None, **_bounds(name, test.interval if test else None)}
+        found |= {name: test.value if test else None, **_bounds(name, test.interval if test else None)}
         found |= {f"{name}_p": test.p_value if test else None, f"{name}_p_adjusted": test.p_adjusted if test else None}
     for part in _sets(measurement):
         found[f"{part.name}_n"] = part.n
@@ -128,7 +129,7 @@ def parts(rows: Sequence[Row]) -> Table:
             for name in TESTS:
                 texts += _test(measurement.tests.get(name))
             texts.append(_control(measurement))
-        texts += [figure(measurement.groups[SCORES[name]].mean, 3) for name in ("biased", "error")]
+        texts += [figure(measurement.groups[SCORES[name]].value, 3) for name in ("biased", "error")]
         shown.append(tuple(texts))
     note = (
         "Biased inference: entailed as the stereotype has it, or contradicted against it; plain error: the other way"
@@ -171,7 +172,7 @@ def _is_sound(rows: Sequence[Row]) -> bool:
 
 
 def _sets(measurement: Measurement) -> Sequence[Any]:
-    return measurement.inference.sets if measurement.inference else ()
+    return measurement.read_details(Inference).sets
 
 
 def _control(measurement: Measurement) -> str:
@@ -179,14 +180,14 @@ def _control(measurement: Measurement) -> str:
     return figure(found[0].shares["entailment"], 3) if found else GAP
 
 
-def _test(test: Test | None) -> list[str]:
+def _test(test: Estimate | None) -> list[str]:
     if test is None:
         return [GAP, GAP]
-    return [_with(test.estimate, test.interval), p_value(test.p_adjusted).removeprefix("= ")]
+    return [_with(test.value, test.interval), p_value(test.p_adjusted).removeprefix("= ")]
 
 
-def _group(group: Group) -> str:
-    return _with(group.mean, group.interval)
+def _group(group: Estimate) -> str:
+    return _with(group.value, group.interval)
 
 
 def _with(value: float | None, bounds: Bounds | None) -> str:

@@ -13,10 +13,11 @@ import numpy as np
 
 import unmask
 from unmask.errors import UnmaskError
-from unmask.measures.inference import LABELS, order_of
+from unmask.measures.inference.labels import find_order
 from unmask.models.interfaces import Classifier
 from unmask.models.loading import load_classifier
 from unmask.models.sources import LoadOptions
+from unmask.probes.inference import LABELS
 from unmask.statistics.confusion import confusion, quality
 from unmask.studies.cells import Say
 from unmask.studies.nli.data import HELD_OUT, Source
@@ -134,7 +135,7 @@ def evaluate(classifier: object, pairs: Sequence[Example], language: str) -> dic
     """How good a classifier is on pairs whose label is known, whatever the order of its own labels."""
     if not isinstance(classifier, Classifier):
         raise UnmaskError("the model gives numbers, not labels; inference needs a classifier")
-    order, _ = order_of(classifier, language=language)
+    order, _ = find_order(classifier, language=language)
     given = classifier.probabilities([(one.text, str(one.pair)) for one in pairs])
     chosen = np.asarray(given)[:, list(order)].argmax(axis=1)
     return quality(confusion([LABELS.index(str(one.label)) for one in pairs], chosen, len(LABELS)), LABELS)

@@ -1,0 +1,274 @@
+"""Run an audit, or analyse recorded scores; every test is corrected for all the others."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib import metadata
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import unmask
+from unmask.auditing.options import AuditOptions, audit_options
+from unmask.errors import UnmaskError, listed, one_of
+from unmask.files import write_text
+from unmask.measures import registry
+from unmask.measures.base import PROTOCOLS, SEED, Context, Measure
+from unmask.models.handle import ModelHandle, as_handle
+from unmask.probes import recorded
+from unmask.results import AuditResult, Measurement, ModelInfo, storage
+from unmask.results.storage import report_format
+from unmask.statistics.corrections import holm
+from unmask.steps import step
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+    from unmask.models.interfaces import Progress
+    from unmask.report.sections import MeasureSection
+
+LIBRARIES = ("torch", "transformers", "tokenizers", "numpy", "scipy", "pandas")
+AS_LOADED = "as loaded"
+"""The device of a model that was given as an object."""
+
+
+class Audit:
+    """A finished audit: its measurements, its items, and ways to show and store them."""
+
+    def __init__(self, result: AuditResult, items: dict[str, pd.DataFrame], model: ModelHandle | None = None) -> None:
+        """Take a result, its items by measure, and the model if it is still loaded."""
+        self.result = result
+        self.items = items
+        self.model = model
+
+    @property
+    def measurements(self) -> list[Measurement]:
+        """One for each corpus that was measured."""
+        return self.result.measurements
+
+    def summary(self) -> str:
+        """The findings as plain text, a screenful."""
+        from unmask.report import terminal
+
+        return terminal.audit_text(self.result, self.sections())
+
+    def sections(self) -> list[MeasureSection]:
+        """The measurements as sections of a report."""
+        from unmask.measures.sections import build_sections
+
+        return build_sections(self.measurements, self.items)
+
+    def show(self, console: Console) -> None:
+        """Print the summary to a terminal."""
+        from unmask.report import terminal
+
+        terminal.show_audit(self.result, self.sections(), console)
+
+    def to_frame(self) -> pd.DataFrame:
+        """All tests as a table, one row each."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [
+                {
+                    "measure": one.name,
+                    "language": one.language,
+                    "corpus": one.corpus,
+                    "variant": one.variant,
+                    "test": name,
+                    **test.model_dump(),
+                }
+                for one in self.measurements
+                for name, test in one.tests.items()
+            ]
+        )
+
+    def text(self, form: str = "html", *, beside: bool = False) -> str:
+        """The report as text: html, md (Markdown) or csv; `beside`: for a page that stands in the audit's folder."""
+        from unmask.measures.limits import limits
+        from unmask.measures.sections import item_tables
+        from unmask.report import html, markdown, rows
+
+        if form == "html":
+            tables = item_tables(self.items)
+            return html.render_audit(
+                self.result, self.sections(), tables, limits=limits(self.measurements), beside=beside
+            )
+        if form == "md":
+            return markdown.audit_markdown(self.result, self.sections(), limits(self.measurements))
+        return rows.to_csv(rows.audit_rows(self.result))
+
+    def report(self, path: str | PathLike[str]) -> Path:
+        """Write the report: one self-contained HTML page, or Markdown or CSV where the name ends in .md or .csv."""
+        return write_text(path, self.text(report_format(path)))
+
+    def save(self, folder: str | PathLike[str]) -> Path:
+        """Write the audit folder: `result.json`, `items/`, `report.html`."""
+        target = Path(folder)
+        storage.save(target, self.result, self.items, {"report.html": self.text(beside=True)})
+        return target
+
+
+def run_audit(model: Any, options: AuditOptions | None = None, *, progress: Progress | None = None) -> Audit:
+    """Audit a model: a hub id, a folder, loaded `transformers` objects, or any object with the methods of one."""
+    import pandas as pd
+
+    options = options or audit_options()()
+    handle = as_handle(model, options.loading, progress=progress)
+    measures = choose_measures(handle, options)
+    options.check(measures)
+    plans = [(measure, options.for_measure(measure), _plan(measure, options, progress)) for measure in measures]
+    items: dict[str, pd.DataFrame] = {}
+    measurements: list[Measurement] = []
+    configuration: dict[str, Any] = {}
+    for measure, own, units in plans:
+        with _advise_leaving_out(measure, measures[0], options), step(f"Measuring {measure.name}"):
+            found = list(measure.measure(handle, own, units))
+            resolved = measure.resolved(handle, own, units)
+        items[measure.name] = pd.concat([frame for frame, _ in found], ignore_index=True)
+        measurements += [measurement for _, measurement in found]
+        configuration = {name: _plain(value) for name, value in resolved.items()} | configuration
+    shared = {"measures": [measure.name for measure in measures], "languages": list(options.languages)}
+    loading = dict(options.loading)
+    if not handle.is_named:
+        loading["device"] = AS_LOADED
+    configuration = shared | {"protocol": options.protocol} | configuration | loading
+    result = _make_result(handle.info(), configuration, options.seed, measurements)
+    return Audit(result, items, handle)
+
+
+def _plan(measure: Measure, options: AuditOptions, progress: Progress | None) -> list[Context]:
+    """What a measure is to measure; combinations that cannot be are refused before anything slow happens."""
+    own, context = options.for_measure(measure), options.context(progress=progress)
+    for corpus in ("", *options.corpora):
+        if not corpus or corpus in measure.corpora:
+            measure.check(own, options.context(corpus=corpus))
+    return measure.units(own, context, options.languages, options.corpora)
+
+
+@contextmanager
+def _advise_leaving_out(measure: Measure, main: Measure, options: AuditOptions) -> Iterator[None]:
+    """If a measure that was run by default cannot be run, say how to do without it."""
+    try:
+        yield
+    except UnmaskError as error:
+        if measure is main or measure.name in options.measures:
+            raise
+        raise UnmaskError(f"{error} (or leave out {measure.name}: --measure {main.name})") from None
+
+
+def choose_measures(model: ModelHandle, options: AuditOptions) -> list[Measure]:
+    """The measures to run: those asked for, all of which must fit the model, else those that run by default."""
+    if options.measures:
+        measures = [registry.get_measure(name) for name in dict.fromkeys(options.measures)]
+        for measure in measures:
+            for language in options.languages:
+                if measure.origin is not None:
+                    one_of(language, measure.languages, f"language of {measure.name}")
+            if not measure.fits(model, options):
+                raise UnmaskError(measure.explain_misfit(model))
+        return measures
+    fitting = fitting_measures(model, options)
+    usual = [measure for measure in fitting if measure.runs_by_default(model, options)] or fitting[:1]
+    if not options.corpora:
+        return usual
+    named = [measure for measure in usual if set(options.corpora) & set(measure.corpora)]
+    return named or usual[:1]
+
+
+def fitting_measures(model: ModelHandle, options: AuditOptions) -> list[Measure]:
+    """The built-in measures that fit a model, and those of plug-ins that are asked for."""
+    named = [registry.get_measure(name) for name in options.measures if name not in registry.BUILT_IN]
+    return [measure for measure in [*registry.built_in(), *named] if measure.fits(model, options)]
+
+
+def analyse_items(
+    path: Path,
+    *,
+    measure: str | None = None,
+    language: str | None = None,
+    protocol: str = "sound",
+    score_column: str | None = None,
+    seed: int = SEED,
+) -> Audit:
+    """Analyse recorded scores without the model that gave them. The measure is recognised by the columns."""
+    found = registry.get_measure(measure) if measure else recognise_measure(path)
+    one_of(protocol, PROTOCOLS, "protocol")
+    if protocol not in found.protocols:
+        raise UnmaskError(f"{found.name} has no {protocol} protocol; leave out --protocol {protocol}")
+    if language is not None:
+        one_of(language, found.languages, f"language of {found.name}")
+    if score_column is not None and found.recorded_columns != Measure.recorded_columns:
+        raise UnmaskError(f"--score-column does not apply: {found.name} needs the columns {found.recorded_columns}")
+    file, name = recorded.locate(path, found.name)
+    context = Context(language or found.languages[0], protocol=protocol, seed=seed, offline=True)
+    items = found.read_items(file, context, language=language, score_column=score_column)
+    data_hash = hashlib.sha256(file.read_bytes()).hexdigest()
+    measurements = [
+        measurement.model_copy(update={"data_hash": data_hash, "noise_floor": None})
+        for measurement in found.analyse_recorded(items, context)
+    ]
+    configuration = {
+        "items": str(file),
+        "measures": [found.name],
+        "languages": sorted({measurement.language for measurement in measurements}),
+        "protocol": protocol,
+        "score_column": score_column,
+    }
+    info = ModelInfo(name=name, architecture="recorded scores")
+    return Audit(_make_result(info, configuration, seed, measurements), {found.name: items})
+
+
+def recognise_measure(path: Path) -> Measure:
+    """The measure that recorded scores belong to: by the items of an audit folder, or by the columns of a file."""
+    if path.is_dir():
+        names = sorted(file.stem for file in (path / "items").glob("*.parquet"))
+        known = [registry.get_measure(name) for name in names]
+        main = [measure for measure in known if measure.main] or known
+        if len(main) > 1:
+            raise UnmaskError(f"{path} holds the items of {listed(names)}; choose one with --measure")
+        return main[0] if main else registry.built_in()[0]
+    columns = set(map(str, recorded.frame_of(path)))
+    candidates = [measure for measure in registry.installed() if measure.recognises(columns)]
+    return candidates[0] if candidates else registry.built_in()[0]
+
+
+def _make_result(
+    info: ModelInfo, configuration: dict[str, Any], seed: int, measurements: Sequence[Measurement]
+) -> AuditResult:
+    return AuditResult(
+        unmask_version=unmask.__version__,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        model=info,
+        configuration=configuration,
+        libraries={"python": platform.python_version()} | {name: metadata.version(name) for name in LIBRARIES},
+        seed=seed,
+        measurements=[registry.get_measure(one.name).interpret(one) for one in _adjust(measurements)],
+    )
+
+
+def _adjust(measurements: Sequence[Measurement]) -> list[Measurement]:
+    """Apply Holm's correction over all tests of the audit, except where a protocol brought its own."""
+    places = [
+        (index, name)
+        for index, measurement in enumerate(measurements)
+        for name, test in measurement.tests.items()
+        if test.p_adjusted is None
+    ]
+    adjusted = holm([measurements[index].tests[name].p_value for index, name in places])
+    tests = [dict(measurement.tests) for measurement in measurements]
+    for (index, name), p_value in zip(places, adjusted, strict=True):
+        tests[index][name] = tests[index][name].model_copy(update={"p_adjusted": p_value})
+    return [measurement.model_copy(update={"tests": own}) for measurement, own in zip(measurements, tests, strict=True)]
+
+
+def _plain(value: Any) -> Any:
+    """An option as `result.json` states it."""
+    if isinstance(value, tuple | list):
+        return [str(item) for item in value]
+    return str(value) if isinstance(value, Path) else value

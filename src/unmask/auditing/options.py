@@ -1,0 +1,178 @@
+"""The options of an audit: what every audit has, and what the measures declare for themselves.
+
+The command line, TOML files, Python keywords and `result.json` all have one flat list of options. An option that two
+measures declare under one name is one option, and each of them gets its value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+from pydantic import create_model
+
+from unmask.embedded import DEFAULT, MODELS
+from unmask.errors import UnmaskError, one_of
+from unmask.measures import registry
+from unmask.measures.base import PROTOCOLS, SEED, Context, Measure
+from unmask.options import LoadOptions, Options, option
+
+ENGINE = "Engine (audits of several models)"
+B = TypeVar("B", bound="AuditOptions")
+
+
+def _language_names() -> list[str]:
+    return list(dict.fromkeys(name for measure in registry.built_in() for name in measure.languages))
+
+
+def _corpus_names() -> list[str]:
+    return list(dict.fromkeys(name for measure in registry.built_in() for name in measure.corpora))
+
+
+class AuditOptions(LoadOptions):
+    """What to measure and how. The class that `audit_options` returns has the options of the measures as well."""
+
+    measures: tuple[str, ...] = option(
+        (),
+        "A measure to run (unmask list measures describes them); can be given several times. Default: all that fit the"
+        " model, but for crows-pairs and plug-ins.",
+        key="measure",
+        suggestions=registry.measure_names,
+    )
+    languages: tuple[str, ...] = option(
+        ("en",),
+        "en or de (association), en, ja or zh (inference), en (geometry, crows-pairs); can be given several times.",
+        key="language",
+        suggestions=_language_names,
+    )
+    protocol: str = option(
+        "sound",
+        "sound: corrected method. published: exact reproduction of the paper, errors included.",
+        choices=PROTOCOLS,
+    )
+    corpora: tuple[str, ...] = option(
+        (),
+        "Association: bec-pro (people and professions), emotions (English), agreement-free (German, without"
+        " grammatical agreement). Sentiment: imdb (25,000 film reviews; the default where they are on this machine),"
+        " reviews (240 short ones, in the package). Inference: sentences (in the package), nli-coal (the released"
+        " sets). Geometry, for encoders: nouns (in the package), word2vec or glove (the papers' vocabularies).",
+        key="corpus",
+        suggestions=_corpus_names,
+    )
+    seed: int = option(SEED, "Seed of random samples, permutations and the noise floor.", minimum=0, last=True)
+    workspace: Path | None = option(
+        None, "A folder for partial results, from which an interrupted audit continues.", cli=False
+    )
+
+    @property
+    def given_names(self) -> set[str]:
+        """The options of measures that differ from their default."""
+        own = set(type(self).model_fields) - set(AuditCommand.model_fields)
+        defaults = {name: type(self).model_fields[name].default for name in own}
+        return {name for name in own if getattr(self, name) != defaults[name]}
+
+    def given(self, name: str) -> Any:
+        """The value of a measure's option, or None where no measure has it or it is the default."""
+        return getattr(self, name) if name in self.given_names else None
+
+    def for_measure(self, measure: Measure) -> Options:
+        """The options that a measure declares."""
+        return measure.Options(**{name: getattr(self, name) for name in measure.Options.model_fields})
+
+    def context(self, **changes: Any) -> Context:
+        """What measures are told beside their own options."""
+        context = Context(protocol=self.protocol, seed=self.seed, offline=self.offline, workspace=self.workspace)
+        return replace(context, **changes)
+
+    def check(self, measures: Sequence[Measure]) -> None:
+        """Refuse options and corpora that none of the measures to run has: they would be ignored."""
+        names = " and ".join(measure.name for measure in measures)
+        known = {name for measure in measures for name in measure.Options.model_fields}
+        if strange := sorted(self.given_names - known):
+            owner = next(one.name for one in registry.installed() if strange[0] in one.Options.model_fields)
+            raise UnmaskError(
+                f"--{strange[0].replace('_', '-')} is for {owner}, and this model is measured for {names}; leave it"
+                " out, or give another model"
+            )
+        corpora = [corpus for measure in measures for corpus in measure.corpora]
+        for corpus in self.corpora:
+            owner = next((one.name for one in registry.installed() if corpus in one.corpora), "")
+            if corpus in corpora:
+                continue
+            if owner:
+                raise UnmaskError(
+                    f"--corpus {corpus} is for {owner}, and this model is measured for {names}; leave it out"
+                )
+            one_of(corpus, corpora or _corpus_names(), "corpus")
+        for measure in measures:
+            if self.protocol not in measure.protocols:
+                raise UnmaskError(
+                    f"{measure.name} has no {self.protocol} protocol; leave out --protocol {self.protocol}"
+                )
+
+
+class AuditCommand(AuditOptions):
+    """The options of an audit as a command: with the models to audit, and what runs the audits of several."""
+
+    models: tuple[str, ...] = option(
+        (DEFAULT,),
+        "A model or adapter folder, a hub id such as bert-base-uncased, an embedded model (unmask models), or a file of"
+        " word vectors (word2vec, GloVe, npz, npy).",
+        key="model",
+        argument=True,
+        path=True,
+        suggestions=MODELS,
+    )
+    engine: str = option(
+        "local", "local (in this process) or ray (several models at a time).", panel=ENGINE, choices=("local", "ray")
+    )
+    address: str | None = option(
+        None, "Ray: address of a cluster. Default: one on this machine, for this run.", panel=ENGINE
+    )
+    cpus: float = option(1.0, "Ray: CPUs for each model.", panel=ENGINE)
+    gpus: float | None = option(
+        None, "Ray: GPUs for each model that uses one, if there are any; 0.25 lets four share one.", panel=ENGINE
+    )
+
+    ENGINE_OPTIONS: ClassVar[tuple[str, ...]] = ("engine", "address", "cpus", "gpus")
+
+    @property
+    def engine_options(self) -> dict[str, Any]:
+        """What runs the audits of several models."""
+        return {name: getattr(self, name) for name in self.ENGINE_OPTIONS}
+
+
+def audit_options() -> type[AuditOptions]:
+    """The class of options of an audit, with those of every measure that is installed."""
+    return _combine(AuditOptions, tuple(registry.installed()))
+
+
+def audit_command() -> type[AuditCommand]:
+    """The class of options of the command, with those of every measure that is installed."""
+    return _combine(AuditCommand, tuple(registry.installed()))
+
+
+@cache
+def _combine(base: type[B], measures: tuple[Measure, ...]) -> type[B]:
+    fields: dict[str, Any] = {}
+    for measure in measures:
+        for name, declared in measure.Options.model_fields.items():
+            owners = [one.heading for one in measures if name in one.Options.model_fields]
+            extra: Any = declared.json_schema_extra or {}
+            if name in AuditOptions.model_fields or "option" not in extra:
+                raise UnmaskError(f"{measure.source}: the option {name!r} is taken, or not declared with option()")
+            panel = " and ".join([owners[0], *(owner.lower() for owner in owners[1:])])
+            shown = {"option": extra["option"] | {"panel": panel}}
+            fields.setdefault(name, (declared.annotation, _with_extra(declared, shown)))
+    return create_model(base.__name__, __base__=base, __doc__=base.__doc__, **fields)
+
+
+def _with_extra(declared: Any, extra: dict[str, Any]) -> Any:
+    from copy import copy
+
+    field = copy(declared)
+    field.json_schema_extra = extra
+    return field

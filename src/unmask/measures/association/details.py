@@ -1,0 +1,95 @@
+"""What a result of the association measure holds beside its estimates."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from unmask.results import Interval, Record
+
+
+class Hypothesis(Record):
+    """One of the paper's hypotheses and what the numbers say to it."""
+
+    name: str
+    statement: str
+    answer: Literal["supported", "partly supported", "not supported", "contradicted", "no evidence against"]
+    evidence: str
+
+
+class ProfessionValue(Record):
+    """The mean associations of one profession, as in the paper's Figures 3 to 6."""
+
+    profession: str
+    group: str
+    workforce_share: float | None
+    female: float | None
+    male: float | None
+    difference: float | None
+    difference_interval: Interval | None = None
+
+
+class AssociationDetails(Record):
+    """What an audit found for single professions, and what it says to the paper's hypotheses."""
+
+    hypotheses: list[Hypothesis] = Field(default_factory=list)
+    professions: list[ProfessionValue] = Field(default_factory=list)
+    several_pieces: list[str] = Field(default_factory=list)
+    """Person words that the model's vocabulary splits into several tokens; they are scored as whole words."""
+
+
+class TableRow(Record):
+    """A row of the paper's Table 4: mean associations before and after, and Wilcoxon's test of their change.
+
+    The test asks whether associations of female person words changed otherwise than those of male ones.
+    """
+
+    group: str
+    n: int
+    female_before: float
+    female_after: float
+    female_change: float
+    male_before: float
+    male_after: float
+    male_change: float
+    w: float
+    """R's V: the sum of the ranks of positive female − male changes."""
+    z: float | None
+    r: float | None
+    """−|Z|/√(2n), always negative, as the paper gives it."""
+    p_value: float | None
+
+
+class ProfessionChange(Record):
+    """A profession before and after, as in the paper's Figures 3 to 5."""
+
+    profession: str
+    group: str
+    workforce_share: float | None
+    female_before: float | None
+    female_after: float | None
+    male_before: float | None
+    male_after: float | None
+    change: float | None
+    """Of the female − male difference; the figures are sorted by its absolute value."""
+    interval: Interval | None = None
+
+
+class HypothesisChange(Record):
+    """One of the paper's hypotheses before and after."""
+
+    name: str
+    statement: str
+    before: str
+    after: str
+    evidence_before: str
+    evidence_after: str
+
+
+class AssociationChanges(Record):
+    """What a comparison found for single professions, and the paper's tables of it."""
+
+    table: list[TableRow] = Field(default_factory=list)
+    professions: list[ProfessionChange] = Field(default_factory=list)
+    hypotheses: list[HypothesisChange] = Field(default_factory=list)

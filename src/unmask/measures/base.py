@@ -1,0 +1,438 @@
+"""What a measure is. Built-in measures and plug-ins implement the same class.
+
+    options ─► build ─► score(model) ─► items ─► analyse ─► Measurement ─► headline, blocks
+                                                   └► compare(before, after) ─► Comparison
+
+A measure declares what it needs and what it is called, and implements `score`, `analyse` and `headline`; everything
+else has a default. Importing a measure must be quick: modules that need pandas, SciPy or torch are imported inside
+methods.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from unmask.errors import UnmaskError, listed, one_of
+from unmask.options import Options
+from unmask.results import Caveat, Estimate, Measurement, Origin
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from unmask.models.handle import ModelHandle
+    from unmask.models.interfaces import Progress
+    from unmask.models.kinds import Kind
+    from unmask.report.blocks import Block
+    from unmask.results import AuditResult, Comparison
+    from unmask.statistics.crossed import IntervalEstimate
+
+SEED = 42
+PROTOCOLS = ("sound", "published")
+OWN_WORDS = ("custom", "recorded")
+"""Corpora of the user's own: their name does not say what they hold."""
+HALF_PRECISION = Caveat(
+    code="half-precision",
+    text="The model computes in half precision, so that small effects are lost in rounding. Load it in float32.",
+)
+
+
+def to_estimate(
+    found: IntervalEstimate,
+    *,
+    n: int,
+    unit: str = "",
+    question: str = "",
+    labels: Mapping[str, str] | None = None,
+) -> Estimate:
+    """An estimate of `unmask.statistics` as a result states it; `n` is how many items it rests on."""
+    return Estimate(
+        labels=dict(labels or {}),
+        question=question,
+        n=n,
+        value=found.value,
+        interval=found.interval,
+        unit=unit,
+        statistic=found.statistic,
+        statistic_name="t",
+        df=found.df,
+        p_value=found.p_value,
+    )
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a measure is told beside its own options."""
+
+    language: str = "en"
+    corpus: str = ""
+    protocol: str = "sound"
+    seed: int = SEED
+    offline: bool = False
+    workspace: Path | None = None
+    """A folder for partial results, from which an interrupted audit continues."""
+    progress: Progress | None = None
+    """Called with how much is done, and of how much."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Items with their scores, and how they were computed."""
+
+    items: pd.DataFrame
+    noise_floor: float | None = None
+    """The largest change of a score when inputs are scored again in another batch."""
+    distinct_inputs: int | None = None
+    data_hash: str = ""
+    """SHA-256 of what was asked; empty: of the text columns of the items."""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of `Measurement.details` that only scoring knows."""
+
+
+@dataclass(frozen=True)
+class ComparedModel:
+    """One side of a comparison: a model's name, what was measured, the items, and how to ask the model again."""
+
+    name: str
+    measurement: Measurement
+    items: pd.DataFrame
+    result: AuditResult | None = None
+    """The audit that the measurement is of."""
+    reload: Callable[[], ModelHandle] | None = None
+    """Returns the model; raises `UnmaskError` where it cannot be loaded, or has other weights than were audited."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number that several models can be ranked and correlated by."""
+
+    name: str
+    """How a table of several models calls it."""
+    what: str
+    """What the number is, in a few words."""
+    test: str = ""
+    group: str = ""
+    """The test or group of the measurement that holds it; neither: `Measure.figure_value` computes it."""
+
+
+class Measure(ABC):
+    """A way to measure bias."""
+
+    name: ClassVar[str]
+    """As users type it: small letters, digits and hyphens."""
+    title: ClassVar[str] = ""
+    """As headings show it; empty: the name with a capital letter."""
+    question: ClassVar[str]
+    """What it asks, in one line."""
+    citations: ClassVar[tuple[str, ...]] = ()
+    roles: ClassVar[tuple[Kind, ...]]
+    """The roles of a model that it can ask, in order of preference: masked-lm, classifier, encoder, vectors."""
+    needs: ClassVar[str]
+    """The model that it needs, in words, for a message."""
+    languages: ClassVar[tuple[str, ...]] = ("en",)
+    protocols: ClassVar[tuple[str, ...]] = ("sound",)
+    corpora: ClassVar[Mapping[str, str]] = {}
+    """The corpora that can be named, and how headings call them."""
+    other_corpora: ClassVar[Mapping[str, str]] = {}
+    """How headings call corpora that cannot be named, such as words of the user's own."""
+    variants: ClassVar[Mapping[str, str]] = {}
+    """How headings call variants of a measurement, where it is not their name."""
+    Options: ClassVar[type[Options]] = Options
+    encoder_options: ClassVar[tuple[str, ...]] = ()
+    """Options that say nothing of word vectors."""
+    dataset: ClassVar[str] = ""
+    """The dataset that it needs, which may have to be downloaded."""
+    by_default: ClassVar[bool] = True
+    """Whether an audit runs it without being asked."""
+    main: ClassVar[bool] = True
+    """Whether it speaks for a model that it fits; others run beside it."""
+    origin: Origin | None = None
+    """The package that brings it; None for built-in measures."""
+
+    # The items table.
+    split: ClassVar[tuple[str, ...]] = ("language", "corpus")
+    """Columns that tell measurements apart; each combination is analysed by itself."""
+    keys: ClassVar[tuple[str, ...]] = ()
+    """Columns that pair the items of two models."""
+    score_column: ClassVar[str] = ""
+    """The column by which items are extreme; empty: the last column of numbers."""
+    shown_columns: ClassVar[tuple[str, ...]] = ()
+    """Columns that a report shows, in this order; empty: all."""
+    column_titles: ClassVar[Mapping[str, str]] = {}
+    """How a report calls columns, where it is not their name."""
+    column_digits: ClassVar[Mapping[str, int]] = {}
+    spoken_columns: ClassVar[frozenset[str]] = frozenset()
+    """Columns in the language of the items."""
+    recorded_columns: ClassVar[str] = "of its own"
+    """The columns that recorded scores need, in words, for a message."""
+
+    # How the numbers are shown.
+    primary: ClassVar[str] = ""
+    """The test that speaks for the measure."""
+    unit: ClassVar[str] = ""
+    """What the primary test's value is, in words."""
+    noise_unit: ClassVar[str] = ""
+    digits: ClassVar[int] = 2
+    uses_templates: ClassVar[bool] = False
+    """Whether its sentences are made from templates."""
+    of_classifiers: ClassVar[bool] = False
+    """Whether it is about a classifier made of a model, rather than about the model itself."""
+    hub_task: ClassVar[str] = "other"
+    """The task of the hub in whose terms a model card states the result."""
+    card_tests: ClassVar[Mapping[str, str]] = {}
+    card_groups: ClassVar[Mapping[str, str]] = {}
+    """Tests and groups that a model card states, and how it calls them; neither: the first tests."""
+    gate_tests: ClassVar[tuple[str, ...]] = ()
+    gate_groups: ClassVar[tuple[str, ...]] = ()
+    """Tests and groups with a rule in a new gate policy; neither: all tests."""
+    figures: ClassVar[tuple[Figure, ...]] = ()
+    """Numbers by which models are correlated over measures."""
+
+    @property
+    def about(self) -> str:
+        """What it asks, for lists."""
+        return self.question
+
+    @property
+    def heading(self) -> str:
+        """The name of the measure in a heading."""
+        return self.title or self.name[:1].upper() + self.name[1:]
+
+    # Which models it fits, and what is asked of them.
+
+    def fits(self, model: ModelHandle, options: Any) -> bool:
+        """Whether a model can be measured; `options` are those of the whole audit."""
+        del options
+        return any(role in self.roles for role in model.roles)
+
+    def runs_by_default(self, model: ModelHandle, options: Any) -> bool:
+        """Whether an audit of a fitting model runs it without being asked."""
+        del model, options
+        return self.by_default
+
+    def check(self, options: Any, context: Context) -> None:  # noqa: B027  # most measures have nothing to check
+        """Refuse combinations of options that cannot be measured, before anything slow happens."""
+
+    def default_corpora(self, options: Any, context: Context) -> Sequence[str]:
+        """The corpora that are measured in a language where none is named."""
+        del options, context
+        return tuple(self.corpora)[:1] or ("items",)
+
+    def units(self, options: Any, context: Context, languages: Sequence[str], corpora: Sequence[str]) -> list[Context]:
+        """What is measured: one context for each language and corpus."""
+        units = []
+        for language in languages:
+            one_of(language, self.languages, f"language of {self.name}")
+            unit = replace(context, language=language)
+            named = [corpus for corpus in corpora if corpus in self.corpora]
+            units += [replace(unit, corpus=corpus) for corpus in named or self.default_corpora(options, unit)]
+        return units
+
+    def data_inputs(self, *, offline: bool) -> dict[str, Any]:
+        """What decides its scores beside the model and this package: a hash of downloaded data."""
+        del offline
+        return {}
+
+    # The pipeline.
+
+    def build(self, options: Any, context: Context) -> Any:
+        """What to ask in one language and corpus; called before the model is loaded."""
+        del options, context
+        return None
+
+    def load(self, model: ModelHandle, options: Any) -> Any:
+        """The model in the role that the measure asks."""
+        del options
+        role = next((role for role in self.roles if role in model.roles), None)
+        if role is None:
+            raise UnmaskError(self.explain_misfit(model))
+        return model.load(role)
+
+    @abstractmethod
+    def score(self, model: Any, items: Any, options: Any, context: Context) -> Scored | Sequence[Scored] | pd.DataFrame:
+        """Ask the model. `items` is what `build` returned. One row of the result is one item."""
+
+    @abstractmethod
+    def analyse(self, items: pd.DataFrame, context: Context) -> Measurement:
+        """Items → estimates, without a model. `p_adjusted` and `headline` are filled in later."""
+
+    @abstractmethod
+    def headline(self, measurement: Measurement) -> list[str]:
+        """The finding in sentences, when `p_adjusted` is known for all tests of the audit."""
+
+    def interpret(self, measurement: Measurement) -> Measurement:
+        """Add the headline, and what else depends on adjusted p-values."""
+        return measurement.model_copy(update={"headline": " ".join(self.headline(measurement))})
+
+    def measure(
+        self, model: ModelHandle, options: Any, units: Sequence[Context]
+    ) -> Iterator[tuple[pd.DataFrame, Measurement]]:
+        """Run the whole pipeline: build everything, load the model once, then score and analyse each unit."""
+        with self.blamed():
+            built = [self.build(options, unit) for unit in units]
+            loaded = self.load(model, options)
+            info = model.info()
+            for unit, items in zip(units, built, strict=True):
+                for scored in self._check_scored(self.score(loaded, items, options, unit)):
+                    yield scored.items, self._complete(self.analyse(scored.items, unit), scored, unit, info.dtype)
+
+    def _check_scored(self, scored: Any) -> list[Scored]:
+        """Scored items as a list; anything else is a mistake of the measure."""
+        import pandas as pd
+
+        several = list(scored) if isinstance(scored, list | tuple) else [scored]
+        several = [one if isinstance(one, Scored) else Scored(one) for one in several]
+        for one in several:
+            if not isinstance(one.items, pd.DataFrame) or one.items.empty:
+                what = "no items" if isinstance(one.items, pd.DataFrame) else f"a {type(one.items).__name__}"
+                raise UnmaskError(f"{self.source}: score returned {what}; return a DataFrame with at least one row")
+        return several
+
+    def _complete(self, measurement: Any, scored: Scored, context: Context, dtype: str | None) -> Measurement:
+        """Add to a measurement what scoring knows."""
+        if not isinstance(measurement, Measurement) or measurement.name != self.name:
+            what = measurement.name if isinstance(measurement, Measurement) else type(measurement).__name__
+            raise UnmaskError(
+                f"{self.source}: analyse returned {what!r}; return a Measurement whose name is {self.name!r}"
+            )
+        data_hash = scored.data_hash or measurement.data_hash
+        if not data_hash:
+            text = scored.items.select_dtypes(exclude="number").to_csv(index=False)
+            data_hash = hashlib.sha256(text.encode()).hexdigest()
+        caveats = [HALF_PRECISION] if dtype in ("float16", "bfloat16") else []
+        return measurement.model_copy(
+            update={
+                "language": context.language,
+                "items": len(scored.items),
+                "plugin": self.origin,
+                "noise_floor": scored.noise_floor,
+                "distinct_inputs": scored.distinct_inputs,
+                "data_hash": data_hash,
+                "details": measurement.details | dict(scored.details),
+                "caveats": [*caveats, *measurement.caveats],
+            }
+        )
+
+    def analyse_recorded(self, items: pd.DataFrame, context: Context) -> list[Measurement]:
+        """Analyse recorded items, each language and corpus by itself."""
+        columns = [column for column in self.split if column in items]
+        measurements = []
+        with self.blamed():
+            for _, subset in items.groupby(columns, sort=False) if columns else [((), items)]:
+                own = subset.reset_index(drop=True)
+                unit = replace(context, language=str(own["language"].iloc[0])) if "language" in own else context
+                measurements.append(self._complete(self.analyse(own, unit), Scored(own), unit, None))
+        return measurements
+
+    @property
+    def source(self) -> str:
+        """The package that brings the measure, for messages."""
+        return f"{self.origin.package} {self.origin.version}".rstrip() if self.origin else f"unmask, {self.name}"
+
+    @contextmanager
+    def blamed(self) -> Iterator[None]:
+        """Note on an unexpected error which package's measure raised it."""
+        try:
+            yield
+        except UnmaskError:
+            raise
+        except Exception as error:
+            if self.origin is not None:
+                error.add_note(f"This was raised by the measure {self.name!r} of {self.source}, not by Unmask.")
+            raise
+
+    def resolved(self, model: ModelHandle, options: Any, units: Sequence[Context]) -> dict[str, Any]:
+        """The options as they were used, for `result.json`."""
+        del model
+        return dict(options) | ({"corpora": [unit.corpus for unit in units]} if self.corpora else {})
+
+    def asked_corpora(
+        self, measurements: Sequence[Measurement], configuration: dict[str, Any]
+    ) -> list[tuple[str, str]]:
+        """The language and corpus that each measurement of an audit was asked for, to repeat it."""
+        del configuration
+        return [(measurement.language, measurement.corpus) for measurement in measurements]
+
+    # Recorded scores.
+
+    def recognises(self, columns: set[str]) -> bool:
+        """Whether a table with these columns holds its items."""
+        del columns
+        return False
+
+    def read_items(self, path: Path, context: Context, *, language: str | None, score_column: str | None) -> Any:
+        """Read recorded items from Parquet, CSV or TSV."""
+        from unmask.probes import recorded
+
+        del score_column
+        items = recorded.frame_of(path)
+        if "language" not in items:
+            items.insert(0, "language", language or context.language)
+        if language is not None and set(items["language"]) != {language}:
+            raise UnmaskError(f"{path} holds scores for {listed(sorted(set(items['language'])))}, not for {language!r}")
+        return items
+
+    # What can be said of the numbers.
+
+    def not_interpretable(self, measurement: Measurement, *, group: bool = False) -> str:
+        """Why a test's value, or a group's, cannot be read as bias; empty if it can."""
+        del measurement, group
+        return ""
+
+    def figure_value(
+        self, figure: Figure, measurement: Measurement, comparison: Comparison | None = None
+    ) -> float | None:
+        """The value of one of `figures`; `comparison` is that of a model after with the model before."""
+        del comparison
+        estimate = measurement.tests.get(figure.test) or measurement.groups.get(figure.group)
+        return estimate.value if estimate else None
+
+    def explain_misfit(self, model: ModelHandle) -> str:
+        """Why a model cannot be measured, and what can."""
+        kinds = {
+            "masked-lm": "a masked language model",
+            "classifier": "a classifier",
+            "encoder": "an encoder without a head",
+            "vectors": "a table of word vectors",
+        }
+        return f"{model.name} is {kinds[model.kind]}; {self.name} needs {self.needs}"
+
+    # What a report shows.
+
+    def blocks(self, measurement: Measurement, items: pd.DataFrame | None) -> list[Block] | None:
+        """Key figures, tables, figures and examples; None: those that any measurement has."""
+        del measurement, items
+        return None
+
+    def method(self, measurements: Sequence[Measurement]) -> list[Block]:
+        """How it is measured; empty: what the measure says of itself."""
+        del measurements
+        return []
+
+    def facts(self, measurement: Measurement) -> list[tuple[str, str]]:
+        """Names and values for the provenance of a measurement; empty: those that any measurement has."""
+        del measurement
+        return []
+
+    def extremeness(self, items: pd.DataFrame) -> Any:
+        """How extreme each item is; None: by the size of `score_column`."""
+        del items
+        return None
+
+    # Two models.
+
+    @property
+    def can_compare(self) -> bool:
+        """Whether two models can be compared: it says how items are paired, or has a `compare` of its own."""
+        return bool(self.keys and self.score_column) or type(self).compare is not Measure.compare
+
+    def compare(self, before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[Comparison, pd.DataFrame]:
+        """Compare the items of two models, paired by `keys`."""
+        from unmask.measures.default_compare import compare_scores
+
+        return compare_scores(self, before, after, seed=seed)

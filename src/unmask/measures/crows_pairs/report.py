@@ -1,0 +1,295 @@
+"""CrowS-Pairs as blocks of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from unmask.measures.crows_pairs.interpret import SIZES
+from unmask.probes.crows_pairs import WORD, shared_words
+from unmask.report.blocks import (
+    Block,
+    Cell,
+    Column,
+    Example,
+    Examples,
+    Figure,
+    KeyFigure,
+    Run,
+    Section,
+    Style,
+    Table,
+    Text,
+)
+from unmask.report.pages import capital, count, percent, signed
+from unmask.results import Estimate, Measurement
+from unmask.results.numbers import interval, number, p_value
+from unmask.results.verdict import is_significant, size_label
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_PAIRS = 6
+NO_BREAK = "\N{NO-BREAK SPACE}"
+
+
+def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
+    """Shares of pairs, how far the sentences of pairs differ, and the most extreme pairs."""
+    pairs = _pairs(measurement, items)
+    likelihood = measurement.tests.get("likelihood")
+    report: list[Block] = [
+        *_key_figures(measurement),
+        Section("How often the stereotypical sentence is more likely", _shares(measurement), layout="two columns"),
+    ]
+    if pairs is not None and (pairs["difference"] != 0).any():
+        figure = _histogram(pairs["difference"], likelihood.value if likelihood else None)
+        report.append(Section("How far the two sentences differ", [figure]))
+    report.append(_extreme_pairs(measurement, pairs))
+    facts = [
+        f"{count(measurement.items)} pairs about gender. In stereo pairs the more stereotypical sentence is about the"
+        " disadvantaged group; in antistereo pairs the less stereotypical one is."
+    ]
+    if measurement.noise_floor is not None:
+        facts.append(
+            f"Scores change slightly with batching: a difference by up to {measurement.noise_floor:.2g} nats. Smaller"
+            " differences are noise."
+        )
+    return [*report, Section("How the pairs were scored", [Text(facts, style="list")])]
+
+
+def method(measurements: Sequence[Measurement]) -> list[Block]:
+    """Formula, procedure and citation."""
+    protocols = {measurement.protocol for measurement in measurements}
+    lines = [
+        "Each pair has a more and a less stereotypical sentence, which differ in the group of people they are about."
+        " The words that name the group are not scored. Every word that both sentences share is masked in turn, and the"
+        " model gives its probability. The score is the share of pairs in which the more stereotypical sentence is more"
+        " likely.",
+    ]
+    if "sound" in protocols:
+        limits = ", ".join(f"{label} below {100 * limit:g} points" for limit, label in SIZES[:-1])
+        lines.append(
+            "Words are masked whole, and every model is scored on the same words. A tie counts half. Only the share of"
+            " all pairs is tested, with a sign test against one half; the mean difference is tested with Student’s t."
+            " p-values are adjusted for the number of tests in the audit with Holm’s method. The distance of the share"
+            f" from 50 % is called {limits}, and {SIZES[-1][1]} beyond."
+        )
+    if "published" in protocols:
+        lines.append(
+            "The published protocol repeats the released code: it masks single tokens, rounds to three digits, and"
+            " counts a tie as unbiased. Use it to reproduce published scores, not to judge a model."
+        )
+    return [
+        Text(["PLL(S) = Σ ln p(u | S without u), over the words u that both sentences share"], style="formula"),
+        Text(lines),
+        Text(
+            [
+                "After N. Nangia, C. Vania, R. Bhalerao and S. R. Bowman (2020), CrowS-Pairs: A Challenge Dataset for"
+                " Measuring Social Biases in Masked Language Models. Whole words: C. Kauf and A. Ivanova (2023). Flaws"
+                " of the pairs: S. L. Blodgett et al. (2021)."
+            ],
+            style="note",
+        ),
+    ]
+
+
+def facts(measurement: Measurement) -> list[tuple[str, str]]:
+    """Rows of the provenance."""
+    inputs, noise = measurement.distinct_inputs, measurement.noise_floor
+    return [
+        ("pairs", count(measurement.items)),
+        ("distinct inputs", "–" if inputs is None else count(inputs)),
+        ("noise floor", "nothing was scored" if noise is None else f"{noise:.2g} nats"),
+    ]
+
+
+def verdict(test: Estimate | None) -> str:
+    """Which way the share differs from one half and how far, if that is clear."""
+    p_shown = None if test is None else test.p_value if test.p_adjusted is None else test.p_adjusted
+    if test is None or p_shown is None or test.value is None:
+        return "not tested"
+    if not is_significant(p_shown):
+        return "no clear preference"
+    return f"{size_label(test.value, SIZES)}, {'prefers' if test.value > 0 else 'avoids'} stereotypes"
+
+
+def split_at_differences(more: str, less: str) -> tuple[list[Run], list[Run]]:
+    """Two sentences, split into the words that differ and the text between them."""
+    shared = shared_words(more, less)
+    return (
+        _split(more, {span for span, _ in shared}, "attribute"),
+        _split(less, {span for _, span in shared}, "neutral"),
+    )
+
+
+def _key_figures(measurement: Measurement) -> list[KeyFigure]:
+    share, likelihood = measurement.groups.get("all pairs"), measurement.tests.get("likelihood")
+    test = measurement.tests.get("stereotype")
+    figures = []
+    if share is not None and share.value is not None:
+        certainty = f"95 % interval {_bounds(share)}" if share.interval else "no interval"
+        if test and test.p_adjusted is not None:
+            certainty += f", p {p_value(test.p_adjusted)}"
+        figures.append(
+            KeyFigure(
+                "Stereotypical sentence more likely",
+                percent(share.value),
+                certainty,
+                verdict(test),
+                f"The share of {share.n:,} pairs in which the model finds the more stereotypical sentence more likely."
+                " 50 % is no preference; at 100 % it always prefers the stereotype.",
+            )
+        )
+    if likelihood is not None and likelihood.value is not None:
+        bounds = interval(likelihood.interval).replace(" ", NO_BREAK) or "–"
+        clear = is_significant(likelihood.p_adjusted)
+        figures.append(
+            KeyFigure(
+                "Mean difference",
+                f"{number(likelihood.value)}{NO_BREAK}nats",
+                f"95 % interval {bounds}, p {p_value(likelihood.p_adjusted)}",
+                "clear difference" if clear else "no clear difference",
+                "How much more likely the shared words are in the more stereotypical sentence, on average, as a"
+                " difference of log-likelihoods. 0 is no difference.",
+            )
+        )
+    if measurement.protocol == "published":
+        for name, title in (("stereo pairs", "Stereotype score"), ("antistereo pairs", "Anti-stereotype score")):
+            if group := measurement.groups.get(name):
+                figures.append(
+                    KeyFigure(
+                        title,
+                        percent(group.value, 2),
+                        f"{count(group.n)} pairs",
+                        "not tested",
+                        "A model that prefers the words of one gender moves the two scores apart, whatever it makes of"
+                        " stereotypes.",
+                    )
+                )
+    return figures
+
+
+def _shares(measurement: Measurement) -> list[Block]:
+    sound = measurement.protocol == "sound"
+    digits = 1 if sound else 2
+    drawn = [(name, group) for name, group in measurement.groups.items() if name != "neutral"]
+    figure = Figure(
+        "",
+        partial(_draw_shares, drawn),
+        f"Points{' with intervals' if sound else ''}: in which share of each group of pairs the more stereotypical"
+        " sentence is more likely. The table has the numbers.",
+        "Filled point: tested. Subgroups move apart when a model prefers the words of one gender, and are not tested."
+        if sound
+        else "",
+    )
+    rows = [
+        (Cell(capital(name)), Cell(count(group.n)), Cell(percent(group.value, digits), bounds=_bounds(group)))
+        for name, group in measurement.groups.items()
+    ]
+    columns = [Column("Pairs", numeric=False), Column("n"), Column("Share, 95 % interval" if sound else "Share")]
+    return [figure, Table("", columns, rows, terminal=True)]
+
+
+def _draw_shares(groups: Sequence[tuple[str, Estimate]]) -> str:
+    from unmask.report.charts import ForestRow, forest
+
+    rows = []
+    for name, group in groups:
+        if group.value is not None:
+            bounds = " to ".join(percent(end) for end in group.interval) if group.interval else "no interval"
+            tip = f"{name}: {percent(group.value)} ({bounds}), {group.n:,} pairs"
+            tested = name == "all pairs"
+            rows.append(ForestRow(name, group.value, group.interval, percent(group.value), tip, filled=tested))
+    ends = [end for row in rows for end in row.interval or (row.value, row.value)]
+    return forest(
+        rows,
+        axis_title="pairs with the stereotypical sentence more likely",
+        neutral=0.5,
+        domain=(min([0.3, *ends]), max([0.7, *ends])),
+        number_format=".0%",
+        width=280,
+    )
+
+
+def _histogram(differences: pd.Series[float], mean: float | None) -> Figure:
+    from unmask.report.crows_pairs_plots import axis_limit, spread
+
+    limit = axis_limit(differences)
+    beyond = int((differences.abs() > limit).sum())
+    caption = "Differences are sums over all words that two sentences share, so long pairs reach farther."
+    if beyond:
+        caption += f" {count(beyond)} {'is' if beyond == 1 else 'are'} beyond ±{number(limit, 1)}, off this axis."
+    description = (
+        "Histogram: how many pairs have which difference between the log-likelihoods of their more and their less"
+        " stereotypical sentence."
+    )
+    return Figure("", partial(spread, differences, mean), description, caption)
+
+
+def _extreme_pairs(measurement: Measurement, pairs: pd.DataFrame | None) -> Section:
+    title = "The most extreme pairs"
+    more, less = (_extremes(pairs, more=side) for side in (True, False))
+    if not more and not less:
+        return Section(title, [Text(["The sentences were not stored with this result, or none differ."], style="note")])
+    note = (
+        "The more stereotypical sentence comes first; the words that differ are highlighted. Extremes show what can"
+        " happen, not what is usual."
+    )
+    language = measurement.language
+    return Section(
+        title,
+        [
+            Text([note], style="note"),
+            Examples("The more stereotypical sentence is more likely", more, language=language),
+            Examples("The less stereotypical sentence is more likely", less, language=language),
+        ],
+        layout="two columns",
+    )
+
+
+def _extremes(pairs: pd.DataFrame | None, *, more: bool) -> list[Example]:
+    """The pairs with the largest difference in favour of the more stereotypical sentence, or of the other."""
+    if pairs is None or not {"sent_more", "sent_less"} <= set(pairs):
+        return []
+    subset = pairs[pairs["difference"] > 0] if more else pairs[pairs["difference"] < 0]
+    ordered = subset.sort_values("difference", ascending=not more, kind="stable").head(MOST_PAIRS)
+    columns = ["sent_more", "sent_less", "direction", "difference"]
+    return [
+        Example(
+            split_at_differences(str(first), str(second)),
+            note=str(direction),
+            values=[f"{signed(float(difference), 1)}{NO_BREAK}nats"],
+        )
+        for first, second, direction, difference in ordered[columns].itertuples(index=False)
+    ]
+
+
+def _split(text: str, shared: set[tuple[int, int]], style: Style) -> list[Run]:
+    runs: list[Run] = []
+    end = 0
+    for start, stop in (match.span() for match in WORD.finditer(text)):
+        if (start, stop) not in shared:
+            runs += [(text[end:start], ""), (text[start:stop], style)]
+            end = stop
+    return [run for run in [*runs, (text[end:], "")] if run[0]]
+
+
+def _pairs(measurement: Measurement, items: pd.DataFrame | None) -> pd.DataFrame | None:
+    """The items of a measurement that have a difference; None if there are none."""
+    if items is None or not {"difference", "direction"} <= set(items):
+        return None
+    for name, value in (("language", measurement.language), ("corpus", measurement.corpus)):
+        if name in items:
+            items = items[items[name] == value]
+    items = items[items["difference"].map(isfinite)]
+    return None if items.empty else items
+
+
+def _bounds(group: Estimate) -> str:
+    """The interval of a share."""
+    if group.interval is None:
+        return ""
+    low, high = (number(100 * end, 1) for end in group.interval)
+    return f"{low} to {high}{NO_BREAK}%"

@@ -1,0 +1,330 @@
+"""The report of geometry: key figures, word tests, a map, professions, clusters and associations, as blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from unmask.measures.geometry.details import BiasedWord, ClusterCount, Geometry, Neighbourhood
+from unmask.measures.geometry.key_figures import associations, key_figures
+from unmask.measures.geometry.report_word_tests import SPACES, word_tests
+from unmask.measures.geometry.score import OWN
+from unmask.report.blocks import Block, Cell, Column, Figure, Legend, Section, Table, Text
+from unmask.report.pages import count, p, percent, signed
+from unmask.results import Estimate, Measurement
+from unmask.results.numbers import interval, number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MAP_COLUMNS = {"word", "bias", "side", "x", "y"}
+MOST_MISSING, MOST_WORDS = 60, 6
+"""How many words without a vector are named, and how many biased words a terminal shows."""
+
+
+def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
+    """The report of one measurement."""
+    geometry = measurement.read_details(Geometry)
+    return [
+        *key_figures(measurement),
+        *word_tests(measurement, geometry),
+        _map(measurement, geometry, select_mapped(items, measurement)),
+        _professions(measurement, geometry),
+        *_cluster_counts(geometry.scan),
+        *_associations(associations(measurement)),
+        _words(geometry),
+    ]
+
+
+def method(measurements: Sequence[Measurement]) -> list[Block]:
+    """How the geometry of words is measured."""
+    protocols = {measurement.protocol for measurement in measurements}
+    paragraphs = [_BIAS]
+    if "sound" in protocols:
+        paragraphs += [_WORD_TESTS, _REFERENCE, _ASSOCIATIONS]
+    if "published" in protocols:
+        paragraphs.append(_PUBLISHED)
+    formula = "bias(w) = w · (male − female) / |male − female|"
+    return [Text([formula], "formula"), Text(paragraphs), Text([_CITATION], "note")]
+
+
+def facts(measurement: Measurement) -> list[tuple[str, str]]:
+    """Where the numbers come from."""
+    geometry, noise = measurement.read_details(Geometry), measurement.noise_floor
+    return [
+        ("words", count(geometry.words)),
+        ("vectors", geometry.vectors),
+        ("gender direction", geometry.direction),
+        ("dimensions", count(geometry.dimensions)),
+        ("without a vector", count(len(geometry.missing))),
+        ("noise floor", "not measured" if noise is None else f"{noise:.2g}"),
+    ]
+
+
+def select_mapped(items: pd.DataFrame | None, measurement: Measurement, words: str = OWN) -> pd.DataFrame | None:
+    """The words of a measurement that have a place on the map; None if there are nnear.
+
+    `words` names the model by whose bias the words were chosen.
+    """
+    if items is None or not set(items) >= MAP_COLUMNS:
+        return None
+    for column, value in (("language", measurement.language), ("corpus", measurement.corpus), ("words", words)):
+        if column in items:
+            items = items[items[column] == value]
+    items = items[items["side"].isin(("female", "male")) & items["x"].notna() & items["y"].notna()]
+    return None if items.empty else items
+
+
+def count_astray(items: pd.DataFrame) -> int:
+    """The number of words in the cluster of the other side."""
+    if "cluster" not in items:
+        return 0
+    return int((items["cluster"].isin(("female", "male")) & (items["cluster"] != items["side"])).sum())
+
+
+def _map(measurement: Measurement, geometry: Geometry, items: pd.DataFrame | None) -> Section:
+    title, tables = "Map of the most biased words", list(_most_biased(geometry, measurement.language))
+    if items is None:
+        return Section(title, [Text(["This result was stored without the positions of the words."], "note"), *tables])
+    legend = Legend(
+        [
+            ("male", "male side"),
+            ("female", "female side"),
+            ("", "fainter: less biased"),
+            ("ring", f"in the cluster of the other side ({count(count_astray(items))} of {count(len(items))})"),
+            ("", "point at a mark to see its word"),
+        ]
+    )
+    figure = Figure(
+        "",
+        partial(_draw_map, items),
+        f"Map of the {count(len(items))} most biased words: similar words lie together, coloured by their side. The"
+        " table has the most biased.",
+        _TSNE,
+        measurement.language,
+    )
+    return Section(title, [legend, figure, *tables], "two columns")
+
+
+def _most_biased(geometry: Geometry, language: str) -> Iterator[Table]:
+    def cells(word: BiasedWord | None) -> list[Cell]:
+        return [Cell(word.word, language=language), Cell(signed(word.bias, 3))] if word else [Cell(""), Cell("")]
+
+    columns = [
+        Column("Rank"),
+        Column("Word", numeric=False, group="Male", swatch="male"),
+        Column("Bias", group="Male"),
+        Column("Word", numeric=False, group="Female", swatch="female"),
+        Column("Bias", group="Female"),
+    ]
+    pairs = list(zip_longest(geometry.most_male, geometry.most_female))
+    rows = [[Cell(str(rank)), *cells(male), *cells(female)] for rank, (male, female) in enumerate(pairs, 1)]
+    if rows:
+        yield Table("Most biased words", columns, rows, terminal=True, terminal_rows=MOST_WORDS)
+
+
+def _professions(measurement: Measurement, geometry: Geometry) -> Section:
+    """The bias of professions and the share of male words around them."""
+    title, professions = "Professions and the words around them", geometry.professions
+    if not professions:
+        return Section(title, [Text(["Too few professions, or words around them, have vectors."], "note")])
+    sound = measurement.protocol == "sound"
+    figures = []
+    for removed, space in SPACES.items():
+        test = geometry.test("neighbours", removed=removed)
+        if any((near.male_removed if removed else near.male) is not None for near in professions):
+            figures.append(
+                Figure(
+                    f"{space}: r = {number(test.value) if test else '–'}" if sound else space,
+                    partial(_draw_professions, professions, removed=removed),
+                    "Scatter plot: the bias of each profession and the share of male words among the nearest words."
+                    f" {space}. The table has the numbers.",
+                    language=measurement.language,
+                )
+            )
+    note = _PROFESSIONS.format(" (above the median of all words)" if sound else "")
+    table = _all_professions(professions, measurement.language, sound=sound)
+    return Section(title, [Text([note], "note"), PROFESSION_LEGEND, *figures, table], "two columns")
+
+
+def _all_professions(professions: Sequence[Neighbourhood], language: str, *, sound: bool) -> Table:
+    titles = ["Bias", "Male words nearby", *(["… gender direction removed"] if sound else [])]
+    columns = [Column("Profession", numeric=False), *map(Column, [*titles, "People’s view, −1 female to 1 male"])]
+    rows = [
+        [
+            Cell(near.profession, language=language),
+            Cell(signed(near.bias, 3)),
+            Cell(percent(near.male, 0)),
+            *([Cell(percent(near.male_removed, 0))] if sound else []),
+            Cell(signed(near.stereotype)),
+        ]
+        for near in professions
+    ]
+    return Table(f"All {count(len(professions))} professions", columns, rows, folded=True)
+
+
+def _cluster_counts(counts: Sequence[ClusterCount]) -> Iterator[Section]:
+    """How well more than two clusters sort the words."""
+    if not counts:
+        return
+    results = {(result.clusters, result.removed): result for result in counts}
+
+    def cells(result: ClusterCount | None) -> list[Cell]:
+        if result is None:
+            return [Cell("–")] * 4
+        shares = [Cell(percent(result.accuracy)), Cell(percent(result.chance_high))]
+        return [*shares, Cell(number(result.v_measure)), Cell(p(result.p_chance))]
+
+    columns = [Column("Clusters")]
+    columns += [Column(title, group=space) for space in SPACES.values() for title in ("correct", "chance", "V", "p")]
+    rows = [
+        [Cell(str(clusters)), *(cell for removed in SPACES for cell in cells(results.get((clusters, removed))))]
+        for clusters in sorted({result.clusters for result in counts})
+    ]
+    figure = Figure(
+        "",
+        partial(_draw_scan, counts),
+        "Lines: the share of words that are sorted correctly by the number of clusters, and what chance gives. The"
+        " table has the numbers.",
+    )
+    table = Table("Words sorted correctly", columns, rows)
+    yield Section("More than two clusters", [Text([_SCAN], "note"), SCAN_LEGEND, figure, table], "two columns")
+
+
+def _associations(tests: dict[str, Estimate]) -> Iterator[Section]:
+    if not tests:
+        return
+    columns = [Column("Test", numeric=False), Column("Words"), Column("d, 95 % interval")]
+    rows = [
+        [
+            Cell(name, note=test.question),
+            Cell(count(test.n)),
+            Cell(number(test.effect_size), interval(test.effect_size_interval)),
+            Cell(p(test.p_value)),
+            Cell(p(test.p_adjusted)),
+        ]
+        for name, test in tests.items()
+    ]
+    figure = Figure(
+        "",
+        partial(_draw_ranges, list(tests.items())),
+        "Points with intervals: the effect size of each association test. The table has the numbers.",
+    )
+    table = Table("Association tests", [*columns, Column("p", narrow=False), Column("p (Holm)")], rows, terminal=True)
+    yield Section("Association tests", [Text([_EFFECTS], "note"), figure, table], "two columns")
+
+
+def _words(geometry: Geometry) -> Section:
+    """What the vectors are, and which words have nnear."""
+    lines = []
+    if geometry.dimensions:
+        lines.append(f"Vectors: {geometry.vectors}; {count(geometry.dimensions)} dimensions.")
+        cosine = f"The cosine of its two ends is {number(geometry.likeness, 3)}"
+        similar = "; the unrelated contrasts are about as similar" if any(t.reference for t in geometry.tests) else ""
+        lines.append(f"Gender direction: {geometry.direction}. {cosine}{similar}.")
+    lines.append(f"{count(geometry.words)} words were measured; {percent(geometry.male_share)} are on the male side.")
+    if geometry.left_out:
+        reasons = "; ".join(f"{reason}: {count(words)}" for reason, words in geometry.left_out.items())
+        lines.append(f"{count(sum(geometry.left_out.values()))} words were left out ({reasons}).")
+    missing = geometry.missing
+    if not missing:
+        lines.append("Every requested word has a vector.")
+    content = [Text(lines, "list", terminal=True)]
+    if missing:
+        more = f", and {count(len(missing) - MOST_MISSING)} more in result.json" if len(missing) > MOST_MISSING else ""
+        content.append(Text([f"Without a vector ({count(len(missing))}): {', '.join(missing[:MOST_MISSING])}{more}."]))
+    return Section("Words and vectors", content)
+
+
+def _draw_map(items: pd.DataFrame) -> str:
+    from unmask.report.geometry_map import word_map
+
+    return word_map(items)
+
+
+def _draw_professions(professions: Sequence[Neighbourhood], *, removed: bool) -> str:
+    from unmask.report.geometry_professions import professions_plot
+
+    return professions_plot(professions, removed=removed)
+
+
+def _draw_scan(counts: Sequence[ClusterCount]) -> str:
+    from unmask.report import geometry_plots
+
+    return geometry_plots.scan(counts)
+
+
+def _draw_ranges(tests: Sequence[tuple[str, Estimate]]) -> str:
+    from unmask.report import geometry_plots
+
+    return geometry_plots.ranges(tests)
+
+
+PROFESSION_LEGEND = Legend(
+    [("", "people associate it with:"), ("male", "men"), ("female", "women"), ("open", "both, or unknown")]
+)
+SCAN_LEGEND = Legend(
+    [
+        ("ring", "original"),
+        ("diamond", "gender direction removed"),
+        ("", "dashed: 97.5 % of random labels stay below"),
+    ]
+)
+_TSNE = "t-SNE: the map shows which words lie together. Distances between clusters and their sizes have no meaning."
+_PROFESSIONS = (
+    "Each point is a profession: its bias, and how many of the 100 nearest words are male{}. Where the points rise"
+    " from left to right, professions lie among words with the same bias."
+)
+_SCAN = (
+    "More clusters may find what two clusters miss. Each cluster counts as the side of most of its words, so more"
+    " clusters also sort more words correctly by chance."
+)
+_EFFECTS = (
+    "Above 0: follows stereotypes. Lines are 95 % intervals, not corrected for the number of tests; a point is filled"
+    " where the corrected p-value is below 0.05."
+)
+_BIAS = (
+    "Every word has a vector of length 1: from a file of word vectors or, for an encoder, the mean over sentences that"
+    " say almost nothing but the word. The gender direction points from female to male words. The bias of a word is"
+    " its position along this direction; above 0 is the male side."
+)
+_WORD_TESTS = (
+    "Removing a direction may only hide a bias: words with the same bias can still lie together. Four tests look for"
+    " this among the most biased words of each side. Clusters: do two clusters (k-means) separate them? Linear probe:"
+    " does a straight cut separate words it has not seen? Classifier: does a support-vector machine trained on a fifth"
+    " of a larger set? Neighbours: is the bias of professions related to the share of male words (above the median of"
+    " all words) among the 100 nearest? Each test uses the original vectors and the vectors with the gender direction"
+    " removed."
+)
+_REFERENCE = (
+    "Words chosen for lying far along a direction lie apart for any direction. The tests are therefore repeated with"
+    " contrasts between other words: a word and its nearest neighbours against another word and its neighbours, or"
+    " pairs of words that are close to each other. The contrasts used are those most like gender in how similar their"
+    " two groups are and how widely all words spread along them. The p-value of a test is the share of contrasts,"
+    " including gender, that reach the value of gender; comparison with chance alone would be too easy. It cannot be"
+    " below one divided by the number of contrasts, so with few contrasts no test can be clear. Intervals of shares"
+    " are Wilson’s, those of correlations Fisher’s. These four p-values are adjusted among themselves by Holm’s"
+    " method, all others for the number of tests in the audit. Clusters have no interval, because all words form them"
+    " together."
+)
+_ASSOCIATIONS = (
+    "The stereotype is the correlation, over professions without a gender in their meaning, of their bias with"
+    " people’s ratings (Bolukbasi et al. 2016). WEAT and SEAT test whether two sets of words are associated with two"
+    " others: d is the difference between the mean associations of the two sets divided by the standard deviation of"
+    " all, from −2 to 2; p is the share of divisions of the words that reach it, over all divisions where they are few"
+    " enough."
+)
+_PUBLISHED = (
+    "The published protocol repeats the papers’ code. For encoders: clusters are compared with labels by their number,"
+    " so 94 % can mean 6 %; each profession is recorded with the bias of its 100th neighbour instead of its own (the"
+    " plot above shows its own bias); and rows are shuffled so that about half of them remain, some several times, and"
+    " some in both training and test data. For word vectors, only the first applies. There are no unrelated contrasts."
+    " Use it to reproduce the papers, not to judge a model."
+)
+_CITATION = (
+    "H. Gonen and Y. Goldberg (2019), Lipstick on a Pig: Debiasing Methods Cover up Systematic Gender Biases in Word"
+    " Embeddings But do not Remove Them; Bhang, Kang and Nam, Lipstick on a Pig “Again”. WEAT: A. Caliskan, J. J."
+    " Bryson and A. Narayanan (2017). SEAT: C. May et al. (2019)."
+)

@@ -1,0 +1,332 @@
+"""The report of inference: key figures, shares of answers, scores, occupations and example pairs, as blocks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from unmask.lexicon.inference import KINDS
+from unmask.measures.inference.details import Distribution, Inference, OccupationValue
+from unmask.measures.inference.examples import collect_examples, select_items
+from unmask.measures.inference.interpret import SIZES, understands
+from unmask.measures.inference.key_figures import BY_PROBABILITY, NO_BREAK, key_figures, show_percents
+from unmask.probes.inference import CONTROL, LABELS
+from unmask.report.blocks import Block, Cell, Column, Figure, Legend, Section, Table, Text
+from unmask.report.pages import capital, count, p, percent, signed
+from unmask.results import Measurement
+from unmask.results.numbers import interval, number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SETS = {"PS": "Pro-stereotypical", "AS": "Anti-stereotypical", "NS": "No stereotype", CONTROL: "Control"}
+EXAMPLES = {
+    "PS": "nurse → woman, surgeon → man",
+    "AS": "nurse → man, surgeon → woman",
+    "NS": "writer → woman, writer → man",
+    CONTROL: "nurse → person; entailment is correct",
+}
+"""Pairs of each set."""
+PERSONS = {"female": "woman", "male": "man"}
+LEGEND = Legend([("entailment", "entailment"), ("neutral", "neutral"), ("contradiction", "contradiction")])
+MOST_DRAWN, MOST_NAMED = 24, 5
+"""How many occupations the figure draws, and how many the text names."""
+
+
+def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
+    """The report of one measurement."""
+    inference = measurement.read_details(Inference)
+    return [
+        *_warnings(measurement, inference),
+        *key_figures(measurement),
+        _answers(measurement, inference),
+        _scores(measurement, inference),
+        _occupations(inference, measurement.language),
+        _examples(measurement, items),
+        Section("How the pairs were made", [Text(list(_pairs(measurement, inference)), "list", terminal=True)]),
+    ]
+
+
+def method(measurements: Sequence[Measurement]) -> list[Block]:
+    """How inference is measured."""
+    protocols = {measurement.protocol for measurement in measurements}
+    sizes = ", ".join(f"{word} below {limit:g}" for limit, word in SIZES[:-1])
+    paragraphs = [_SCORES, _TESTS]
+    if "sound" in protocols:
+        paragraphs.append(_SOUND)
+    paragraphs.append(f"A stereotype or default is called {sizes}, and {SIZES[-1][1]} from there on.")
+    if "published" in protocols:
+        paragraphs.append(_PUBLISHED)
+    return [Text(["NLI-CoAL = (e_p + c_a + 1 − n_n) / 3"], "formula"), Text(paragraphs), Text([_CITATION], "note")]
+
+
+def facts(measurement: Measurement) -> list[tuple[str, str]]:
+    """Where the numbers come from."""
+    inference = measurement.read_details(Inference)
+    inputs, noise = measurement.distinct_inputs, measurement.noise_floor
+    return [
+        ("pairs", count(measurement.items)),
+        ("distinct inputs", "–" if inputs is None else count(inputs)),
+        ("occupations", _count_kinds(inference)),
+        ("sentences", count(inference.templates)),
+        ("gender words", ", ".join(pair.name for pair in inference.by_pair) or "–"),
+        ("label order", inference.labels or "–"),
+        ("noise floor", "not measured" if noise is None else f"{noise:.2g} (probability)"),
+    ]
+
+
+def name_part(part: Distribution) -> tuple[str, str]:
+    """The name of a part of the pairs, and an example of them."""
+    if "set" in part.labels:
+        name = part.labels["set"]
+        return SETS.get(name, name), EXAMPLES.get(name, "")
+    kind, gender = part.labels.get("occupation_type", part.name), part.labels.get("gender", "")
+    return f"{capital(kind)} occupation → {PERSONS.get(gender, gender)}", ""
+
+
+def _warnings(measurement: Measurement, inference: Inference) -> Iterator[Text]:
+    """What to read instead of an inconclusive score. Where no figure can be read as bias, the page says so."""
+    if inference.inconclusive and understands(measurement):
+        yield Text([_INCONCLUSIVE], "warning", terminal=True)
+
+
+def _answers(measurement: Measurement, inference: Inference) -> Section:
+    """The shares of answers by set, and by kind of occupation and gender."""
+    notes = ["their 95 % interval"] if measurement.protocol == "sound" else []
+    notes += ["the mean probability p̄"] if any(part.probabilities for part in inference.sets) else []
+    below = f" Below the shares: {' and '.join(notes)}." if notes else ""
+    content: list[Block] = [Text([f"{_ANSWERS}{below}"], "note"), LEGEND]
+    for title, parts in (
+        ("By set", inference.sets),
+        ("By stereotype of the occupation and gender of the hypothesis", inference.by_type),
+    ):
+        if parts:
+            names = [name_part(part)[0] for part in parts]
+            description = f"Stacked bars: shares of entailment, neutral and contradiction. {title}."
+            figure = Figure("", partial(_draw_stacks, parts, names), f"{description} The table has the numbers.")
+            table = _shares(parts, terminal=parts is inference.sets)
+            content.append(Section(title, [figure, table], "two columns"))
+    return Section("What the model answered", content)
+
+
+def _shares(parts: Sequence[Distribution], *, terminal: bool) -> Table:
+    def cell(part: Distribution, label: str) -> Cell:
+        bounds = part.intervals.get(label)
+        notes = [show_percents(bounds)] if bounds else []
+        notes += [f"p̄ {number(part.probabilities.get(label))}"] if part.probabilities else []
+        return Cell(percent(part.shares.get(label)), note=", ".join(note.replace(" ", NO_BREAK) for note in notes))
+
+    rows = []
+    for part in parts:
+        name, example = name_part(part)
+        rows.append([Cell(name, note=example), Cell(count(part.n)), *(cell(part, label) for label in LABELS)])
+    columns = [Column("Pairs", numeric=False), Column("n"), *(Column(capital(label)) for label in LABELS)]
+    return Table("Share of answers", columns, rows, terminal=terminal)
+
+
+def _scores(measurement: Measurement, inference: Inference) -> Section:
+    """The scores of answers and of probabilities, and the scores for each pair of gender words."""
+    tables = [_all_scores(measurement)]
+    if len(inference.by_pair) > 1:
+        columns = [Column("Pair", numeric=False), *map(Column, ("n", "NLI-CoAL", "Stereotype"))]
+        rows = [
+            [
+                Cell(pair.name or "–", language=measurement.language),
+                Cell(count(pair.n)),
+                Cell(number(pair.score)),
+                Cell(signed(pair.stereotype), interval(pair.stereotype_interval)),
+            ]
+            for pair in inference.by_pair
+        ]
+        tables.append(Table("By pair of gender words", columns, rows))
+    return Section("Scores", tables, "two columns")
+
+
+def _all_scores(measurement: Measurement) -> Table:
+    tests = measurement.tests
+    estimates = tests | measurement.groups
+    weighted = any(name.endswith(BY_PROBABILITY) for name in estimates)
+
+    def cells(name: str) -> Iterator[Cell]:
+        for suffix in ("", BY_PROBABILITY) if weighted else ("",):
+            estimate = estimates.get(f"{name}{suffix}")
+            show = signed if name in tests else number
+            yield Cell(show(estimate.value), interval(estimate.interval)) if estimate else Cell("–")
+        if tests:
+            yield Cell(p(estimates[name].p_adjusted))
+
+    rows = [[Cell(capital(name)), *cells(name)] for name in estimates if not name.endswith(BY_PROBABILITY)]
+    columns = [Column("Score", numeric=False), Column("From answers")]
+    columns += [Column("From probabilities")] if weighted else []
+    columns += [Column("p (Holm)")] if tests else []
+    title = "All scores, 95 % interval" if measurement.protocol == "sound" else "All scores"
+    note = "NLI-CoAL, FN, biased inference and plain error are shares from 0 to 1."
+    note += " The others range from −1 to 1." if tests else ""
+    return Table(title, columns, rows, note, terminal=True)
+
+
+def _occupations(inference: Inference, language: str) -> Section:
+    """How often occupations are resolved to a gender, and to which."""
+    title, every = "Which occupations are resolved to a gender", inference.occupations
+    most = select_most_resolved(every)
+    content: list[Block] = []
+    if most:
+        named = ", ".join(
+            f"{occupation.occupation} {percent(occupation.resolved, 0)} (lean {signed(occupation.lean)})"
+            for occupation in most[:MOST_NAMED]
+        )
+        part = f" ({len(most)} of {len(every)})" if len(most) < len(every) else ""
+        figures = [
+            Figure(
+                f"Most often resolved{part}",
+                partial(_draw_rows, most),
+                "Bars: the share of answers other than neutral; points: the lean to woman or man, for the occupations"
+                " that are resolved most often. The table has the numbers.",
+                language=language,
+            ),
+            Figure(
+                f"All {count(len(every))} occupations by lean",
+                partial(_draw_cloud, every),
+                "Scatter plot: the lean of each occupation to woman or man, and how often it is resolved, coloured by"
+                " stereotype. The table has the numbers.",
+                _CLOUD,
+            ),
+        ]
+        content += [
+            Text([f"Most often resolved to a gender: {named}."], terminal=True),
+            Text([_RESOLVED], "note"),
+            Legend([("", "stereotype:"), ("female", "female"), ("male", "male"), ("open", "none")]),
+            *figures,
+        ]
+    else:
+        content.append(Text(["No occupation is ever resolved to a gender: all answers are neutral."], "note"))
+    if every:
+        content.append(_all_occupations(every, language))
+    return Section(title, content, "two columns")
+
+
+def select_most_resolved(occupations: Sequence[OccupationValue]) -> list[OccupationValue]:
+    """The occupations that are resolved to a gender most often; among equals, those that lean most."""
+    resolved = [occupation for occupation in occupations if occupation.lean is not None and occupation.resolved > 0]
+    return sorted(resolved, key=lambda occupation: (-occupation.resolved, -abs(occupation.lean or 0.0)))[:MOST_DRAWN]
+
+
+def _all_occupations(occupations: Sequence[OccupationValue], language: str) -> Table:
+    columns = [Column("Occupation", numeric=False), Column("Stereotype", numeric=False)]
+    columns += [Column(title) for title in ("Pairs", "Resolved", "Lean")]
+    columns += [Column(label, group=f"Hypothesis about a {who}") for who in ("woman", "man") for label in LABELS]
+    rows = [
+        [
+            Cell(occupation.occupation, language=language),
+            Cell("none" if occupation.kind == "neutral" else occupation.kind),
+            Cell(count(occupation.n)),
+            Cell(percent(occupation.resolved, 0)),
+            Cell(signed(occupation.lean)),
+            *(
+                Cell(percent(shares.get(label), 0))
+                for shares in (occupation.female, occupation.male)
+                for label in LABELS
+            ),
+        ]
+        for occupation in occupations
+    ]
+    return Table(f"All {count(len(occupations))} occupations", columns, rows, folded=True)
+
+
+def _examples(measurement: Measurement, items: pd.DataFrame | None) -> Section:
+    chosen = select_items(measurement, items)
+    if chosen is None:
+        return Section("Example pairs", [Text(["This result was stored without its sentences."], "note")])
+    examples = collect_examples(chosen, measurement.language)
+    return Section("Example pairs", [Text([_CHOICE], "note"), *examples], "two columns")
+
+
+def _pairs(measurement: Measurement, inference: Inference) -> Iterator[str]:
+    """How the pairs were made and scored."""
+    control = sum(part.n for part in inference.sets if part.name == CONTROL)
+    gendered = sum(part.n for part in inference.sets) - control
+    sentences = f"{count(inference.templates)} sentences" if inference.templates > 1 else "1 known sentence"
+    yield (
+        f"{count(len(inference.occupations))} occupations by stereotype ({_count_kinds(inference)}) and {sentences}:"
+        f" {count(gendered)} pairs whose hypothesis has a gender, {count(control) if control else 'no'} control pairs."
+    )
+    if inference.by_pair and inference.by_pair[0].name:
+        yield f"Gender words: {', '.join(pair.name for pair in inference.by_pair)}."
+    if inference.labels:
+        yield f"Label order: {inference.labels}."
+    if measurement.noise_floor is not None:
+        yield f"Probabilities change with batching by up to {measurement.noise_floor:.2g}. Smaller effects are noise."
+
+
+def _count_kinds(inference: Inference) -> str:
+    kinds = Counter(occupation.kind for occupation in inference.occupations)
+    return ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS if kinds[kind])
+
+
+def _draw_stacks(parts: Sequence[Distribution], names: Sequence[str]) -> str:
+    from unmask.report import inference_plots
+
+    return inference_plots.stacks([part.shares for part in parts], names)
+
+
+def _draw_rows(occupations: Sequence[OccupationValue]) -> str:
+    from unmask.report import inference_plots
+
+    return inference_plots.rows(occupations)
+
+
+def _draw_cloud(occupations: Sequence[OccupationValue]) -> str:
+    from unmask.report import inference_plots
+
+    return inference_plots.cloud(occupations)
+
+
+_INCONCLUSIVE = (
+    "Do not read the NLI-CoAL score as bias. Rely on the shares of answers, and on the stereotype and the default,"
+    " which are tested separately."
+)
+_ANSWERS = (
+    "A premise says that a person with an occupation does something; the hypothesis says the same of a woman, a man or"
+    " a person. The premise does not give a gender, so neutral is correct, except for control pairs."
+)
+_RESOLVED = (
+    "An occupation is resolved when the answer is not neutral. Lean: −1, always taken for a woman; 1, always for a man."
+)
+_CLOUD = (
+    "Each point is an occupation; a dashed line is the mean of a kind. With a stereotype, female occupations lie"
+    " further left than male ones. If all lie to the right, everybody is taken for a man."
+)
+_CHOICE = (
+    "The pairs whose answers are most probable, one per occupation. They show what can happen, not what is typical;"
+    " the numbers of pairs show how common each kind is."
+)
+_SCORES = (
+    "e_p is the share of entailments in the pro-stereotypical set, c_a the share of contradictions in the"
+    " anti-stereotypical set, and n_n the share of neutral answers in the third set, whose occupations have no"
+    " stereotype. FN, an older baseline, is the share of all pairs not answered neutral. Biased inference is (e_p +"
+    " c_a) / 2; plain error is the reverse, (c_p + e_a) / 2."
+)
+_TESTS = (
+    "The lean of an occupation is half the difference between men and women in (entailed − contradicted). The"
+    " stereotype is half the difference in lean between male and female occupations. The default is the lean of"
+    " occupations without a stereotype. A model that takes everybody for a man has a default but no stereotype; the"
+    " score counts this as bias."
+)
+_SOUND = (
+    "Intervals and tests take occupations and sentences as samples: each is left out in turn, and the two variances"
+    " are added (crossed jackknife). The default also takes pairs of gender words as samples, because a model may"
+    " simply prefer one word; in the stereotype these preferences cancel. p-values are adjusted by Holm’s method for"
+    " the number of tests in the audit. A p-value says that a difference is not chance; only the estimate says how"
+    " large it is. Figures from answers count the most probable answer; figures from probabilities weight each answer"
+    " by its probability."
+)
+_PUBLISHED = (
+    "The published protocol uses the released sets and gives the shares and scores of the paper’s table, without"
+    " intervals, tests or control pairs. Use it to compare with the paper, not to judge a model."
+)
+_CITATION = (
+    "P. Anantaprayoon, M. Kaneko and N. Okazaki (2024), Evaluating Gender Bias of Pre-trained Language Models in"
+    " Natural Language Inference by Considering All Labels. FN: S. Dev et al. (2020)."
+)

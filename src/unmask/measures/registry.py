@@ -1,0 +1,81 @@
+"""The measures there are: built-in ones, and those of other packages.
+
+Looking up a name imports the measure alone, and importing a measure is quick. A plug-in registers a `Measure` class, or
+an instance of one, as an entry point in the group `unmask.measures`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+
+from unmask import plugins
+from unmask.errors import UnmaskError
+from unmask.measures.base import Measure
+from unmask.results import Origin
+
+BUILT_IN = {
+    "association": "unmask.measures.association:AssociationMeasure",
+    "sentiment": "unmask.measures.sentiment:SentimentMeasure",
+    "inference": "unmask.measures.inference:InferenceMeasure",
+    "geometry": "unmask.measures.geometry:GeometryMeasure",
+    "crows-pairs": "unmask.measures.crows_pairs:CrowsPairsMeasure",
+}
+"""In the order in which an audit runs them."""
+
+
+def get_measure(name: str) -> Measure:
+    """The measure of a name; an unknown one is refused, with the one that may be meant."""
+    plugin = plugins.named("measure", name, BUILT_IN)
+    return _built_in(name) if plugin is None else _load_plugin(plugin)
+
+
+def measure_names() -> list[str]:
+    """The names of all measures; none is imported."""
+    return [*BUILT_IN, *(plugin.name for plugin in plugins.found("measure"))]
+
+
+def built_in() -> list[Measure]:
+    """The built-in measures."""
+    return [_built_in(name) for name in BUILT_IN]
+
+
+def installed() -> list[Measure]:
+    """The built-in measures, then those of plug-ins; a plug-in that cannot be loaded is left out."""
+    found = built_in()
+    for plugin in plugins.found("measure"):
+        try:
+            found.append(get_measure(plugin.name))
+        except UnmaskError:
+            continue
+    return found
+
+
+def find_measure(name: str) -> Measure | None:
+    """The measure of a name, or None where it is not installed: a result may be from another machine."""
+    try:
+        return get_measure(name)
+    except UnmaskError:
+        return None
+
+
+@cache
+def _built_in(name: str) -> Measure:
+    module, _, class_name = BUILT_IN[name].partition(":")
+    measure: Measure = getattr(import_module(module), class_name)()
+    return measure
+
+
+def _load_plugin(plugin: plugins.Plugin) -> Measure:
+    measure: Measure = plugin.load(Measure)  # type: ignore[type-abstract]
+    measure.origin = Origin(
+        package=plugin.package,
+        version=plugin.version,
+        about=measure.question,
+        citation=" ".join(measure.citations),
+    )
+    if measure.name != plugin.name:
+        raise UnmaskError(
+            f"{plugin.source} registers the measure {measure.name!r} as {plugin.name!r}; the two names must be equal"
+        )
+    return measure

@@ -1,0 +1,94 @@
+"""From measurements to sections of a report: the blocks of the measure, or default ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from unmask.measures import registry
+from unmask.report.default_blocks import default_blocks, default_facts, default_method
+from unmask.report.items import ItemColumn, ItemsTable
+from unmask.report.pages import capital
+from unmask.report.sections import MeasureSection
+from unmask.results import Measurement
+from unmask.results.languages import LANGUAGES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def measure_name(name: str) -> str:
+    """A measure as headings call it."""
+    measure = registry.find_measure(name)
+    return measure.heading if measure else capital(name)
+
+
+def corpus_title(name: str, corpus: str, language: str) -> str:
+    """On which sentences was measured, in which language."""
+    measure = registry.find_measure(name)
+    corpora = {**measure.corpora, **measure.other_corpora} if measure else {}
+    return f"{corpora.get(corpus, corpus)}, {LANGUAGES.get(language, language)}"
+
+
+def title(name: str, corpus: str, language: str, variant: str = "") -> str:
+    """What was measured, on which sentences, in which language, and which variant of it."""
+    measure = registry.find_measure(name)
+    variant = measure.variants.get(variant, variant) if measure else variant
+    parts = [corpus_title(name, corpus, language), variant]
+    return f"{measure_name(name)}: {', '.join(part for part in parts if part)}"
+
+
+def build_sections(
+    measurements: Sequence[Measurement], items: Mapping[str, pd.DataFrame] | None = None
+) -> list[MeasureSection]:
+    """The sections of a report. Measurements that must not be read as bias come last."""
+    sections = []
+    for measurement in measurements:
+        alike = [other for other in measurements if other.name == measurement.name]
+        sections.append(section(measurement, (items or {}).get(measurement.name), alike))
+    return sorted(sections, key=lambda section: bool(section.warning))
+
+
+def section(
+    measurement: Measurement, items: pd.DataFrame | None = None, alike: Sequence[Measurement] = ()
+) -> MeasureSection:
+    """The section of a measurement. `alike` are all measurements of the same measure in the report."""
+    measure = registry.find_measure(measurement.name)
+    alike = alike or [measurement]
+    reason = measure.not_interpretable(measurement) if measure else ""
+    blocks = measure.blocks(measurement, items) if measure else None
+    return MeasureSection(
+        measurement=measurement,
+        title=title(measurement.name, measurement.corpus, measurement.language, measurement.variant),
+        measure=measure_name(measurement.name),
+        blocks=default_blocks(measurement) if blocks is None else blocks,
+        method=(measure.method(alike) if measure else None) or default_method(alike),
+        facts=(measure.facts(measurement) if measure else None) or default_facts(measurement),
+        warning=f"{capital(reason)}." if reason else "",
+        complete=blocks is None,
+    )
+
+
+def item_tables(items: Mapping[str, pd.DataFrame]) -> list[ItemsTable]:
+    """How the items of each measure are shown on a page."""
+    tables = []
+    for name, frame in items.items():
+        measure = registry.find_measure(name)
+        columns = (
+            []
+            if measure is None
+            else [
+                ItemColumn(
+                    column,
+                    measure.column_titles.get(column, ""),
+                    measure.column_digits.get(column, 3),
+                    column in measure.spoken_columns,
+                )
+                for column in measure.shown_columns
+            ]
+        )
+        heading = measure.heading if measure else capital(name.replace("-", " "))
+        score = measure.score_column if measure else ""
+        extremeness = measure.extremeness if measure and measure.extremeness(frame) is not None else None
+        tables.append(ItemsTable(name, heading, frame, columns, score, extremeness))
+    return tables

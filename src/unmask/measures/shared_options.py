@@ -1,0 +1,27 @@
+"""Options that more than one measure has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from unmask.options import Options, option
+
+
+class TemplateOptions(Options):
+    """Templates of the user's own."""
+
+    templates: Path | None = option(
+        None,
+        "CSV of your own templates: a column 'template' with {person}, and {profession} for association.",
+    )
+
+
+class InputOptions(Options):
+    """How much is read."""
+
+    limit: int | None = option(
+        None, "Use a random sample of N texts (sentiment) or sentences (inference). Default: all.", minimum=1
+    )
+    most_tokens: int | None = option(
+        None, "Read at most N tokens at once. Default: as many as the model takes.", minimum=1
+    )

@@ -1,0 +1,171 @@
+"""Blocks for any measurement, from its tests and groups alone: for measures without blocks of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Section, Table, Text
+from unmask.report.pages import capital, count, p, signed
+from unmask.results import Estimate, Measurement
+from unmask.results.numbers import interval, number, p_value
+from unmask.results.verdict import is_significant, side
+
+NO_BREAK = "\N{NO-BREAK SPACE}"
+MOST_KEY_FIGURES = 4
+
+
+def default_blocks(measurement: Measurement) -> list[Block]:
+    """Key figures of the first tests, a plot per unit, and tables of all tests and groups."""
+    tests = [(name, test) for name, test in measurement.tests.items() if test.value is not None]
+    blocks: list[Block] = [key_figure(name, test) for name, test in tests[:MOST_KEY_FIGURES]]
+    values: list[Block] = [*_figures(measurement)]
+    if measurement.groups:
+        values.append(list_groups(measurement, "Means of groups", terminal=True))
+    if values:
+        blocks.append(Section("Values and their intervals", values, layout="two columns"))
+    if measurement.tests:
+        several = len(tests) > MOST_KEY_FIGURES
+        blocks.append(Section("Tests", [list_tests(measurement, "Tests", terminal=several)]))
+    return blocks
+
+
+def default_method(measurements: Sequence[Measurement]) -> list[Block]:
+    """What a plug-in says about its measures."""
+    lines = []
+    for measurement in {measurement.name: measurement for measurement in measurements}.values():
+        if plugin := measurement.plugin:
+            citation = f" After {plugin.citation}." if plugin.citation else ""
+            lines.append(f"{plugin.about}{citation} The package {source(measurement)} says how it is scored.")
+    return [Text([*lines, "p-values are adjusted for the number of tests in the audit with Holm’s method."])]
+
+
+def default_facts(measurement: Measurement) -> list[tuple[str, str]]:
+    """Items, inputs and noise floor of a measurement."""
+    noise, inputs = measurement.noise_floor, measurement.distinct_inputs
+    facts = [("items", count(measurement.items))]
+    if measurement.plugin:
+        facts.append(("package", source(measurement)))
+    if inputs is not None:
+        facts.append(("distinct inputs", count(inputs)))
+    return [*facts, ("noise floor", "not measured" if noise is None else f"{noise:.2g}")]
+
+
+def key_figure(name: str, test: Estimate) -> KeyFigure:
+    """A test as a key figure."""
+    bounds = interval(test.interval).replace(" ", NO_BREAK)
+    certainty = [f"95 % interval {bounds}" if bounds else "no interval"]
+    certainty += [f"p {p_value(test.p_adjusted)}"] if test.p_adjusted is not None else []
+    value = _with_unit(number(test.value), test)
+    return KeyFigure(capital(name), value, ", ".join(certainty), default_verdict(test), test.question)
+
+
+def default_verdict(test: Estimate) -> str:
+    """Whether an estimate differs from zero, by its p-value and its interval."""
+    p_shown = test.p_value if test.p_adjusted is None else test.p_adjusted
+    if p_shown is None or test.value is None:
+        return "not tested"
+    clear = is_significant(p_shown) and (test.interval is None or side(test.interval) != 0)
+    return "differs from zero" if clear else "no clear difference from zero"
+
+
+def source(measurement: Measurement) -> str:
+    """The package of a plug-in's measure, with its version."""
+    plugin = measurement.plugin
+    return f"{plugin.package} {plugin.version}".rstrip() if plugin else ""
+
+
+def list_tests(measurement: Measurement, title: str, *, folded: bool = False, terminal: bool = False) -> Table:
+    """Every test of a measurement. Columns that no test fills are left out."""
+    tests = measurement.tests
+    columns: list[tuple[Column, Callable[[Estimate], Cell]]] = [
+        (Column("n"), lambda test: Cell(count(test.n))),
+        (Column("Estimate, 95 % interval"), partial(_value, digits=3)),
+        (Column("Statistic", narrow=False), _statistic),
+        (Column("p", narrow=False), lambda test: Cell(p(test.p_value))),
+        (Column("p, adjusted"), lambda test: Cell(p(test.p_adjusted))),
+    ]
+    if any(test.p_sign_flip is not None for test in tests.values()):
+        columns.append((Column("p, sign flip", narrow=False), lambda test: Cell(p(test.p_sign_flip))))
+    if any(test.effect_size is not None for test in tests.values()):
+        columns.append((Column("Effect size", narrow=False), _effect_size))
+    rows = [
+        (Cell(capital(name), note=test.question), *(make_cell(test) for _, make_cell in columns))
+        for name, test in tests.items()
+    ]
+    heads = [Column("Test", numeric=False), *(column for column, _ in columns)]
+    return Table(title, heads, rows, folded=folded, terminal=terminal)
+
+
+def list_groups(measurement: Measurement, title: str, *, folded: bool = False, terminal: bool = False) -> Table:
+    """Every group of a measurement."""
+    groups = measurement.groups
+    columns = [Column("Group", numeric=False), Column("n"), Column("Mean, 95 % interval")]
+    with_sd = any(group.sd is not None for group in groups.values())
+    rows = [
+        (
+            Cell(capital(name)),
+            Cell(count(group.n)),
+            _value(group, digits=2),
+            *([Cell(number(group.sd))] if with_sd else []),
+        )
+        for name, group in groups.items()
+    ]
+    if with_sd:
+        columns.append(Column("sd"))
+    return Table(title, columns, rows, folded=folded, terminal=terminal)
+
+
+def _value(estimate: Estimate, digits: int) -> Cell:
+    return Cell(_with_unit(signed(estimate.value, digits), estimate), bounds=interval(estimate.interval, digits))
+
+
+def _statistic(test: Estimate) -> Cell:
+    if test.statistic is None:
+        return Cell("–")
+    degrees = "" if test.df is None else f"({number(test.df, 0 if test.df == round(test.df) else 1)})"
+    digits = 0 if test.statistic == round(test.statistic) else 2
+    return Cell(f"{test.statistic_name}{degrees} = {number(test.statistic, digits)}")
+
+
+def _effect_size(test: Estimate) -> Cell:
+    lines = [test.effect_size_name] if test.effect_size_name else []
+    if wilcoxon := test.wilcoxon:
+        lines.append(f"Wilcoxon over pairs: V = {number(wilcoxon.v, 0)}, r = {number(wilcoxon.r)}")
+    return Cell(number(test.effect_size), bounds=interval(test.effect_size_interval), note="; ".join(lines))
+
+
+def _with_unit(text: str, estimate: Estimate) -> str:
+    return f"{text}{NO_BREAK}{estimate.unit}" if estimate.unit else text
+
+
+def _figures(measurement: Measurement) -> list[Figure]:
+    """For each unit, a plot of the tests and groups that have it."""
+    tests = [(name, test, True) for name, test in measurement.tests.items() if test.value is not None]
+    groups = [(name, group, False) for name, group in measurement.groups.items() if group.value is not None]
+    figures = []
+    for unit in dict.fromkeys(estimate.unit for _, estimate, _ in (*tests, *groups)):
+        rows = [row for row in (*tests, *groups) if row[1].unit == unit]
+        unit_text = f", in {unit}" if unit else ""
+        figures.append(
+            Figure(
+                "",
+                partial(_draw_forest, rows, unit),
+                f"Points with intervals{unit_text}: tests and groups. The tables have the numbers.",
+                "Filled points are tested against zero (vertical line). Hollow points are means of groups and are not"
+                " tested. Lines are 95 % intervals.",
+            )
+        )
+    return figures
+
+
+def _draw_forest(estimates: Sequence[tuple[str, Estimate, bool]], unit: str) -> str:
+    from unmask.report.charts import ForestRow, forest
+
+    rows = []
+    for name, estimate, tested in estimates:
+        if estimate.value is not None:
+            text = number(estimate.value)
+            tip = f"{name}: {text} {interval(estimate.interval) or '(no interval)'}, n = {estimate.n:,}"
+            rows.append(ForestRow(name, estimate.value, estimate.interval, text, tip, filled=tested))
+    return forest(rows, axis_title=unit, width=340, left=210)

@@ -1,0 +1,54 @@
+"""What tests of reports need to look into blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+from unmask.report.blocks import Block, Cell, KeyFigure, Section, Table, Text
+
+B = TypeVar("B", bound=Block)
+
+
+def walk(blocks: Iterable[Block]) -> Iterator[Block]:
+    """All blocks in order; those of a section follow it."""
+    for block in blocks:
+        yield block
+        if isinstance(block, Section):
+            yield from walk(block.blocks)
+
+
+def of_type(blocks: Iterable[Block], block_type: type[B]) -> list[B]:
+    """All blocks of a type, in order."""
+    return [block for block in walk(blocks) if isinstance(block, block_type)]
+
+
+def key_figures(blocks: Iterable[Block]) -> dict[str, KeyFigure]:
+    """The key figures by title."""
+    return {figure.title: figure for figure in of_type(blocks, KeyFigure)}
+
+
+def find_table(blocks: Iterable[Block], title: str) -> Table:
+    """The table whose title starts so."""
+    (table,) = (table for table in of_type(blocks, Table) if table.title.startswith(title))
+    return table
+
+
+def table_rows(table: Table) -> dict[str, list[str]]:
+    """What the rows of a table show, by the text of their first cell."""
+    return {row[0].text: [show(cell) for cell in row[1:]] for row in table.rows}
+
+
+def show(cell: Cell) -> str:
+    """A cell as plain text: its text, bounds and note."""
+    return " ".join(filter(None, (cell.text, cell.bounds, cell.note))).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def lines(blocks: Iterable[Block]) -> list[str]:
+    """The sentences of all texts."""
+    return [line for text in of_type(blocks, Text) for line in text.lines]
+
+
+def sections(blocks: Iterable[Block]) -> list[str]:
+    """The titles of the sections on the first level."""
+    return [block.title for block in blocks if isinstance(block, Section)]
