@@ -23,6 +23,7 @@ from unmask.auditing.options import audit_options
 from unmask.auditing.repeating import options_of
 from unmask.cli import app
 from unmask.comparing import cost, job
+from unmask.comparing.options import CompareOptions
 from unmask.errors import UnmaskError
 from unmask.measures.association.analyse_sound import mean_over
 from unmask.measures.association.change_words import judge
@@ -493,7 +494,7 @@ def test_where_a_model_comes_from_is_said(audited: Audited) -> None:
         model = ModelInfo(name=info.pop("name"), architecture="x", **info)  # type: ignore[arg-type]
         return unmask.Audit(audit.result.model_copy(update={"model": model}), audit.items)
 
-    settings = job.Settings(usefulness=False)
+    settings = CompareOptions(usefulness=False)
     before = side(3.0, {"name": "a/base", "weight_hash": "abc"})
     child = side(0.5, {"name": "child", "weight_hash": "def", "parent_weight_hash": "abc", "mitigation": "cds"})
     orphan = side(0.3, {"name": "orphan", "weight_hash": "012", "parent_weight_hash": "999"})

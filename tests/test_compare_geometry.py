@@ -20,6 +20,7 @@ import unmask
 from pages import assert_loads_nothing, assert_plots_are_described, seen
 from unmask.auditing.options import audit_options
 from unmask.comparing import job
+from unmask.comparing.options import CompareOptions
 from unmask.errors import UnmaskError
 from unmask.lexicon.geometry import nouns
 from unmask.measures.base import ComparedModel
@@ -70,7 +71,7 @@ def scrambled() -> Table:
 
 @cache
 def findings() -> job.Findings:
-    return job.run(planted(), [forgotten()], job.Settings(audit=FEW))
+    return job.run(planted(), [forgotten()], CompareOptions(audit=FEW))
 
 
 @cache
@@ -79,7 +80,7 @@ def before() -> unmask.Audit:
 
 
 def _against(after: Any) -> tuple[job.Findings, Comparison]:
-    found = job.run(before(), [after], job.Settings(usefulness=False))
+    found = job.run(before(), [after], CompareOptions(usefulness=False))
     return found, found.result.comparisons[0]
 
 
@@ -169,7 +170,7 @@ def test_what_plain_removal_leaves_is_that_of_the_model_before() -> None:
 
 def test_a_model_that_has_lost_everything_is_not_said_to_have_lost_gender() -> None:
     """Words that were chosen in one model are harder to tell apart in any other."""
-    found = _only(job.run(planted(), [scrambled()], job.Settings(audit=FEW, usefulness=False)))
+    found = _only(job.run(planted(), [scrambled()], CompareOptions(audit=FEW, usefulness=False)))
     change = found.changes["classification"]
     assert change.p_adjusted is not None
     assert change.p_adjusted < 0.001
@@ -212,7 +213,7 @@ def test_words_that_only_one_knows_are_left_out_of_both() -> None:
     lost = words[5:15]
     kept = [at for at, word in enumerate(words) if word not in lost]
     table = [words[at] for at in kept], matrix[kept]
-    found = job.run(planted(), [table], job.Settings(audit=FEW, usefulness=False))
+    found = job.run(planted(), [table], CompareOptions(audit=FEW, usefulness=False))
     one = _only(found)
     assert one.read_details(GeometryChange).unknown == sorted(lost)
     assert (one.unpaired, one.items) == (10, len(before().items["geometry"]) - 10)
@@ -246,7 +247,7 @@ def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         UnmaskError, match=r"unmask-mini-nli can be measured for .*'inference'.*, not for 'association'"
     ):
-        job.run("unmask-mini", ["unmask-mini-nli"], job.Settings(audit=audit_options()(measures=("association",))))
+        job.run("unmask-mini", ["unmask-mini-nli"], CompareOptions(audit=audit_options()(measures=("association",))))
 
 
 # the verdict

@@ -100,7 +100,7 @@ def test_each_method_makes_a_planted_bias_smaller_and_a_comparison_says_so(
     planted: Path, tmp_path: Path, method: str, text: str, settings: list[tuple[str, Any]]
 ) -> None:
     more = [("stereotypes", str(planted / "stereotypes.txt"))] if method == "context-debias" else []
-    corpus = [str(planted / text)]
+    corpus = (str(planted / text),)
     request = MitigateOptions(
         model=str(planted / "biased"),
         method=method,
@@ -126,7 +126,10 @@ def test_each_method_makes_a_planted_bias_smaller_and_a_comparison_says_so(
 
 def test_the_folder_says_what_it_is_and_loads_anywhere(planted: Path, tmp_path: Path) -> None:
     request = MitigateOptions(
-        model=str(planted / "biased"), method="sent-debias", out=tmp_path / "made", corpus=[str(planted / "stated.txt")]
+        model=str(planted / "biased"),
+        method="sent-debias",
+        out=tmp_path / "made",
+        corpus=(str(planted / "stated.txt"),),
     )
     record = run(request)
     assert json.loads((tmp_path / "made" / "mitigation.json").read_text()) == record
@@ -154,7 +157,7 @@ def test_an_interrupted_run_ends_with_the_same_weights(model_folder: Folder, tmp
         model=str(model_folder("bert-uncased")),
         method="cds",
         out=tmp_path / "once",
-        corpus=[str(text)],
+        corpus=(str(text),),
         settings={"batch_size": 2, "save_every": 2, "held_out": 0.0, "learning_rate": 1e-3},
     )
     whole = run(request)
@@ -218,7 +221,7 @@ def test_what_is_saved_but_not_what_was_made_is_not_kept(
     with pytest.raises(UnmaskError, match="what was saved is not what was made"):
         run(
             MitigateOptions(
-                model=str(model_folder("bert-uncased")), method="leace", out=tmp_path / "out", corpus=[str(text)]
+                model=str(model_folder("bert-uncased")), method="leace", out=tmp_path / "out", corpus=(str(text),)
             )
         )
     assert not (tmp_path / "out").exists()
@@ -230,7 +233,7 @@ def test_closed_forms_fit_every_kind_of_model(model_folder: Folder, tmp_path: Pa
     text.write_text("\n".join(["She works here.", "He knows his brother.", "My mother is a nurse."] * 6))
     for method in ("leace", "sent-debias"):
         record = run(
-            MitigateOptions(model=str(model_folder(family)), method=method, out=tmp_path / method, corpus=[str(text)])
+            MitigateOptions(model=str(model_folder(family)), method=method, out=tmp_path / method, corpus=(str(text),))
         )
         assert record["details"]["in_last_hidden_state"] == (family not in ("albert", "modernbert"))
         assert load_masked_lm(str(tmp_path / method)).info().weight_hash == record["weight_hash"]  # type: ignore[attr-defined]
@@ -318,7 +321,7 @@ def test_a_published_step_without_a_label_changes_nothing_and_goes_on(
         model=str(model_folder("bert-uncased")),
         method="cds",
         out=tmp_path / "out",
-        corpus=[str(text)],
+        corpus=(str(text),),
         settings={"lists": str(data / "cds"), "epochs": 1},
         protocol="published",
     )
@@ -392,11 +395,11 @@ def test_bad_requests_are_one_line(model_folder: Folder, tmp_path: Path) -> None
     model = str(model_folder("bert-uncased"))
     text = tmp_path / "text.txt"
     text.write_text("The weather was fine.\n" * 20)
-    base = MitigateOptions(model=model, method="cds", out=tmp_path / "out", corpus=[str(text)])
+    base = MitigateOptions(model=model, method="cds", out=tmp_path / "out", corpus=(str(text),))
     for request, why in (
         (base.replace(method="cdx"), "unknown method 'cdx'; did you mean"),
         (base.replace(corpus=["gab"]), "unknown corpus 'gab'; did you mean 'gap'"),
-        (base.replace(corpus=[str(tmp_path / "none.txt")]), "does not exist"),
+        (base.replace(corpus=(str(tmp_path / "none.txt"),)), "does not exist"),
         (base.replace(settings={"names": False}), "no document of the corpus was changed"),
         (base.replace(method="leace"), "0 sentences that differ between women and men"),
         (base.replace(method="leace", settings={"visible": False, "masked": False}), "both no"),
@@ -435,7 +438,7 @@ def test_stopping_keeps_a_checkpoint(model_folder: Folder, tmp_path: Path, monke
 
     monkeypatch.setattr(loop, "listening", at_once)
     request = MitigateOptions(
-        model=str(model_folder("bert-uncased")), method="cda", out=tmp_path / "out", corpus=[str(text)]
+        model=str(model_folder("bert-uncased")), method="cda", out=tmp_path / "out", corpus=(str(text),)
     )
     with pytest.raises(Stopped, match="stopped at step 1"):
         run(request)

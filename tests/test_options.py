@@ -30,7 +30,7 @@ class BakeOptions(LoadOptions):
     style: str = option("plain", "The style.", choices=lambda: ("plain", "braided"))
     recipe: Path | None = option(None, "A recipe to follow.")
     vegan: bool = option(False, "Use no eggs or milk.")
-    preheat: bool = option(True, "Do not heat the oven first.")
+    preheat: bool = option(True, "Heat the oven first.", negative_help="Do not heat the oven first.")
     steps: tuple[float, ...] = option((0.5, 1.0), "When to look.", separated=True)
     salt: float = option(0.02, "The share of salt.", above=0, below=1)
     water: float = option(0.7, "The share of water.", minimum=0, maximum=1)
@@ -125,7 +125,16 @@ def test_defaults_are_those_of_the_class(app: typer.Typer, baked: list[Any]) -> 
 
 def test_help_shows_names_defaults_panels_and_limits(app: typer.Typer) -> None:
     said = _run(app, "--help").output
-    for part in ("flour", "--extra", "Oven", "[default: 30]", "[default: thin]", "--no-preheat", "0.5,1"):
+    for part in (
+        "flour",
+        "--extra",
+        "Oven",
+        "[default: 30]",
+        "[default: thin]",
+        "--no-preheat",
+        "Do not heat",
+        "0.5,1",
+    ):
         assert part in said, part
     assert "--helper" not in said
     assert "--extras" not in said

@@ -15,18 +15,24 @@ import test_report_html as made
 import unmask
 from commands import unmask as run
 from pages import EVIL, assert_loads_nothing, seen
-from unmask.cli.report import command
+from unmask.cli.report import command as report_command
 from unmask.comparing.agreement import agreement
 from unmask.errors import UnmaskError
 from unmask.measures.association import AGREEMENT
 from unmask.measures.inference.details import Distribution, Inference
 from unmask.probes.inference import CONTROL
 from unmask.report import items, limits, markdown, ranking, rows
+from unmask.report.options import ReportOptions
 from unmask.report.pages import moment, setting
 from unmask.results import AuditResult, Caveat, Estimate, MeasureFigure, Measurement, ModelFigures, Origin, storage
 from unmask.results.markdown import escaped
 from unmask.results.naming import different, short_name
 from unmask.statistics.rank_ranges import rank_ranges
+
+
+def command(folders: list[Path], form: str, out: Path | None) -> None:
+    """`unmask report` with its options."""
+    report_command(ReportOptions(folders=tuple(folders), format=form, out=out))
 
 
 def _audit(name: str, estimate: float, half: float | None = 0.2, **changes: Any) -> AuditResult:
@@ -205,7 +211,7 @@ def test_several_audits_are_ranked_with_the_ranks_that_intervals_allow(
     ("names", "form", "out", "said"),
     [
         (["nothing"], "html", None, "nothing has no result.json; give a folder that unmask audit has written"),
-        (["one"], "pdf", None, "unknown format 'pdf'; choose from: html, md, csv"),
+        (["one"], "pdf", None, "format is 'pdf'; choose from: html, md, csv"),
         (["one", "one"], "md", None, "a folder was given twice; give each once"),
         (["one", "before-after"], "md", None, "before-after is a comparison, and cannot be ranked; give audits"),
         (["one"], "md", Path("two"), "two exists; give another name with --out, or remove it first"),

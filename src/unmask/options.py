@@ -76,6 +76,8 @@ class Parameter:
     cli: bool
     """Whether the command line has it."""
     metavar: str | None
+    negative_help: str
+    """Help for the flag that turns off what is on by default."""
     separated: bool
     """Whether several values are typed as one text with commas in between."""
     path: bool
@@ -233,6 +235,7 @@ def option(
     argument: bool = False,
     cli: bool = True,
     metavar: str | None = None,
+    negative_help: str = "",
     separated: bool = False,
     path: bool = False,
     last: bool = False,
@@ -265,6 +268,8 @@ def option(
         Whether the command line has the option at all.
     metavar
         What the help shows in place of the value.
+    negative_help
+        Help for the flag `--no-NAME` that turns off what is on by default.
     separated
         Whether several values are typed as one text with commas in between.
     path
@@ -285,6 +290,7 @@ def option(
         "argument": argument,
         "cli": cli,
         "metavar": metavar,
+        "negative_help": negative_help,
         "separated": separated,
         "path": path,
         "last": last,
@@ -522,8 +528,7 @@ def _parameter(name: str, field: FieldInfo) -> Parameter:
             **dict.fromkeys(("minimum", "maximum", "above", "below", "choices", "suggestions", "metavar")),
             **dict.fromkeys(("argument", "separated", "path", "last"), False),
             "cli": bool(declared),
-            "panel": "",
-            "default_text": "",
+            **dict.fromkeys(("panel", "default_text", "negative_help"), ""),
             **hints,
             "name": name,
             "key": hints.get("key") or name.replace("_", "-"),

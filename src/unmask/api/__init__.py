@@ -5,14 +5,13 @@ from unmask.api.comparisons import Compared, compare
 from unmask.api.gates import gate
 from unmask.api.many_models import AuditedModels, audit_many
 from unmask.api.mitigations import mitigate
-from unmask.api.reports import FORMATS, load, ranking
+from unmask.api.reports import load, ranking
 from unmask.api.studies import run_inference_study, run_lipstick_study, run_meta_study, run_study
 from unmask.auditing.audit import Audit
 from unmask.statistics.weat import weat
 from unmask.workflows.model_card import ModelCard, card
 
 __all__ = [
-    "FORMATS",
     "Audit",
     "AuditedModels",
     "Compared",

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unmask.api.arguments import names_of, path_of
 from unmask.auditing.audit import Audit
-from unmask.auditing.options import audit_options
+from unmask.comparing.options import CompareOptions
 from unmask.files import write_text
-from unmask.measures.base import SEED
-from unmask.models.sources import LoadOptions
+from unmask.options import accepts
 from unmask.results import Agreement, Comparison, ComparisonResult
 from unmask.results.storage import report_format
 
@@ -116,65 +114,22 @@ class Compared:
         return target
 
 
+@accepts(CompareOptions, without=("audit",))
 def compare(
     before: Any,
     *after: Any,
-    languages: Sequence[str] | str = (),
-    protocol: str | None = None,
-    usefulness: bool = True,
-    text: str | PathLike[str] | None = None,
-    task: Sequence[str] | str = (),
-    data: Sequence[str] | str = (),
-    train: str | PathLike[str] | None = None,
-    test: str | PathLike[str] | None = None,
-    classifiers: str | PathLike[str] = "comparisons/classifiers",
-    seed: int = SEED,
-    device: str = "auto",
-    offline: bool = False,
-    allow_pickle: bool = False,
-    allow_remote_code: bool = False,
     progress: Progress | None = None,
     say: Say | None = None,
     watch: Watch | None = None,
+    **options: Any,
 ) -> Compared:
     """Compare a model with what became of it, or with other models: what changed, how surely, and at what cost.
 
     Each of `before` and `after` is an audit folder, an `Audit`, or a model as `audit` takes it. Models are audited with
-    the settings of the first audit among them; `languages` and `protocol` take their place. `text` is a file of neutral
-    sentences to measure usefulness on. With `task` (sentiment, nli or both) and `data` (one for each), or `train` and
-    `test`, the models are also fine-tuned and their accuracies compared. Of four models or more it is also said whether
-    the measures agree on which is the more biased; then the fine-tuned classifiers are audited, too.
+    the settings of the first audit among them. Of four models or more it is also said whether the measures agree on
+    which is the more biased; then the fine-tuned classifiers are audited, too.
     """
     from unmask.comparing import job
-    from unmask.comparing.downstream import Downstream
-    from unmask.errors import UnmaskError
 
-    tasks, sets = names_of(task), names_of(data)
-    if not tasks and (sets or train or test):
-        raise UnmaskError("data, train and test belong to a task; say which with --task sentiment or --task nli")
-    if len(tasks) > 1 and (train or test or len(sets) != len(tasks)):
-        raise UnmaskError(
-            f"{len(tasks)} tasks and {len(sets)} data sets were given; give --data for each --task, in the same order"
-        )
-    own = names_of(languages) or protocol
-    settings = job.Settings(
-        audit=audit_options()(languages=names_of(languages) or ("en",), protocol=protocol or "sound", seed=seed)
-        if own
-        else None,
-        usefulness=usefulness,
-        text=path_of(text),
-        tasks=tuple(
-            Downstream(
-                task=one, data=sets[at] if at < len(sets) else None, train=path_of(train), test=path_of(test), seed=seed
-            )
-            for at, one in enumerate(tasks)
-        ),
-        classifiers=Path(classifiers),
-        seed=seed,
-        loading=LoadOptions(
-            device=device, offline=offline, allow_pickle=allow_pickle, allow_remote_code=allow_remote_code
-        ),
-    )
-    sides = [before, *after]
-    found = job.run(sides[0], sides[1:], settings, progress=progress, say=say, watch=watch)
+    found = job.run(before, after, CompareOptions(**options), progress=progress, say=say, watch=watch)
     return Compared(found.result, found.items, found.audits)

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 from unmask.api.comparisons import Compared
 from unmask.auditing.audit import Audit
 from unmask.errors import UnmaskError, one_of
+from unmask.report.options import FORMATS
 from unmask.results import AuditResult
 
 if TYPE_CHECKING:
     import pandas as pd
-
-FORMATS = ("html", "md", "csv")
 
 
 def load(folder: str | PathLike[str]) -> Audit | Compared:

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
+from unmask.cli.generate import with_options
 
-def command(
-    audits: Annotated[
-        list[Path], typer.Argument(metavar="DIR...", help="Audit folders of one model; of the same measure, the last.")
-    ],
-    to: Annotated[
-        Path | None,
-        typer.Option(
-            help="The card to write or update: a README.md, or the folder of the model. Default: standard output.",
-            show_default=False,
-        ),
-    ] = None,
-) -> None:
+if TYPE_CHECKING:
+    from unmask.report.options import CardOptions
+
+
+@with_options("unmask.report.options:CardOptions")
+def command(options: CardOptions) -> None:
     """Put what audits found into a Hugging Face model card.
 
     Writes a section on gender bias (findings, figures with intervals, what they do not say, how to repeat them, the
@@ -36,13 +31,13 @@ def command(
     from unmask.embedded import MODELS
     from unmask.results import storage
 
-    made = api.card(*audits, to=to)
+    made = api.card(*options.audits, to=options.to)
     if made.note:
         typer.echo(f"unmask: {made.note}", err=True)
     if made.path is None:
         typer.echo(made.text, nl=False)
-        name = storage.load(audits[0]).model.name
+        name = storage.load(options.audits[0]).model.name
         if Path(name).is_dir() and name not in MODELS:
             typer.echo(f"To put it into the model's own card: --to {name}", err=True)
     else:
-        typer.echo(f"{'Written' if made.changed else 'Nothing to change'}: {to}")
+        typer.echo(f"{'Written' if made.changed else 'Nothing to change'}: {options.to}")

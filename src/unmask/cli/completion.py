@@ -61,6 +61,11 @@ class Word:
     help: str | None = None
 
 
+def complete_models(incomplete: str) -> list[str]:
+    """The embedded models that a name can become."""
+    return [name for name in embedded.MODELS if name.startswith(incomplete)]
+
+
 def equip(command: Any) -> None:
     """Let the options of a command complete."""
     for one in command.params:

@@ -4,30 +4,22 @@ from __future__ import annotations
 
 import traceback
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
+from unmask.cli.generate import with_options
 from unmask.cli.options import Json
 from unmask.errors import UnmaskError
+
+if TYPE_CHECKING:
+    from unmask.gating.options import GateOptions
 
 CANNOT_TELL = 2
 
 
-def command(
-    audit: Annotated[Path, typer.Argument(metavar="DIR", help="An audit folder.")],
-    policy: Annotated[Path | None, typer.Option(help="The rules: a TOML file.")] = None,
-    baseline: Annotated[
-        Path | None,
-        typer.Option(help="The audit folder that rules with worse_by_at_most look back to. Default: the policy's."),
-    ] = None,
-    junit: Annotated[Path | None, typer.Option(help="Also write a JUnit XML file, for CI to show.")] = None,
-    write_policy: Annotated[
-        Path | None,
-        typer.Option(help="Write a policy to start from, which allows what this audit shows, and judge nothing."),
-    ] = None,
-    as_json: Json = False,
-) -> None:
+@with_options("unmask.gating.options:GateOptions")
+def command(options: GateOptions, *, as_json: Json = False) -> None:
     """Say whether an audit keeps to a policy; for CI.
 
     A rule is broken only where the whole 95 % interval is beyond what is allowed, so that noise breaks no build. Exits
@@ -40,17 +32,10 @@ def command(
     - `unmask gate audits/mine --policy policy.toml --junit gate.xml`
     - `unmask gate audits/new --policy policy.toml --baseline audits/last` (no worse than before)
     """
-    if policy is not None and write_policy is not None:
-        raise UnmaskError("give either --policy to judge or --write-policy to have rules written, not both")
-    if policy is None and write_policy is None:
-        raise UnmaskError("give the rules with --policy FILE, or have some written with --write-policy FILE")
-    if write_policy is not None and (baseline or junit or as_json):
+    if options.write_policy is not None and (options.baseline or options.junit or as_json):
         raise UnmaskError("--write-policy judges nothing; leave --baseline, --junit and --json for --policy")
     try:
-        if policy is not None:
-            code = _judge(audit, policy, baseline, junit, as_json=as_json)
-        else:
-            code = _start(audit, write_policy)
+        code = _judge(options, as_json=as_json) if options.policy else _write_policy(options)
     except (UnmaskError, OSError):  # one line each, exit code 2
         raise
     except Exception:
@@ -59,16 +44,17 @@ def command(
     raise typer.Exit(code)
 
 
-def _judge(audit: Path, policy: Path, baseline: Path | None, junit: Path | None, *, as_json: bool) -> int:
+def _judge(options: GateOptions, *, as_json: bool) -> int:
     from rich.console import Console
 
     from unmask import gating
     from unmask.report import gate_terminal
     from unmask.report import junit as xml
 
-    result = gating.run(audit, gating.read(policy), baseline)
-    if junit is not None:
-        _write(junit, xml.render(result))
+    assert options.policy is not None
+    result = gating.run(options.audit, gating.read(options.policy), options.baseline)
+    if options.junit is not None:
+        _write(options.junit, xml.render(result))
     if as_json:
         typer.echo(result.model_dump_json(indent=2))
     else:
@@ -76,10 +62,11 @@ def _judge(audit: Path, policy: Path, baseline: Path | None, junit: Path | None,
     return result.exit_code
 
 
-def _start(audit: Path, policy: Path | None) -> int:
+def _write_policy(options: GateOptions) -> int:
     from unmask.gating import starting_policy
     from unmask.results import storage
 
+    audit, policy = options.audit, options.write_policy
     assert policy is not None
     if policy.exists():
         raise UnmaskError(f"{policy} exists; give another name, or remove it first")

@@ -145,7 +145,8 @@ def _typer_parameter(one: Parameter) -> inspect.Parameter:
     kind: Any = str if one.separated or one.mapping or one.type == str | Path else one.type
     if kind not in (bool, int, float, str, Path):
         raise TypeError(f"the option {one.name} has the type {kind}, which cannot be typed; declare it with cli=False")
-    settings: dict[str, Any] = {"help": one.help, "metavar": one.metavar, "rich_help_panel": one.panel or None}
+    help = one.negative_help if _is_negative(one) else one.help
+    settings: dict[str, Any] = {"help": help, "metavar": one.metavar, "rich_help_panel": one.panel or None}
     if one.default_text:
         settings["show_default"] = one.default_text
     if one.choices is not None or one.suggestions is not None:

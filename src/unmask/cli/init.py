@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
 import typer
+
+from unmask.cli.generate import with_options
+
+if TYPE_CHECKING:
+    from unmask.cli.option_models import InitOptions
 
 WIDTH = 100
 HEAD = """\
@@ -19,9 +23,8 @@ HEAD = """\
 """
 
 
-def command(
-    file: Annotated[Path, typer.Argument(help="The file to write; it must not exist.")] = Path("audit.toml"),
-) -> None:
+@with_options("unmask.cli.option_models:InitOptions")
+def command(options: InitOptions) -> None:
     """Write a file of settings for unmask audit, with every option explained.
 
     Nothing is set in it: take the # away from what you want to change, then run unmask audit --config FILE.
@@ -34,6 +37,7 @@ def command(
     from unmask.errors import UnmaskError
     from unmask.files import whole_file
 
+    file = options.file
     if file.exists():
         raise UnmaskError(f"{file} exists; give another name, or remove it first")
     if file.suffix.lower() == ".json":

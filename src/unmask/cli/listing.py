@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from unmask import plugins
+from unmask.cli.generate import with_options
 from unmask.cli.options import Json
-from unmask.errors import UnmaskError, one_of
+from unmask.errors import UnmaskError
 from unmask.plugins import OURS, Plugin, What
+
+if TYPE_CHECKING:
+    from unmask.cli.option_models import ListOptions
 
 
 @dataclass(frozen=True)
@@ -81,17 +85,15 @@ NEXT = {
 """What can be done with them."""
 
 
-def command(
-    what: Annotated[str, typer.Argument(help=f"{', '.join(LISTS)}.", metavar="WHAT")],
-    as_json: Json = False,
-) -> None:
+@with_options("unmask.cli.option_models:ListOptions")
+def command(options: ListOptions, *, as_json: Json = False) -> None:
     """List what can be asked for by name: measures, mitigations, data sets, models in the package, studies.
 
     Those of other packages stand beside ours; docs/extending.md says how to add one.
 
     Example: `unmask list measures`
     """
-    show(one_of(what, LISTS, "list"), as_json=as_json)
+    show(options.what, as_json=as_json)
 
 
 def show(what: str, *, as_json: bool = False) -> None:

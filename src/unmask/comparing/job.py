@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
-from pathlib import Path
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import unmask
 from unmask import steps
 from unmask.auditing.audit import LIBRARIES, Audit
-from unmask.auditing.options import AuditOptions
+from unmask.auditing.options import AuditOptions, audit_options
 from unmask.comparing import agreement, downstream, evidence, usefulness
 from unmask.comparing.cost import cost
 from unmask.comparing.lineage import made_from, side_of, stranger
+from unmask.comparing.options import CompareOptions
 from unmask.comparing.sides import Subject, gather, key
 from unmask.errors import UnmaskError
 from unmask.measures import registry
-from unmask.measures.base import SEED
-from unmask.models.sources import LoadOptions
 from unmask.results import Caveat, Comparison, ComparisonResult, Measurement, Usefulness
 
 if TYPE_CHECKING:
@@ -30,23 +29,6 @@ if TYPE_CHECKING:
     from unmask.models.interfaces import Progress
     from unmask.training.finetune import Say
     from unmask.training.loop import Watch
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How to compare; the defaults are the sound ones."""
-
-    audit: AuditOptions | None = None
-    """How to audit sides that are models; None: as the first audit was, or the defaults."""
-    usefulness: bool = True
-    text: Path | None = None
-    """Neutral text to measure usefulness on; None: the package's own sentences."""
-    tasks: Sequence[downstream.Downstream] = ()
-    """Tasks on which the models are fine-tuned and compared, which takes its time."""
-    classifiers: Path = Path("comparisons/classifiers")
-    """Where the fine-tuned models are kept, to be used again."""
-    seed: int = SEED
-    loading: LoadOptions = field(default_factory=LoadOptions)
 
 
 @dataclass(frozen=True)
@@ -61,7 +43,7 @@ class Findings:
 def run(
     before: Any,
     afters: Sequence[Any],
-    settings: Settings | None = None,
+    options: CompareOptions | None = None,
     *,
     progress: Progress | None = None,
     say: Say | None = None,
@@ -70,14 +52,13 @@ def run(
     """Compare a model, or its audit, with one or more others."""
     import pandas as pd
 
-    settings = settings or Settings()
+    options = options or CompareOptions()
     if not afters:
         raise UnmaskError("there is nothing to compare with; give a model or audit before, and one or more after")
-    if settings.seed < 0:
-        raise UnmaskError(f"seed {settings.seed} is negative; give 0 or more")
-    for task in settings.tasks:
-        task.read_examples(offline=settings.loading.offline)  # refuses what is missing before the work
-    subjects = gather([before, *afters], settings.audit, settings.loading, progress=progress)
+    tasks, loading = _tasks(options), options.loading
+    for task in tasks:
+        task.read_examples(offline=loading.offline)  # refuses what is missing before the work
+    subjects = gather([before, *afters], _audit_settings(options), loading, progress=progress)
     first, *others = subjects
     found: list[Comparison] = []
     items: dict[str, list[pd.DataFrame]] = {}
@@ -85,41 +66,39 @@ def run(
     caveats = [Caveat(code="measure-left-out", text=f"{reason}.") for reason in reasons]
     for other in others:
         steps.say(f"Comparing {first.name} with {other.name}")
-        for comparison, paired in _compare(first, other, caveats, seed=settings.seed):
+        for comparison, paired in _compare(first, other, caveats, seed=options.seed):
             found.append(comparison)
             items.setdefault(comparison.name, []).append(paired)
     cost_of = usefulness.Measured()
-    if settings.usefulness:
+    if options.usefulness:
         with steps.step("Measuring usefulness"):
-            cost_of = usefulness.measure(subjects, text=settings.text, seed=settings.seed, progress=progress)
+            cost_of = usefulness.measure(subjects, text=options.text, seed=options.seed, progress=progress)
     classifiers = {
         task.task: usefulness.on_task(
             cost_of,
             subjects,
             task,
-            folder=settings.classifiers,
-            loading=settings.loading,
+            folder=options.classifiers,
+            loading=loading,
             say=say,
             watch=watch,
         )
-        for task in settings.tasks
+        for task in tasks
     }
     caveats += [stranger(first, other) for other in others if made_from(first, other) is False]
     if len(others) > 1:
         caveats.append(_several(len(others)))
     across, made = None, {subject.name: subject.audit for subject in subjects if subject.audited}
     if len(subjects) >= agreement.FEWEST:
-        more = evidence.gather(
-            subjects, found, classifiers, seed=settings.seed, loading=settings.loading, progress=progress
-        )
+        more = evidence.gather(subjects, found, classifiers, seed=options.seed, loading=loading, progress=progress)
         across, made = agreement.compare(more.evidence), made | more.audits
         caveats += [agreement.caveat(len(subjects)), *more.caveats]
     result = ComparisonResult(
         unmask_version=unmask.__version__,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        configuration=_resolved(settings, subjects),
+        configuration=_resolved(options, tasks, subjects),
         libraries={"python": platform.python_version()} | {name: metadata.version(name) for name in LIBRARIES},
-        seed=settings.seed,
+        seed=options.seed,
         before=side_of(first),
         after=[side_of(other, first) for other in others],
         comparisons=_with_cost(found, cost_of.found),
@@ -129,6 +108,25 @@ def run(
     )
     frames = {name: pd.concat(some, ignore_index=True) for name, some in items.items()}
     return Findings(result, frames | cost_of.items, made)
+
+
+def _audit_settings(options: CompareOptions) -> AuditOptions | None:
+    """How to audit models; None: as the first audit was, or the defaults."""
+    if options.audit is not None or not (options.languages or options.protocol):
+        return options.audit  # type: ignore[no-any-return]
+    return audit_options()(
+        languages=options.languages or ("en",),
+        protocol=options.protocol or "sound",
+        seed=options.seed,
+    )
+
+
+def _tasks(options: CompareOptions) -> list[downstream.Downstream]:
+    """The tasks on which the models are fine-tuned and compared."""
+    return [
+        downstream.Downstream(task=task, data=data, train=options.train, test=options.test, seed=options.seed)
+        for task, data in zip_longest(options.task, options.data)
+    ]
 
 
 def _with_cost(found: Sequence[Comparison], measured: Sequence[Usefulness]) -> list[Comparison]:
@@ -178,10 +176,10 @@ def _several(count: int) -> Caveat:
 
 
 def _resolved(
-    settings: Settings, subjects: Sequence[Subject]
+    options: CompareOptions, tasks: Sequence[downstream.Downstream], subjects: Sequence[Subject]
 ) -> dict[str, str | int | float | bool | list[str] | None]:
     """How it was compared, and how the first was measured, which the others must have been, too."""
-    tasks, first = settings.tasks, subjects[0].result
+    first = subjects[0].result
     measures = list(dict.fromkeys(one.name for one in first.measurements))
     own = [
         name
@@ -194,14 +192,14 @@ def _resolved(
         "languages": list(dict.fromkeys(one.language for one in first.measurements)),
         "protocol": first.measurements[0].protocol,
         **{name: first.configuration[name] for name in own},
-        "usefulness": settings.usefulness,
-        "text": None if settings.text is None else str(settings.text),
+        "usefulness": options.usefulness,
+        "text": None if options.text is None else str(options.text),
         "task": [one.task for one in tasks],
         "train": [str(one.train) for one in tasks if one.train is not None],
         "test": [str(one.test) for one in tasks if one.test is not None],
         "data": [one.data for one in tasks if one.data is not None],
-        "device": settings.loading.device,
-        "offline": settings.loading.offline,
-        "allow_pickle": settings.loading.allow_pickle,
-        "allow_remote_code": settings.loading.allow_remote_code,
+        "device": options.device,
+        "offline": options.offline,
+        "allow_pickle": options.allow_pickle,
+        "allow_remote_code": options.allow_remote_code,
     }
