@@ -18,8 +18,9 @@ from safetensors.torch import load_file, save_file
 import unmask
 from commands import unmask as command
 from pages import assert_loads_nothing
-from unmask import auditing
+from unmask.api import many_models
 from unmask.api.many_models import OUT
+from unmask.auditing.audit import run_audit
 from unmask.errors import Stopped, UnmaskError
 from unmask.results import storage
 from unmask.studies.bases import hash_model
@@ -68,13 +69,13 @@ def _perturbed(model: Path, folder: Path, seed: int) -> Path:
 def audited(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """Count how often each model is audited in this process."""
     counts: Counter[str] = Counter()
-    run = auditing.run
+    run = run_audit
 
-    def count(model: str, settings: auditing.Settings, **more: Any) -> auditing.Findings:
+    def count(model: str, *more: Any, **options: Any) -> unmask.Audit:
         counts[Path(model).name] += 1
-        return run(model, settings, **more)
+        return run(model, *more, **options)
 
-    monkeypatch.setattr(auditing, "run", count)
+    monkeypatch.setattr(many_models, "run_audit", count)
     return counts
 
 
@@ -138,15 +139,15 @@ def test_an_interrupted_run_continues(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     models = make_models(3)
-    counting = auditing.run
+    counting = run_audit
 
-    def interrupt(model: str, settings: auditing.Settings, **more: Any) -> auditing.Findings:
+    def interrupt(model: str, *more: Any, **options: Any) -> unmask.Audit:
         if Path(model).name == "bert-1":
             raise KeyboardInterrupt
-        return counting(model, settings, **more)
+        return counting(model, *more, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(auditing, "run", interrupt)
+        patch.setattr(many_models, "run_audit", interrupt)
         with pytest.raises(Stopped, match="1 of 3 steps"):
             unmask.audit_many(models, tmp_path / "out", **options)
     assert audited == {"bert-0": 1}

@@ -24,10 +24,9 @@ from unmask.errors import UnmaskError
 from unmask.measures.inference.details import Inference
 from unmask.measures.registry import get_measure
 from unmask.models.weights import weights_at
-from unmask.workflows.model_card import BEGIN, END, update
-from unmask.workflows.model_card import commands
-from unmask.workflows.front_matter import is_ours, split
 from unmask.results import AuditResult, Caveat, Estimate, Measurement, ModelInfo, Origin, storage
+from unmask.workflows.front_matter import is_ours, split
+from unmask.workflows.model_card import BEGIN, END, commands, update
 
 BODY = "\n# My model 🎉\n\nText with trailing spaces.  \n\n| a | b |\n|---|---|\n"
 FOREIGN = """\

@@ -15,11 +15,10 @@ import pytest
 
 from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium
 from report_blocks import find_table, key_figures, lines, of_type, render_page, sections, table_rows, terminal_text
-from unmask.measures.geometry.protocol import PROTOCOLS
-from unmask.measures.geometry.interpret import interpret
 from unmask.measures.geometry.associations import Associations
 from unmask.measures.geometry.details import Geometry, Neighbourhood, Reference, WordTest
-from unmask.measures.geometry.protocol import Run
+from unmask.measures.geometry.interpret import interpret
+from unmask.measures.geometry.protocol import PROTOCOLS, Run
 from unmask.measures.geometry.report import blocks, facts, method, select_mapped
 from unmask.measures.geometry.report_word_tests import SPACES, TESTS
 from unmask.measures.geometry.space import Space, make

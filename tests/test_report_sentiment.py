@@ -21,10 +21,7 @@ from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plo
 from report_blocks import find_table, key_figures, lines, of_type, sections, table_rows
 from test_report_html import _audit, _items, _sound, render
 from unmask.counterfactual import rewriter
-from unmask.measures.sentiment.protocol import PROTOCOLS
-from unmask.measures.sentiment.rater import Rater
 from unmask.measures.registry import get_measure
-from unmask.measures.sentiment.score import score
 from unmask.measures.sentiment.details import Part, Ratings
 from unmask.measures.sentiment.examples import (
     MOST_CHARACTERS,
@@ -33,7 +30,10 @@ from unmask.measures.sentiment.examples import (
     highlight_differences,
     parse_edits,
 )
+from unmask.measures.sentiment.protocol import PROTOCOLS
+from unmask.measures.sentiment.rater import Rater
 from unmask.measures.sentiment.report import blocks, facts, find_axis_limit, method, select_frequent
+from unmask.measures.sentiment.score import score
 from unmask.probes.reviews import Text, pair
 from unmask.report import rating_plots
 from unmask.report.blocks import Block, Examples, Figure, KeyFigure, Run

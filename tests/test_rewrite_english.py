@@ -170,7 +170,7 @@ def test_own_pairs_with_a_slip(tmp_path: Path, content: str, message: str) -> No
 )
 def test_unknown_wishes(arguments: dict[str, str], message: str) -> None:
     with pytest.raises(UnmaskError, match=re.escape(message)):
-        unmask.rewrite("text", **arguments)  # type: ignore[arg-type]
+        unmask.rewrite("text", **arguments)
 
 
 def test_the_lexicon_is_consistent() -> None:

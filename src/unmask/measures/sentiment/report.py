@@ -349,7 +349,8 @@ def _extremes(measurement: Measurement, ratings: Ratings, texts: pd.DataFrame | 
 
 def _reading(measurement: Measurement, ratings: Ratings) -> Iterator[str]:
     """How these texts were read, in sentences."""
-    yield f"Words exchanged: {SentimentMeasure.variants.get(ratings.terms, ratings.terms)}. A rating is {ratings.rating}."
+    terms = SentimentMeasure.variants.get(ratings.terms, ratings.terms)
+    yield f"Words exchanged: {terms}. A rating is {ratings.rating}."
     counts = (
         f"{count(ratings.changed)} of {count(ratings.texts)} texts have a gender term, so that their female and male"
         " versions differ."
