@@ -23,6 +23,8 @@ from unmask.report.comparison import render
 from unmask.report.comparison_agreement import view
 from unmask.report.terminal import comparison_text
 from unmask.results import Agreement, Caveat, Comparison, Estimate, MeasureFigure, Measurement, ModelFigures
+from unmask.report.comparison_terminal import comparison_text
+from unmask.results import Agreement, Caveat, Estimate, MeasureFigure, Measurement, ModelFigures
 from unmask.statistics.corrections import holm
 
 VALUES: dict[str, list[float | None]] = {
