@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 import test_report_html as made
 from pages import EVIL, needs_chromium
 from unmask.probes import recorded
-from unmask.report import html, ranking
+from unmask.report import ranking
 
 pytestmark = [pytest.mark.browser, needs_chromium]
 RIGHT_TO_LEFT = "\u202eالممرضة\u202c متعبة"
@@ -42,7 +42,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     items["sentence"] = [*texts, *items["sentence"][len(texts) :]]
     items["association"] = [*range(90, 90 - len(texts), -1), *items["association"][len(texts) :]]
     file = tmp_path_factory.mktemp("page") / "report.html"
-    page = html.render(made._audit(made._sound(), made._emotions(), name=NAME), {"association": items}, beside=True)
+    page = made.render(made._audit(made._sound(), made._emotions(), name=NAME), {"association": items}, beside=True)
     file.write_text(page, encoding="utf-8")
     return file
 
@@ -136,7 +136,7 @@ def test_figures_show_values_to_a_pointer_and_to_keys(browser: Browser, report: 
         assert note.is_visible()
         tab.keyboard.press("Escape")
         assert note.is_hidden()
-        tab.locator(".plot[role=img]").first.focus()
+        tab.locator(".drawing > [role=img]").last.focus()
         tab.keyboard.press("ArrowRight")
         first = note.inner_text()
         tab.keyboard.press("ArrowRight")
