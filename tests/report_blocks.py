@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
+import pandas as pd
+
+from unmask.measures.sections import build_sections, item_tables
 from unmask.report.blocks import Block, Cell, KeyFigure, Section, Table, Text
+from unmask.report.html import render_audit
+from unmask.report.terminal import audit_text
+from unmask.results import AuditResult, Measurement, ModelInfo
 
 B = TypeVar("B", bound=Block)
 
@@ -52,3 +58,27 @@ def lines(blocks: Iterable[Block]) -> list[str]:
 def sections(blocks: Iterable[Block]) -> list[str]:
     """The titles of the sections on the first level."""
     return [block.title for block in blocks if isinstance(block, Section)]
+
+
+def render_page(measurement: Measurement, items: pd.DataFrame | None = None) -> str:
+    """The page of an audit with one measurement."""
+    result, frames = _audit(measurement), {} if items is None else {measurement.name: items}
+    return render_audit(result, build_sections(result.measurements, frames), item_tables(frames))
+
+
+def terminal_text(measurement: Measurement, width: int = 80) -> str:
+    """What a terminal shows of an audit with one measurement."""
+    result = _audit(measurement)
+    return audit_text(result, build_sections(result.measurements), width)
+
+
+def _audit(measurement: Measurement) -> AuditResult:
+    return AuditResult(
+        unmask_version="0.0.7",
+        created="2020-02-02T02:02:02+00:00",
+        model=ModelInfo(name="model-x", architecture="BertModel"),
+        configuration={},
+        libraries={},
+        seed=4711,
+        measurements=[measurement],
+    )

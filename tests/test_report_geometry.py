@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Sequence
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from report_blocks import find_table, key_figures, lines, of_type, sections, table_rows
+from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium
+from report_blocks import find_table, key_figures, lines, of_type, render_page, sections, table_rows, terminal_text
 from unmask.measures.geometry import PROTOCOLS, interpret
 from unmask.measures.geometry.associations import Associations
 from unmask.measures.geometry.details import Geometry, Neighbourhood, Reference, WordTest
@@ -28,7 +31,7 @@ from unmask.report.geometry_professions import HEIGHT, WIDTH, professions_plot
 from unmask.report.geometry_strips import Strip
 from unmask.report.pages import p as p_shown
 from unmask.report.pages import signed
-from unmask.results import Estimate, Measurement
+from unmask.results import Caveat, Estimate, Measurement
 from unmask.results.numbers import interval, number
 
 WORDS, SIZE, PROFESSIONS = 260, 12, 30
@@ -427,3 +430,63 @@ def test_a_strip_has_gender_among_the_others() -> None:
 
 def test_nothing_to_draw_is_no_plot() -> None:
     assert geometry_plots.scan([]) == geometry_plots.ranges([]) == ""
+
+
+# The page
+
+
+def test_hostile_words_are_escaped_everywhere() -> None:
+    measurement, items = _measured(names=[EVIL])
+    tests = measurement.tests | {EVIL: _association(EVIL, 0.5, 0.01).model_copy(update={"question": EVIL})}
+    hostile = _with(measurement, missing=[EVIL], left_out={EVIL: 1}, vectors=EVIL, direction=EVIL).model_copy(
+        update={"tests": tests, "headline": EVIL, "corpus": EVIL, "caveats": [Caveat(code="x", text=EVIL)]}
+    )
+    page = render_page(hostile, items.assign(corpus=EVIL))
+    assert_loads_nothing(page)
+    assert EVIL not in page
+    assert page.count("&lt;script&gt;") > 10
+    assert measurement.read_details(Geometry).professions[0].profession == EVIL
+    assert any(name.startswith("<script>") for _, _, name in _circles(page))
+    assert EVIL.replace(" ", "") in re.sub(r"\s|│", "", terminal_text(hostile))
+
+
+def test_the_terminal_has_the_tests_and_fits(measured: tuple[Measurement, pd.DataFrame]) -> None:
+    text = terminal_text(measured[0])
+    assert max(map(len, text.splitlines())) <= 80
+    shown = [" ".join(_plain(line).split()) for line in text.splitlines()]
+    for removed in (False, True):
+        test = measured[0].read_details(Geometry).test("probe", removed=removed)
+        assert test
+        assert test.reference
+        start = f"Linear probe {test.n} {100 * (test.value or 0):.1f} % {100 * test.reference.mean:.1f} % "
+        assert any(line.startswith(start) and f" {test.reference.p_value:.3f}" in line for line in shown)
+    assert any(line.startswith("WEAT 7 16 −0.50 [−1.00, −0.25] 0.400") for line in shown)
+    assert any(line.startswith("1 word0 +") for line in shown)
+
+
+UNDER_A_POINTER = """() => {
+    const marks = [...document.querySelectorAll('[aria-label^="Map of"] circle')];
+    marks[0].scrollIntoView({block: 'center'});
+    return marks.map(mark => {
+        const box = mark.getBoundingClientRect();
+        const hit = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+        return hit && hit.dataset.tip ? hit.dataset.tip : String(hit && hit.tagName);
+    });
+}"""
+
+
+@needs_chromium
+def test_a_browser_shows_it_and_a_pointer_the_word(measured: tuple[Measurement, pd.DataFrame], tmp_path: Path) -> None:
+    from playwright.sync_api import sync_playwright
+
+    file, page = tmp_path / "report.html", render_page(*measured)
+    assert_plots_are_described(page, 7)
+    assert_a_browser_shows(page, file)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        tab = browser.new_page(viewport={"width": 1200, "height": 1000})
+        tab.goto(file.as_uri())
+        tips = tab.evaluate(UNDER_A_POINTER)
+        browser.close()
+    assert tips
+    assert all(re.fullmatch(r"word\d+ [+−][\d.]+", tip) for tip in tips)

@@ -5,13 +5,26 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Sequence
+from html import unescape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from report_blocks import find_table, key_figures, lines, of_type, sections, show, table_rows
+from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium
+from report_blocks import (
+    find_table,
+    key_figures,
+    lines,
+    of_type,
+    render_page,
+    sections,
+    show,
+    table_rows,
+    terminal_text,
+)
 from unmask.lexicon.inference import GenderPair, Occupation, People
 from unmask.measures.inference import PROTOCOLS, interpret, score
 from unmask.measures.inference.details import Distribution, Inference, OccupationValue
@@ -22,7 +35,7 @@ from unmask.probes.inference import build
 from unmask.report import inference_plots
 from unmask.report.blocks import Block, Examples, Figure, KeyFigure, Run, Table, Text
 from unmask.report.pages import p
-from unmask.results import Measurement
+from unmask.results import Caveat, Measurement
 from unmask.results.numbers import interval, number, p_value
 
 WORDS = {
@@ -180,7 +193,7 @@ def test_tables_have_the_numbers_of_the_result(measured: tuple[Measurement, pd.D
                 low, high = part.intervals[label] or (0, 0)
                 bounds = f"{number(100 * low, 0)} to {number(100 * high, 0)} %"
                 share, mean = 100 * part.shares[label], number(part.probabilities[label])
-                assert show(cell) == f"{share:.1f} % {bounds}, p̄ {mean}"
+                assert show(cell) == f"{share:.1f} % {bounds} p̄ {mean}"
     assert by_set.terminal
     assert not by_type.terminal
 
@@ -446,3 +459,46 @@ def test_a_result_without_numbers_has_dashes(measured: tuple[Measurement, pd.Dat
     assert of_type(report, Figure) == []
     scores = table_rows(find_table(report, "All scores"))
     assert {cell for row in scores.values() for cell in row[:1]} == {"–"}
+
+
+# The page
+
+
+def test_hostile_words_are_escaped_everywhere() -> None:
+    people = People("{occupation}", (GenderPair(EVIL, EVIL + "f", EVIL + "m"),) * 2, (EVIL,))
+    occupations = _occupations(nurse=EVIL)
+    measurement, items = _measured(occupations=occupations, people=people, templates=(EVIL + "{person}", "{person}"))
+    inference = measurement.read_details(Inference)
+    parts = [part.model_copy(update={"name": EVIL, "labels": {"set": EVIL}}) for part in inference.sets]
+    by_pair = [pair.model_copy(update={"name": EVIL}) for pair in inference.by_pair * 2]
+    changes = {"sets": parts, "by_pair": by_pair, "labels": EVIL, "inconclusive": EVIL}
+    tests = {EVIL: measurement.tests["default"].model_copy(update={"question": EVIL})}
+    update = {"headline": EVIL, "language": '"><b>', "caveats": [Caveat(code=f'"{EVIL}', text=EVIL)], "tests": tests}
+    update["details"] = inference.model_copy(update=changes).model_dump()
+    hostile = measurement.model_copy(update=update)
+    page = render_page(hostile, items.assign(language='"><b>'))
+    assert_loads_nothing(page)
+    assert "<b>" not in page
+    assert f">{EVIL}</th>" in unescape(page)
+    assert unescape(page).count(EVIL) > 40
+    assert EVIL[:8] in terminal_text(hostile)
+
+
+def test_the_terminal_shows_answers_tests_and_scores(measured: tuple[Measurement, pd.DataFrame]) -> None:
+    measurement = measured[0]
+    text = terminal_text(measurement)
+    assert max(map(len, text.splitlines())) <= 80
+    shown = " ".join(_plain(text).split())
+    inference = measurement.read_details(Inference)
+    shares = inference.sets[0].shares.values()
+    assert f"Pro-stereotypical 32 {' '.join(f'{100 * share:.1f} %' for share in shares)}" in shown
+    most = select_most_resolved(inference.occupations)[0]
+    assert f"Most often resolved to a gender: {most.occupation} {100 * most.resolved:.0f} %" in shown
+    assert "by up to 3.1e-07" in shown
+
+
+@needs_chromium
+def test_a_browser_shows_it(measured: tuple[Measurement, pd.DataFrame], tmp_path: Path) -> None:
+    page = render_page(*measured)
+    assert_plots_are_described(page, 4)
+    assert_a_browser_shows(page, tmp_path / "report.html")

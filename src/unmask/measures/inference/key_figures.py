@@ -86,7 +86,7 @@ def _certainty(estimate: Estimate) -> str:
 def show_percents(bounds: tuple[float, float]) -> str:
     """An interval of shares in percent."""
     low, high = (number(100 * bound, 0) for bound in bounds)
-    return f"{low} to {high}{NO_BREAK}%"
+    return f"{low} to {high} %".replace(" ", NO_BREAK)
 
 
 _STEREOTYPE = (

@@ -11,7 +11,7 @@ from unmask.lexicon.inference import KINDS
 from unmask.measures.inference.details import Distribution, Inference, OccupationValue
 from unmask.measures.inference.examples import collect_examples, select_items
 from unmask.measures.inference.interpret import SIZES, understands
-from unmask.measures.inference.key_figures import BY_PROBABILITY, NO_BREAK, key_figures, show_percents
+from unmask.measures.inference.key_figures import BY_PROBABILITY, key_figures, show_percents
 from unmask.probes.inference import CONTROL, LABELS
 from unmask.report.blocks import Block, Cell, Column, Figure, Legend, Section, Table, Text
 from unmask.report.pages import capital, count, p, percent, signed
@@ -114,9 +114,8 @@ def _answers(measurement: Measurement, inference: Inference) -> Section:
 def _shares(parts: Sequence[Distribution], *, terminal: bool) -> Table:
     def cell(part: Distribution, label: str) -> Cell:
         bounds = part.intervals.get(label)
-        notes = [show_percents(bounds)] if bounds else []
-        notes += [f"p̄ {number(part.probabilities.get(label))}"] if part.probabilities else []
-        return Cell(percent(part.shares.get(label)), note=", ".join(note.replace(" ", NO_BREAK) for note in notes))
+        mean = f"p̄ {number(part.probabilities.get(label))}" if part.probabilities else ""
+        return Cell(percent(part.shares.get(label)), show_percents(bounds) if bounds else "", mean)
 
     rows = []
     for part in parts:
