@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 import test_report_html as made
 from pages import EVIL, needs_chromium
 from unmask.probes import recorded
-from unmask.report import html, ranking
+from unmask.report import ranking
 
 pytestmark = [pytest.mark.browser, needs_chromium]
 RIGHT_TO_LEFT = "\u202eالممرضة\u202c متعبة"
@@ -42,7 +42,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     items["sentence"] = [*texts, *items["sentence"][len(texts) :]]
     items["association"] = [*range(90, 90 - len(texts), -1), *items["association"][len(texts) :]]
     file = tmp_path_factory.mktemp("page") / "report.html"
-    page = html.render(made._audit(made._sound(), made._emotions(), name=NAME), {"association": items}, beside=True)
+    page = made.render(made._audit(made._sound(), made._emotions(), name=NAME), {"association": items}, beside=True)
     file.write_text(page, encoding="utf-8")
     return file
 

@@ -15,7 +15,7 @@ from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plo
 from unmask import analyse, compare
 from unmask.measures.association.details import AssociationChanges, HypothesisChange, ProfessionChange, TableRow
 from unmask.report.comparison import RULES, render
-from unmask.report.terminal import comparison_text
+from unmask.report.comparison_terminal import comparison_text
 from unmask.results.comparison import Change, Comparison, ComparisonResult, Figure, Side, Usefulness
 from unmask.results.numbers import number
 from unmask.results.record import Interval

@@ -1,10 +1,8 @@
-"""The HTML report: every section, the result's own numbers, nothing loaded, nothing injected by a name."""
+"""The page of an audit: every section is there, nothing is loaded, nothing is injected by a name."""
 
 from __future__ import annotations
 
-import re
 from html import unescape
-from math import exp
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +11,9 @@ import pytest
 
 from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium, seen
 from unmask.measures.association.details import AssociationDetails, Hypothesis, ProfessionValue
-from unmask.report.html import render
+from unmask.measures.sections import build_sections, item_tables
+from unmask.report import html
 from unmask.results import AuditResult, Caveat, Estimate, Measurement, ModelInfo
-from unmask.results.numbers import interval, number
 
 GROUPS = ("male", "female", "balanced")
 
@@ -119,6 +117,15 @@ def _emotions() -> Measurement:
     return _sound(corpus="emotions", attributes="emotion words", tests=tests, groups=groups, details=details)
 
 
+def _without_estimates() -> Measurement:
+    nothing: dict[str, Any] = {"statistic": None, "effect_size": None}
+    tests = {name: _test(test.labels, None, None, **nothing) for name, test in _sound().tests.items()}
+    gone = {"female": None, "male": None, "difference": None, "difference_interval": None}
+    details = _details([one.model_copy(update=gone) for one in _professions()])
+    groups = _groups(GROUPS, "professions", value=None, interval=None, n=0)
+    return _sound(tests=tests, details=details, groups=groups, headline="")
+
+
 def _audit(*measurements: Measurement, name: str = "bert-x") -> AuditResult:
     return AuditResult(
         unmask_version="0.0.7",
@@ -131,6 +138,11 @@ def _audit(*measurements: Measurement, name: str = "bert-x") -> AuditResult:
         seed=4711,
         measurements=list(measurements),
     )
+
+
+def render(audit: AuditResult, items: dict[str, pd.DataFrame], *, beside: bool = False) -> str:
+    """The page of an audit."""
+    return html.render_audit(audit, build_sections(audit.measurements, items), item_tables(items), beside=beside)
 
 
 def _items(**changes: Any) -> dict[str, pd.DataFrame]:
@@ -157,16 +169,9 @@ def _items(**changes: Any) -> dict[str, pd.DataFrame]:
 
 def test_every_section_is_there() -> None:
     text = seen(render(_audit(_sound()), _items()))
-    for heading in (
-        "Mean associations",
-        "By profession",
-        "Against the workforce",
-        "hypotheses",
-        "sentences behind",
-    ):
-        assert heading in text
-    for part in ("All tests", "Method", "Provenance", "jackknife", "Holm", "nats"):
-        assert part in text
+    headings = ("Mean associations", "By profession", "Against the workforce", "hypotheses", "sentences behind")
+    for part in (*headings, "Before you rely on this", "All tests", "Method", "Provenance"):
+        assert part in text, part
     facts = (
         "bert-x",
         "The model links people",
@@ -176,69 +181,9 @@ def test_every_section_is_there() -> None:
         "made from templates",
         "godmother",
     )
-    provenance = (
-        "1,234,567",
-        "ab12",
-        "float32",
-        "4711",
-        "9.9.9",
-        "0.0.7",
-        "d47a",
-        "97",
-        "1.5e-06",
-        "2020-02-02T02:02:02",
-    )
-    for fact in facts + provenance:
+    model = ("1,234,567", "ab12", "float32", "4711", "9.9.9", "0.0.7", "d47a", "97", "1.5e-06", "2020-02-02T02:02:02")
+    for fact in facts + model:
         assert fact in text, fact
-
-
-def test_numbers_in_the_table_are_those_of_the_result() -> None:
-    measurement = _sound()
-    table = re.search(r'<table class="means">.*?</table>', render(_audit(measurement), {}), re.S)
-    assert table
-    text = seen(table.group())
-    for kind in GROUPS:
-        test = measurement.tests[f"female minus male, {kind} professions"]
-        groups = [measurement.groups[f"{kind} professions, {gender} persons"] for gender in ("female", "male")]
-        means = " ".join(f"{number(group.value)} {interval(group.interval)}" for group in groups)
-        difference = f"{number(test.value)} {interval(test.interval)}"
-        assert f"{kind.capitalize()} professions 45 + 45 {means} {difference} 0.200 0.44" in text
-
-
-def test_the_stereotype_card_shows_a_factor_with_its_interval() -> None:
-    text = seen(render(_audit(_sound()), {}))
-    assert f"{number(exp(1.5))} × 95 % interval {number(exp(1.13))} to {number(exp(1.91))} strong effect" in text
-
-
-def test_a_tiny_p_is_no_large_effect() -> None:
-    text = seen(render(_audit(_published()), {}))
-    assert "negligible effect" in text
-    assert "strong effect" not in text
-    assert "e-40" not in text
-
-
-def test_a_large_estimate_that_may_be_chance_is_no_effect() -> None:
-    text = seen(render(_audit(_sound(tests={"stereotype": _test(STEREOTYPE, 3.0, 0.4)})), {}))
-    assert "no clear difference" in text
-    assert "strong effect" not in text
-
-
-def test_published_has_v_r_and_sd() -> None:
-    text = seen(render(_audit(_published()), _items()))
-    for figure in ("V r p", "16633", "−0.56", "1.99", "< 0.001", "signed ranks"):
-        assert figure in text
-    assert "95 % interval −" not in text
-
-
-def test_emotions_have_no_workforce_and_no_hypotheses() -> None:
-    page = render(_audit(_emotions()), {})
-    text = seen(page)
-    assert "Anger emotion words" in text
-    assert "By emotion word" in text
-    assert "hypotheses" not in text
-    assert "workforce" not in text.replace("Against the workforce", "x")
-    assert page.count("<svg") == 2
-    assert ">women</text>" not in page
 
 
 def test_what_can_be_read_as_bias_comes_first() -> None:
@@ -246,55 +191,12 @@ def test_what_can_be_read_as_bias_comes_first() -> None:
     agreeing = _sound(language="de", headline="Not bias.", caveats=[caveat])
     text = seen(render(_audit(agreeing, _sound(corpus="agreement-free", headline="This is it.")), {}))
     assert text.index("This is it.") < text.index("Not bias.")
-    assert text.count("strong effect") == 2  # in short, and in its section
-    assert "not interpretable" in text
-
-
-def test_bars_are_sorted_by_difference_and_name_the_share() -> None:
-    page = render(_audit(_sound()), {})
-    panel = page[page.index("group female, in nats") :]
-    panel = panel[: panel.index("</svg>")]
-    assert re.findall(r">(female job \d)</text>", panel) == [f"female job {at}" for at in (3, 2, 1, 0)]
-    assert ">25 %</text>" in panel
-    assert ">+1.75</text>" in panel
-
-
-def test_a_long_list_shows_both_ends() -> None:
-    page = render(_audit(_sound(details=_details(_professions(60)))), {})
-    assert "40 of 60" in seen(page)
-    assert ">male job 0</text>" in page
-    assert ">male job 59</text>" in page
-    assert ">male job 30</text>" not in page
+    assert text.count("strong difference") == 2  # in short, and in its section
+    assert text.count("not interpretable") == 1 + 3
 
 
 def test_every_plot_has_a_description() -> None:
     assert_plots_are_described(render(_audit(_sound()), {}), 4)
-
-
-def test_sentences_mark_the_person_and_the_profession() -> None:
-    page = render(_audit(_sound()), _items())
-    assert 'My <mark class="female">aunt</mark> is a <mark class="attribute">job 19</mark>.' in page
-    assert "−2.50" in page
-    assert "−3.62" in page
-    assert page.count("<mark class=") == 2 * 16
-
-
-def test_a_person_word_is_not_found_inside_another_word() -> None:
-    items = _items(sentence="That person, my son, is a mason son.", form="mason son", target="son", gender="male")
-    page = render(_audit(_sound()), items)
-    marked = 'That person, my <mark class="male">son</mark>, is a <mark class="attribute">mason son</mark>.'
-    assert page.count(marked) == 16
-
-
-def test_recorded_items_may_lack_sentences_and_probabilities() -> None:
-    items = {"association": _items(sentence="")["association"].drop(columns=["log_p_target", "log_p_prior"])}
-    page = render(_audit(_sound()), items)
-    assert '<mark class="female">aunt</mark> … <mark class="attribute">job 19</mark>' in page
-    assert "ln prior" not in page
-
-
-def test_only_items_of_the_measurement_are_shown() -> None:
-    assert "The sentences were not kept" in seen(render(_audit(_sound(corpus="emotions")), _items()))
 
 
 @pytest.mark.parametrize("measurement", [_sound(), _published(), _emotions()], ids=["sound", "published", "emotions"])
@@ -330,27 +232,11 @@ def test_hostile_text_is_escaped_everywhere() -> None:
     assert ">0&lt;script&gt;" in page[page.index("<svg") :]
 
 
-def test_professions_can_be_missing() -> None:
-    text = seen(render(_audit(_sound(details=_details([]))), {}))
-    assert "no values by profession" in text
-    assert "No profession has both" in text
-
-
-def test_a_single_profession_is_drawn() -> None:
-    assert render(_audit(_sound(details=_details(_professions()[:1]))), {}).count("<svg") == 2
-
-
 def test_without_estimates_there_are_dashes() -> None:
-    nothing: dict[str, Any] = {"statistic": None, "effect_size": None}
-    tests = {name: _test(test.labels, None, None, **nothing) for name, test in _sound().tests.items()}
-    gone = {"female": None, "male": None, "difference": None, "difference_interval": None}
-    professions = [one.model_copy(update=gone) for one in _professions()]
-    groups = _groups(GROUPS, "professions", value=None, interval=None, n=0)
-    page = render(_audit(_sound(tests=tests, details=_details(professions), groups=groups, headline="")), {})
+    page = render(_audit(_without_estimates()), {})
     assert "<svg" not in page
     assert "None" not in seen(page)
     assert "No finding." in page
-    assert "Male professions 0 + 0 – – – – –" in seen(page)
 
 
 def test_an_audit_without_measurements_still_says_what_it_was() -> None:

@@ -1,4 +1,4 @@
-"""The report of ratings: the result's own numbers, the words that differ, and nothing injected by a text."""
+"""The report of sentiment: the numbers of the result, the words that differ, and nothing injected by a text."""
 
 from __future__ import annotations
 
@@ -18,14 +18,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium, seen
-from test_report_html import _audit, _items, _sound
+from report_blocks import find_table, key_figures, lines, of_type, sections, table_rows
+from test_report_html import _audit, _items, _sound, render
 from unmask.counterfactual import rewriter
 from unmask.measures.sentiment import PROTOCOLS, Rater, interpret, score
 from unmask.measures.sentiment.details import Part, Ratings
+from unmask.measures.sentiment.examples import (
+    MOST_CHARACTERS,
+    Edit,
+    find_differences,
+    highlight_differences,
+    parse_edits,
+)
+from unmask.measures.sentiment.report import blocks, facts, find_axis_limit, method, select_frequent
 from unmask.probes.reviews import Text, pair
-from unmask.report import rating_plots, terminal
-from unmask.report.highlights import MOST_CHARACTERS, Edit, Piece, edits, pieces, places
-from unmask.report.html import render
+from unmask.report import rating_plots
+from unmask.report.blocks import Block, Examples, Figure, KeyFigure, Run
 from unmask.results import Caveat, Measurement
 from unmask.results.numbers import interval, number
 
@@ -81,11 +89,6 @@ def measured() -> tuple[Measurement, pd.DataFrame]:
     return _measured()
 
 
-@pytest.fixture(scope="module")
-def page(measured: tuple[Measurement, pd.DataFrame]) -> str:
-    return _page(*measured)
-
-
 def _with(measurement: Measurement, ratings: dict[str, Any] | None = None, **test: Any) -> Measurement:
     """The measurement with other ratings, and another test of the bias."""
     tests = measurement.tests | {"bias": measurement.tests["bias"].model_copy(update=test)}
@@ -93,165 +96,206 @@ def _with(measurement: Measurement, ratings: dict[str, Any] | None = None, **tes
     return measurement.model_copy(update={"details": details.model_dump(), "tests": tests})
 
 
-def _bare(measurement: Measurement, ratings: dict[str, Any] | None = None, **test: Any) -> Measurement:
-    """Without parts, which take time to draw."""
-    return _with(measurement, {"by_term": [], "by_length": [], "by_label": []} | (ratings or {}), **test)
+def _key_figures(measurement: Measurement, ratings: dict[str, Any] | None = None, **test: Any) -> dict[str, KeyFigure]:
+    return key_figures(blocks(_with(measurement, ratings, **test), None))
 
 
-def _page(measurement: Measurement, items: pd.DataFrame | None) -> str:
-    return render(_audit(measurement), {} if items is None else {"sentiment": items})
+def _plain(text: str) -> str:
+    return text.replace("\N{NO-BREAK SPACE}", " ")
 
 
-def _cards(page: str) -> str:
-    found = re.search(r'<ul class="cards".*?</ul>', page, re.S)
-    assert found
-    return seen(found.group())
+@pytest.fixture(scope="module")
+def report(measured: tuple[Measurement, pd.DataFrame]) -> list[Block]:
+    return blocks(*measured)
 
 
-def test_every_section_is_there(measured: tuple[Measurement, pd.DataFrame], page: str) -> None:
-    measurement, _ = measured
-    text = seen(page)
-    headings = "How far ratings move", "Where it comes from", "The texts that moved most", "Before you rely on this"
-    for heading in (*headings, "All tests", "Method", "Provenance", "By pair of terms", "By length", "By label"):
-        assert heading in text, heading
-    assert "bias = rating of the male version − rating of the female version" in text
-    assert "ln p(person word" not in text
-    facts = (
-        "3 more were given twice, or differ in gender alone",
-        "512 tokens",
-        "only their beginning was read",
-        "41 of the texts with a term",
-    )
-    for fact in (*facts, "in 7 none of the terms was read", "in 19 only some", "3.1e-07", "d47a", "p(positive)"):
-        assert fact in text, fact
-    assert measurement.headline in text
-    assert all(caveat.text in text for caveat in measurement.caveats)
+def test_sections_are_in_order(report: list[Block]) -> None:
+    assert sections(report) == [
+        "How far ratings move",
+        "By label and over words",
+        "Where it comes from",
+        "The texts that moved most",
+        "How the texts were read",
+    ]
 
 
-def test_numbers_are_those_of_the_result(measured: tuple[Measurement, pd.DataFrame], page: str) -> None:
+# Key figures
+
+
+def test_key_figures_are_those_of_the_result(measured: tuple[Measurement, pd.DataFrame], report: list[Block]) -> None:
     measurement, _ = measured
     test, ratings = measurement.tests["bias"], measurement.read_details(Ratings)
-    assert ratings
-    assert ratings.flips
-    assert test.value
-    cards = _cards(page)
-    sign = "+" if test.value > 0 else ""
-    assert f"Total bias {sign}{number(test.value, 4)} 95 % interval {interval(test.interval, 4)}, p < 0.001" in cards
     absolute = measurement.groups["absolute bias, changed texts"]
-    assert f"Absolute bias {number(absolute.value, 4)} 95 % interval {interval(absolute.interval, 4)}" in cards
-    assert f"{ratings.flips} of {ratings.changed} texts" in cards
-    assert f"{ratings.below} texts rate higher in the female version, {ratings.equal} alike, {ratings.above}" in cards
-    table = re.search(r'<table class="ratings">.*?</table>', page, re.S)
-    assert table
-    for name, group in measurement.groups.items():
-        row = f"{number(group.value, 4)} {interval(group.interval, 4)} {number(group.sd, 4)}"
-        assert f"{name.replace(' bias', '').capitalize()} {group.n} {row}" in seen(table.group())
+    figures = key_figures(report)
+    assert list(figures) == ["Total bias", "Absolute bias", "Labels that flip", "Direction, female : male"]
+    total = figures["Total bias"]
+    assert total.value.lstrip("+") == number(test.value, 4)
+    assert _plain(total.certainty) == f"95 % interval {interval(test.interval, 4)}, p < 0.001"
+    assert figures["Absolute bias"].value == number(absolute.value, 4)
+    assert _plain(figures["Absolute bias"].certainty) == f"95 % interval {interval(absolute.interval, 4)}"
+    assert ratings.flips
+    assert figures["Labels that flip"].certainty.startswith(f"{ratings.flips} of {ratings.changed} texts")
+    counts = (("female", ratings.below), ("neutral", ratings.equal), ("male", ratings.above))
+    assert figures["Direction, female : male"].bar == counts
 
 
-def test_a_tiny_p_is_no_large_bias(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    cards = _cards(_page(_bare(measured[0], value=0.0012, p_adjusted=1e-80, effect_size=0.9), None))
-    assert "+0.0012" in cards
-    assert "negligible, not chance" in cards
-    assert "by 0.12 % of the scale" in cards
+@pytest.mark.parametrize(
+    ("test", "verdict", "direction"),
+    [
+        ({"value": 0.0012, "p_adjusted": 1e-80, "effect_size": 0.9}, "negligible bias", "favours male versions"),
+        ({"value": 0.4, "p_adjusted": 0.3, "effect_size": 0.9}, "no clear bias", "no clear direction"),
+        ({"value": -0.4, "p_adjusted": 0.001, "effect_size": -0.3}, "large bias", "favours female versions"),
+        (
+            {"value": 0.4, "p_adjusted": 0.001, "effect_size": -0.3},
+            "large, no single direction",
+            "favours female versions",
+        ),
+        ({"value": 2e-7, "p_adjusted": 1e-9, "effect_size": 0.9}, "within the noise", "no clear direction"),
+        ({"value": 0.4, "p_adjusted": None, "effect_size": 0.9}, "not tested", "not tested"),
+    ],
+)
+def test_size_and_certainty_are_kept_apart(
+    measured: tuple[Measurement, pd.DataFrame], test: dict[str, Any], verdict: str, direction: str
+) -> None:
+    figures = _key_figures(measured[0], **test)
+    assert figures["Total bias"].verdict == verdict
+    assert figures["Direction, female : male"].verdict == direction
 
 
-def test_a_large_bias_that_may_be_chance_is_none(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    cards = _cards(_page(_bare(measured[0], value=0.4, p_adjusted=0.3), None))
-    assert "p = 0.300 no clear bias" in cards
-    assert "This one may be chance." in cards
-    assert "no clear direction" in cards
-    assert "large bias" not in cards
-
-
-def test_a_large_and_sure_bias_is_called_so(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    cards = _cards(_page(_bare(measured[0], value=-0.4, p_adjusted=0.001, effect_size=-0.3), None))
-    assert "−0.4000" in cards
-    assert "large bias" in cards
-    assert "Here the female versions are rated higher, by 40.00 % of the scale." in cards
-    assert "leans to female versions" in cards
-
-
-def test_mean_and_ranks_may_point_to_different_sides(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    cards = _cards(_page(_bare(measured[0], value=0.4, p_adjusted=0.001, effect_size=-0.3), None))
-    assert "large, no single direction" in cards
-
-
-def test_below_the_noise_there_is_nothing(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    cards = _cards(_page(_bare(measured[0], value=2e-7, p_adjusted=1e-9), None))
-    assert "below the noise of the computation" in cards
+def test_a_clear_bias_is_explained_as_a_share_of_the_scale(measured: tuple[Measurement, pd.DataFrame]) -> None:
+    figure = _key_figures(measured[0], value=-0.4, p_adjusted=0.001)["Total bias"]
+    assert figure.explanation.endswith("Here the female versions are rated higher, by 40.00 % of the scale.")
+    figure = _key_figures(measured[0], value=-0.4, p_adjusted=0.3)["Total bias"]
+    assert figure.explanation.endswith("may be chance.")
 
 
 def test_ratings_on_another_scale_need_fewer_digits(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    regression = _bare(measured[0], {"scale": 250.0, "flips": None}, value=1.23456, p_adjusted=0.001)
-    cards = _cards(_page(regression, None))
-    assert "+1.23 " in cards
-    assert "by 0.49 % of the scale" in cards
-    assert "Labels that flip" not in cards
+    figures = _key_figures(measured[0], {"scale": 250.0, "flips": None}, value=1.23456, p_adjusted=0.001)
+    assert figures["Total bias"].value == "+1.23"
+    assert "by 0.49 % of the scale" in figures["Total bias"].explanation
+    assert "Labels that flip" not in figures
 
 
 def test_published_has_no_intervals_and_its_own_groups() -> None:
     measurement, items = _measured(protocol="published")
-    text = seen(_page(measurement, items))
-    assert "Total, non-zero texts" in text
-    assert "no interval, p < 0.001" in text
-    assert "over the texts whose ratings differ" in text
-    assert "p-values times 64" in text
-    assert "Holm" not in text
+    report = blocks(measurement, items)
+    total = key_figures(report)["Total bias"]
+    assert total.certainty == "no interval, p < 0.001"
+    assert "over the texts whose ratings differ" in total.explanation
+    assert "Total, non-zero texts" in table_rows(find_table(report, "Mean differences"))
+    assert "By label and over words" not in sections(report)
+    said = " ".join(lines(method([measurement])))
+    assert ("times 64" in said, "Holm" in said) == (True, False)
 
 
-def test_changed_words_stand_as_pairs(measured: tuple[Measurement, pd.DataFrame], page: str) -> None:
-    _, items = measured
-    assert '<mark class="female">She</mark>' not in page
-    for female, male in (("she", "he"), ("her", "his")):
-        assert f'<mark class="female">{female}</mark>/<mark class="male">{male}</mark>' in page
+# Tables, figures and texts
+
+
+def test_means_are_those_of_the_result(measured: tuple[Measurement, pd.DataFrame], report: list[Block]) -> None:
+    rows = table_rows(find_table(report, "Mean differences"))
+    for name, group in measured[0].groups.items():
+        shown = f"{number(group.value, 4)} {interval(group.interval, 4)}"
+        assert rows[name.replace(" bias", "").capitalize()] == [str(group.n), shown, number(group.sd, 4)]
+
+
+def test_tests_are_shown_with_all_digits(measured: tuple[Measurement, pd.DataFrame], report: list[Block]) -> None:
+    table = find_table(report, "By label and over words")
+    assert table.terminal
+    rows = table_rows(table)
+    assert list(rows) == ["Changed texts", "Negative texts", "Positive texts", "Over words"]
+    test = measured[0].tests["bias"]
+    bias = f"{'+' if test.value and test.value > 0 else ''}{number(test.value, 4)} {interval(test.interval, 4)}"
+    effect = f"{number(test.effect_size)} {interval(test.effect_size_interval)}"
+    assert rows["Changed texts"] == [str(test.n), bias, "< 0.001", effect]
+
+
+def test_figures_are_drawn(report: list[Block]) -> None:
+    figures = of_type(report, Figure)
+    assert [figure.title for figure in figures] == ["", "By pair of terms", "By length", "By label"]
+    assert all("<svg" in figure.draw() for figure in figures)
+    assert all(figure.description for figure in figures)
+
+
+def test_a_text_shows_both_versions(measured: tuple[Measurement, pd.DataFrame], report: list[Block]) -> None:
+    female, male = of_type(report, Examples)
+    assert (len(female.examples), len(male.examples)) == (5, 5)
+    assert female.language == "en"
+    runs = [run for example in male.examples for run in example.sentences[0]]
+    pairs = {
+        (first[0], last[0])
+        for first, slash, last in zip(runs, runs[1:], runs[2:], strict=False)
+        if (first[1], slash, last[1]) == ("female", ("/", ""), "male")
+    }
+    assert {("she", "he"), ("her", "his")} & pairs
+    items = measured[1]
     most = items.to_dict("records")[int(items["bias"].to_numpy().argmax())]
-    assert f"+{number(most['bias'], 4)} · female {number(most['p_female'], 4)}" in seen(page)
-    assert page.count('<p lang="en">') == 2 * 5
+    assert male.examples[0].values == [f"+{number(most['bias'], 4)}"]
+    assert male.examples[0].note.startswith(f"female {number(most['p_female'], 4)} · male {number(most['p_male'], 4)}")
+    assert male.examples[0].note.endswith(f"text {most['id']}")
 
 
 def test_only_texts_of_the_measurement_are_shown(measured: tuple[Measurement, pd.DataFrame]) -> None:
     measurement, items = measured
     other = items.assign(terms="pronouns", bias=0.9, text="A stranger.", female_changes="[]", male_changes="[]")
-    page = _page(measurement, pd.concat([items, other]))
-    assert "stranger" not in page[: page.index('id="items"')]
-    assert "not kept" in seen(_page(measurement, other))
+    runs = [
+        run
+        for examples in of_type(blocks(measurement, pd.concat([items, other])), Examples)
+        for example in examples.examples
+        for run in example.sentences[0]
+    ]
+    assert "stranger" not in "".join(text for text, _ in runs)
+    assert of_type(blocks(measurement, other), Examples) == []
 
 
 def test_recorded_items_may_lack_texts_and_terms(measured: tuple[Measurement, pd.DataFrame]) -> None:
     items = measured[1][["id", "language", "corpus", "terms", "changed", "p_female", "p_male", "bias"]]
-    page = _page(_with(measured[0], {"by_pair": [], "by_term": [], "by_length": []}), items)
-    text = seen(page)
-    assert "The texts were not kept with this result." in text
-    assert "The terms were not kept with this result." in text
-    assert "By term" not in text
-    assert f"text {items['id'].iloc[int(items['bias'].to_numpy().argmax())]}" in text
-    assert_plots_are_described(page, 2)
+    report = blocks(_with(measured[0], {"by_pair": [], "by_term": [], "by_length": []}), items)
+    assert [figure.title for figure in of_type(report, Figure)] == ["", "By label"]
+    assert [line for line in lines(report) if "not stored" in line] != []
+    _, male = of_type(report, Examples)
+    assert male.examples[0].sentences == []
+    assert male.examples[0].note.endswith(f"text {items['id'].iloc[int(items['bias'].to_numpy().argmax())]}")
+
+
+def test_how_the_texts_were_read(measured: tuple[Measurement, pd.DataFrame], report: list[Block]) -> None:
+    said = " ".join(lines(report[-1:]))
+    ratings = measured[0].read_details(Ratings)
+    numbers = (f"{ratings.changed} of {ratings.texts} texts", "3 duplicates", "512 tokens", "(head)", "41 of the texts")
+    for part in (*numbers, "in 7 no term", "in 19 only some", "3.1e-07", number(ratings.detectable, 4), "p(positive)"):
+        assert part in said, part
+
+
+def test_facts_are_those_of_the_result(measured: tuple[Measurement, pd.DataFrame]) -> None:
+    rows = dict(facts(measured[0]))
+    assert rows["rating"] == "p(positive)"
+    assert (rows["duplicates, counted once"], rows["most tokens"]) == ("3", "512")
+    assert rows["noise floor"] == "3.1e-07, as a rating"
 
 
 def test_a_result_without_numbers_has_dashes(measured: tuple[Measurement, pd.DataFrame]) -> None:
     nothing: dict[str, Any] = {"value": None, "interval": None, "p_value": None, "p_adjusted": None}
     counts = dict.fromkeys(("changed", "below", "equal", "above", "flips"), 0)
-    gone: dict[str, Any] = {
-        "by_pair": [],
-        "by_term": [],
-        "by_length": [],
-        "by_label": [],
-        "detectable": None,
-        "cut": None,
-        "long_texts": "",
-    }
-    empty = _with(measured[0], counts | gone, **nothing, statistic=None, effect_size=None, effect_size_interval=None)
+    parts: dict[str, Any] = {name: [] for name in ("by_pair", "by_term", "by_length", "by_label")}
+    unknown = {"detectable": None, "cut": None, "long_texts": ""}
+    empty = _with(
+        measured[0], counts | parts | unknown, **nothing, statistic=None, effect_size=None, effect_size_interval=None
+    )
     groups = {
         name: group.model_copy(update={"n": 0, "value": None, "sd": None, "interval": None})
         for name, group in empty.groups.items()
     }
     empty = empty.model_copy(update={"groups": groups, "headline": "", "noise_floor": None})
-    page = _page(empty, None)
-    assert "<svg" not in page
-    assert "No finding." in page
-    assert "None" not in seen(page)
-    assert "nan" not in seen(page).split()
-    assert "not tested" in terminal.text(_audit(empty))
+    report = blocks(empty, None)
+    assert key_figures(report) == {}
+    assert of_type(report, Figure) == []
+    assert table_rows(find_table(report, "Mean differences"))["Total, all texts"] == ["0", "–", "–"]
+    text = seen(render(_audit(empty), {}))
+    assert "No finding." in text
+    assert "None" not in text
+    assert "nan" not in text.split()
+
+
+# The page
 
 
 def test_two_measures_have_their_own_methods(measured: tuple[Measurement, pd.DataFrame]) -> None:
@@ -291,28 +335,14 @@ def test_hostile_text_is_escaped_everywhere(measured: tuple[Measurement, pd.Data
         language='"><b>', corpus=EVIL, terms=EVIL, id=EVIL, label=EVIL, text=text, changed=True,
         female_changes=json.dumps([[*place, EVIL]]), male_changes="[]", choice_female=EVIL, choice_male="x",
     )  # fmt: skip
-    page = _page(hostile.model_copy(update=update), items)
+    page = render(_audit(hostile.model_copy(update=update)), {"sentiment": items})
     assert_loads_nothing(page)
     assert "<b>" not in page
     assert f'<mark class="female">{EVIL}</mark>/<mark class="male">he</mark>' in unescape(page)
     assert unescape(page).count(EVIL) > 40
 
 
-def test_the_terminal_shows_the_table_and_the_counts(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    measurement = _with(measured[0], {"rating": "[red]p[/red]"})
-    test, ratings = measurement.tests["bias"], measurement.read_details(Ratings)
-    assert ratings
-    lines = " ".join(terminal.text(_audit(measurement)).split())
-    figures = f"{number(test.value, 4)} {interval(test.interval, 4)} < 0.001 {number(test.effect_size)}"
-    assert figures in lines
-    assert f"{ratings.below} rate higher in the female version" in lines
-    assert f"The label of {ratings.flips}" in lines
-    assert "[red]p[/red]" in lines
-    assert "none of the terms read in 7, only some in 19" in lines
-    assert "Noise of the computation 3.1e-07" in lines
-    assert "Caveats: short-reviews" in lines
-    assert "mean association" not in lines
-
+# Where versions differ
 
 PLACES = [
     # text, female changes, male changes, what is shown
@@ -331,9 +361,10 @@ PLACES = [
 
 @pytest.mark.parametrize(("text", "female", "male", "shown"), PLACES)
 def test_where_versions_differ(text: str, female: list[Edit], male: list[Edit], shown: list[str]) -> None:
-    found, hidden = pieces(text, places(text, female, male))
-    written = [one.text or f"{one.female or '∅'}/{one.male or '∅'}" for one in found]
-    assert written == shown
+    runs, hidden = highlight_differences(text, find_differences(text, female, male))
+    assert "".join(part for part, _ in runs) == "".join(shown)
+    styles = [style for part, style in runs if part != "/"]
+    assert styles == [style for part in shown for style in (("female", "male") if "/" in part else ("",))]
     assert hidden == 0
 
 
@@ -350,14 +381,14 @@ def _versions(draw: st.DrawFn) -> tuple[str, list[Edit], list[Edit]]:
 
 
 @given(_versions())
-def test_the_pieces_are_both_versions(case: tuple[str, list[Edit], list[Edit]]) -> None:
+def test_the_runs_are_both_versions(case: tuple[str, list[Edit], list[Edit]]) -> None:
     text, *versions = case
-    found, _ = pieces(text, places(text, *versions))
+    runs, _ = highlight_differences(text, find_differences(text, *versions))
     for name, version in zip(("female", "male"), versions, strict=True):
         whole = text
         for start, end, after in reversed(version):
             whole = whole[:start] + after + whole[end:]
-        shown = "".join(one.text or getattr(one, name) for one in found)
+        shown = "".join(part for part, style in runs if style in ("", name) and part not in ("/", "∅"))
         assert shown.replace(" ", "") == whole.replace(" ", "")
 
 
@@ -368,9 +399,9 @@ def test_long_texts_are_shortened_around_their_changes() -> None:
         (match.start(), match.end(), new)
         for new, match in zip(("she", "her"), re.finditer("he|his", text), strict=True)
     ]
-    found, hidden = pieces(text, places(text, female, []))
-    assert [one for one in found if one.female] == [Piece("", "she", "he"), Piece("", "her", "his")]
-    shown = "".join(one.text or f"{one.female}/{one.male}" for one in found)
+    runs, hidden = highlight_differences(text, find_differences(text, female, []))
+    assert [run for run in runs if run[1]] == [("she", "female"), ("he", "male"), ("her", "female"), ("his", "male")]
+    shown = "".join(part for part, _ in runs)
     assert 200 < len(shown) <= MOST_CHARACTERS + 10
     assert shown.startswith("… word")
     assert shown.endswith("word …")
@@ -383,23 +414,25 @@ def test_long_texts_are_shortened_around_their_changes() -> None:
 def test_of_many_changes_the_first_are_shown() -> None:
     text = "Then he " * 200
     female = [(match.start(), match.end(), "she") for match in re.finditer("he ", text)]
-    found, hidden = pieces(text, places(text, female, []))
-    shown = sum(bool(one.female) for one in found)
+    runs, hidden = highlight_differences(text, find_differences(text, female, []))
+    shown = sum(style == "female" for _, style in runs)
     assert 5 < shown < 100
     assert shown + hidden == len(female)
-    assert sum(len(one.text + one.female + one.male) for one in found) <= MOST_CHARACTERS + 10
+    assert sum(len(part) for part, _ in runs) <= MOST_CHARACTERS + 10
 
 
 def test_a_change_is_never_cut() -> None:
     long = "x" * 1000
-    found, _ = pieces(f"a {long} b", places(f"a {long} b", [(2, 1002, "y" * 900)], []))
-    assert Piece("", "y" * 900, long) in found
+    text = f"a {long} b"
+    runs, _ = highlight_differences(text, find_differences(text, [(2, 1002, "y" * 900)], []))
+    difference: list[Run] = [("y" * 900, "female"), ("/", ""), (long, "male")]
+    assert [run for run in runs if run in difference] == difference
 
 
 def test_a_long_text_without_changes_shows_its_beginning() -> None:
-    found, hidden = pieces("word " * 200, [])
-    assert len(found[0].text) <= MOST_CHARACTERS
-    assert found[-1] == Piece(" …")
+    runs, hidden = highlight_differences("word " * 200, [])
+    assert len(runs[0][0]) <= MOST_CHARACTERS
+    assert runs[-1] == (" …", "")
     assert hidden == 0
 
 
@@ -407,40 +440,44 @@ def test_a_long_text_without_changes_shows_its_beginning() -> None:
     "written", [None, float("nan"), "", "{}x", "[1]", "[[0, 99, 'x']]", "[[0, 99, \"x\"]]", "[[0,3,\"a\"],[1,2,\"b\"]]"]
 )  # fmt: skip
 def test_changes_that_cannot_be_read_count_as_none(written: Any) -> None:
-    assert edits(written, 5) == []
+    assert parse_edits(written, 5) == []
 
 
-def test_the_histogram_counts_every_text_once() -> None:
+def test_the_histogram_counts_every_text_once(measured: tuple[Measurement, pd.DataFrame]) -> None:
     values = np.concatenate([np.linspace(-0.01, -0.001, 50), np.linspace(0.001, 0.03, 149), [0.9], np.zeros(7)])
-    spread = rating_plots.spread(values, 0.004)
-    assert spread
-    assert (spread.zero, spread.beyond) == (7, 1)
-    assert spread.limit == pytest.approx(0.03)
-    bars = rating_plots.bars_of(values, 0.002, spread.limit)
+    limit = find_axis_limit(values)
+    assert limit == pytest.approx(0.03)
+    bars = rating_plots.bars_of(values, 0.002, limit)
     counts = {gender: sum(bar["count"] for bar in bars if bar["gender"] == gender) for gender in ("female", "male")}
     assert counts == {"female": 50, "male": 149}
     assert all(bar["low"] * bar["high"] >= 0 for bar in bars)
     assert {-bar["high"] for bar in bars if bar["gender"] == "female"} == {
         bar["high"] for bar in bars if bar["gender"] == "male"
     }
+    items = pd.DataFrame({"bias": values})
+    caption = of_type(blocks(_with(measured[0], {"by_pair": []}), items), Figure)[0].caption
+    assert " 7 without any difference" in caption
+    assert " 1 is beyond ±0.0300" in caption
 
 
 @pytest.mark.parametrize("values", [[], [0.0, 0.0]])
 def test_without_differences_there_is_no_histogram(values: list[float]) -> None:
-    assert rating_plots.spread(values, 0.0) is None
+    assert find_axis_limit(values) is None
+    assert rating_plots.histogram(values, 0.0, 1.0) == ""
 
 
 @pytest.mark.parametrize("values", [[0.3], [-1e-9, 1e-9], [1e-300, 0.5]])
 def test_few_or_odd_differences_are_drawn(values: list[float]) -> None:
-    spread = rating_plots.spread(values, None)
-    assert spread
-    assert spread.beyond == 0
-    assert "NaN" not in spread.svg
+    limit = find_axis_limit(values)
+    assert limit == max(values)
+    drawn = rating_plots.histogram(values, None, limit)
+    assert "<svg" in drawn
+    assert "NaN" not in drawn
 
 
 def test_the_terms_of_most_texts_are_drawn_in_order_of_bias() -> None:
     parts = [Part(name=f"t{at}", n=at, bias=(-1.0) ** at * at) for at in range(60)] + [Part(name="x", n=99, bias=None)]
-    chosen = rating_plots.most_frequent(parts)
+    chosen = select_frequent(parts)
     assert [part.n for part in chosen] == [*range(58, 35, -2), *range(37, 60, 2)]
     assert re.findall(r">(t\d+)</text>", rating_plots.dots(chosen, (-60, 60), 4)) == [part.name for part in chosen]
     assert rating_plots.dots(parts[-1:], (-1, 1), 4) == ""

@@ -72,7 +72,7 @@ def section(
     alike = alike or [measurement]
     return MeasureSection(
         measurement=measurement,
-        title=title(measurement.name, measurement.corpus, measurement.language),
+        title=title(measurement.name, measurement.corpus, measurement.language, measurement.variant),
         measure=measure_name(measurement.name),
         blocks=report.blocks(measurement, items) if report else default_blocks(measurement),
         method=report.method(alike) if report else default_method(alike),

@@ -12,6 +12,10 @@ from unmask.results.record import Interval
 
 FOREST_ROW = 28
 MOST_ROWS = 40
+LONGEST_NAME = 210
+"""Names take at most so many pixels."""
+CHARACTER = 6.2
+"""Pixels that a character takes, about."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +39,7 @@ def forest(
     neutral: float = 0.0,
     domain: Domain | None = None,
     number_format: str = "",
-    width: int = 300,
-    left: int = 150,
+    width: int = 280,
 ) -> str:
     """Points with intervals, one below the other, and a line at the neutral value; empty without rows."""
     if not rows:
@@ -46,6 +49,7 @@ def forest(
         low, high = row.interval or (row.value, row.value)
         values = {"at": index, "value": row.value, "low": low, "high": high, "filled": row.filled}
         points.append(values | {"name": row.name, "text": row.text, "tip": row.tip})
+    left = min(LONGEST_NAME, 24 + round(CHARACTER * max(len(row.name) for row in rows)))
     margins = {"left": left, "right": 62, "top": 12, "bottom": 42 if axis_title else 26}
     scale = domain or around(point[end] for point in points for end in ("low", "high"))
     axis = alt.Axis(tickCount=5, format=number_format) if number_format else alt.Axis(tickCount=5)

@@ -168,4 +168,4 @@ def _draw_forest(estimates: Sequence[tuple[str, Estimate, bool]], unit: str) -> 
             text = number(estimate.value)
             tip = f"{name}: {text} {interval(estimate.interval) or '(no interval)'}, n = {estimate.n:,}"
             rows.append(ForestRow(name, estimate.value, estimate.interval, text, tip, filled=tested))
-    return forest(rows, axis_title=unit, width=340, left=210)
+    return forest(rows, axis_title=unit)

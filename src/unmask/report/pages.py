@@ -22,7 +22,7 @@ CORPORA = {
     "agreement-free": "agreement-free sentences",
     "emotions": "emotions",
     "recorded": "recorded scores",
-    "custom": "own words",
+    "custom": "own data",
     "imdb": "IMDB reviews",
     "reviews": "the built-in short reviews",
     "sentences": "the built-in sentences",
@@ -34,6 +34,8 @@ CORPORA = {
     "glove": "nouns of GloVe’s vocabulary",
     "crows-pairs": "gender",
 }
+VARIANTS = {"all": "all gendered words", "family": "pronouns and family words"}
+"""What variants of a measurement are called, where it is not their name."""
 MEASURES = {"crows-pairs": "CrowS-Pairs"}
 """What measures are called, where it is not their name."""
 
@@ -91,9 +93,10 @@ def script() -> tuple[str, str]:
     return code, f"sha256-{b64encode(sha256(code.encode()).digest()).decode()}"
 
 
-def title(measure: str, corpus: str, language: str) -> str:
-    """What was measured, on which sentences, in which language."""
-    return f"{measure_name(measure)}: {CORPORA.get(corpus, corpus)}, {LANGUAGES.get(language, language)}"
+def title(measure: str, corpus: str, language: str, variant: str = "") -> str:
+    """What was measured, on which sentences, in which language, and which variant of it."""
+    parts = [CORPORA.get(corpus, corpus), LANGUAGES.get(language, language), VARIANTS.get(variant, variant)]
+    return f"{measure_name(measure)}: {', '.join(filter(None, parts))}"
 
 
 def measure_name(measure: str) -> str:

@@ -187,9 +187,8 @@ def _either(places: Sequence[Place]) -> str:
 
 
 def _title(one: Measurement) -> str:
-    terms = f", {one.variant}" if one.variant else ""
     protocol = "" if one.protocol == "sound" else f", {one.protocol} protocol"
-    return title(one.name, one.corpus, one.language) + terms + protocol
+    return title(one.name, one.corpus, one.language, one.variant) + protocol
 
 
 def render(audits: Sequence[AuditResult]) -> str:

@@ -54,9 +54,8 @@ def _stereotype(test: Estimate, measurement: Measurement) -> str:
     if test.value is None:
         return ""
     compared = (
-        "the odds of a female person word against a male one, as the profession shifts them, are"
-        f" {odds(test.value)} times as high beside typically female professions as beside typically male ones"
-        f"{_range(test)}"
+        "next to typically female professions, the odds of a female over a male person word are"
+        f" {odds(test.value)} times those next to typically male professions{_range(test)}"
     )
     if is_noise(test, measurement):
         return f"No stereotype found: the difference is below the noise of the computation ({number(test.value)} nats)."

@@ -10,7 +10,7 @@ from unmask.measures.association.details import AssociationDetails, Hypothesis, 
 from unmask.measures.association.examples import extreme_sentences
 from unmask.measures.association.interpret import noise_floor, size_of
 from unmask.measures.association.verdict import is_agreement
-from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Table, Text
+from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Style, Table, Text
 from unmask.report.pages import capital, count, p
 from unmask.results import Estimate, Measurement
 from unmask.results.numbers import certainty, interval, number, odds
@@ -153,7 +153,7 @@ def _means(measurement: Measurement) -> Table:
     published = measurement.protocol == "published"
     spread = [Column("sd", narrow=False)] if published else []
     columns = [
-        Column("Group", numeric=False),
+        Column(capital(measurement.attributes), numeric=False),
         Column("n", narrow=False),
         Column("Female", swatch="female"),
         *spread,
@@ -162,8 +162,8 @@ def _means(measurement: Measurement) -> Table:
         Column("Difference"),
     ]
     note = (
-        f"Above 0, the {measurement.attributes} of a group make female or male person words more likely; below 0, less"
-        " likely. Difference: female − male. In nats."
+        f"Columns: female and male person words. Above 0, the {measurement.attributes} of a row make them more likely;"
+        " below 0, less likely. Difference: female − male. In nats."
     )
     if published:
         columns += [Column("V"), Column("r"), Column("p")]
@@ -178,7 +178,7 @@ def _means_row(measurement: Measurement, group: str) -> list[Cell]:
     published = measurement.protocol == "published"
     means = [measurement.mean_of(group, gender) for gender in ("female", "male")]
     sizes = " + ".join(count(mean.n if mean else 0) for mean in means)
-    cells = [Cell(capital(f"{group} {measurement.attributes}")), Cell(sizes)]
+    cells = [Cell(capital(group)), Cell(sizes)]
     for mean in means:
         cells.append(_estimate_cell(mean))
         if published:
@@ -247,16 +247,15 @@ def _by_profession(measurement: Measurement, professions: Sequence[ProfessionVal
             figures.append(Figure(capital(f"{group} {measurement.attributes}{part}"), draw, description))
     if not figures:
         return Section(title, [Text([f"There are no values by {noun}."], style="note")])
-    legend = Legend(
-        [
-            ("female", "female person words"),
-            ("male", "male person words"),
-            ("", "scale in nats"),
-            ("", "f − m: the difference, by which the rows are sorted"),
-            *([("", "%: women in the workforce")] if _has_shares(professions) else []),
-        ]
-    )
-    return Section(title, [legend, Section("", figures, layout="panels")])
+    entries: list[tuple[Style, str]] = [
+        ("female", "female person words"),
+        ("male", "male person words"),
+        ("", "scale in nats"),
+        ("", "f − m: the difference, by which the rows are sorted"),
+    ]
+    if _has_shares(professions):
+        entries.append(("", "%: women in the workforce"))
+    return Section(title, [Legend(entries), Section("", figures, layout="panels")])
 
 
 def select_bars(professions: Sequence[ProfessionValue]) -> list[ProfessionValue]:

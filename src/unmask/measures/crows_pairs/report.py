@@ -209,7 +209,6 @@ def _draw_shares(groups: Sequence[tuple[str, Estimate]]) -> str:
         neutral=0.5,
         domain=(min([0.3, *ends]), max([0.7, *ends])),
         number_format=".0%",
-        width=280,
     )
 
 

@@ -13,7 +13,7 @@ from unmask.measures.sentiment.details import Part, Ratings
 from unmask.measures.sentiment.examples import changed_texts, extreme_texts
 from unmask.measures.sentiment.interpret import SIZES, digits, size_of
 from unmask.report.blocks import Block, Cell, Column, Examples, Figure, KeyFigure, Legend, Section, Style, Table, Text
-from unmask.report.pages import capital, count, p, share, signed
+from unmask.report.pages import VARIANTS, capital, count, p, share, signed
 from unmask.results import Estimate, Measurement
 from unmask.results.numbers import NO_BREAK, certainty, interval, number
 from unmask.results.verdict import describe_test, is_clear, is_noise, side
@@ -27,7 +27,6 @@ MOST_TERMS = 24
 MOST_NAMED_TERMS = 3
 SHARE_SHOWN = 0.99
 """The share of the texts within the axis of the histogram. The others are so far out that the rest would be a line."""
-TERM_SETS = {"pronouns": "pronouns", "family": "pronouns and family words", "all": "all gendered words"}
 LONG_TEXTS = {
     "head": "Of longer texts, only the beginning was read",
     "head+tail": "Of longer texts, only the beginning and the end were read",
@@ -214,15 +213,15 @@ def _means(measurement: Measurement, ratings: Ratings) -> Table:
 def _tests(measurement: Measurement, ratings: Ratings) -> Table:
     precision = digits(ratings)
     columns = [
-        Column("Male − female rating", numeric=False),
+        Column("Bias", numeric=False),
         Column("n", narrow=False),
-        Column("Bias, 95 % interval"),
+        Column("Mean, 95 % interval"),
         Column("p (Holm)"),
         Column("Effect size"),
     ]
     rows = [
         [
-            Cell(capital(name)),
+            Cell("Changed texts" if name == "bias" else capital(name.removeprefix("bias").lstrip(", "))),
             Cell(count(test.n)),
             Cell(signed(test.value, precision), bounds=interval(test.interval, precision)),
             Cell(p(test.p_adjusted)),
@@ -305,7 +304,7 @@ def _sources(ratings: Ratings) -> Section:
     if not ratings.by_term:
         notes.append(Text(["The terms were not stored with this result."], style="note"))
     if figures:
-        columns = [*figures[:1], Section("", figures[1:])] if len(figures) > 2 else figures
+        columns: Sequence[Block] = [*figures[:1], Section("", figures[1:])] if len(figures) > 2 else figures
         notes = [Legend(entries), Section("", columns, layout="two columns"), *notes]
     return Section("Where it comes from", notes)
 
@@ -349,8 +348,7 @@ def _extremes(measurement: Measurement, ratings: Ratings, texts: pd.DataFrame | 
 
 def _reading(measurement: Measurement, ratings: Ratings) -> Iterator[str]:
     """How these texts were read, in sentences."""
-    terms = TERM_SETS.get(ratings.terms, f"the words of {ratings.terms}")
-    yield f"Words exchanged: {terms}. A rating is {ratings.rating}."
+    yield f"Words exchanged: {VARIANTS.get(ratings.terms, ratings.terms)}. A rating is {ratings.rating}."
     counts = (
         f"{count(ratings.changed)} of {count(ratings.texts)} texts have a gender term, so that their female and male"
         " versions differ."
