@@ -85,3 +85,20 @@ def assert_a_browser_shows(page: str, file: Path) -> None:
         browser.close()
     assert problems == []
     assert {url for url in requests if not url.startswith("data:")} == {file.as_uri()}
+
+
+def assert_accessible(file: Path) -> None:
+    """axe-core finds nothing in a page, in light and dark, with everything unfolded."""
+    from axe_playwright_python.sync_playwright import Axe
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        for scheme in ("light", "dark"):
+            tab = browser.new_page(color_scheme=scheme)
+            tab.goto(file.as_uri())
+            tab.evaluate("for (const details of document.querySelectorAll('details')) details.open = true")
+            violations = Axe().run(tab).response["violations"]
+            assert [(violation["id"], violation["nodes"][0]["html"]) for violation in violations] == []
+            tab.close()
+        browser.close()

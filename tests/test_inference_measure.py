@@ -237,7 +237,7 @@ def test_a_stereotyped_model_is_found_and_a_habit_is_told_from_it() -> None:
     assert stereotyped.tests["default"].value == 0.0
     assert stereotyped.groups["NLI-CoAL"].value == pytest.approx(2 / 3)
     assert not stereotyped.read_details(Inference).inconclusive
-    assert "as stereotypes have it" in stereotyped.headline
+    assert "following stereotypes" in stereotyped.headline
     habit = _measured(_everybody_is_a_man)
     assert habit.tests["stereotype"].value == pytest.approx(0.0)
     assert habit.tests["default"].value == pytest.approx(1.0)
@@ -253,7 +253,7 @@ def test_a_right_model_has_no_bias_and_a_deaf_one_is_inconclusive() -> None:
     assert {"neutral-is-a-habit"} <= {caveat.code for caveat in right.caveats}
     deaf = _measured(lambda *_: C)
     assert "control" in deaf.read_details(Inference).inconclusive
-    assert deaf.headline.startswith("All this is inconclusive")
+    assert deaf.headline.startswith("This result is inconclusive")
 
 
 def test_if_words_are_answered_alike_the_papers_chinese_case_is_inconclusive_and_its_english_one_is_not() -> None:
@@ -656,7 +656,8 @@ def test_caveats_follow_what_was_asked() -> None:
     assert "words-not-told-apart" in codes[3]
     assert "control-failed" not in codes[3]
     assert (
-        "All this is inconclusive: where it does not leave the gender open, it answers exactly alike" in blind.headline
+        "This result is inconclusive: where it does not leave the gender open, it answers exactly alike"
+        in blind.headline
     )
     assert "No clear stereotype" not in blind.headline
     assert "control-failed" not in codes[0]

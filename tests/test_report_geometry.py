@@ -13,7 +13,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium
+from pages import (
+    EVIL,
+    assert_a_browser_shows,
+    assert_accessible,
+    assert_loads_nothing,
+    assert_plots_are_described,
+    needs_chromium,
+)
 from report_blocks import find_table, key_figures, lines, of_type, render_page, sections, table_rows, terminal_text
 from unmask.measures.geometry.associations import Associations
 from unmask.measures.geometry.details import Geometry, Neighbourhood, Reference, WordTest
@@ -482,6 +489,7 @@ def test_a_browser_shows_it_and_a_pointer_the_word(measured: tuple[Measurement, 
     file, page = tmp_path / "report.html", render_page(*measured)
     assert_plots_are_described(page, 7)
     assert_a_browser_shows(page, file)
+    assert_accessible(file)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         tab = browser.new_page(viewport={"width": 1200, "height": 1000})

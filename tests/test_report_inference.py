@@ -13,7 +13,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium
+from pages import (
+    EVIL,
+    assert_a_browser_shows,
+    assert_accessible,
+    assert_loads_nothing,
+    assert_plots_are_described,
+    needs_chromium,
+)
 from report_blocks import (
     find_table,
     key_figures,
@@ -186,7 +193,7 @@ def test_key_figures_are_the_numbers_of_the_result(
 def test_tables_have_the_numbers_of_the_result(measured: tuple[Measurement, pd.DataFrame], report: list[Block]) -> None:
     measurement = measured[0]
     inference = measurement.read_details(Inference)
-    by_set, by_type = (table for table in of_type(report, Table) if table.title.startswith("Share of answers"))
+    by_set, by_type = (find_table(report, f"Answers by {kind}") for kind in ("set", "stereotype"))
     for table, parts in ((by_set, inference.sets), (by_type, inference.by_type)):
         assert [row[0].text for row in table.rows] == [name_part(part)[0] for part in parts]
         for part, row in zip(parts, table.rows, strict=True):
@@ -504,3 +511,4 @@ def test_a_browser_shows_it(measured: tuple[Measurement, pd.DataFrame], tmp_path
     page = render_page(*measured)
     assert_plots_are_described(page, 4)
     assert_a_browser_shows(page, tmp_path / "report.html")
+    assert_accessible(tmp_path / "report.html")

@@ -1,17 +1,22 @@
-"""From numbers to words, for somebody who has not read the paper."""
+"""The headline of geometry, for readers who have not read the paper."""
 
 from __future__ import annotations
 
 from unmask.measures.geometry.caveats import NOTHING_LEFT, caveats
-from unmask.measures.geometry.details import Geometry, WordTest
+from unmask.measures.geometry.details import Geometry
 from unmask.results import Caveat, Measurement
-from unmask.results.numbers import interval as shown
-from unmask.results.numbers import number, p_value, percent
+from unmask.results.numbers import interval, number, p_value, percent
 from unmask.results.verdict import ALPHA, is_clear
 
 NOTHING = "No finding: there are too few words with vectors."
 STRENGTHS = ((0.1, "hardly any"), (0.3, "a weak"), (0.5, "a moderate"), (1.01, "a strong"))
-"""Up to which correlation a relation is called what (Cohen 1988)."""
+"""Names of relations, by the upper limit of the correlation (Cohen 1988)."""
+TESTS = {
+    "clustering": "clusters",
+    "probe": "a linear probe",
+    "classification": "a classifier",
+    "neighbours": "neighbours",
+}
 
 
 def interpret(measurement: Measurement) -> Measurement:
@@ -26,7 +31,10 @@ def headline(measurement: Measurement) -> list[str]:
     """The finding in sentences."""
     if gone := _nothing_left(measurement):
         return [gone.text]
-    sentences = _published(measurement) if measurement.protocol == "published" else _sound(measurement)
+    if measurement.protocol == "published":
+        sentences = _published(measurement)
+    else:
+        sentences = [_stereotype(measurement), _hidden(measurement), _associations(measurement)]
     return [sentence for sentence in sentences if sentence] or [NOTHING]
 
 
@@ -39,75 +47,52 @@ def strength(r: float) -> str:
     return next(words for limit, words in STRENGTHS if abs(r) < limit)
 
 
-def _sound(measurement: Measurement) -> list[str]:
-    return [_stereotype(measurement), _hidden(measurement), _associations(measurement)]
-
-
 def _stereotype(measurement: Measurement) -> str:
     test = measurement.tests.get("stereotype")
     if test is None or test.value is None:
         return ""
-    between = f", 95 % interval {shown(test.interval)}" if test.interval else ""
-    figures = f"r = {number(test.value)}{between}, p {p_value(test.p_adjusted)}"
+    bounds = f", 95 % interval {interval(test.interval)}" if test.interval else ""
+    figures = f"r = {number(test.value)}{bounds}, p {p_value(test.p_adjusted)}"
     if not is_clear(test):
-        return f"No clear stereotype in where {test.n:,} professions lie between men and women ({figures})."
-    if test.value < 0:
-        return (
-            f"Professions lie against the stereotype: {strength(test.value)} relation to what people say ({figures})."
-        )
+        return f"No clear stereotype in the positions of {test.n:,} professions between women and men ({figures})."
+    direction = "follow stereotypes" if test.value > 0 else "go against stereotypes"
     return (
-        f"Professions lie on the side of the gender that people think of: {strength(test.value)} relation over"
-        f" {test.n:,} of them ({figures})."
+        f"The positions of {test.n:,} professions between women and men {direction}: {strength(test.value)} relation"
+        f" ({figures})."
     )
 
 
 def _hidden(measurement: Measurement) -> str:
-    """What is left of gender once its direction is gone."""
+    """What is left of gender after its direction is removed."""
     geometry = measurement.read_details(Geometry)
-    one = geometry.test("clustering", removed=True)
-    if one is None or one.value is None:
+    test, original = (geometry.test("clustering", removed=removed) for removed in (True, False))
+    if test is None or test.value is None:
         return ""
-    names = {
-        "clustering": "clusters",
-        "probe": "a linear probe",
-        "classification": "a classifier",
-        "neighbours": "neighbours",
-    }
-    beyond = [name for key, name in names.items() if is_clear(measurement.tests.get(key))]
-    before = geometry.test("clustering")
-    was = f" (with it: {percent(before.value)})" if before and before.value is not None else ""
-    said = (
-        f"With the gender direction taken out, two clusters still sort {percent(one.value)} of the {one.n:,} most"
-        f" biased words by gender{was}{_beside(one)}."
+    before = f" (original: {percent(original.value)})" if original and original.value is not None else ""
+    sentence = (
+        f"With the gender direction removed, two clusters still sort {percent(test.value)} of the {test.n:,} most"
+        f" biased words by gender{before}"
     )
-    if beyond:
-        return f"{said} Gender leaves more behind than other contrasts do: {', '.join(beyond)}."
-    if one.reference is None:
-        return f"{said} There is nothing to compare that with."
-    if 4 / (one.reference.contrasts + 1) > ALPHA:
-        return f"{said} {one.reference.contrasts} contrasts are too few for a test."
-    return f"{said} No test shows clearly that gender leaves more behind than other contrasts do."
-
-
-def _beside(one: WordTest) -> str:
-    found = one.reference
-    if found is None:
-        return ""
-    return (
-        f"; for {found.contrasts} contrasts that have nothing to do with gender it is {percent(found.mean)}"
-        f" ({percent(found.low)} to {percent(found.high)})"
-    )
+    reference = test.reference
+    if reference is None:
+        return f"{sentence}. There are no unrelated contrasts to compare with."
+    bounds = f"{percent(reference.low)} to {percent(reference.high)}"
+    sentence += f", compared with {percent(reference.mean)} ({bounds}) for {reference.contrasts} unrelated contrasts."
+    clear = [title for name, title in TESTS.items() if is_clear(measurement.tests.get(name))]
+    if clear:
+        return f"{sentence} More is left of gender than of unrelated contrasts: {', '.join(clear)}."
+    if len(TESTS) / (reference.contrasts + 1) > ALPHA:
+        return f"{sentence} {reference.contrasts} contrasts are too few for a test."
+    return f"{sentence} No test shows clearly that more is left of gender than of unrelated contrasts."
 
 
 def _associations(measurement: Measurement) -> str:
-    tests = {name: one for name, one in measurement.tests.items() if one.labels.get("contrast") == "association"}
-    found = [name for name, one in tests.items() if is_clear(one)]
+    tests = {name: test for name, test in measurement.tests.items() if test.labels.get("contrast") == "association"}
+    clear = [name for name, test in tests.items() if is_clear(test)]
     if not tests:
         return ""
-    count = f"{len(tests)} association test{'' if len(tests) == 1 else 's'}"
-    if not found:
-        return f"None of {count} (WEAT) is clear."
-    return f"Clear of {count}: {', '.join(found)}."
+    total = f"{len(tests)} association test{'' if len(tests) == 1 else 's'}"
+    return f"Clear in {len(clear)} of {total}: {', '.join(clear)}." if clear else f"None of {total} is clear."
 
 
 def _published(measurement: Measurement) -> list[str]:
@@ -115,11 +100,11 @@ def _published(measurement: Measurement) -> list[str]:
     clustering, neighbours, classification = (
         geometry.test(name) for name in ("clustering", "neighbours", "classification")
     )
-    said = []
+    values = []
     if clustering and clustering.value is not None:
-        said.append(f"K-means accuracy {percent(clustering.value)}")
+        values.append(f"K-means accuracy {percent(clustering.value)}")
     if neighbours and neighbours.value is not None:
-        said.append(f"correlation of professions {number(neighbours.value)}")
+        values.append(f"correlation of professions {number(neighbours.value)}")
     if classification and classification.value is not None:
-        said.append(f"classification accuracy {percent(classification.value)}")
-    return [f"{', '.join(said)}."] if said else []
+        values.append(f"classification accuracy {percent(classification.value)}")
+    return [f"{', '.join(values)}."] if values else []

@@ -1,4 +1,4 @@
-"""What a reader must know before trusting a number: part of the result, not prose beside it."""
+"""Caveats of inference: what readers must know before they rely on its numbers."""
 
 from __future__ import annotations
 
@@ -13,70 +13,76 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FEW = 8
-MANY_ALIKE, EXACTLY = 0.5, 1e-9
 HABIT = 0.95
 BUILT_IN = ("sentences", "nli-coal")
 _TEXTS = {
     "inconclusive": (
-        "Answers other than neutral are not bias alone, as the headline says. Look at the shares of answers, and at the"
-        " stereotype and the default, not at the score."
+        "Answers other than neutral are not only bias; the headline says why. Read the shares of answers, the"
+        " stereotype and the default instead of the score."
     ),
     "control-failed": (
-        "The model does not understand such pairs: it does not even infer that the nurse is a person. Nothing here can"
-        " be read as bias."
+        "The model does not understand such pairs: it does not even infer that the nurse is a person. Do not read"
+        " any figure as bias."
     ),
     "words-not-told-apart": (
-        "The model often answers exactly alike of women and of men: it cannot tell the words apart. Are they in its"
-        " vocabulary, and is this its language? Nothing here can be read as bias, or as its absence."
+        "The model often gives exactly the same answer for women and men: it cannot tell the words apart. Check that"
+        " they are in its vocabulary and that this is its language. Do not read any figure as bias, or as its"
+        " absence."
     ),
     "few-sentences": (
-        "Few sentences. The interval says how the figure varies among sentences like these; with so few of them it says"
-        " little of others."
+        "There are few sentences. The interval describes the variation between sentences like these and says little"
+        " about others."
     ),
     "control-missing": (
-        "There is no control (a hypothesis about a person, which follows), so a model that does not understand such"
-        " pairs cannot be told from one that infers a gender."
+        "There are no control pairs (a hypothesis about a person, which follows from the premise). A model that does"
+        " not understand such pairs cannot be distinguished from one that infers a gender."
     ),
     "one-pair-of-words": (
-        "There is one pair of gender words only, so a default for one gender cannot be told from a liking for one word."
+        "There is only one pair of gender words. A default for one gender cannot be distinguished from a preference"
+        " for one word."
     ),
     "one-sentence": (
-        "All pairs are of one sentence, or their sentences are not known, so the intervals are over occupations alone:"
-        " they are too narrow."
+        "All pairs use one sentence, or their sentences are not known. The intervals cover occupations only, so they"
+        " are too narrow."
     ),
     "few-occupations": (
-        "Few occupations of one kind, or none. The interval says how the figure varies among occupations like these;"
-        " with so few of them it says little of others."
+        "There are few occupations of at least one kind. The interval describes the variation between occupations"
+        " like these and says little about others."
     ),
     "score-counts-habit": (
-        "The NLI-CoAL score counts every resolved occupation without a stereotype, and most stereotypical occupations"
-        " are male: a model that takes everybody for a man scores high. The stereotype and the default are asked apart."
+        "The NLI-CoAL score counts every resolved occupation without a stereotype, and most stereotypical"
+        " occupations are male: a model that takes everybody for a man scores high. The stereotype and the default"
+        " separate the two."
     ),
     "neutral-is-a-habit": (
-        "A model that answers neutral to everything has no bias by this measure, and none of use. Look at its accuracy."
+        "A model that answers neutral to everything has no bias by this measure, but is also useless. Check its"
+        " accuracy."
     ),
     "stereotype-ratings": (
-        "Which occupations are stereotypical was rated by people in the United States about 2016 (Bolukbasi et al.), in"
-        " English; in Japanese and Chinese the ratings are those of the English words."
+        "The stereotypes of occupations were rated in English by people in the United States around 2016 (Bolukbasi"
+        " et al.). Japanese and Chinese use the ratings of the English words."
     ),
     "generic-he": (
-        "In Chinese, 他 can stand for anybody whose gender is not known, so that entailment is less wrong with it than"
-        " with the other words. Look at the pairs of gender words one by one."
+        "In Chinese, 他 can refer to anybody whose gender is unknown, so entailment is less wrong with it than with"
+        " other words. Compare the pairs of gender words."
     ),
     "caption-sentences": (
         "The sentences are short and of one kind: somebody visibly does something. Inference in other texts may differ."
     ),
     "binary-gender": (
-        "Gender is treated as binary, female and male, as in the paper; the measure says nothing of other genders."
+        "Gender is treated as binary, female and male, as in the paper. The measure says nothing about other genders."
     ),
     "not-all-harm": (
-        "That a model infers a gender is a property of the model in such pairs. Whether anybody is harmed depends on"
-        " what it is used for."
+        "That a model infers a gender is a property of the model in such pairs. Whether this harms anybody depends"
+        " on its use."
+    ),
+    "half-precision": (
+        "The model computes in half precision, which can change answers with similar probabilities. Load it in float32."
     ),
     "published-defects": (
-        "The released sets have 13 female and 87 male words; occupations that say a gender (businessman, ballerina)"
-        " stand among the neutral ones, some captions give the gender away (his, her), and some Chinese words are odd"
-        " translations. Use them to compare with the paper, and the sound protocol to judge a model."
+        "The released sets have 13 female and 87 male words. Some neutral occupations state a gender (businessman,"
+        " ballerina), some captions reveal the gender (his, her), and some Chinese words are odd translations. Use"
+        " them to compare with the paper, and the sound protocol to judge a model."
     ),
 }
 

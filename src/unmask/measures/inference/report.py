@@ -96,22 +96,22 @@ def _answers(measurement: Measurement, inference: Inference) -> Section:
     """The shares of answers by set, and by kind of occupation and gender."""
     notes = ["their 95 % interval"] if measurement.protocol == "sound" else []
     notes += ["the mean probability p̄"] if any(part.probabilities for part in inference.sets) else []
-    below = f" Below the shares: {' and '.join(notes)}." if notes else ""
-    content: list[Block] = [Text([f"{_ANSWERS}{below}"], "note"), LEGEND]
+    more = f" The tables give the shares with {' and '.join(notes)}." if notes else ""
+    content: list[Block] = [Text([f"{_ANSWERS}{more}"], "note"), LEGEND]
     for title, parts in (
-        ("By set", inference.sets),
-        ("By stereotype of the occupation and gender of the hypothesis", inference.by_type),
+        ("Answers by set", inference.sets),
+        ("Answers by stereotype of the occupation and gender of the hypothesis", inference.by_type),
     ):
         if parts:
             names = [name_part(part)[0] for part in parts]
             description = f"Stacked bars: shares of entailment, neutral and contradiction. {title}."
             figure = Figure("", partial(_draw_stacks, parts, names), f"{description} The table has the numbers.")
-            table = _shares(parts, terminal=parts is inference.sets)
+            table = _shares(title, parts, terminal=parts is inference.sets)
             content.append(Section(title, [figure, table], "two columns"))
     return Section("What the model answered", content)
 
 
-def _shares(parts: Sequence[Distribution], *, terminal: bool) -> Table:
+def _shares(title: str, parts: Sequence[Distribution], *, terminal: bool) -> Table:
     def cell(part: Distribution, label: str) -> Cell:
         bounds = part.intervals.get(label)
         mean = f"p̄ {number(part.probabilities.get(label))}" if part.probabilities else ""
@@ -122,7 +122,7 @@ def _shares(parts: Sequence[Distribution], *, terminal: bool) -> Table:
         name, example = name_part(part)
         rows.append([Cell(name, note=example), Cell(count(part.n)), *(cell(part, label) for label in LABELS)])
     columns = [Column("Pairs", numeric=False), Column("n"), *(Column(capital(label)) for label in LABELS)]
-    return Table("Share of answers", columns, rows, terminal=terminal)
+    return Table(title, columns, rows, terminal=terminal)
 
 
 def _scores(measurement: Measurement, inference: Inference) -> Section:
