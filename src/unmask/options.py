@@ -248,7 +248,7 @@ class Options(BaseModel):
 
     @classmethod
     def parameters(cls) -> dict[str, Parameter]:
-        """All options by field name, those that commands share last."""
+        """All options by field name: arguments first, options that many commands share last."""
         return _parameters(cls)
 
     @classmethod
@@ -423,7 +423,7 @@ def accepts(options: type[Options], *, without: Sequence[str] = ()) -> Callable[
 @cache
 def _parameters(options: type[Options]) -> dict[str, Parameter]:
     found = [_parameter(name, field) for name, field in options.model_fields.items()]
-    return {one.name: one for one in sorted(found, key=lambda one: one.last)}
+    return {one.name: one for one in sorted(found, key=lambda one: (one.last, not one.argument))}
 
 
 def _parameter(name: str, field: FieldInfo) -> Parameter:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -81,7 +81,7 @@ class ModelSubject:
 
     def reload(self, folder: Path) -> ModelSubject:
         """Load the folder as anybody would."""
-        return self.load(str(folder), replace(self.options, device="cpu", offline=True))
+        return self.load(str(folder), self.options.replace(device="cpu", offline=True))
 
     def describe(self) -> dict[str, Any]:
         """Architecture and size."""
