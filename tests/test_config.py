@@ -158,7 +158,7 @@ def test_names_and_paths(tmp_path: Path) -> None:
         ("contrasts = 18", "contrasts is 18; give 19 or more"),
         ("limit = 1.5", "limit is 1.5; give a whole number"),
         ('names = "yes"', 'names is "yes"; give true or false'),
-        ("model = 7", "model is 7; give a text in quotes"),
+        ("model = 7", "model is 7; give a list of texts in quotes"),
         ("texts = [1]", "texts is [1]; give a path in quotes"),
         ("measure = [1]", "measure is [1]; give a list of texts in quotes"),
         ("seed = 1979-05-27", 'seed is "1979-05-27"; give a whole number'),

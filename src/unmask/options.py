@@ -323,7 +323,7 @@ class Options(BaseModel):
 
     @classmethod
     def parameters(cls) -> dict[str, Parameter]:
-        """All options by field name: required ones first, those that commands share last."""
+        """All options by field name: arguments and required ones first, those that commands share last."""
         return _parameters(cls)
 
     @classmethod
@@ -505,7 +505,7 @@ def _as_python(help: str) -> str:
 @cache
 def _parameters(options: type[Options]) -> dict[str, Parameter]:
     found = [_parameter(name, field) for name, field in options.model_fields.items()]
-    return {one.name: one for one in sorted(found, key=lambda one: (one.last, not one.required))}
+    return {one.name: one for one in sorted(found, key=lambda one: (one.last, not one.argument, not one.required))}
 
 
 def _parameter(name: str, field: FieldInfo) -> Parameter:

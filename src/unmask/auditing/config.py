@@ -32,7 +32,11 @@ def load_config(path: Path) -> Config:
         raise UnmaskError(f"{path} is a folder; give a file such as audit.toml, or the result.json of an audit")
     if not path.is_file():
         raise UnmaskError(f"{path} does not exist; give a file of options, or write one with unmask init {path}")
-    return _read_result(path) if path.suffix.lower() == ".json" else Config(read_toml(path, audit_command()))
+    if path.suffix.lower() == ".json":
+        return _read_result(path)
+    parameters = audit_command().parameters()
+    values = read_toml(path, audit_command())
+    return Config({name: parameters[name].convert(value) for name, value in values.items()})
 
 
 def read_config(path: str | Path) -> dict[str, Any]:

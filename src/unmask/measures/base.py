@@ -159,6 +159,9 @@ class Measure(ABC):
     """Columns that tell measurements apart; each combination is analysed by itself."""
     keys: ClassVar[tuple[str, ...]] = ()
     """Columns that pair the items of two models."""
+    samples: ClassVar[tuple[str, ...]] = ()
+    """Columns whose values are samples, such as templates: a comparison is meant to hold for others of each.
+    Empty: every item is a sample of its own."""
     score_column: ClassVar[str] = ""
     """The column by which items are extreme; empty: the last column of numbers."""
     shown_columns: ClassVar[tuple[str, ...]] = ()
@@ -278,11 +281,11 @@ class Measure(ABC):
             loaded = self.load(model, options)
             info = model.info()
             for unit, items in zip(units, built, strict=True):
-                for scored in self._check_scored(self.score(loaded, items, options, unit)):
+                for scored in self._check_scored(self.score(loaded, items, options, unit), unit):
                     yield scored.items, self._complete(self.analyse(scored.items, unit), scored, unit, info.dtype)
 
-    def _check_scored(self, scored: Any) -> list[Scored]:
-        """Scored items as a list; anything else is a mistake of the measure."""
+    def _check_scored(self, scored: Any, unit: Context) -> list[Scored]:
+        """Scored items as a list, with the columns that tell units apart; anything else is a mistake of the measure."""
         import pandas as pd
 
         several = list(scored) if isinstance(scored, list | tuple) else [scored]
@@ -291,7 +294,13 @@ class Measure(ABC):
             if not isinstance(one.items, pd.DataFrame) or one.items.empty:
                 what = "no items" if isinstance(one.items, pd.DataFrame) else f"a {type(one.items).__name__}"
                 raise UnmaskError(f"{self.source}: score returned {what}; return a DataFrame with at least one row")
-        return several
+        return [self._with_unit(one, unit) for one in several]
+
+    def _with_unit(self, scored: Scored, unit: Context) -> Scored:
+        """Add the language, and the corpus of a measure that has several, where the items do not state them."""
+        stated = {"language": unit.language} | ({"corpus": unit.corpus} if self.corpora else {})
+        missing = {column: value for column, value in stated.items() if column not in scored.items}
+        return replace(scored, items=scored.items.assign(**missing)) if missing else scored
 
     def _complete(self, measurement: Any, scored: Scored, context: Context, dtype: str | None) -> Measurement:
         """Add to a measurement what scoring knows."""

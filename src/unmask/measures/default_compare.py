@@ -1,17 +1,27 @@
-"""Compare two models by any measure: the change of the mean score, paired over items."""
+"""Compare two models by any measure: the change of the mean score, paired over items.
+
+The mean is that of paired items. Its interval and test come from a jackknife over each of the measure's `samples`, as
+in `unmask.statistics.crossed`; without samples, from Student's t over items.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from unmask.errors import UnmaskError
 from unmask.measures.paired_items import pair_items
 from unmask.results import Change, Comparison, Estimate
 from unmask.results.numbers import interval as format_interval
 from unmask.results.numbers import number, p_value
 from unmask.results.verdict import judge
+from unmask.statistics.crossed import IntervalEstimate
 from unmask.statistics.ratings import mean_bias
+from unmask.statistics.shares import Codes, codes, jackknife, ratio
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,9 +45,14 @@ def compare_scores(
     """
     del seed
     column = measure.score_column
+    for side, needed in product((before, after), dict.fromkeys([*measure.keys, *measure.samples, column])):
+        if needed not in side.items:
+            raise UnmaskError(f"the items of {side.name} have no column {needed!r}, which {measure.name} declares")
     pairs = pair_items(before, after, keys=measure.keys, scores=[column], item="item")
+    pairs = pairs.dropna(subset=[f"{column}_before", f"{column}_after"]).reset_index(drop=True)
     scores = [pairs[f"{column}_{side}"].to_numpy(dtype=np.float64) for side in ("before", "after")]
-    means, change = [mean_bias(values) for values in scores], mean_bias(scores[1] - scores[0])
+    factors = [codes(pairs[sample].astype(str)) for sample in measure.samples]
+    means, change = [_mean(values, factors) for values in scores], _mean(scores[1] - scores[0], factors)
     floors = [side.measurement.noise_floor for side in (before, after)]
     noise_floor = sum(floor for floor in floors if floor is not None) if any(floors) else None
     main = Change(
@@ -82,6 +97,13 @@ def compare_scores(
         caveats=list(caveats.values()),
         noise_floor=noise_floor,
     ), pairs.assign(before=scores[0], after=scores[1], change=scores[1] - scores[0])
+
+
+def _mean(values: NDArray[np.float64], factors: Sequence[Codes]) -> IntervalEstimate:
+    """The mean, for other values of each sample."""
+    if not factors:
+        return mean_bias(values)
+    return jackknife(np.column_stack([values, np.ones_like(values)]), factors, lambda sums: ratio(*sums))
 
 
 def _describe(name: str, before: Estimate, after: Estimate) -> Change:
