@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from io import StringIO
 
 from rich.box import SIMPLE_HEAD
@@ -106,12 +107,35 @@ def _fit_table(block: Table, width: int) -> RichTable:
     """The widest form of the table that fits: all columns, fewer columns, or intervals below their values."""
     every = range(len(block.columns))
     narrow = [index for index in every if block.columns[index].narrow or not index]
-    spare = max(0, max((len(row[0].text) for row in block.rows), default=0) - FIRST_COLUMN)
-    for columns in (every, narrow):
-        table = _rich_table(block, columns)
-        if Console(width=10 * width).measure(table).maximum - spare <= width:
+    brief = _without_bounds(block)
+    for form, columns in ((block, every), (block, narrow), (brief, narrow)):
+        table = _rich_table(form, columns)
+        if Console(width=10 * width).measure(table).maximum - _spare_width(block, columns) <= width:
             return table
-    return _rich_table(block, narrow, separator="\n")
+    return _rich_table(brief, narrow, separator="\n")
+
+
+def _without_bounds(block: Table) -> Table:
+    """The table without the intervals that a narrow terminal leaves out."""
+    rows = [
+        [
+            cell if column.narrow_bounds else replace(cell, bounds="")
+            for cell, column in zip(row, block.columns, strict=True)
+        ]
+        for row in block.rows
+    ]
+    return replace(block, rows=rows)
+
+
+def _spare_width(block: Table, shown: Sequence[int]) -> int:
+    """By how much a table becomes narrower where its text wraps."""
+    spare = max(0, max((len(row[0].text) for row in block.rows), default=0) - FIRST_COLUMN)
+    for index in shown[1:]:
+        if not block.columns[index].numeric:
+            texts = [block.columns[index].title, *(row[index].text for row in block.rows)]
+            longest_word = max(len(word) for text in texts for word in text.split() or [""])
+            spare += max(map(len, texts)) - longest_word
+    return spare
 
 
 def _rich_table(block: Table, shown: Sequence[int], separator: str = " ") -> RichTable:
@@ -122,6 +146,7 @@ def _rich_table(block: Table, shown: Sequence[int], separator: str = " ") -> Ric
     for index, column in enumerate(columns):
         if index and not column.numeric:
             table.columns[index].justify, table.columns[index].no_wrap = "left", False
+            table.columns[index].overflow = "fold"
     for row in block.rows[: block.terminal_rows]:
         table.add_row(*(escape(f"{row[index].text}{separator}{row[index].bounds}".rstrip()) for index in shown))
     return table
