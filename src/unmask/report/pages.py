@@ -16,7 +16,6 @@ from unmask.results.markdown import escaped, plain
 from unmask.results.naming import short_name
 from unmask.results.numbers import interval, number, p_value
 
-
 STRONGEST_SHADE = 0.55
 """How opaque the strongest background is: text must stay legible on it."""
 

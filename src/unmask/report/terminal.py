@@ -1,4 +1,4 @@
-"""An audit in the terminal: key figures, and the tables and sentences that blocks mark for it."""
+"""Audits and comparisons in the terminal: key figures, and the tables and sentences that blocks mark for it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,15 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
+from unmask.report.agreement import pearson_matrix
 from unmask.report.blocks import Block, KeyFigure, Section, Table, Text
+from unmask.report.comparison import ComparisonSection, closing_blocks, find_side, opening_blocks
 from unmask.report.sections import MeasureSection
-from unmask.results import AuditResult
+from unmask.results import AuditResult, ComparisonResult
 
+VERDICT_STYLES = {"improved": "bold green", "overshot": "bold yellow", "worse": "bold red"}
+WIDEST_WORD = 16
+"""Longer words are broken where a table is narrow."""
 FIRST_COLUMN = 13
 """The narrowest that the first column of a table may become."""
 
@@ -40,6 +45,40 @@ def audit_text(result: AuditResult, sections: Sequence[MeasureSection], width: i
     """What `show_audit` prints, as plain text."""
     page = StringIO()
     show_audit(result, sections, Console(file=page, width=width, color_system=None))
+    return page.getvalue()
+
+
+def show_comparison(result: ComparisonResult, sections: Sequence[ComparisonSection], console: Console) -> None:
+    """Print the verdict, finding, tables and caveats of every comparison; before several, an overview."""
+    for block in opening_blocks(result, sections):
+        show_blocks([block], console)
+    if result.agreement:
+        show_blocks(pearson_matrix(result.agreement), console)
+    for index, section in enumerate(sections):
+        comparison = section.comparison
+        title = f"\n{comparison.before} → {comparison.after}: {section.title} ({comparison.protocol})"
+        console.print(RichText(title, style="bold"))
+        console.print(RichText(section.verdict, style=VERDICT_STYLES.get(section.verdict, "bold")))
+        if section.warning:
+            console.print(RichText(f"Do not read this as bias. {section.warning}", style="yellow"))
+        console.print(RichText(" ".join(filter(None, (section.headline, comparison.cost)))))
+        show_blocks([*section.key_figures[:1], *section.other_blocks], console)
+        show_blocks(closing_blocks(result, sections, index), console)
+        if lineage := find_side(result, section).lineage:
+            console.print(RichText(lineage))
+        if section.source:
+            console.print(RichText(section.note))
+        caveats = [*comparison.caveats, *(result.caveats if len(sections) == 1 else [])]
+        show_caveats([caveat.text for caveat in caveats], console)
+    if len(sections) > 1 and result.caveats:
+        console.print()
+        show_caveats([caveat.text for caveat in result.caveats], console)
+
+
+def comparison_text(result: ComparisonResult, sections: Sequence[ComparisonSection], width: int = 100) -> str:
+    """What `show_comparison` prints, as plain text."""
+    page = StringIO()
+    show_comparison(result, sections, Console(file=page, width=width, color_system=None))
     return page.getvalue()
 
 
@@ -133,9 +172,12 @@ def _spare_width(block: Table, shown: Sequence[int]) -> int:
     for index in shown[1:]:
         if not block.columns[index].numeric:
             texts = [block.columns[index].title, *(row[index].text for row in block.rows)]
-            longest_word = max(len(word) for text in texts for word in text.split() or [""])
-            spare += max(map(len, texts)) - longest_word
+            spare += max(map(len, texts)) - _longest_word(texts)
     return spare
+
+
+def _longest_word(texts: Sequence[str]) -> int:
+    return max((len(word) for text in texts for word in text.split()), default=0)
 
 
 def _rich_table(block: Table, shown: Sequence[int], separator: str = " ") -> RichTable:
@@ -146,7 +188,8 @@ def _rich_table(block: Table, shown: Sequence[int], separator: str = " ") -> Ric
     for index, column in enumerate(columns):
         if index and not column.numeric:
             table.columns[index].justify, table.columns[index].no_wrap = "left", False
-            table.columns[index].overflow = "fold"
+            words = [column.title, *(row[shown[index]].text for row in block.rows)]
+            table.columns[index].min_width = min(_longest_word(words), WIDEST_WORD)
     for row in block.rows[: block.terminal_rows]:
         table.add_row(*(escape(f"{row[index].text}{separator}{row[index].bounds}".rstrip()) for index in shown))
     return table
