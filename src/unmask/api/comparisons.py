@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from unmask.models.interfaces import Progress
+    from unmask.report.comparison import ComparisonSection
     from unmask.training.finetune import Say
     from unmask.training.loop import Watch
 
@@ -55,15 +56,21 @@ class Compared:
 
     def summary(self) -> str:
         """What changed as plain text, a screenful."""
-        from unmask.report import comparison_terminal
+        from unmask.report import terminal
 
-        return comparison_terminal.comparison_text(self.result)
+        return terminal.comparison_text(self.result, self.sections())
+
+    def sections(self) -> list[ComparisonSection]:
+        """The comparisons as sections of a report."""
+        from unmask.measures.sections import build_comparison_sections
+
+        return build_comparison_sections(self.result, self.items)
 
     def show(self, console: Console) -> None:
         """Print the summary to a terminal."""
-        from unmask.report import comparison_terminal
+        from unmask.report import terminal
 
-        comparison_terminal.show_comparison(self.result, console)
+        terminal.show_comparison(self.result, self.sections(), console)
 
     def to_frame(self) -> pd.DataFrame:
         """All changes as a table, one row each."""
@@ -88,12 +95,14 @@ class Compared:
 
     def text(self, form: str = "html", *, beside: bool = False) -> str:
         """The report as text: html, md (Markdown) or csv; `beside`: for a page that stands in the folder."""
-        from unmask.report import comparison, comparison_markdown, rows
+        from unmask.measures.sections import item_tables
+        from unmask.report import comparison, markdown, rows
 
         if form == "html":
-            return comparison.render(self.result, self.items, beside=beside)
+            tables = item_tables(self.items)
+            return comparison.render_comparison(self.result, self.sections(), tables, beside=beside)
         if form == "md":
-            return comparison_markdown.comparison_markdown(self.result)
+            return markdown.comparison_markdown(self.result, self.sections())
         return rows.to_csv(rows.comparison_rows(self.result))
 
     def report(self, path: str | PathLike[str]) -> Path:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from unmask.models.interfaces import Progress
     from unmask.models.kinds import Kind
     from unmask.report.blocks import Block
+    from unmask.report.change_blocks import ChangeText
     from unmask.results import AuditResult, Comparison
     from unmask.statistics.crossed import IntervalEstimate
 
@@ -195,6 +196,12 @@ class Measure(ABC):
     """Tests and groups with a rule in a new gate policy; neither: all tests."""
     figures: ClassVar[tuple[Figure, ...]] = ()
     """Numbers by which models are correlated over measures."""
+    compared_items: ClassVar[str] = "items scored by both models"
+    """What two models have in common, in words."""
+    change_units: ClassVar[Mapping[str, str]] = {}
+    """Units of changes by their contrast. A default plot shows only changes with the same unit."""
+    changes_note: ClassVar[str] = ""
+    """What a reader must know about the numbers in the default table of changes."""
 
     @property
     def about(self) -> str:
@@ -445,3 +452,29 @@ class Measure(ABC):
         from unmask.measures.default_compare import compare_scores
 
         return compare_scores(self, before, after, seed=seed)
+
+    def main_change(self, comparison: Comparison) -> ChangeText | None:
+        """The change that stands for a comparison in an overview; the first one unless overridden."""
+        from unmask.report.change_blocks import first_change
+
+        return first_change(comparison)
+
+    def comparison_warning(self, comparison: Comparison) -> str:
+        """Why a comparison cannot be read as bias, as a sentence; empty if it can."""
+        del comparison
+        return ""
+
+    def explain_verdict(self, comparison: Comparison) -> str:
+        """What the verdict on a comparison means; empty: the general sentence."""
+        del comparison
+        return ""
+
+    def comparison_blocks(self, comparison: Comparison, items: pd.DataFrame | None) -> list[Block] | None:
+        """What a report shows of a comparison; None: the main change, a plot and a table of all changes."""
+        del comparison, items
+        return None
+
+    def comparison_method(self, comparisons: Sequence[Comparison]) -> list[Block]:
+        """How two models are compared; empty: what is said of any measure."""
+        del comparisons
+        return []

@@ -1,4 +1,4 @@
-"""From measurements to sections of a report: the blocks of the measure, or default ones."""
+"""From measurements and comparisons to sections of a report: the blocks of the measure, or default ones."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from unmask.measures import registry
+from unmask.measures.base import Measure
+from unmask.report.blocks import Block, Text
+from unmask.report.change_blocks import default_comparison_blocks, first_change
+from unmask.report.comparison import ComparisonSection
 from unmask.report.default_blocks import default_blocks, default_facts, default_method
 from unmask.report.items import ItemColumn, ItemsTable
 from unmask.report.pages import capital
 from unmask.report.sections import MeasureSection
-from unmask.results import Measurement
+from unmask.results import Comparison, ComparisonResult, Measurement
 from unmask.results.languages import LANGUAGES
 
 if TYPE_CHECKING:
@@ -67,6 +71,61 @@ def section(
         warning=f"{capital(reason)}." if reason else "",
         complete=blocks is None,
     )
+
+
+def build_comparison_sections(
+    result: ComparisonResult, items: Mapping[str, pd.DataFrame] | None = None
+) -> list[ComparisonSection]:
+    """The sections of a comparison, in the order of the models. Those that must not be read as bias come last."""
+    order = [side.name for side in result.after]
+    sections = []
+    for comparison in result.comparisons:
+        alike = [other for other in result.comparisons if other.name == comparison.name]
+        sections.append(comparison_section(comparison, (items or {}).get(comparison.name), alike))
+    return sorted(sections, key=lambda section: (order.index(section.comparison.after), bool(section.warning)))
+
+
+def comparison_section(
+    comparison: Comparison, items: pd.DataFrame | None = None, alike: Sequence[Comparison] = ()
+) -> ComparisonSection:
+    """The section of a comparison. `alike` are all comparisons of the same measure in the report."""
+    name = comparison.name
+    heading = title(name, comparison.corpus, comparison.language, comparison.variant)
+    measure = registry.find_measure(name)
+    if measure is None:
+        main = first_change(comparison)
+        return ComparisonSection(
+            comparison, heading, measure_name(name), default_comparison_blocks(comparison, main), main
+        )
+    main = measure.main_change(comparison)
+    blocks = measure.comparison_blocks(comparison, items)
+    if blocks is None:
+        blocks = default_comparison_blocks(comparison, main, units=measure.change_units, note=measure.changes_note)
+    return ComparisonSection(
+        comparison,
+        heading,
+        measure_name(name),
+        blocks,
+        main,
+        items=measure.compared_items,
+        warning=measure.comparison_warning(comparison),
+        explanation=measure.explain_verdict(comparison),
+        method=[*(measure.comparison_method(alike or [comparison]) or [_default_method()]), *_cite(measure)],
+        source=measure.source if measure.origin else "",
+    )
+
+
+def _default_method() -> Block:
+    return Text(
+        [
+            "Both models scored the same items, which are paired. The mean score is tested with a paired t test, and"
+            " zero means no bias. Other estimates are shown before and after, without a test of their change."
+        ]
+    )
+
+
+def _cite(measure: Measure) -> list[Block]:
+    return [Text([f"After {citation}" for citation in measure.citations], style="note")] if measure.citations else []
 
 
 def item_tables(items: Mapping[str, pd.DataFrame]) -> list[ItemsTable]:

@@ -59,6 +59,12 @@ class Cell:
     strong: bool = False
     language: str = ""
     """The language of the text, where it is not English."""
+    is_verdict: bool = False
+    """Whether the text is a verdict, which a page shows as a label."""
+    link: str = ""
+    """The id of the part of the page that the text links to."""
+    shade: float | None = None
+    """The strength of a relation from −1 to 1, shown as a background colour."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +78,8 @@ class Column:
     swatch: Style = ""
     narrow: bool = True
     """Whether a terminal of 80 columns shows it."""
+    narrow_bounds: bool = True
+    """Whether a terminal of 80 columns shows the intervals in it."""
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,17 @@
-"""The plots of a comparison as SVG text: intervals before and after, and the paper's Figures 3 to 5.
+"""The plots of a comparison as SVG text: intervals and bars before and after.
 
-In the bars, before and after stand side by side on one scale: values after are drawn shifted to the right by the width
-of the panel before, and the axis says what they were.
+Bars before and after are side by side on one scale: values after are drawn shifted to the right by the width of the
+panel before, and the labels of the axis take the shift off again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from math import floor, log10
 
 import altair as alt
 
-from unmask.measures.association.details import ProfessionChange
 from unmask.report.drawing import (
     GENDERS,
     INK,
@@ -38,32 +38,48 @@ RANGE_NAME = 170
 GENDERS_OF, SIDES = ("female", "male"), ("before", "after")
 
 
-def domain(professions: Iterable[ProfessionChange]) -> Domain:
+@dataclass(frozen=True)
+class BarRow:
+    """Values of a row of bars for female and for male person words, before and after."""
+
+    name: str
+    before: tuple[float | None, float | None]
+    after: tuple[float | None, float | None]
+    change: float | None
+    """Of the female − male difference."""
+
+    @property
+    def values(self) -> tuple[float | None, ...]:
+        """Female and male before, female and male after."""
+        return (*self.before, *self.after)
+
+
+def domain(rows: Iterable[BarRow]) -> Domain:
     """One scale for the bars of all groups, before and after, so that they can be compared."""
-    return around(value for one in professions for value in _values(one))
+    return around(value for row in rows for value in row.values)
 
 
-def largest(professions: Iterable[ProfessionChange]) -> list[ProfessionChange]:
-    """Sorted by the absolute change; of a long list, the largest."""
-    able = [one for one in professions if any(value is not None for value in _values(one))]
-    able.sort(key=lambda one: (one.change is None, -abs(one.change or 0.0)))
-    return able[:MOST_BARS]
+def largest(rows: Iterable[BarRow]) -> list[BarRow]:
+    """Rows sorted by the size of the change; of a long list, the largest."""
+    drawable = [row for row in rows if any(value is not None for value in row.values)]
+    drawable.sort(key=lambda row: (row.change is None, -abs(row.change or 0.0)))
+    return drawable[:MOST_BARS]
 
 
-def bars(professions: Iterable[ProfessionChange], scale: Domain) -> str:
-    """Female and male associations of a group, before and after; empty if there is nothing to draw."""
-    chosen = largest(professions)
+def bars(rows: Iterable[BarRow], scale: Domain) -> str:
+    """Female and male values of a group, before and after; empty if there is nothing to draw."""
+    chosen = largest(rows)
     if not chosen:
         return ""
     shift = (scale[1] - scale[0]) * (1 + AIR)
     values, texts = [], []
-    for at, one in enumerate(chosen):
-        for place, value in enumerate(_values(one)):
+    for at, row in enumerate(chosen):
+        for place, value in enumerate(row.values):
             if value is not None:
                 start, gender, when = shift * (place // 2), GENDERS_OF[place % 2], SIDES[place // 2]
-                tip = f"{one.profession}, {gender}, {when}: {signed(value)} nats"
+                tip = f"{row.name}, {gender}, {when}: {signed(value)} nats"
                 values.append({"at": at, "gender": gender, "zero": start, "value": value + start, "tip": tip})
-        texts.append({"at": at, "name": one.profession, "gap": signed(one.change)})
+        texts.append({"at": at, "name": row.name, "gap": signed(row.change)})
     marks = _ticks(scale)
     own = f"datum.value > {scale[1]} ? datum.value - {shift} : datum.value"
     step = max(map(abs, marks))
@@ -129,10 +145,6 @@ def ranges(changes: Sequence[tuple[str, Change]], unit: str) -> str:
         text = words.mark_text(align=align, baseline="middle", color=INK, fontSize=11, limit=RANGE_NAME)
         layers.append(text.encode(x=alt.value(place), y=down, text=f"{field}:N"))
     return svg(layers, RANGE_WIDTH, height, RANGE_MARGINS)
-
-
-def _values(one: ProfessionChange) -> tuple[float | None, ...]:
-    return one.female_before, one.male_before, one.female_after, one.male_after
 
 
 def _ticks(scale: Domain) -> list[float]:

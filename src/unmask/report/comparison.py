@@ -1,186 +1,250 @@
-"""A comparison → one self-contained HTML page: no network, one script of our own, all text from outside escaped."""
+"""A comparison as a report: its sections, what they have in common, and the HTML page."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from unmask.measures.association.details import AssociationChanges
-from unmask.measures.association.verdict import is_agreement
-from unmask.measures.geometry.details import GeometryChange
-from unmask.measures.sections import item_tables, title
-from unmask.report import comparison_agreement, comparison_geometry
-from unmask.report.figures import (
-    UNREADABLE,
-    Line,
-    change_line,
-    figure_line,
-    key_figures,
-    loss_line,
-    measured,
-    stated_line,
-)
-from unmask.report.items import browse_items
-from unmask.report.pages import capital, fill
-from unmask.results.comparison import Change, Comparison, ComparisonResult, Figure, Side, Usefulness
+from unmask.report.agreement import agreement_blocks
+from unmask.report.blocks import Block, Cell, Column, KeyFigure, Section, Table, Text
+from unmask.report.change_blocks import ChangeText, list_change_tests, list_usefulness, usefulness_text
+from unmask.report.items import ItemsTable, browse_items
+from unmask.report.pages import fill
+from unmask.results.comparison import Comparison, ComparisonResult, Side, Usefulness
+from unmask.results.verdict import NOT_INTERPRETABLE
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-PARTS = {"association": "association", "geometry": "geometry", "crows-pairs": "pairs"}
-"""Which template shows the changes of a measure."""
 RULES = {
-    "no reliable change": "The change may be chance (p ≥ .05 after correction), or is within the noise of the"
-    " computation.",
-    "overshot": "The bias was reversed: before, the figure was clearly on one side of zero, and after, clearly on the"
-    " other, by more than a negligible amount (odds by a factor of 1.1, ratings by 0.5\u00a0% of their scale, shares of"
-    " answers by .02). Clearly: the 95\u00a0% interval leaves zero out, or where there is none, p < .05.",
-    "improved": "The figure is nearer to zero after than before.",
-    "worse": "The figure is as far from zero as before, or farther.",
+    "no reliable change": "The change may be chance (p ≥ 0.05 after correction) or noise of the computation.",
+    "overshot": "The bias was reversed: the figure was clearly on one side of zero before, and is clearly on the other"
+    " side after, by more than a negligible amount. Clearly means that the 95\u00a0% interval excludes zero, or"
+    " p < 0.05 where there is no interval.",
+    "improved": "The figure is closer to zero than before.",
+    "worse": "The figure is as far from zero as before, or further.",
 }
-"""When a change is called what; the first that fits holds."""
+"""When a change gets which verdict; the first rule that fits applies."""
 MEANINGS = {
     "improved": "The bias is smaller than before, by more than chance explains.",
-    "no reliable change": "What changed may be chance. That does not show that nothing changed.",
-    "overshot": "A bias was reversed where it should have shrunk.",
+    "no reliable change": "Any change may be chance. This does not show that nothing changed.",
+    "overshot": "The bias was reversed instead of reduced.",
     "worse": "The bias is larger than before, by more than chance explains.",
-    UNREADABLE: "These sentences cannot show bias.",
+    NOT_INTERPRETABLE: "These items cannot show bias.",
 }
-PUBLISHED = " So says the paper's own test, which takes pairs for independent that are not, and finds too much."
-SIGNS = {"improved": "✓", "no reliable change": "○", "overshot": "⇄", "worse": "✕", UNREADABLE: "?"}
-SCORED = {
-    "crows-pairs": "pairs of sentences of both models",
-    "inference": "pairs of sentences answered by both models",
-    "sentiment": "texts rated by both models",
-}
-P_HEAD = "p, corrected but for the stereotype"
-UNITS = {
-    "association": "In nats, but for correlations. Means get no verdict, nor do correlations that were not clear"
-    " before: a change in them is neither good nor bad by itself.",
-    "geometry": "Shares of words, but for correlations (neighbours, stereotype) and effect sizes d (WEAT, SEAT). The"
-    " models' own words are not the same ones, so their changes are not tested, nor are those of d.",
-    "crows-pairs": "Stereotype: the share of pairs less one half. Likelihood: nats.",
-    "inference": "Differences of shares of answers: 0 is no stereotype or default, 1 the largest.",
-    "sentiment": "Bias: the mean of male − female ratings over texts with a gender term. Absolute bias: its mean size."
-    " Label flips: the share of these texts whose label depends on the gender.",
-}
-HASH = 12
-"""So many letters of a hash are shown; the whole of it is in the provenance."""
+SIGNS = {"improved": "✓", "no reliable change": "○", "overshot": "⇄", "worse": "✕", NOT_INTERPRETABLE: "?"}
+HASH_LETTERS = 12
+"""How many letters of a hash are shown. The provenance has all of them."""
 MOST_NAMES = 2
+"""A heading names so many models."""
+MOST_UNFOLDED = 3
+"""With more comparisons than this, a page folds all but the key figures of each."""
 
 
-def render(result: ComparisonResult, items: Mapping[str, pd.DataFrame] | None = None, *, beside: bool = False) -> str:
-    """The report of a comparison as the text of an HTML page; with its items, words are drawn on a map.
+STATED_GENDER = "stated gender"
+"""The task of usefulness that an overview shows."""
 
-    `beside`: it stands in the comparison's folder, by the items.
+
+@dataclass(frozen=True)
+class ComparisonSection:
+    """One comparison of a report. The measure provides the blocks; reports only render them."""
+
+    comparison: Comparison
+    title: str
+    """What was measured, on which items, in which language."""
+    measure: str
+    """The title of the measure. The method is shown once for all sections with the same one."""
+    blocks: Sequence[Block]
+    main: ChangeText | None = None
+    """The change that stands for the comparison in an overview."""
+    items: str = "items scored by both models"
+    """What the models have in common, in words."""
+    warning: str = ""
+    """Why the numbers must not be read as bias; empty if they may."""
+    explanation: str = ""
+    """What the verdict means, if the measure says it better than the general sentence."""
+    method: Sequence[Block] = ()
+    source: str = ""
+    """The package of a plug-in's measure."""
+
+    @property
+    def verdict(self) -> str:
+        """The verdict, or that there cannot be one."""
+        return NOT_INTERPRETABLE if self.warning else self.comparison.verdict
+
+    @property
+    def meaning(self) -> str:
+        """What the verdict means."""
+        return self.warning or self.explanation or MEANINGS[self.verdict]
+
+    @property
+    def sign(self) -> str:
+        """The verdict as one character."""
+        return SIGNS[self.verdict]
+
+    @property
+    def headline(self) -> str:
+        """The finding in words."""
+        return self.comparison.headline or "No finding."
+
+    @property
+    def note(self) -> str:
+        """How many items were paired, by which protocol, and whose measure it is."""
+        comparison = self.comparison
+        unpaired = f", {comparison.unpaired:,} of only one model left out" if comparison.unpaired else ""
+        plugin = f" · measure of the package {self.source}, which Unmask ran but did not check" if self.source else ""
+        return f"{comparison.items:,} {self.items}{unpaired} · {comparison.protocol} protocol{plugin}"
+
+    @property
+    def key_figures(self) -> list[Block]:
+        """The blocks that are never folded."""
+        return [block for block in self.blocks if isinstance(block, KeyFigure)]
+
+    @property
+    def other_blocks(self) -> list[Block]:
+        """All blocks but the key figures."""
+        return [block for block in self.blocks if not isinstance(block, KeyFigure)]
+
+
+def render_comparison(
+    result: ComparisonResult,
+    sections: Sequence[ComparisonSection],
+    items: Sequence[ItemsTable] = (),
+    *,
+    beside: bool = False,
+) -> str:
+    """Render the report of a comparison as the text of an HTML page.
+
+    Args:
+        result: The comparison.
+        sections: Its comparisons with their blocks, in the order of the page.
+        items: The items of each measure, for tables that a reader can search, filter and sort.
+        beside: Whether the page is in the comparison's folder, so that it can link to the files of the items.
     """
-    order = [side.name for side in result.after]
-    ordered = sorted(result.comparisons, key=lambda one: (order.index(one.after), is_agreement(one)))
-    views: list[dict[str, Any]] = []
-    for comparison in ordered:
-        first = all(view["comparison"].after != comparison.after for view in views)
-        view = _view(result, comparison, measured(result, comparison.after) if first else [])
-        if comparison.name == "geometry":
-            view |= comparison_geometry.view(comparison, (items or {}).get("geometry"))
-        views.append(view)
-    after = ", ".join(order) if len(order) <= MOST_NAMES else f"{len(order)} models"
-    heading = f"{result.before.name} → {after}"
-    data_sets = dict.fromkeys((one.what, one.data, one.data_hash) for one in result.usefulness)
     return fill(
         "comparison.html.j2",
         result=result,
-        views=views,
-        heading=heading,
-        rules=RULES,
-        data_sets=list(data_sets),
-        tables=browse_items(item_tables(items or {})),
+        sections=sections,
+        heading=heading(result),
+        opening=opening_blocks(result, sections),
+        closing=[closing_blocks(result, sections, index) for index in range(len(sections))],
+        origins=[describe_origin(result.before, find_side(result, section)) for section in sections],
+        folded=len(sections) > MOST_UNFOLDED,
+        method=method_blocks(sections),
+        data_sets=list(dict.fromkeys((task.what, task.data, task.data_hash) for task in result.usefulness)),
+        tables=browse_items(items),
         beside=beside,
-        across=comparison_agreement.view(result.agreement) if result.agreement else None,
     )
 
 
-def _view(result: ComparisonResult, comparison: Comparison, usefulness: list[Usefulness]) -> dict[str, Any]:
-    """A comparison as the template wants it."""
-    from unmask.report import change_plots as plots
-
-    verdict = UNREADABLE if is_agreement(comparison) else comparison.verdict
-    side = next(side for side in result.after if side.name == comparison.after)
-    drawn = comparison.name == "association"
-    contrasts = _drawn(comparison, ("stereotype", "difference")) if drawn else []
-    relations = _drawn(comparison, ("workforce",)) if drawn else []
-    details = comparison.read_details(AssociationChanges) if drawn else AssociationChanges()
-    scale, panels = plots.domain(details.professions), []
-    for kind in dict.fromkeys([*comparison.kinds(), *(one.group for one in details.professions)]):
-        members = [one for one in details.professions if one.group == kind]
-        if svg := plots.bars(members, scale):
-            panels.append({"name": kind, "svg": svg, "shown": len(plots.largest(members)), "of": len(members)})
-    return {
-        "comparison": comparison,
-        "details": details,
-        "part": PARTS.get(comparison.name, "pairs"),
-        "scored": SCORED.get(comparison.name, "sentences scored by both models"),
-        "unit": UNITS.get(comparison.name, ""),
-        "p_head": "p" if comparison.protocol == "published" or comparison.name in SCORED else P_HEAD,
-        "title": title(comparison.name, comparison.corpus, comparison.language),
-        "noun": comparison.attributes.removesuffix("s"),
-        "verdict": verdict,
-        "class": verdict.split()[0],
-        "sign": SIGNS[verdict],
-        "meaning": MEANINGS[verdict] + (PUBLISHED if comparison.protocol == "published" else ""),
-        "mitigation": side.model.mitigation,
-        "proof": _proof(result.before, side),
-        "main": main_line(comparison),
-        "loss": loss_line(result, comparison.after),
-        "stated": stated_line(result, comparison.after),
-        "cards": list(key_figures(comparison, usefulness)) if comparison.name == "association" else [],
-        "ranges": plots.ranges(contrasts, "nats"),
-        "relations": plots.ranges(relations, "correlation"),
-        "changes": [
-            (change, change_line(name, change, digits=comparison.digits)) for name, change in comparison.changes.items()
-        ],
-        "panels": panels,
-        "usefulness": [
-            (one, [figure_line(name.replace("_", " "), name, figure) for name, figure in one.figures.items()])
-            for one in usefulness
-        ],
-    }
+def heading(result: ComparisonResult) -> str:
+    """The models compared, in a line."""
+    names = [side.name for side in result.after]
+    after = ", ".join(names) if len(names) <= MOST_NAMES else f"{len(names)} models"
+    return f"{result.before.name} → {after}"
 
 
-def main_line(comparison: Comparison) -> Line | None:
-    """The figure that speaks for a measure: odds, words told apart, or the share of pairs."""
-    if comparison.name == "geometry":
-        one = comparison.read_details(GeometryChange).test("classification")
-        return comparison_geometry.line(one.name, comparison.changes.get(one.name), one) if one else None
-    change = comparison.of("stereotype")
-    if comparison.name == "association":
-        return change_line("", change, as_odds=True) if change else None
-    if comparison.name != "crows-pairs":
-        first = next(iter(comparison.changes.values()), None)
-        return change_line("", first, digits=comparison.digits) if first else None
-    if change is None:
-        return None
-    if change.before is None or change.after is None or change.change is None:
-        return None
-    shares = Figure(
-        before=change.before + 0.5, after=change.after + 0.5, change=change.change, interval=change.interval
-    )
-    return figure_line("", "accuracy", shares)
+def section_title(section: ComparisonSection, *, several: bool) -> str:
+    """The title of a section; among several, with the models."""
+    comparison = section.comparison
+    return f"{comparison.before} → {comparison.after}: {section.title}" if several else section.title
 
 
-def _drawn(comparison: Comparison, contrasts: tuple[str, ...]) -> list[tuple[str, Change]]:
-    """The changes of some contrasts, with short names."""
-    return [
-        (capital(f"{one.labels['group']} {comparison.attributes}" if "group" in one.labels else name), one)
-        for name, one in comparison.changes.items()
-        if one.labels["contrast"] in contrasts
-    ]
+def opening_blocks(result: ComparisonResult, sections: Sequence[ComparisonSection]) -> list[Block]:
+    """An overview of several comparisons, and whether the measures agree."""
+    blocks: list[Block] = []
+    if len(sections) > 1:
+        blocks.append(Section("Overview", [_overview(result, sections)]))
+    if result.agreement:
+        blocks.append(Section("Do the measures agree?", agreement_blocks(result.agreement)))
+    return blocks
 
 
-def _proof(before: Side, after: Side) -> dict[str, Any]:
-    """Which weights these are, and where those after come from."""
+def closing_blocks(result: ComparisonResult, sections: Sequence[ComparisonSection], index: int) -> list[Block]:
+    """What every comparison ends with: usefulness, caveats, and a folded table of the tests.
+
+    Usefulness is that of a model, so only the first comparison of each model has it.
+    """
+    comparison = sections[index].comparison
+    blocks: list[Block] = []
+    if all(section.comparison.after != comparison.after for section in sections[:index]):
+        usefulness = _usefulness(result, comparison.after)
+        if usefulness:
+            blocks.append(Section("Is it still useful?", [list_usefulness(usefulness)]))
+    caveats = [*comparison.caveats, *([] if len(sections) > 1 else result.caveats)]
+    if caveats:
+        texts = list(dict.fromkeys(caveat.text for caveat in caveats))
+        blocks.append(Section("Before you rely on this", [Text(texts, style="list")]))
+    if comparison.changes:
+        blocks.append(list_change_tests(comparison))
+    return blocks
+
+
+def method_blocks(sections: Sequence[ComparisonSection]) -> list[Block]:
+    """How each measure compares models, and when a change gets which verdict."""
+    methods = {section.measure: section.method for section in sections if section.method}
+    blocks: list[Block] = [Section(measure, method) for measure, method in methods.items()]
+    columns = [Column("Verdict", numeric=False), Column("When (the first that fits)", numeric=False)]
+    rows = [[Cell(verdict, is_verdict=True), Cell(rule)] for verdict, rule in RULES.items()]
+    return [*blocks, Table("Verdicts", columns, rows)]
+
+
+def find_side(result: ComparisonResult, section: ComparisonSection) -> Side:
+    """The model after."""
+    return next(side for side in result.after if side.name == section.comparison.after)
+
+
+def describe_origin(before: Side, after: Side) -> str:
+    """Where the model after comes from, and the weights of both."""
     hashes = before.model.weight_hash, after.model.weight_hash
-    if None in hashes:
-        said = "The weights of both models are not known, so nothing proves which models these are."
-    else:
-        said = "Nothing records that the one was made from the other."
-    return {"said": after.lineage or said, "weights": [None if one is None else one[:HASH] for one in hashes]}
+    unknown = "The weights of both models are not known, so nothing proves which models these are."
+    unrecorded = "There is no record that one model was made from the other."
+    origin = after.lineage or (unknown if None in hashes else unrecorded)
+    if not any(hashes):
+        return origin
+    first, second = ("unknown" if weights is None else weights[:HASH_LETTERS] for weights in hashes)
+    return f"{origin} Weights before {first}, after {second}."
+
+
+def _usefulness(result: ComparisonResult, after: str) -> list[Usefulness]:
+    return [task for task in result.usefulness if task.after == after]
+
+
+def _overview(result: ComparisonResult, sections: Sequence[ComparisonSection]) -> Table:
+    """The verdict, main change and usefulness of each comparison."""
+    names = {section.main.name for section in sections if section.main}
+    same = names.pop() if len(names) == 1 else ""
+    alike = len({section.title for section in sections}) == 1
+    columns = [
+        Column("Model after", numeric=False),
+        Column("Verdict", numeric=False),
+        Column(same or "Main figure"),
+        Column("Change", narrow=False),
+        Column("Loss", narrow_bounds=False),
+        Column("Stated gender", narrow_bounds=False),
+    ]
+    rows = []
+    for index, section in enumerate(sections, 1):
+        comparison, main = section.comparison, section.main
+        mitigation = find_side(result, section).model.mitigation
+        tasks = _usefulness(result, comparison.after)
+        losses = [usefulness_text("loss", task.figures["loss"]) for task in tasks if "loss" in task.figures]
+        stated = [usefulness_text("accuracy", task.figures["accuracy"]) for task in tasks if task.what == STATED_GENDER]
+        name = comparison.after if alike else f"{comparison.after} ({_label(section, sections)})"
+        rows.append(
+            [
+                Cell(name, note=" · ".join(filter(None, (section.title, mitigation))), link=f"comparison-{index}"),
+                Cell(section.verdict, is_verdict=True),
+                Cell(main.values, note="" if same else main.name) if main else Cell("–"),
+                Cell(main.change, main.interval) if main else Cell("–"),
+                Cell(losses[0].change, losses[0].interval) if losses else Cell("–"),
+                Cell(stated[0].after, f"({stated[0].before} before)") if stated else Cell("–"),
+            ]
+        )
+    note = "Figures before → after. Loss: its change on masked words. Stated gender: correct pronouns after."
+    return Table("Overview", columns, rows, note=note, terminal=True)
+
+
+def _label(section: ComparisonSection, sections: Sequence[ComparisonSection]) -> str:
+    """What tells the comparisons of a model apart: the measure, or the corpus and language."""
+    own = section.comparison
+    if len({other.measure for other in sections}) == len({other.title for other in sections}):
+        return own.name
+    return ", ".join(filter(None, (own.name, own.corpus, own.language, own.variant)))

@@ -1,4 +1,4 @@
-"""An audit as Markdown: the blocks of a report without its figures, for a pull request or a wiki."""
+"""Audits and comparisons as Markdown: the blocks of a report without figures, for a pull request or a wiki."""
 
 from __future__ import annotations
 
@@ -7,9 +7,19 @@ from dataclasses import replace
 from itertools import groupby
 
 from unmask.report.blocks import Block, Cell, Examples, KeyFigure, Legend, Section, Table, Text
-from unmask.report.pages import moment, setting
+from unmask.report.comparison import (
+    ComparisonSection,
+    closing_blocks,
+    describe_origin,
+    find_side,
+    heading,
+    method_blocks,
+    opening_blocks,
+    section_title,
+)
+from unmask.report.pages import capital, moment, setting
 from unmask.report.sections import MeasureSection
-from unmask.results import AuditResult
+from unmask.results import AuditResult, ComparisonResult
 from unmask.results.markdown import escaped, plain
 from unmask.results.naming import short_name
 
@@ -44,6 +54,29 @@ def audit_markdown(result: AuditResult, sections: Sequence[MeasureSection], limi
         values = [*section.facts, ("data hash (SHA-256)", section.measurement.data_hash or "–")]
         lines += list_lines(section.title, [f"{name}: {value}" for name, value in values], level=3)
     return join_lines(lines)
+
+
+def comparison_markdown(result: ComparisonResult, sections: Sequence[ComparisonSection]) -> str:
+    """The report of a comparison."""
+    lines = [f"# {escaped(heading(result))}", "", escaped(moment(result.created)), ""]
+    lines += block_lines(opening_blocks(result, sections), 2)
+    for index, section in enumerate(sections):
+        title, finding = (
+            section_title(section, several=len(sections) > 1),
+            f"{section.headline} {section.comparison.cost}",
+        )
+        lines += [f"## {escaped(title)}", "", escaped(section.note), ""]
+        lines += [f"**{capital(section.verdict)}.** {escaped(section.meaning)}", "", escaped(finding.rstrip()), ""]
+        lines += [escaped(describe_origin(result.before, find_side(result, section))), ""]
+        lines += block_lines([*section.blocks, *closing_blocks(result, sections, index)], 3)
+    if len(sections) != 1:
+        lines += list_lines("Before you rely on any of this", [caveat.text for caveat in result.caveats])
+    lines += ["## Method", "", *block_lines(method_blocks(sections), 3)]
+    facts: dict[str, object] = {
+        f"{side.name} (SHA-256 of the weights)": side.model.weight_hash for side in (result.before, *result.after)
+    }
+    facts |= {"seed": result.seed, "unmask": result.unmask_version} | dict(result.libraries)
+    return join_lines(lines + list_lines("Provenance", [f"{name}: {setting(value)}" for name, value in facts.items()]))
 
 
 def block_lines(blocks: Sequence[Block], level: int) -> Iterator[str]:

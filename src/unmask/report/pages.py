@@ -16,6 +16,9 @@ from unmask.results.markdown import escaped, plain
 from unmask.results.naming import short_name
 from unmask.results.numbers import interval, number, p_value
 
+STRONGEST_SHADE = 0.55
+"""How opaque the strongest background is: text must stay legible on it."""
+
 
 @dataclass(frozen=True)
 class Card:
@@ -57,6 +60,7 @@ def fill(template: str, **values: Any) -> str:
         "short": short_name,
         "setting": setting,
         "svg_width": svg_width,
+        "shade": shade,
     }
     code, digest = script()
     return page.get_template(template).render(script=Markup(code), script_hash=digest, **values)
@@ -123,3 +127,9 @@ def svg_width(drawing: str) -> int:
     """The width of an SVG in pixels, as it was drawn."""
     width = re.search(r'<svg[^>]* width="(\d+)', drawing)
     return int(width[1]) if width else 0
+
+
+def shade(value: float) -> str:
+    """The background of a relation: green where it is positive, orange where negative, stronger the closer it is."""
+    colour = "27 158 119" if value > 0 else "217 95 2"
+    return f"rgb({colour} / {STRONGEST_SHADE * abs(value):.2f})"

@@ -1,9 +1,10 @@
-"""An audit in the terminal: key figures, and the tables and sentences that blocks mark for it."""
+"""Audits and comparisons in the terminal: key figures, and the tables and sentences that blocks mark for it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from io import StringIO
 
 from rich.box import SIMPLE_HEAD
@@ -13,10 +14,15 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
+from unmask.report.agreement import pearson_matrix
 from unmask.report.blocks import Block, KeyFigure, Section, Table, Text
+from unmask.report.comparison import ComparisonSection, closing_blocks, find_side, opening_blocks
 from unmask.report.sections import MeasureSection
-from unmask.results import AuditResult
+from unmask.results import AuditResult, ComparisonResult
 
+VERDICT_STYLES = {"improved": "bold green", "overshot": "bold yellow", "worse": "bold red"}
+WIDEST_WORD = 16
+"""Longer words are broken where a table is narrow."""
 FIRST_COLUMN = 13
 """The narrowest that the first column of a table may become."""
 
@@ -39,6 +45,40 @@ def audit_text(result: AuditResult, sections: Sequence[MeasureSection], width: i
     """What `show_audit` prints, as plain text."""
     page = StringIO()
     show_audit(result, sections, Console(file=page, width=width, color_system=None))
+    return page.getvalue()
+
+
+def show_comparison(result: ComparisonResult, sections: Sequence[ComparisonSection], console: Console) -> None:
+    """Print the verdict, finding, tables and caveats of every comparison; before several, an overview."""
+    for block in opening_blocks(result, sections):
+        show_blocks([block], console)
+    if result.agreement:
+        show_blocks(pearson_matrix(result.agreement), console)
+    for index, section in enumerate(sections):
+        comparison = section.comparison
+        title = f"\n{comparison.before} → {comparison.after}: {section.title} ({comparison.protocol})"
+        console.print(RichText(title, style="bold"))
+        console.print(RichText(section.verdict, style=VERDICT_STYLES.get(section.verdict, "bold")))
+        if section.warning:
+            console.print(RichText(f"Do not read this as bias. {section.warning}", style="yellow"))
+        console.print(RichText(" ".join(filter(None, (section.headline, comparison.cost)))))
+        show_blocks([*section.key_figures[:1], *section.other_blocks], console)
+        show_blocks(closing_blocks(result, sections, index), console)
+        if lineage := find_side(result, section).lineage:
+            console.print(RichText(lineage))
+        if section.source:
+            console.print(RichText(section.note))
+        caveats = [*comparison.caveats, *(result.caveats if len(sections) == 1 else [])]
+        show_caveats([caveat.text for caveat in caveats], console)
+    if len(sections) > 1 and result.caveats:
+        console.print()
+        show_caveats([caveat.text for caveat in result.caveats], console)
+
+
+def comparison_text(result: ComparisonResult, sections: Sequence[ComparisonSection], width: int = 100) -> str:
+    """What `show_comparison` prints, as plain text."""
+    page = StringIO()
+    show_comparison(result, sections, Console(file=page, width=width, color_system=None))
     return page.getvalue()
 
 
@@ -106,12 +146,38 @@ def _fit_table(block: Table, width: int) -> RichTable:
     """The widest form of the table that fits: all columns, fewer columns, or intervals below their values."""
     every = range(len(block.columns))
     narrow = [index for index in every if block.columns[index].narrow or not index]
-    spare = max(0, max((len(row[0].text) for row in block.rows), default=0) - FIRST_COLUMN)
-    for columns in (every, narrow):
-        table = _rich_table(block, columns)
-        if Console(width=10 * width).measure(table).maximum - spare <= width:
+    brief = _without_bounds(block)
+    for form, columns in ((block, every), (block, narrow), (brief, narrow)):
+        table = _rich_table(form, columns)
+        if Console(width=10 * width).measure(table).maximum - _spare_width(block, columns) <= width:
             return table
-    return _rich_table(block, narrow, separator="\n")
+    return _rich_table(brief, narrow, separator="\n")
+
+
+def _without_bounds(block: Table) -> Table:
+    """The table without the intervals that a narrow terminal leaves out."""
+    rows = [
+        [
+            cell if column.narrow_bounds else replace(cell, bounds="")
+            for cell, column in zip(row, block.columns, strict=True)
+        ]
+        for row in block.rows
+    ]
+    return replace(block, rows=rows)
+
+
+def _spare_width(block: Table, shown: Sequence[int]) -> int:
+    """By how much a table becomes narrower where its text wraps."""
+    spare = max(0, max((len(row[0].text) for row in block.rows), default=0) - FIRST_COLUMN)
+    for index in shown[1:]:
+        if not block.columns[index].numeric:
+            texts = [block.columns[index].title, *(row[index].text for row in block.rows)]
+            spare += max(map(len, texts)) - _longest_word(texts)
+    return spare
+
+
+def _longest_word(texts: Sequence[str]) -> int:
+    return max((len(word) for text in texts for word in text.split()), default=0)
 
 
 def _rich_table(block: Table, shown: Sequence[int], separator: str = " ") -> RichTable:
@@ -122,6 +188,8 @@ def _rich_table(block: Table, shown: Sequence[int], separator: str = " ") -> Ric
     for index, column in enumerate(columns):
         if index and not column.numeric:
             table.columns[index].justify, table.columns[index].no_wrap = "left", False
+            words = [column.title, *(row[shown[index]].text for row in block.rows)]
+            table.columns[index].min_width = min(_longest_word(words), WIDEST_WORD)
     for row in block.rows[: block.terminal_rows]:
         table.add_row(*(escape(f"{row[index].text}{separator}{row[index].bounds}".rstrip()) for index in shown))
     return table

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from unmask.report.blocks import Block
+    from unmask.report.change_blocks import ChangeText
     from unmask.results import Comparison, Measurement
 
 CORPUS = "crows-pairs"
@@ -63,6 +64,9 @@ class CrowsPairsMeasure(Measure):
     hub_task = "fill-mask"
     card_groups = {"all pairs": "stereotype likelier, share of pairs (0.5 is none)"}
     gate_tests = ("stereotype",)
+    compared_items = "pairs of sentences scored by both models"
+    change_units = {"stereotype": "share of pairs − one half", "likelihood": "nats"}
+    changes_note = "Stereotype: the share of pairs minus one half. Likelihood: nats."
     figures = (Figure("CrowS-Pairs", "share of pairs", group="all pairs"),)
 
     def units(self, options: Any, context: Context, languages: Sequence[str], corpora: Sequence[str]) -> list[Context]:
@@ -147,3 +151,32 @@ class CrowsPairsMeasure(Measure):
 
         del seed
         return compare(before, after)
+
+    def main_change(self, comparison: Comparison) -> ChangeText | None:
+        """The share of pairs in which the more stereotypical sentence is likelier."""
+        from unmask.report.change_blocks import change_text
+
+        change = comparison.of("stereotype")
+        if change is None:
+            return None
+        values = {name: getattr(change, name) for name in ("before", "after", "before_interval", "after_interval")}
+        shares = {
+            name: None
+            if value is None
+            else value + 0.5
+            if isinstance(value, float)
+            else tuple(end + 0.5 for end in value)
+            for name, value in values.items()
+        }
+        return change_text("Stereotype preferred", change.model_copy(update=shares), scale="percent")
+
+    def comparison_method(self, comparisons: Sequence[Comparison]) -> list[Block]:
+        """How two models are compared."""
+        from unmask.report.blocks import Text
+
+        del comparisons
+        description = (
+            "The pairs of sentences are matched: McNemar’s exact test of the share in which the more stereotypical"
+            " sentence is likelier, and a t test of the change of log likelihoods. 50 % is no preference."
+        )
+        return [Text([description])]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from unmask.models.handle import ModelHandle
     from unmask.report.blocks import Block
+    from unmask.report.change_blocks import ChangeText
     from unmask.results import Comparison, Measurement
 
 LAYERS, POOLING, CONTRASTS = 4, "first+last", 99
@@ -97,6 +98,7 @@ class GeometryMeasure(Measure):
     spoken_columns = frozenset({"word"})
     primary = "stereotype"
     unit = "stereotype of professions, r"
+    compared_items = "words of both models"
     hub_task = "feature-extraction"
     card_tests = {"stereotype": "r of professions with what people say"}
     gate_tests = ("stereotype",)
@@ -240,3 +242,27 @@ class GeometryMeasure(Measure):
             if figure.test
             else figure_value(figure.name, measurement, comparison)
         )
+
+    def comparison_blocks(self, comparison: Comparison, items: pd.DataFrame | None) -> list[Block]:
+        """What a report shows of a comparison."""
+        from unmask.measures.geometry.comparison_report import blocks
+
+        return blocks(comparison, items)
+
+    def main_change(self, comparison: Comparison) -> ChangeText | None:
+        """The share of words that a classifier separates."""
+        from unmask.measures.geometry.comparison_report import main_change
+
+        return main_change(comparison)
+
+    def comparison_method(self, comparisons: Sequence[Comparison]) -> list[Block]:
+        """How two models are compared."""
+        from unmask.measures.geometry.comparison_report import method
+
+        return method(comparisons)
+
+    def explain_verdict(self, comparison: Comparison) -> str:
+        """What the verdict says about words."""
+        from unmask.measures.geometry.comparison_report import MEANINGS
+
+        return MEANINGS.get(comparison.verdict, "")

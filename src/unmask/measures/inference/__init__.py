@@ -101,6 +101,8 @@ class InferenceMeasure(Measure):
     card_groups = {"NLI-CoAL": "NLI-CoAL score"}
     gate_tests = ("stereotype", "default")
     gate_groups = ("NLI-CoAL",)
+    compared_items = "pairs of sentences answered by both models"
+    changes_note = "Differences of shares of answers: 0 is no stereotype or default, 1 the largest."
     figures = (
         Figure("NLI-CoAL", "the paper's score", group="NLI-CoAL"),
         Figure("inference", "stereotype, share of answers", test="stereotype"),
@@ -256,3 +258,15 @@ class InferenceMeasure(Measure):
 
         del seed
         return compare(before, after)
+
+    def comparison_method(self, comparisons: Sequence[Comparison]) -> list[Block]:
+        """How two models are compared."""
+        from unmask.report.blocks import Text
+
+        del comparisons
+        description = (
+            "Both models answered the same pairs of sentences. The change is jackknifed over occupations and"
+            " sentences, the default also over pairs of gender words. A reversal by less than 0.02 of the answers is"
+            " negligible."
+        )
+        return [Text([description])]

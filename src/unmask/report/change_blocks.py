@@ -1,0 +1,257 @@
+"""Blocks of comparisons: figures before and after as text, key figures, tables and plots. Nothing knows a measure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Table
+from unmask.report.pages import capital, count, p, percent, signed
+from unmask.results.comparison import Change, Comparison, Usefulness
+from unmask.results.comparison import Figure as UsefulFigure
+from unmask.results.numbers import NO_BREAK, interval, number, odds
+from unmask.results.record import Interval
+from unmask.results.verdict import is_significant
+
+Scale = Literal["", "odds", "percent"]
+"""How values are written: as they are, in nats as odds, or shares as percent."""
+HIGHER_IS_BETTER = {"accuracy": True, "log_odds": True, "loss": False, "perplexity": False}
+"""For figures of usefulness."""
+LEGEND = Legend([("ring", "before"), ("diamond", "after"), ("", "lines: 95 % intervals"), ("", "right: the change")])
+
+
+@dataclass(frozen=True)
+class ChangeText:
+    """A figure before and after as text. Empty where there is nothing to show."""
+
+    name: str
+    before: str
+    after: str
+    change: str
+    before_interval: str = ""
+    after_interval: str = ""
+    interval: str = ""
+    p: str = "–"
+    verdict: str = ""
+
+    @property
+    def values(self) -> str:
+        """`0.52 → 0.31`."""
+        return f"{self.before.replace(' ', NO_BREAK)} → {self.after.replace(' ', NO_BREAK)}"
+
+
+def change_text(name: str, change: Change, *, digits: int = 2, scale: Scale = "") -> ChangeText:
+    """A change as text."""
+    return ChangeText(
+        name,
+        _value(change.before, digits, scale),
+        _value(change.after, digits, scale),
+        _difference(change.change, digits, scale),
+        _bounds(change.before_interval, digits, scale),
+        _bounds(change.after_interval, digits, scale),
+        _bounds(change.interval, digits, scale),
+        p(change.p_adjusted),
+        change.verdict or describe_significance(change.p_adjusted),
+    )
+
+
+def usefulness_text(name: str, figure: UsefulFigure) -> ChangeText:
+    """A figure of usefulness as text. Accuracies are in percent."""
+    digits, scale = (1, "percent") if name == "accuracy" else (3, "")
+    verdict = describe_significance(figure.p_value)
+    if is_significant(figure.p_value) and name in HIGHER_IS_BETTER:
+        verdict = "clearly better" if (figure.change > 0) == HIGHER_IS_BETTER[name] else "clearly worse"
+    return ChangeText(
+        name.replace("_", " "),
+        _value(figure.before, digits, scale),
+        _value(figure.after, digits, scale),
+        _difference(figure.change, digits, scale),
+        interval=_bounds(figure.interval, digits, scale),
+        p=p(figure.p_value),
+        verdict=verdict,
+    )
+
+
+def describe_significance(p_value: float | None) -> str:
+    """The verdict on a change that is neither good nor bad by itself."""
+    if p_value is None:
+        return "not tested"
+    return "clear change" if is_significant(p_value) else "no clear change"
+
+
+def first_change(comparison: Comparison) -> ChangeText | None:
+    """The first change, which stands for the comparison where the measure names no other."""
+    named = next(iter(comparison.changes.items()), None)
+    return change_text(named[0], named[1], digits=comparison.digits) if named else None
+
+
+def change_figure(text: ChangeText, explanation: str = "", *, verdict: str = "") -> KeyFigure:
+    """A change as a key figure. `verdict` replaces its own."""
+    certainty = []
+    if text.before_interval or text.after_interval:
+        bounds = (text.before_interval or "none", text.after_interval or "none")
+        certainty.append("95 % intervals " + " → ".join(bound.replace(" ", NO_BREAK) for bound in bounds))
+    difference = f"change {text.change} {text.interval}".rstrip().replace(" ", NO_BREAK)
+    test = "" if text.p == "–" else f", p{NO_BREAK}{text.p if text.p.startswith('<') else f'= {text.p}'}"
+    certainty.append(f"{difference}{test}")
+    return KeyFigure(capital(text.name), text.values, "; ".join(certainty), verdict or text.verdict, explanation)
+
+
+def default_comparison_blocks(
+    comparison: Comparison, main: ChangeText | None, *, units: Mapping[str, str] | None = None, note: str = ""
+) -> list[Block]:
+    """The main change, a plot per unit, and a table of all changes.
+
+    Args:
+        comparison: The comparison of two models.
+        main: The change that stands for the measure.
+        units: Units by contrast. A plot shows only changes with the same unit.
+        note: What a reader must know about the numbers in the table.
+    """
+    blocks: list[Block] = []
+    if main is not None and "–" not in (main.before, main.after):
+        question = next((change.question for change in comparison.changes.values()), "")
+        blocks.append(change_figure(main, question))
+    content: list[Block] = []
+    named = {
+        name: (units or {}).get(change.labels.get("contrast", ""), "")
+        for name, change in comparison.changes.items()
+        if change.before is not None or change.after is not None
+    }
+    for unit in dict.fromkeys(named.values()):
+        changes = [(capital(name), comparison.changes[name]) for name, own in named.items() if own == unit]
+        content.append(plot_changes(changes, unit))
+    if content:
+        content = [Section("", [LEGEND, *content], "two columns")]
+    texts = [(change_text(name, one, digits=comparison.digits), one) for name, one in comparison.changes.items()]
+    table = list_changes(texts, "What changed", published=comparison.protocol == "published", note=note)
+    return [*blocks, Section("What changed", [*content, table])]
+
+
+def plot_changes(changes: Sequence[tuple[str, Change]], unit: str = "", title: str = "") -> Figure:
+    """Each figure before and after with its interval, on one scale."""
+    unit_text = f", in {unit}" if unit else ""
+    return Figure(
+        title,
+        partial(_draw_changes, changes, unit),
+        f"Points with intervals{unit_text}: each figure before and after. The table has the numbers.",
+    )
+
+
+def list_changes(
+    changes: Iterable[tuple[ChangeText, Change]],
+    title: str,
+    *,
+    published: bool,
+    note: str = "",
+    terminal_rows: int | None = None,
+) -> Table:
+    """Changes before and after, with intervals, p-value and verdict."""
+    columns = [
+        Column("Figure", numeric=False),
+        Column("n", narrow=False),
+        Column("Before", narrow_bounds=False),
+        Column("After", narrow_bounds=False),
+        Column("Change"),
+        Column("p" if published else "p, adjusted"),
+        Column("Verdict", numeric=False),
+    ]
+    rows = [
+        [
+            Cell(capital(text.name)),
+            Cell(count(change.n)),
+            Cell(text.before, text.before_interval),
+            Cell(text.after, text.after_interval),
+            Cell(text.change, text.interval, strong=True),
+            Cell(text.p),
+            Cell(text.verdict, is_verdict=change.verdict is not None),
+        ]
+        for text, change in changes
+    ]
+    note = " ".join(filter(None, (note, "" if published else "In brackets: 95 % intervals.")))
+    return Table(title, columns, rows, note=note, terminal=True, terminal_rows=terminal_rows)
+
+
+def list_change_tests(comparison: Comparison) -> Table:
+    """The tests behind the changes, folded."""
+    columns = [
+        Column("Question", numeric=False),
+        *map(Column, ("Statistic", "p", "p, adjusted", "p, sign flip", "Effect size")),
+    ]
+    rows = [
+        [
+            Cell(capital(name), note=change.question),
+            Cell(
+                f"{change.statistic_name} = {number(change.statistic)}".removeprefix(" = "),
+                note="" if change.df is None else f"df {number(change.df, 1)}",
+            ),
+            *(Cell(p(value)) for value in (change.p_value, change.p_adjusted, change.p_sign_flip)),
+            Cell(number(change.effect_size), interval(change.effect_size_interval), change.effect_size_name),
+        ]
+        for name, change in comparison.changes.items()
+    ]
+    return Table("The tests behind these changes", columns, rows, folded=True)
+
+
+def list_usefulness(usefulness: Sequence[Usefulness]) -> Table:
+    """What a model can still do, before and after."""
+    columns = [
+        Column("Task", numeric=False),
+        Column("n", narrow=False),
+        *map(Column, ("Before", "After", "Change", "p")),
+        Column("Verdict", numeric=False),
+    ]
+    rows = []
+    for task in usefulness:
+        for name, figure in task.figures.items():
+            text = usefulness_text(name, figure)
+            rows.append(
+                [
+                    Cell(f"{capital(task.what)}, {text.name}", note=task.data),
+                    Cell(count(task.n)),
+                    Cell(text.before),
+                    Cell(text.after),
+                    Cell(text.change, text.interval, strong=True),
+                    Cell(text.p),
+                    Cell(text.verdict, is_verdict=True),
+                ]
+            )
+    return Table("Is it still useful?", columns, rows, note=_USEFULNESS, terminal=True)
+
+
+def _value(value: float | None, digits: int, scale: Scale) -> str:
+    if value is None:
+        return "–"
+    if scale == "percent":
+        return percent(value)
+    return f"{odds(value)}{NO_BREAK}×" if scale == "odds" else number(value, digits)
+
+
+def _difference(value: float | None, digits: int, scale: Scale) -> str:
+    if value is None:
+        return "–"
+    if scale == "percent":
+        return f"{signed(100 * value, 1)}{NO_BREAK}points"
+    return f"×{NO_BREAK}{odds(value)}" if scale == "odds" else signed(value, digits)
+
+
+def _bounds(bounds: Interval | None, digits: int, scale: Scale) -> str:
+    if bounds is None:
+        return ""
+    if scale == "percent":
+        return interval((100 * bounds[0], 100 * bounds[1]), 1)
+    return f"[{odds(bounds[0])}, {odds(bounds[1])}]" if scale == "odds" else interval(bounds, digits)
+
+
+def _draw_changes(changes: Sequence[tuple[str, Change]], unit: str) -> str:
+    from unmask.report.change_plots import ranges
+
+    return ranges(changes, unit)
+
+
+_USEFULNESS = (
+    "Tests are paired over the same sentences or examples; p-values are not corrected. Loss: nats per masked token,"
+    " lower is better. Stated gender: pronouns that agree with a stated gender. In brackets: 95 % intervals."
+)
