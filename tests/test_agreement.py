@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from unmask.report.comparison_agreement import view
+from unmask.report.comparison_terminal import comparison_text
 
 import unmask
 from pages import seen
@@ -20,11 +22,8 @@ from unmask.errors import UnmaskError
 from unmask.measures.geometry.details import Geometry, GeometryChange, WordTest, WordTestChange
 from unmask.models.sources import LoadOptions
 from unmask.report.comparison import render
-from unmask.report.comparison_agreement import view
 from unmask.report.terminal import comparison_text
 from unmask.results import Agreement, Caveat, Comparison, Estimate, MeasureFigure, Measurement, ModelFigures
-from unmask.report.comparison_terminal import comparison_text
-from unmask.results import Agreement, Caveat, Estimate, MeasureFigure, Measurement, ModelFigures
 from unmask.statistics.corrections import holm
 
 VALUES: dict[str, list[float | None]] = {

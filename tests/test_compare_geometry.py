@@ -15,6 +15,7 @@ import torch
 import transformers
 from numpy.typing import NDArray
 from scipy import stats
+from unmask.report.comparison_terminal import comparison_text
 
 import unmask
 from pages import assert_loads_nothing, assert_plots_are_described, seen
@@ -32,7 +33,6 @@ from unmask.measures.geometry.details import Geometry, GeometryChange
 from unmask.models.vectors import Vectors, write
 from unmask.probes.asked import stereotypes
 from unmask.report.comparison import render
-from unmask.report.comparison_terminal import comparison_text
 from unmask.results import Change, Comparison, ModelInfo
 from unmask.results.storage import load_comparison
 from unmask.results.verdict import judge

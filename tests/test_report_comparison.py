@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from unmask.report.comparison_terminal import comparison_text
 
 from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium, seen
 from unmask import analyse, compare
 from unmask.measures.association.details import AssociationChanges, HypothesisChange, ProfessionChange, TableRow
 from unmask.report.comparison import RULES, render
-from unmask.report.comparison_terminal import comparison_text
 from unmask.results.comparison import Change, Comparison, ComparisonResult, Figure, Side, Usefulness
 from unmask.results.numbers import number
 from unmask.results.record import Interval

@@ -12,8 +12,8 @@ from pages import EVIL, assert_loads_nothing, assert_plots_are_described
 from report_blocks import find_table, key_figures, lines, of_type, sections, table_rows
 from test_report_html import _audit, render
 from unmask.measures.crows_pairs.protocol import PROTOCOLS
-from unmask.measures.registry import get_measure
 from unmask.measures.crows_pairs.report import blocks, facts, method, split_at_differences, verdict
+from unmask.measures.registry import get_measure
 from unmask.measures.sections import build_sections
 from unmask.report.blocks import Examples, Figure
 from unmask.report.crows_pairs_plots import axis_limit, spread
@@ -103,7 +103,10 @@ def test_extremes_are_the_largest_of_each_side() -> None:
     items = _pairs()
     more, less = of_type(blocks(_measured(items), items), Examples)
     values = [[example.values[0].split("\N{NO-BREAK SPACE}")[0] for example in side.examples] for side in (more, less)]
-    assert values == [["+2.9", "+2.8", "+2.7", "+2.6", "+2.5", "+2.4"], ["−1.0", "−0.9", "−0.8", "−0.7", "−0.6", "−0.5"]]
+    assert values == [
+        ["+2.9", "+2.8", "+2.7", "+2.6", "+2.5", "+2.4"],
+        ["−1.0", "−0.9", "−0.8", "−0.7", "−0.6", "−0.5"],
+    ]
     assert more.examples[0].note == "antistereo"
     assert more.language == "en"
 
