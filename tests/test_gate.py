@@ -27,7 +27,8 @@ from unmask.measures import registry
 from unmask.measures.geometry import WORDS
 from unmask.measures.inference import CAPTIONS
 from unmask.measures.inference.details import Distribution, Inference
-from unmask.report import gate_terminal, junit
+from unmask.gating import terminal as gate_terminal
+from unmask.gating import junit
 from unmask.results import AuditResult, Caveat, Estimate, Measurement, ModelInfo
 from unmask.results.storage import save
 

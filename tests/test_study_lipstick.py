@@ -20,7 +20,7 @@ from unmask.measures.geometry.embedding import static
 from unmask.mitigations.methods.hard_debias import hard_debias
 from unmask.models.vectors import Vectors, read, write
 from unmask.probes import asked
-from unmask.report.lipstick import markdown, render
+from unmask.studies.reports.lipstick import markdown, render
 from unmask.statistics.correlation import pearson
 from unmask.studies import keys
 from unmask.studies.lipstick.findings import Findings

@@ -29,7 +29,7 @@ from unmask.models.loading import load_classifier
 from unmask.models.sources import LoadOptions
 from unmask.probes import captions
 from unmask.probes.inference import LABELS
-from unmask.report import meta as page
+from unmask.studies.reports import meta as page
 from unmask.statistics.ranking import ranking
 from unmask.studies.engine import Engine
 from unmask.studies.meta import job

@@ -35,7 +35,7 @@ from unmask.measures.inference.protocol import PROTOCOLS
 from unmask.models.sources import LoadOptions
 from unmask.probes import inference as probe
 from unmask.probes.inference import LABELS
-from unmask.report.inference_study import markdown, render, write
+from unmask.studies.reports.nli import markdown, render, write
 from unmask.results import Measurement
 from unmask.studies import Event, Outcome, keys
 from unmask.studies.engine import Finished, summary

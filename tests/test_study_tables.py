@@ -17,8 +17,8 @@ from scipy import stats
 
 from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium, seen
 from unmask.errors import UnmaskError
-from unmask.report.study import markdown, render, write
-from unmask.report.study_plots import points
+from unmask.studies.reports.imdb63 import markdown, render, write
+from unmask.studies.reports.imdb63_plots import points
 from unmask.statistics.explained import shares
 from unmask.statistics.relation import pearson_estimate, within
 from unmask.studies.imdb63 import pretraining

@@ -38,7 +38,7 @@ def ranking(audits: Sequence[Audit | Compared | str | PathLike[str]], form: str 
     results = [_result(one) for one in audits]
     if one_of(form, FORMATS, "format") == "md":
         return page.render_markdown(results)
-    return page.render(results) if form == "html" else rows.to_csv(rows.ranking_rows(results), rows.RANKING)
+    return page.render(results) if form == "html" else rows.to_csv(page.ranking_rows(results), page.RANKING)
 
 
 def _result(one: Audit | Compared | str | PathLike[str]) -> AuditResult:

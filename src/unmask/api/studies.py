@@ -33,8 +33,8 @@ def run_study(
     The same call goes on where an earlier one stopped. `planned` is told the cells before the work begins, and `watch`
     of every cell that starts, says something, or ends.
     """
-    from unmask.report import study
     from unmask.studies.imdb63 import job
+    from unmask.studies.reports import imdb63 as study
 
     finished = job.run(request, Path(out), engine, planned=planned, watch=watch)
     return finished, None if finished.findings is None else study.write(finished.findings, Path(out))
@@ -49,8 +49,8 @@ def run_inference_study(
     watch: StudyWatch | None = None,
 ) -> tuple[Finished[InferenceFindings], Path | None]:
     """Run the study of inference for a list of models, and write its page; else as `run_study`."""
-    from unmask.report import inference_study
     from unmask.studies.nli import job
+    from unmask.studies.reports import nli as inference_study
 
     finished = job.run(request, Path(out), engine, planned=planned, watch=watch)
     return finished, None if finished.findings is None else inference_study.write(finished.findings, Path(out))
@@ -65,8 +65,8 @@ def run_meta_study(
     watch: StudyWatch | None = None,
 ) -> tuple[Finished[MetaFindings], Path | None]:
     """Ask whether measures track bias that is planted on purpose, and write a page; else as `run_study`."""
-    from unmask.report import meta
     from unmask.studies.meta import job
+    from unmask.studies.reports import meta
 
     finished = job.run(request, Path(out), engine, planned=planned, watch=watch)
     return finished, None if finished.findings is None else meta.write(finished.findings, Path(out))
@@ -81,8 +81,8 @@ def run_lipstick_study(
     watch: StudyWatch | None = None,
 ) -> tuple[Finished[LipstickFindings], Path | None]:
     """Ask whether bias is gone after debiasing, or only hidden, and write a page; else as `run_study`."""
-    from unmask.report import lipstick
     from unmask.studies.lipstick import job
+    from unmask.studies.reports import lipstick
 
     finished = job.run(request, Path(out), engine, planned=planned, watch=watch)
     return finished, None if finished.findings is None else lipstick.write(finished.findings, Path(out))

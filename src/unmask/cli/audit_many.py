@@ -18,8 +18,8 @@ def run(models: Sequence[str], out: Path | None, *, as_json: bool, **options: An
     from unmask import api
     from unmask.api.many_models import OUT
     from unmask.cli.progress import study
-    from unmask.report import rows
     from unmask.results import storage
+    from unmask.workflows.ranking import ranking_rows
 
     out = out or OUT
     with study("Models") as (_, watch):
@@ -30,7 +30,7 @@ def run(models: Sequence[str], out: Path | None, *, as_json: bool, **options: An
     results = [storage.load(folder) for folder in folders.values()]
     if as_json:
         content = {
-            "ranking": list(rows.ranking_rows(results)),
+            "ranking": list(ranking_rows(results)),
             "audits": {model: str(folder) for model, folder in folders.items()},
             "failures": audited.failures,
             "report": None if audited.page is None else str(audited.page),

@@ -48,8 +48,8 @@ def _judge(options: GateOptions, *, as_json: bool) -> int:
     from rich.console import Console
 
     from unmask import gating
-    from unmask.report import gate_terminal
-    from unmask.report import junit as xml
+    from unmask.gating import junit as xml
+    from unmask.gating import terminal as gate_terminal
 
     assert options.policy is not None
     result = gating.run(options.audit, gating.read(options.policy), options.baseline)

@@ -110,8 +110,8 @@ def show_study(finished: Finished[Findings], page: Path | None, *, as_json: bool
     from rich.console import Console
     from rich.text import Text
 
-    from unmask.report import study_terminal
     from unmask.studies.engine import summary
+    from unmask.studies.reports import terminal as study_terminal
 
     console = Console()
     if finished.findings is not None:

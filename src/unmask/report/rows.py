@@ -10,18 +10,12 @@ from typing import Any
 from unmask.results import AuditResult
 from unmask.results.comparison import ComparisonResult
 from unmask.spreadsheets import guarded
-from unmask.workflows.ranking import rankings
 
 COMPARISON = (
     *("before_model", "after_model", "measure", "language", "corpus", "variant", "protocol", "kind", "name", "n"),
     *("before", "after", "change", "correlation", "low", "high", "p_value", "p_adjusted", "verdict"),
 )
 """The columns of a comparison; `kind` is change, usefulness (its measure is what was tried), or agreement."""
-RANKING = (
-    *("measure", "language", "corpus", "protocol", "variant", "test", "model", "n"),
-    *("value", "low", "high", "p_value", "p_adjusted", "first_rank", "last_rank"),
-)
-"""The columns of a ranking."""
 
 
 def audit_rows(result: AuditResult) -> Iterator[dict[str, Any]]:
@@ -73,20 +67,6 @@ def comparison_rows(result: ComparisonResult) -> Iterator[dict[str, Any]]:
         spearman = {"correlation": pair.spearman, "p_value": pair.spearman_p_value}
         yield common | {"name": f"{names}: pearson"} | pearson | _bounds(pair.pearson_interval)
         yield common | {"name": f"{names}: spearman"} | spearman | _bounds(pair.spearman_interval)
-
-
-def ranking_rows(audits: Sequence[AuditResult]) -> Iterator[dict[str, Any]]:
-    """Every place of a ranking."""
-    for one in rankings(audits):
-        measured = one.measurement
-        for place in one.places:
-            values = (
-                *(measured.name, measured.language, measured.corpus, measured.protocol),
-                *(measured.variant, one.test, place.model, place.test.n),
-                *(place.test.value, *(place.test.interval or (None, None))),
-                *(place.test.p_value, place.test.p_adjusted, *(place.ranks or (None, None))),
-            )
-            yield dict(zip(RANKING, values, strict=True))
 
 
 def to_csv(rows: Iterable[Mapping[str, Any]], head: Sequence[str] = ()) -> str:

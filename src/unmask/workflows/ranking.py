@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from unmask import __version__
 from unmask.measures.limits import limits
@@ -31,6 +31,11 @@ HOW = (
     " too wide: unmask compare pairs the items of two models, and finds smaller differences."
 )
 """How ranks come about."""
+RANKING = (
+    *("measure", "language", "corpus", "protocol", "variant", "test", "model", "n"),
+    *("value", "low", "high", "p_value", "p_adjusted", "first_rank", "last_rank"),
+)
+"""The columns of a ranking."""
 NOTHING = "No two of these models were measured alike, so there is nothing to rank."
 UNTOLD = "Which is the most biased cannot be told"
 MOST_NAMES = 3
@@ -248,3 +253,17 @@ def show_ranking(audits: Sequence[AuditResult], console: Console) -> None:
         console.print(Text(f"Figure: {ranking.unit}.", style="dim"))
     for line in not_ranked(audits):
         console.print(Text(f"Not ranked: {line}."))
+
+
+def ranking_rows(audits: Sequence[AuditResult]) -> Iterator[dict[str, Any]]:
+    """Every place of a ranking."""
+    for one in rankings(audits):
+        measured = one.measurement
+        for place in one.places:
+            values = (
+                *(measured.name, measured.language, measured.corpus, measured.protocol),
+                *(measured.variant, one.test, place.model, place.test.n),
+                *(place.test.value, *(place.test.interval or (None, None))),
+                *(place.test.p_value, place.test.p_adjusted, *(place.ranks or (None, None))),
+            )
+            yield dict(zip(RANKING, values, strict=True))

@@ -14,11 +14,11 @@ from unmask.measures.limits import study_limits
 from unmask.probes.inference import LABELS
 from unmask.report import inference_plots
 from unmask.report.pages import fill
-from unmask.report.study_files import limits_lines, missing_lines, settings_lines, write_study
 from unmask.results.languages import LANGUAGES
 from unmask.studies.nli.findings import Findings
 from unmask.studies.nli.reading import doubt
 from unmask.studies.nli.study import Row
+from unmask.studies.reports.files import limits_lines, missing_lines, settings_lines, write_study
 
 TITLE = "Gender inferred from occupations, by model"
 CAPTION = (

@@ -6,7 +6,7 @@ import re
 from xml.etree import ElementTree
 
 from unmask.gating import GateResult
-from unmask.report.gate_terminal import name, said
+from unmask.gating.terminal import name, said
 
 TAGS = {"broken": "failure", "cannot tell": "error"}
 FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from unmask import __version__
 from unmask.measures.limits import study_limits
-from unmask.report import study_plots
 from unmask.report.drawing import Domain
 from unmask.report.pages import fill
-from unmask.report.study_files import limits_lines, missing_lines, settings_lines, write_study
 from unmask.results.numbers import number
 from unmask.spreadsheets import to_csv
 from unmask.studies.imdb63.findings import Findings, evidence_of
+from unmask.studies.reports import imdb63_plots as study_plots
+from unmask.studies.reports.files import limits_lines, missing_lines, settings_lines, write_study
 
 if TYPE_CHECKING:
     import pandas as pd

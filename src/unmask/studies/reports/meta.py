@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from unmask import __version__
 from unmask.measures.limits import study_limits
-from unmask.report import meta_plots
 from unmask.report.pages import capital, fill
-from unmask.report.study_files import limits_lines, missing_lines, settings_lines, write_study
 from unmask.results.languages import LANGUAGES
 from unmask.results.numbers import number
 from unmask.studies.meta.findings import Findings
 from unmask.studies.meta.scores import TWIN
+from unmask.studies.reports import meta_plots
+from unmask.studies.reports.files import limits_lines, missing_lines, settings_lines, write_study
 
 if TYPE_CHECKING:
     import pandas as pd
