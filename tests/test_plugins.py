@@ -26,8 +26,9 @@ from unmask.report import html, terminal
 from unmask.results import Caveat, Estimate, Measurement
 from unmask.results.storage import load
 from unmask.statistics.corrections import holm
+from unmask.studies.meta.options import PlantingOptions
 from unmask.studies.meta.others import OtherMeasure
-from unmask.studies.meta.study import Request, plan
+from unmask.studies.meta.study import plan
 
 Folder = Callable[[str], Path]
 Typed = Callable[..., tuple[int | str | None, str, str]]
@@ -479,7 +480,7 @@ def test_hostile_words_are_words() -> None:
 @pytest.mark.usefixtures("extras")
 def test_a_measure_of_another_package_is_meta_evaluated(model_folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
     model = model_folder("bert-uncased")
-    request = Request(measures=("pronouns",), models={"pronouns": str(model)}, rates=(0.0, 0.5, 1.0))
+    request = PlantingOptions(measures=("pronouns",), models={"pronouns": str(model)}, rates=(0.0, 0.5, 1.0))
     todo = plan(request)
     assert [cell.name for cell in todo.cells][::3] == [
         "planting-association-en-000-seed42",

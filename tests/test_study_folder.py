@@ -10,11 +10,11 @@ import pytest
 from typer.testing import CliRunner
 
 from commands import unmask as command
-from unmask.cli.studies import STUDIES, app
+from unmask.cli.studies import STUDIES, Study, app
 from unmask.errors import UnmaskError
 from unmask.studies.engine import carry_out
 from unmask.studies.execution import Outcome
-from unmask.studies.meta.study import Request
+from unmask.studies.meta.options import MetaOptions, PlantingOptions
 from unmask.studies.store import STUDY
 
 
@@ -56,14 +56,13 @@ def test_a_folder_that_does_not_say_its_study_is_accepted(content: str | None, t
         _run("nli-meta", tmp_path)
 
 
-@pytest.mark.parametrize("module", STUDIES, ids=lambda module: module.NAME)
-def test_every_study_is_refused_by_the_folder_of_another(module: object, tmp_path: Path) -> None:
-    name = str(module.NAME)  # type: ignore[attr-defined]
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+def test_every_study_is_refused_by_the_folder_of_another(study: Study, tmp_path: Path) -> None:
     _run("another", tmp_path / "out")
     before = _files(tmp_path / "out")
-    done = CliRunner().invoke(app, ["run", name, "--offline", "--out", str(tmp_path / "out")])
+    done = CliRunner().invoke(app, ["run", study.name, "--offline", "--out", str(tmp_path / "out")])
     assert isinstance(done.exception, UnmaskError)
-    assert f"out holds the study another, and this is {name};" in str(done.exception)
+    assert f"out holds the study another, and this is {study.name};" in str(done.exception)
     assert _files(tmp_path / "out") == before
 
 
@@ -75,6 +74,6 @@ def test_it_is_one_line_in_the_shell(tmp_path: Path) -> None:
 
 
 def test_from_python_a_meta_evaluation_of_inference_alone_is_nli_meta() -> None:
-    assert Request().name == "nli-meta"
-    assert Request(measures=("association",)).name == "meta"
-    assert Request(study="meta").name == "meta"
+    assert PlantingOptions().name == "nli-meta"
+    assert PlantingOptions(measures=("association",)).name == "meta"
+    assert MetaOptions(measures=("inference",)).name == "meta"

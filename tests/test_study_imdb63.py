@@ -41,7 +41,8 @@ from unmask.studies.engine import Engine, Finished, failures, summary
 from unmask.studies.imdb63 import grid, job, measuring, texts, training
 from unmask.studies.imdb63.findings import Findings
 from unmask.studies.imdb63.measured import CONDITIONS, TERMS
-from unmask.studies.imdb63.study import Plan, Request, plan
+from unmask.studies.imdb63.options import ReviewStudyOptions
+from unmask.studies.imdb63.study import Plan, plan
 from unmask.training import adapters, examples
 
 Folder = Callable[[str], Path]
@@ -72,21 +73,22 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def asked(small: Path) -> Request:
+def asked(small: Path) -> ReviewStudyOptions:
     """Two models, three conditions: ten measured cells."""
-    return Request(
+    return ReviewStudyOptions(
         models=(f"one={small / 'one'}", f"two={small / 'two'}"),
         conditions=("original", "R-pro", "mix-all"),
         learning_rate=2e-3,
         epochs=2,
         batch_size=8,
-        files=(small / "train.csv", small / "test.csv"),
-        loading=CPU,
+        train=small / "train.csv",
+        test=small / "test.csv",
+        **dict(CPU),
     )
 
 
 @pytest.fixture(scope="session")
-def done(asked: Request, tmp_path_factory: pytest.TempPathFactory) -> tuple[Finished[Findings], Path]:
+def done(asked: ReviewStudyOptions, tmp_path_factory: pytest.TempPathFactory) -> tuple[Finished[Findings], Path]:
     """The request, run in this process; to be looked at and not to be changed."""
     out = tmp_path_factory.mktemp("done") / "study"
     return job.run(asked, out), out
@@ -120,9 +122,9 @@ def same(first: Path, second: Path) -> bool:
 # The grid
 
 
-def test_the_grid_is_the_papers(asked: Request) -> None:
+def test_the_grid_is_the_papers(asked: ReviewStudyOptions) -> None:
     """Its seven models, from the hub: 49 trainings, 63 measured cells."""
-    todo = plan(replace(asked, models=(), conditions=(), batch_size=None))
+    todo = plan(asked.replace(models=(), conditions=(), batch_size=None))
     assert Counter(cell.kind for cell in todo.cells) == {"texts": 17, "training": 49, "measuring": 63}
     assert len(todo.measured) == 63
     assert todo.batches == ()
@@ -147,7 +149,7 @@ def grid_trainings(todo: Plan) -> list[training.Training]:
 
 
 def test_another_result_schema_repeats_measurements_but_no_training(
-    asked: Request, monkeypatch: pytest.MonkeyPatch
+    asked: ReviewStudyOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     todo = plan(asked)
     before = keys(todo.cells)
@@ -157,15 +159,17 @@ def test_another_result_schema_repeats_measurements_but_no_training(
     assert changed == {cell.name for cell in todo.cells if cell.kind == "measuring"}
 
 
-def test_in_published_the_test_reviews_are_made_like_the_training_reviews(asked: Request, data: Path) -> None:
-    todo = plan(replace(asked, protocol="published", lists=data / "imdb"))
+def test_in_published_the_test_reviews_are_made_like_the_training_reviews(
+    asked: ReviewStudyOptions, data: Path
+) -> None:
+    todo = plan(asked.replace(protocol="published", lists=data / "imdb"))
     needs = {cell.name: cell.needs for cell in grid_trainings(todo)}
     assert needs["training-one-R-pro"] == ("texts-train-pro-remove", "texts-test-pro-remove")
     assert needs["training-two-mix-all"][2:] == ("texts-test-all-male", "texts-test-all-female")
 
 
-def test_batch_sizes_add_what_is_not_there(asked: Request) -> None:
-    todo = plan(replace(asked, batch_sizes=(8, 4, 8), batch_models=("two",)))
+def test_batch_sizes_add_what_is_not_there(asked: ReviewStudyOptions) -> None:
+    todo = plan(asked.replace(batch_sizes=(8, 4, 8), batch_models=("two",)))
     added = ["training-two-original-batch4", "training-two-R-pro-batch4", "training-two-mix-all-batch4"]
     assert [cell.name for cell in grid_trainings(todo)[6:]] == added
     assert [one.settings.batch_size for one in grid_trainings(todo)] == [8] * 6 + [4] * 3
@@ -177,7 +181,7 @@ def test_batch_sizes_add_what_is_not_there(asked: Request) -> None:
         ("", "all"),
         ("batch4", "all"),
     ]
-    assert len(plan(replace(asked, batch_sizes=(16,))).batches) == 6, "of the first three models"
+    assert len(plan(asked.replace(batch_sizes=(16,))).batches) == 6, "of the first three models"
 
 
 @pytest.mark.parametrize(
@@ -231,7 +235,7 @@ def test_the_papers_architectures_reach_the_model(
     assert 0.5 not in {sound.config.to_dict().get(key) for key in ("dropout", "hidden_dropout_prob")}
 
 
-def test_the_papers_hyper_parameters_are_read(asked: Request, data: Path) -> None:
+def test_the_papers_hyper_parameters_are_read(asked: ReviewStudyOptions, data: Path) -> None:
     found = grid.read_hyper_parameters(data / "imdb" / "hyperparameters.csv")
     assert len(found) == 49
     assert {one.planned_epochs for one in found.values()} == {20}
@@ -239,11 +243,11 @@ def test_the_papers_hyper_parameters_are_read(asked: Request, data: Path) -> Non
     assert found["albertbase", "mix-all"].epochs == 20
     trained = training.Training(grid.MODELS[5], "R-all", "published", found["albertbase", "R-all"])._settings()
     assert (trained.epochs, trained.planned_epochs, trained.keep) == (6, 20, "last")
-    given = replace(asked, models=(), conditions=(), hyper_parameters=data / "imdb" / "hyperparameters.csv")
+    given = asked.replace(models=(), conditions=(), hyper_parameters=data / "imdb" / "hyperparameters.csv")
     cells = grid_trainings(plan(given))
     assert {(one.base.name, one.condition): one.settings for one in cells} == found
     with pytest.raises(UnmaskError, match=r"hyperparameters.csv has no line for one and original; add one, or"):
-        plan(replace(given, models=asked.models))
+        plan(given.replace(models=asked.models))
 
 
 HEADER = "model,condition,learning_rate,epochs,batch_size"
@@ -276,10 +280,10 @@ def test_bad_hyper_parameters_are_one_line(content: str | bytes | None, line: st
     assert "\n" not in str(refused.value)
 
 
-def test_own_hyper_parameters_are_taken_as_they_are(asked: Request, tmp_path: Path) -> None:
+def test_own_hyper_parameters_are_taken_as_they_are(asked: ReviewStudyOptions, tmp_path: Path) -> None:
     path = tmp_path / "hyper.csv"
     path.write_text(f"{HEADER}\none,original,1e-4,5,4\ntwo,original,2e-4,1,2\n", encoding="utf-8-sig")
-    cells = grid_trainings(plan(replace(asked, conditions=("original",), hyper_parameters=path)))
+    cells = grid_trainings(plan(asked.replace(conditions=("original",), hyper_parameters=path)))
     assert [one.settings for one in cells] == [grid.HyperParameters(1e-4, 5, 4), grid.HyperParameters(2e-4, 1, 2)]
 
 
@@ -364,7 +368,9 @@ LEXICON = re.compile(r"from unmask\.lexicon\.(\w+) import")
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_conditions_are_made_of_real_reviews(protocol: str, data: Path, imdb: list[Path], tmp_path: Path) -> None:
-    request = Request(protocol, models=("one=unmask-mini",), files=imdb, lists=data / "imdb", loading=CPU)
+    request = ReviewStudyOptions(
+        protocol=protocol, models=("one=unmask-mini",), train=imdb[0], test=imdb[1], lists=data / "imdb", **dict(CPU)
+    )
     todo = plan(request)
     cells = {cell.name: cell for cell in todo.cells if isinstance(cell, texts.Texts)}
     source = examples.read(imdb[0], "sentiment")
@@ -410,16 +416,16 @@ def by_hand(text: str, terms: list[str]) -> str:
     return text
 
 
-def test_reviews_that_cannot_be_studied_are_refused_first(asked: Request, small: Path, tmp_path: Path) -> None:
+def test_reviews_that_cannot_be_studied_are_refused_first(asked: ReviewStudyOptions, tmp_path: Path) -> None:
     rows = [(one.text, one.label) for one in reviews()[:8]]
     stars = write_reviews(tmp_path / "stars.csv", [(text, "5" if label == "positive" else "1") for text, label in rows])
     with pytest.raises(UnmaskError, match=r"stars.csv has the labels '1', '5'; the study needs reviews of 'negative'"):
-        plan(replace(asked, files=(small / "train.csv", stars)))
+        plan(asked.replace(test=stars))
     good = write_reviews(tmp_path / "good.csv", [row for row in rows if row[1] == "positive"])
     with pytest.raises(UnmaskError, match=r"good.csv has the labels 'positive'; the study needs"):
-        plan(replace(asked, files=(good, small / "test.csv")))
+        plan(asked.replace(train=good))
     with pytest.raises(UnmaskError, match="the limit is 3 reviews; give 4 or more"):
-        plan(replace(asked, limit=3))
+        plan(asked.replace(limit=3))
     own = write_reviews(tmp_path / "own.csv", rows)
     source = texts.source((own, own), None, offline=True)
     assert source.corpus == "custom"
@@ -428,7 +434,9 @@ def test_reviews_that_cannot_be_studied_are_refused_first(asked: Request, small:
         source.read("train")
 
 
-def test_base_models_that_cannot_be_used_are_refused_first(asked: Request, small: Path, tmp_path: Path) -> None:
+def test_base_models_that_cannot_be_used_are_refused_first(
+    asked: ReviewStudyOptions, small: Path, tmp_path: Path
+) -> None:
     bare = tmp_path / "bare"
     bare.mkdir()
     for file in (small / "one").iterdir():
@@ -443,9 +451,9 @@ def test_base_models_that_cannot_be_used_are_refused_first(asked: Request, small
         ("a=", "'a=' names no base model"),
     ):
         with pytest.raises(UnmaskError, match=line):
-            plan(replace(asked, models=(given,)))
+            plan(asked.replace(models=(given,)))
     with pytest.raises(UnmaskError, match="the base model 'x' is given twice"):
-        plan(replace(asked, models=("x=bert", "x=roberta")))
+        plan(asked.replace(models=("x=bert", "x=roberta")))
     assert weights_of("roberta-base") == weights_of("roberta-base") == "roberta-base"
     assert len(weights_of("unmask-mini")) == 64
     assert weights_of(str(small / "one")) != weights_of(str(small / "two"))
@@ -511,7 +519,7 @@ def test_a_study_ends_in_tables(done: tuple[Finished[Findings], Path]) -> None:
     assert trained["settings"]["max_length"] == 64, "all that the model can read"
 
 
-def test_what_is_done_is_kept(asked: Request, done: tuple[Finished[Findings], Path], tmp_path: Path) -> None:
+def test_what_is_done_is_kept(asked: ReviewStudyOptions, done: tuple[Finished[Findings], Path], tmp_path: Path) -> None:
     """A change redoes what hangs on it, and nothing else."""
     first, out = copied(done, tmp_path)
     before = (out / "cells.csv").read_text(encoding="utf-8")
@@ -526,8 +534,8 @@ def test_what_is_done_is_kept(asked: Request, done: tuple[Finished[Findings], Pa
     Path(str(lost.folder)).rmdir()
     assert changed(job.run(asked, out)) == {"measuring-two-mix-all-with-all"}
     assert (out / "cells.csv").read_text(encoding="utf-8") == before
-    fewer = replace(asked, models=asked.models[:1], conditions=("original",))
-    other = job.run(replace(fewer, learning_rate=5e-4), out)
+    fewer = asked.replace(models=asked.models[:1], conditions=("original",))
+    other = job.run(fewer.replace(learning_rate=5e-4), out)
     assert changed(other) == {"training-one-original", *(f"measuring-one-original-with-{terms}" for terms in TERMS)}
     assert not same(folder_of(other.outcomes, "training-one-original"), folder_of(first, "training-one-original"))
     assert changed(job.run(fewer, out)) == set(), "both are kept"
@@ -538,19 +546,19 @@ def copied(done: tuple[Finished[Findings], Path], place: Path) -> tuple[list[Out
     return finished.outcomes, Path(shutil.copytree(out, place / "copy"))
 
 
-def test_each_setting_makes_another_training_and_only_the_form_other_texts(asked: Request) -> None:
-    one = replace(asked, models=asked.models[:1], conditions=("original",))
+def test_each_setting_makes_another_training_and_only_the_form_other_texts(asked: ReviewStudyOptions) -> None:
+    one = asked.replace(models=asked.models[:1], conditions=("original",))
     known = keys(plan(one).cells)
     for change in ({"epochs": 3}, {"batch_size": 4}, {"seed": 1}, {"max_length": 32}, {"learning_rate": 1e-4}):
-        other = keys(plan(replace(one, **change)).cells)
+        other = keys(plan(one.replace(**change)).cells)
         assert {name.partition("-")[0] for name in known if known[name] != other[name]} == {"training", "measuring"}
-    fewer, drawn = (keys(plan(replace(one, limit=8, seed=seed)).cells) for seed in (42, 1))
+    fewer, drawn = (keys(plan(one.replace(limit=8, seed=seed)).cells) for seed in (42, 1))
     assert not set(known.values()) & set(fewer.values())
     assert not set(fewer.values()) & set(drawn.values()), "with a limit, the seed decides the reviews too"
 
 
 def test_a_training_that_was_stopped_goes_on_to_the_same_weights(
-    asked: Request, done: tuple[Finished[Findings], Path], tmp_path: Path
+    asked: ReviewStudyOptions, done: tuple[Finished[Findings], Path], tmp_path: Path
 ) -> None:
     """Ctrl-C in the second epoch of the last training."""
 
@@ -558,7 +566,7 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_weights(
         if event.name == "training-one-mix-all" and event.line.startswith("step 13 of 18"):
             signal.raise_signal(signal.SIGINT)
 
-    request = replace(asked, models=asked.models[:1], conditions=("original", "mix-all"))
+    request = asked.replace(models=asked.models[:1], conditions=("original", "mix-all"))
     with pytest.raises(Stopped, match=r"stopped; \d+ of 16 steps are done, and the same command goes on"):
         job.run(request, tmp_path / "study", watch=interrupt)
     (left,) = (tmp_path / "study" / "unfinished").iterdir()
@@ -576,7 +584,7 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_weights(
 
 @pytest.mark.parametrize("damage", ["checkpoint", "run"])
 def test_a_checkpoint_that_cannot_be_used_is_given_up(
-    damage: str, asked: Request, done: tuple[Finished[Findings], Path], tmp_path: Path
+    damage: str, asked: ReviewStudyOptions, done: tuple[Finished[Findings], Path], tmp_path: Path
 ) -> None:
     """It is cut off, or comes from a machine with another precision."""
     name = "training-one-original"
@@ -621,10 +629,9 @@ def broken(small: Path) -> Path:
 
 
 def test_published_runs_too_and_a_failure_stops_nothing_else(
-    asked: Request, broken: Path, data: Path, tmp_path: Path
+    asked: ReviewStudyOptions, broken: Path, data: Path, tmp_path: Path
 ) -> None:
-    request = replace(
-        asked,
+    request = asked.replace(
         protocol="published",
         lists=data / "imdb",
         models=(f"bad={broken}", asked.models[1].replace("two=", "bertbase=")),
@@ -653,10 +660,10 @@ def test_published_runs_too_and_a_failure_stops_nothing_else(
     assert config["hidden_dropout_prob"] == 0.5, "as in the paper's code"
     measurement = content(measured / "measurement.json")
     assert measurement["details"]["cut"] > 0, "no more is read than was learned from"
-    none = job.run(replace(request, models=(f"bad={broken}",)), tmp_path / "other")
+    none = job.run(request.replace(models=(f"bad={broken}",)), tmp_path / "other")
     assert none.findings is None
     assert not (tmp_path / "other" / "cells.csv").exists()
-    assert api.run_study(replace(request, models=(f"bad={broken}",)), tmp_path / "other")[1] is None
+    assert api.run_study(request.replace(models=(f"bad={broken}",)), tmp_path / "other")[1] is None
 
 
 # Single figures
@@ -800,7 +807,7 @@ def cluster() -> Iterator[Any]:
     "default::pytest.PytestUnraisableExceptionWarning", "default::pytest.PytestUnhandledThreadExceptionWarning"
 )  # of Ray's threads
 def test_on_ray_the_same_comes_out_although_a_worker_is_killed(
-    asked: Request, done: tuple[Finished[Findings], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    asked: ReviewStudyOptions, done: tuple[Finished[Findings], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heard: list[Event] = []
     victims: list[int] = []
@@ -814,7 +821,7 @@ def test_on_ray_the_same_comes_out_although_a_worker_is_killed(
 
     hangs, other = "training-two-mix-all", "training-one-mix-all"
 
-    def hanging(request: Request) -> Plan:
+    def hanging(request: ReviewStudyOptions) -> Plan:
         todo = plan(request)
         fields = ("base", "condition", "protocol", "settings", "max_length", "seed", "weights", "variant", "loading")
         cells = [
@@ -824,8 +831,8 @@ def test_on_ray_the_same_comes_out_although_a_worker_is_killed(
         return replace(todo, cells=tuple(cells))
 
     monkeypatch.setattr(job, "plan", hanging)
-    request = replace(asked, conditions=("mix-all",))
-    finished = job.run(request, tmp_path / "study", Engine("ray", cpus=1), watch=watch)
+    request = asked.replace(conditions=("mix-all",))
+    finished = job.run(request, tmp_path / "study", Engine(engine="ray", cpus=1), watch=watch)
     assert set(statuses(finished.outcomes).values()) == {"done"}
     assert len(victims) == 1
     said = [event.line for event in heard if event.name == hangs and event.what == "said"]
@@ -898,19 +905,19 @@ def test_the_command_prints_tables_compares_batch_sizes_and_tells_what_failed(
         (("imdb-64",), "unknown study 'imdb-64'; did you mean 'imdb-63'?"),
         (("imdb-63", "--model", "bertbas"), "unknown base model 'bertbas'; did you mean 'bertbase'?"),
         (("imdb-63", "--condition", "R-prons"), "unknown training condition 'R-prons'; did you mean"),
-        (("imdb-63", "--engine", "slurm"), "unknown engine 'slurm'; choose from: local, ray"),
-        (("imdb-63", "--address", "auto"), "the address auto is of a Ray cluster; add --engine ray"),
+        (("imdb-63", "--engine", "slurm"), "--engine is 'slurm'; choose from: local, ray"),
+        (("imdb-63", "--address", "auto"), "--address is for Ray, and the engine is local; add --engine ray"),
         (
             ("imdb-63", "--cpus", "4"),
-            "--cpus 4 is for steps on Ray, and the engine is local; add --engine ray, or leave",
+            "--cpus is for Ray, and the engine is local; add --engine ray, or leave",
         ),
-        (("imdb-63", "--gpus", "0.5"), "--gpus 0.5 is for steps on Ray, and the engine is local; add --engine ray"),
-        (("imdb-63", "--batch-sizes", "32,x"), "--batch-sizes has 'x'; give whole numbers such as 32,16,8"),
-        (("imdb-63", "--batch-sizes", "0"), "0 is no batch size or number of epochs; give 1 or more"),
+        (("imdb-63", "--gpus", "0.5"), "--gpus is for Ray, and the engine is local; add --engine ray"),
+        (("imdb-63", "--batch-sizes", "32,x"), "--batch-sizes is '32,x'; give whole numbers such as 1,2"),
+        (("imdb-63", "--batch-sizes", "0"), "--batch-sizes is 0; give 1 or more"),
         (("imdb-63", "--batch-sizes", "8", "--batch-model", "x"), "unknown base model 'x'; choose from"),
-        (("imdb-63", "--protocol", "best"), "unknown protocol 'best'; choose from: sound, published"),
-        (("imdb-63", "--learning-rate", "2"), "--learning-rate is 2.0; give a number such as 2e-5"),
-        (("imdb-63", "--max-length", "8"), "--max-length is 8; give at least 16 tokens"),
+        (("imdb-63", "--protocol", "best"), "--protocol is 'best'; choose from: sound, published"),
+        (("imdb-63", "--learning-rate", "2"), "--learning-rate is 2; give a number above 0 and below 1"),
+        (("imdb-63", "--max-length", "8"), "--max-length is 8; give 16 or more"),
         (("imdb-63", "--protocol", "published", "--lists", "one"), "has no prons_m2f.json; name the folder of the"),
         (("imdb-63", "--hyper-parameters", "none.csv"), "none.csv cannot be read (No such file or directory); give"),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +25,8 @@ from unmask.studies.reports.lipstick import markdown, render
 from unmask.statistics.correlation import pearson
 from unmask.studies import keys
 from unmask.studies.lipstick.findings import Findings
-from unmask.studies.lipstick.study import Request, plan
+from unmask.studies.lipstick.options import ContextualLipstickOptions, LipstickOptions, StaticLipstickOptions
+from unmask.studies.lipstick.study import plan
 from unmask.studies.lipstick.tables import result_of
 
 PAIRS = ("he she", "man woman", "his her", "himself herself", "boy girl", "father mother", "son daughter")
@@ -56,7 +58,7 @@ def vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def sound(vectors: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Findings, Path]:
     out = tmp_path_factory.mktemp("lipstick") / "sound"
-    finished, page = api.run_lipstick_study(Request(static=True, vectors=(f"toy={vectors}",), contrasts=19), out)
+    finished, page = api.run_lipstick_study(StaticLipstickOptions(vectors=(f"toy={vectors}",), contrasts=19), out)
     assert finished.failures == []
     assert finished.findings is not None
     assert page is not None
@@ -99,24 +101,26 @@ class TestStatic:
         assert set(table.numbers["words"]) == {"own", "origin"}
 
     def test_what_is_done_is_kept(self, sound: tuple[Findings, Path], vectors: Path) -> None:
-        request = Request(static=True, vectors=(f"toy={vectors}",), contrasts=19)
+        request = StaticLipstickOptions(vectors=(f"toy={vectors}",), contrasts=19)
         finished, _ = api.run_lipstick_study(request, sound[1])
         assert {one.status for one in finished.outcomes} == {"kept"}
 
     def test_another_seed_is_another_cell(self, vectors: Path) -> None:
-        one, other = (keys(plan(Request(static=True, vectors=(f"toy={vectors}",), seed=seed)).cells) for seed in (1, 2))
+        one, other = (
+            keys(plan(StaticLipstickOptions(vectors=(f"toy={vectors}",), seed=seed)).cells) for seed in (1, 2)
+        )
         assert set(one) == set(other)
         assert not set(one.values()) & set(other.values())
 
     def test_another_result_schema_is_another_cell(self, vectors: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        request = Request(static=True, vectors=(f"toy={vectors}",))
+        request = StaticLipstickOptions(vectors=(f"toy={vectors}",))
         before = keys(plan(request).cells)["geometry-toy-origin-vectors-sound"]
         monkeypatch.setattr("unmask.studies.lipstick.measuring.SCHEMA_VERSION", 1)
         assert keys(plan(request).cells)["geometry-toy-origin-vectors-sound"] != before
 
     def test_other_words_are_another_cell(self, vectors: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        of_nouns = Request(static=False, methods=(), vocabularies=("nouns",))
-        of_vectors = Request(static=True, vectors=(f"toy={vectors}",), protocol="published")
+        of_nouns = ContextualLipstickOptions(methods=(), vocabularies=("nouns",))
+        of_vectors = StaticLipstickOptions(vectors=(f"toy={vectors}",), protocol="published")
         monkeypatch.setattr("unmask.probes.asked.excluded_words", lambda *_, **__: frozenset({"nun"}))
         before = keys(plan(of_nouns).cells) | keys(plan(of_vectors).cells)
         monkeypatch.setattr("unmask.probes.asked.nouns", lambda: ["table", "window"])
@@ -135,7 +139,7 @@ class TestStatic:
 
     def test_published(self, vectors: Path, tmp_path: Path, data: Path) -> None:
         assert (data / "professions").is_dir()
-        request = Request(static=True, vectors=(f"toy={vectors}",), debiased=(f"toy={vectors}",), protocol="published")
+        request = StaticLipstickOptions(vectors=(f"toy={vectors}",), debiased=(f"toy={vectors}",), protocol="published")
         finished, _ = api.run_lipstick_study(request, tmp_path / "out")
         assert finished.findings is not None
         table = finished.findings.tables[0]
@@ -145,8 +149,8 @@ class TestStatic:
 class TestContextual:
     def test_a_debiased_model_beside_its_origin(self, tmp_path: Path, model_folder: Callable[[str], Path]) -> None:
         model = str(model_folder("bert-uncased"))
-        request = Request(
-            static=False, model=model, debiased=(f"same={model}",), vocabularies=("nouns",), words=240, contrasts=19
+        request = ContextualLipstickOptions(
+            model=model, debiased=(f"same={model}",), vocabularies=("nouns",), words=240, contrasts=19
         )
         finished, _ = api.run_lipstick_study(request, tmp_path / "out")
         assert finished.failures == []
@@ -160,7 +164,7 @@ class TestContextual:
         assert finished.findings.tables[0].name == "table-2"
 
     def test_cells(self) -> None:
-        todo = plan(Request(static=False, vocabularies=("nouns",)))
+        todo = plan(ContextualLipstickOptions(vocabularies=("nouns",)))
         names = [cell.name for cell in todo.cells]
         assert len(names) == 4 + 5
         assert "debiasing-model-leace" in names
@@ -168,20 +172,22 @@ class TestContextual:
 
 
 @pytest.mark.parametrize(
-    ("request_", "said"),
+    ("options", "values", "said"),
     [
-        (Request(static=False, methods=("hard-debias",)), "changes word vectors"),
-        (Request(static=False, vocabularies=("verbs",)), "verbs"),
-        (Request(static=False, settings=(("cda", "epochs", "1"),)), "cda.epochs is a setting of a method"),
-        (Request(static=False, debiased=("origin=unmask-mini",)), "two models are called 'origin'"),
-        (Request(static=True, vectors=("a=nowhere.bin",)), "nowhere.bin"),
-        (Request(static=True, contrasts=5), "--contrasts is 5"),
-        (Request(static=True, words=0), "--words is 0"),
+        (ContextualLipstickOptions, {"methods": ("hard-debias",)}, "changes word vectors"),
+        (ContextualLipstickOptions, {"vocabularies": ("verbs",)}, "verbs"),
+        (ContextualLipstickOptions, {"settings": {"cda.epochs": "1"}}, "cda.epochs is a setting of a method"),
+        (ContextualLipstickOptions, {"settings": ["epochs=1"]}, "names no method; give METHOD.NAME=VALUE"),
+        (ContextualLipstickOptions, {"settings": ["cds.epochs=x"]}, "epochs is 'x'; give a whole number"),
+        (ContextualLipstickOptions, {"debiased": ("origin=unmask-mini",)}, "two models are called 'origin'"),
+        (StaticLipstickOptions, {"vectors": ("a=nowhere.bin",)}, "nowhere.bin"),
+        (StaticLipstickOptions, {"contrasts": 5}, "contrasts is 5; give 19 or more"),
+        (StaticLipstickOptions, {"words": 0}, "words is 0; give 1 or more"),
     ],
 )
-def test_what_cannot_be_run_is_refused(request_: Request, said: str) -> None:
+def test_what_cannot_be_run_is_refused(options: type[LipstickOptions], values: dict[str, Any], said: str) -> None:
     with pytest.raises(UnmaskError, match=said):
-        plan(request_)
+        plan(options(**values))
 
 
 def test_a_folder_names_a_file_of_its_own(vectors: Path, tmp_path: Path) -> None:
@@ -190,11 +196,11 @@ def test_a_folder_names_a_file_of_its_own(vectors: Path, tmp_path: Path) -> None
     (tmp_path / "x.bin").write_bytes(vectors.read_bytes())
     (tmp_path / "hard" / "mitigation.json").write_text(json.dumps(record), encoding="utf-8")
     with pytest.raises(UnmaskError, match="names no file of vectors"):
-        plan(Request(static=True, vectors=(f"toy={vectors}",), debiased=(f"toy={tmp_path / 'hard'}",)))
+        plan(StaticLipstickOptions(vectors=(f"toy={vectors}",), debiased=(f"toy={tmp_path / 'hard'}",)))
 
 
 def test_debiased_vectors_belong_to_vectors(vectors: Path) -> None:
-    request = Request(static=True, vectors=(f"toy={vectors}",), debiased=(f"other={vectors}",))
+    request = StaticLipstickOptions(vectors=(f"toy={vectors}",), debiased=(f"other={vectors}",))
     with pytest.raises(UnmaskError, match="belongs to no vectors"):
         plan(request)
 

@@ -18,7 +18,6 @@ import transformers
 
 import toy_model
 from commands import unmask as command
-from unmask.cli.studies.planting import named
 from unmask.errors import UnmaskError
 from unmask.lexicon import attributes
 from unmask.lexicon import inference as lexicon
@@ -37,11 +36,12 @@ from unmask.studies.meta.association import PlantedAssociation
 from unmask.studies.meta.experiment import Scores, Training, chosen
 from unmask.studies.meta.findings import findings
 from unmask.studies.meta.inference import PlantedInference
+from unmask.studies.meta.options import RATES, PlantingOptions, read_places
 from unmask.studies.meta.pairs import caption_file
 from unmask.studies.meta.published_inference import PublishedInference
 from unmask.studies.meta.scores import verdict
 from unmask.studies.meta.sentiment import PlantedSentiment
-from unmask.studies.meta.study import COLUMNS, EXPERIMENTS, RATES, Request, plan
+from unmask.studies.meta.study import COLUMNS, EXPERIMENTS, plan
 from unmask.training.examples import Example, Splits
 
 SMALL = PlantedInference(rows=400, validation_rows=40)
@@ -328,8 +328,8 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _request(toy: Path) -> Request:
-    return Request(
+def _request(toy: Path) -> PlantingOptions:
+    return PlantingOptions(
         models={"inference": str(toy)}, rates=(0.0, 0.5, 1.0), seeds=(1,), rows=200, epochs=1, learning_rate=1e-3
     )
 
@@ -351,15 +351,20 @@ def test_the_whole_of_it_and_a_second_run_does_nothing(toy: Path, tmp_path: Path
 
 def test_the_page_says_how_many_pairs_were_really_trained_on() -> None:
     """The package has fewer sentences than 30,000 pairs need, and 99 pairs cannot be shared by 40 occupations."""
-    few = Request(rates=(0.0, 0.5, 1.0), rows=99)
-    for request, used, said in ((Request(), 3_360, "3,360; 30,000 were asked for"), (few, 80, "80; 99 were asked for")):
+    few = PlantingOptions(rates=(0.0, 0.5, 1.0), rows=99)
+    for request, used, said in (
+        (PlantingOptions(), 3_360, "3,360; 30,000 were asked for"),
+        (few, 80, "80; 99 were asked for"),
+    ):
         todo = plan(request)
         train = todo.scored[0].planted.experiment.examples(0.0, 1).train
         assert len(train) == used
         found = job.described(request, todo, _cells().assign(examples=len(train)))
         assert found["pairs to train on, en"] == said
     both = pd.concat([_cells().assign(measure="sentiment", examples=some) for some in (1_200, 1_210)])
-    found = job.described(Request(measures=("sentiment",)), plan(Request(measures=("sentiment",))), both)
+    found = job.described(
+        PlantingOptions(measures=("sentiment",)), plan(PlantingOptions(measures=("sentiment",))), both
+    )
     assert found["texts to train on"] == "1,200 to 1,210; 2,000 reviews at most, each in two versions"
     assert "pairs to train on, en" not in found
 
@@ -426,7 +431,7 @@ def test_a_measure_of_a_users_own_is_ranked(tmp_path: Path, monkeypatch: pytest.
     )
     transformers.BertForSequenceClassification(config).save_pretrained(tmp_path / "base")
     tokenizer.save_pretrained(tmp_path / "base")
-    request = Request(
+    request = PlantingOptions(
         measures=("liking",), models={"liking": str(tmp_path / "base")}, rates=(0.0, 0.2, 0.5, 0.8, 1.0), seeds=(1,)
     )
     found = job.run(request, tmp_path / "study").findings
@@ -484,9 +489,7 @@ def test_the_other_measures_score_a_model(model_folder: Callable[[str], Path], t
 def test_any_other_measure_is_asked_about_the_models_of_association(
     model_folder: Callable[[str], Path], data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    request = Request(
-        measures=("association", "geometry", "crows-pairs"), rates=(0.0, 0.5, 1.0), loading=LoadOptions(offline=True)
-    )
+    request = PlantingOptions(measures=("association", "geometry", "crows-pairs"), rates=(0.0, 0.5, 1.0), offline=True)
     with pytest.raises(UnmaskError, match="data set crows-pairs is neither"):
         plan(request)  # and not when all models are made
     monkeypatch.setenv("UNMASK_DATA", str(data))
@@ -497,12 +500,12 @@ def test_any_other_measure_is_asked_about_the_models_of_association(
     assert len({cell.name for cell in todo.scored}) == 9
     model = model_folder("bert-uncased")
     with pytest.raises(UnmaskError, match="made from one base"):
-        plan(replace(request, models={"geometry": str(model)}))
-    assert {cell.planted.base for cell in plan(replace(request, models={"association": str(model)})).scored} == {
+        plan(request.replace(models={"geometry": str(model)}))
+    assert {cell.planted.base for cell in plan(request.replace(models={"association": str(model)})).scored} == {
         str(model)
     }
     with pytest.raises(UnmaskError, match="unknown measure 'charm'"):
-        plan(Request(measures=("charm",)))
+        plan(PlantingOptions(measures=("charm",)))
 
 
 def test_inputs_follow_everything_that_is_read(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -520,7 +523,7 @@ def test_inputs_follow_everything_that_is_read(data: Path, tmp_path: Path, monke
 def test_a_file_that_changes_under_a_study_is_refused(toy: Path, tmp_path: Path) -> None:
     captions = tmp_path / "captions.txt"
     captions.write_text("\n".join(f"A woman rides bicycle number {at} downtown" for at in range(60)))
-    request = replace(_request(toy), captions={"en": captions})
+    request = _request(toy).replace(captions={"en": captions})
 
     def exchange(_: object) -> None:
         captions.write_text("A man sings in a cold and empty hall")
@@ -560,7 +563,7 @@ def test_findings_of_known_scores() -> None:
 
 
 def test_every_measure_is_registered_and_planned() -> None:
-    todo = plan(Request(measures=tuple(EXPERIMENTS), rates=(0.0, 0.5, 1.0), seeds=(1, 2), rows=400))
+    todo = plan(PlantingOptions(measures=tuple(EXPERIMENTS), rates=(0.0, 0.5, 1.0), seeds=(1, 2), rows=400))
     assert len(todo.scored) == 3 * 3 * 2
     assert len({cell.name for cell in todo.cells}) == len(todo.cells)
     keys = {json.dumps(one.planted.inputs(), sort_keys=True) for one in todo.scored}
@@ -568,33 +571,33 @@ def test_every_measure_is_registered_and_planned() -> None:
 
 
 @pytest.mark.parametrize(
-    ("request_", "said"),
+    ("options", "said"),
     [
-        (Request(measures=("charm",)), "unknown measure 'charm'"),
-        (Request(rates=(0.0, 1.0)), "at least 3 different ones"),
-        (Request(rates=(0.0, 0.5, 1.5)), "between 0 and 1"),
-        (Request(rates=(0.0, 0.25, 1.0)), "in steps of .1"),
-        (Request(captions={"ja": Path("x")}), "unknown language of captions"),
-        (Request(languages=("ja",)), "unmask-mini-nli knows English alone"),
-        (Request(models={"inference": "unmask-mini-sentiment"}), "has 2 labels; inference needs 3"),
+        ({"measures": ("charm",)}, "unknown measure 'charm'"),
+        ({"rates": (0.0, 1.0)}, "at least 3 different ones"),
+        ({"rates": (0.0, 0.5, 1.5)}, "rates is 1.5; give a number from 0 to 1"),
+        ({"rates": (0.0, 0.25, 1.0)}, "in steps of .1"),
+        ({"captions": {"ja": Path("x")}}, "unknown language of captions"),
+        ({"languages": ("ja",)}, "unmask-mini-nli knows English alone"),
+        ({"models": {"inference": "unmask-mini-sentiment"}}, "has 2 labels; inference needs 3"),
         (
-            Request(measures=("association",), models={"association": "unmask-mini-nli"}),
+            {"measures": ("association",), "models": {"association": "unmask-mini-nli"}},
             "needs a masked language model",
         ),
-        (Request(seeds=()), "at least one seed"),
-        (Request(measures=("sentiment",), protocol="published"), "only inference has been meta-evaluated"),
-        (Request(models={"inference-de": "x"}), "unknown place of a model"),
-        (Request(learning_rate=3.0), "--learning-rate is 3.0"),
-        (Request(rows=0), "--rows is 0"),
-        (Request(rows=79), "--rows is 79; 40 occupations are trained on, each with 2 pairs or more: give 80 or more"),
-        (Request(rows=59, protocol="published"), "--rows is 59; 30 occupations are .* give 60 or more"),
-        (Request(max_length=3), "--max-length is 3; give 8 or more"),
-        (Request(measures=("sentiment",), texts=1), "sentiment .en. has no examples to train on"),
+        ({"seeds": ()}, "at least one seed"),
+        ({"measures": ("sentiment",), "protocol": "published"}, "only inference has been meta-evaluated"),
+        ({"models": {"inference-de": "x"}}, "unknown place of a model"),
+        ({"learning_rate": 3.0}, "learning_rate is 3; give a number above 0 and below 1"),
+        ({"rows": 0}, "rows is 0; give 1 or more"),
+        ({"rows": 79}, "--rows is 79; 40 occupations are trained on, each with 2 pairs or more: give 80 or more"),
+        ({"rows": 59, "protocol": "published"}, "--rows is 59; 30 occupations are .* give 60 or more"),
+        ({"max_length": 3}, "max_length is 3; give 8 or more"),
+        ({"measures": ("sentiment",), "texts": 1}, "sentiment .en. has no examples to train on"),
     ],
 )
-def test_bad_requests_are_one_line(request_: Request, said: str, tmp_path: Path) -> None:
+def test_bad_requests_are_one_line(options: dict[str, Any], said: str, tmp_path: Path) -> None:
     with pytest.raises(UnmaskError, match=said):
-        job.run(request_, tmp_path / "study", Engine())
+        job.run(PlantingOptions(**options), tmp_path / "study", Engine())
     assert not (tmp_path / "study").exists()
 
 
@@ -611,7 +614,7 @@ def test_too_few_captions_are_refused_before_any_cell(
     captions = [f"A woman rides bicycle number {at} downtown" for at in range(62)]
     for count, is_enough in ((61, False), (62, True)):
         (tmp_path / "few.txt").write_text("\n".join(captions[:count]))
-        request = Request(protocol="published", rows=200, captions={"en": tmp_path / "few.txt"})
+        request = PlantingOptions(protocol="published", rows=200, captions={"en": tmp_path / "few.txt"})
         if is_enough:  # windows of 3 and 1 sentences, and 29 more each for 30 words
             assert len(plan(request).scored) == len(RATES)
         else:
@@ -642,7 +645,7 @@ def test_a_head_that_is_lost_is_said_in_the_plan_and_on_the_page(toy: Path, tmp_
         (["nli-meta", "--rates", "0,x"], "--rates is '0,x'"),
         (["nli-meta", "--model", "en="], "has no model after the equals sign"),
         (["nli-meta", "--model", "mini=unmask-mini-nli"], "give en=MODEL"),
-        (["meta", "--measure", "sentiment", "--model", "unmask-mini"], "give sentiment=MODEL"),
+        (["meta", "--measure", "sentiment", "--model", "unmask-mini"], "--model is 'unmask-mini'; give MEASURE=MODEL"),
     ],
 )
 def test_bad_input_in_the_shell(words: list[str], said: str, tmp_path: Path) -> None:
@@ -653,7 +656,7 @@ def test_bad_input_in_the_shell(words: list[str], said: str, tmp_path: Path) -> 
 
 
 def test_a_place_is_given_one_model() -> None:
-    assert named(["en=a", "ja=b"], "model", ("en", "ja"), alone=True) == {"en": "a", "ja": "b"}
+    assert read_places(["en=a", "ja=b"], "model", ("en", "ja")) == {"en": "a", "ja": "b"}
     for given in (["en=a", "en=b"], ["a", "b"]):
         with pytest.raises(UnmaskError, match=r"^a and b are for the same; give one model$"):
-            named(given, "model", ("en",), alone=True)
+            read_places(given, "model", ("en",))

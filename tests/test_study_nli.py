@@ -43,7 +43,8 @@ from unmask.studies.nli import data as pairs_of_study
 from unmask.studies.nli import job, measuring, models, training
 from unmask.studies.nli.findings import Findings, adjusted, findings
 from unmask.studies.nli.models import Base
-from unmask.studies.nli.study import Request, Row, plan
+from unmask.studies.nli.options import InferenceStudyOptions
+from unmask.studies.nli.study import Row, plan
 from unmask.training.examples import Example, Splits
 
 GOLD = Path(__file__).parent / "gold" / "anantaprayoon_2024.csv"
@@ -324,19 +325,24 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def request_of(small: Path) -> Request:
-    return Request(
+def request_of(small: Path) -> InferenceStudyOptions:
+    return InferenceStudyOptions(
         models=tuple(f"{name}={small / name}" for name in ("bad", "one", "ready")),
         train=small / "train.csv",
         test=small / "test.csv",
-        settings=training.HyperParameters(2, 2e-3, 8, 64),
+        epochs=2,
+        learning_rate=2e-3,
+        batch_size=8,
+        max_length=64,
         sentences=SENTENCES,
-        loading=CPU,
+        **dict(CPU),
     )
 
 
 @pytest.fixture(scope="session")
-def done(request_of: Request, tmp_path_factory: pytest.TempPathFactory) -> tuple[Finished[Findings], Path]:
+def done(
+    request_of: InferenceStudyOptions, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Finished[Findings], Path]:
     """The request, run in this process; to be looked at and not to be changed."""
     out = tmp_path_factory.mktemp("done") / "study"
     return api.run_inference_study(request_of, out)[0], out
@@ -380,8 +386,8 @@ def test_a_study_ends_in_a_table_though_a_model_fails(done: tuple[Finished[Findi
         assert row["fn_low"] <= row["fn"] <= row["fn_high"]
 
 
-def test_a_classifier_of_other_labels_is_trained_and_said_to_lose_its_head(request_of: Request) -> None:
-    todo = plan(replace(request_of, models=(*request_of.models, "feelings=unmask-mini-sentiment")))
+def test_a_classifier_of_other_labels_is_trained_and_said_to_lose_its_head(request_of: InferenceStudyOptions) -> None:
+    todo = plan(request_of.replace(models=(*request_of.models, "feelings=unmask-mini-sentiment")))
     assert "training-feelings-own" in {cell.name for cell in todo.cells}
     assert todo.notes == (
         "unmask-mini-sentiment: its head is made anew: its labels ('negative', 'positive') are not"
@@ -412,17 +418,17 @@ def test_a_classifier_is_taken_as_it_is_whatever_the_find_order_its_labels(
 
 
 def test_what_is_done_is_kept_and_a_change_redoes_what_hangs_on_it(
-    request_of: Request, done: tuple[Finished[Findings], Path], tmp_path: Path
+    request_of: InferenceStudyOptions, done: tuple[Finished[Findings], Path], tmp_path: Path
 ) -> None:
     out = Path(shutil.copytree(done[1], tmp_path / "copy"))
-    good = replace(request_of, models=request_of.models[1:])
+    good = request_of.replace(models=request_of.models[1:])
     again = job.run(good, out)
     assert summary(again.outcomes) == "4 cells: 4 kept"
     assert not again.failures
     known = keys(plan(good).cells)
 
     def moved(**change: Any) -> set[str]:
-        other = keys(plan(replace(good, **change)).cells)
+        other = keys(plan(good.replace(**change)).cells)
         return {name for name in known if known[name] != other[name]}
 
     with pytest.MonkeyPatch.context() as patch:
@@ -430,19 +436,19 @@ def test_what_is_done_is_kept_and_a_change_redoes_what_hangs_on_it(
         assert moved() == {cell.name for cell in plan(good).measured}
     assert pickle.loads(pickle.dumps(plan(good))) == plan(good), "cells can be sent to another machine"
     one = {"training-one-own", "measuring-en-one"}
-    assert moved(settings=replace(good.settings, epochs=3)) == one
+    assert moved(epochs=3) == one
     assert moved(sentences=2) == {"measuring-en-one", "measuring-en-ready"}
     assert moved(limit=20) == one | {"testing-en-ready-own"}
 
 
 def test_a_training_that_was_stopped_goes_on_to_the_same_weights(
-    request_of: Request, done: tuple[Finished[Findings], Path], tmp_path: Path
+    request_of: InferenceStudyOptions, done: tuple[Finished[Findings], Path], tmp_path: Path
 ) -> None:
     def interrupt(event: Event) -> None:
         if event.name == "training-one-own" and event.line.startswith("step 10 of 16"):
             signal.raise_signal(signal.SIGINT)
 
-    request = replace(request_of, models=request_of.models[1:2])
+    request = request_of.replace(models=request_of.models[1:2])
     with pytest.raises(Stopped, match=r"stopped; 0 of 2 steps are done, and the same command goes on"):
         job.run(request, tmp_path / "study", watch=interrupt)
     lines: list[str] = []
@@ -455,11 +461,11 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_weights(
 
 
 def test_published_asks_about_the_released_sets_and_trains_nothing_again(
-    request_of: Request, done: tuple[Finished[Findings], Path], data: Path, tmp_path: Path
+    request_of: InferenceStudyOptions, done: tuple[Finished[Findings], Path], data: Path, tmp_path: Path
 ) -> None:
     assert (data / "nli-coal").is_dir()
     out = Path(shutil.copytree(done[1], tmp_path / "copy"))
-    request = replace(request_of, models=request_of.models[1:], protocol="published", sentences=12)
+    request = request_of.replace(models=request_of.models[1:], protocol="published", sentences=12)
     finished, page = api.run_inference_study(request, out)
     assert statuses(finished.outcomes) == {
         "training-one-own": "kept",
@@ -475,8 +481,8 @@ def test_published_asks_about_the_released_sets_and_trains_nothing_again(
     assert set(items["corpus"]) == {"nli-coal"}
 
 
-def test_nothing_to_be_measured_is_no_page(request_of: Request, tmp_path: Path) -> None:
-    request = replace(request_of, models=request_of.models[:1])
+def test_nothing_to_be_measured_is_no_page(request_of: InferenceStudyOptions, tmp_path: Path) -> None:
+    request = request_of.replace(models=request_of.models[:1])
     finished, page = api.run_inference_study(request, tmp_path / "study")
     assert (finished.findings, page) == (None, None)
     assert not (tmp_path / "study" / "cells.csv").exists()
@@ -540,10 +546,10 @@ def test_which_classifiers_are_taken_as_they_are(
 
 
 def test_a_data_set_that_is_not_here_tests_nothing_but_a_damaged_one_is_said(
-    request_of: Request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    request_of: InferenceStudyOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("UNMASK_DATA", str(tmp_path))
-    own = replace(request_of, models=request_of.models[2:], train=None, test=None, languages=("ja",))
+    own = request_of.replace(models=request_of.models[2:], train=None, test=None, languages=("ja",))
     assert plan(own).makers == (None,)
     (tmp_path / "jsnli").mkdir()
     (tmp_path / "jsnli" / "dev.tsv").write_text("neutral\tonly one\n", encoding="utf-8")
@@ -592,16 +598,16 @@ def test_the_command_prints_the_table(typed: Typed, tmp_path: Path) -> None:
         (("nli-plm",), "unknown study 'nli-plm'; did you mean 'nli-plms'?"),
         (("nli-plms", "--model", "bertbsae"), "unknown base model 'bertbsae'; did you mean 'bertbase'?"),
         (("nli-plms", "--model", "x=nowhere/at/all"), "nowhere/at/all"),
-        (("nli-plms", "--language", "de"), "unknown language of inference 'de'; choose from: en, ja, zh"),
-        (("nli-plms", "--protocol", "best"), "unknown protocol 'best'; choose from: sound, published"),
+        (("nli-plms", "--language", "de"), "--language is 'de'; choose from: en, ja, zh"),
+        (("nli-plms", "--protocol", "best"), "--protocol is 'best'; choose from: sound, published"),
         (("nli-plms", "--model", "a=one", "--data", "imdb"), "unknown data set of inference 'imdb'; choose from: snli"),
         (("nli-plms", "--data", "snli", "--train", "train.csv"), "give either --data snli or --train train.csv, not"),
-        (("nli-plms", "--limit", "3"), "--limit is 3; give 10 pairs or more, or leave it out for all"),
+        (("nli-plms", "--limit", "3"), "--limit is 3; give 10 or more"),
         (("nli-plms", "--epochs", "0"), "--epochs is 0; give 1 or more"),
-        (("nli-plms", "--learning-rate", "2"), "--learning-rate is 2.0; give a number such as 2e-5"),
-        (("nli-plms", "--sentences", "1"), "--sentences is 1; give 2 or more, or leave it out for all"),
+        (("nli-plms", "--learning-rate", "2"), "--learning-rate is 2; give a number above 0 and below 1"),
+        (("nli-plms", "--sentences", "1"), "--sentences is 1; give 2 or more"),
         (("nli-plms", "--model", "a=ready", "--train", "nofile.csv"), "--train nofile.csv is no file; give one with"),
-        (("nli-plms", "--engine", "slurm"), "unknown engine 'slurm'; choose from: local, ray"),
+        (("nli-plms", "--engine", "slurm"), "--engine is 'slurm'; choose from: local, ray"),
     ],
 )
 def test_bad_input_is_one_line(said: tuple[str, ...], line: str, typed: Typed, tmp_path: Path) -> None:

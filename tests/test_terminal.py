@@ -18,7 +18,9 @@ from typer.main import get_command
 import unmask
 from commands import unmask as _run
 from unmask.cli import app, completion
+from unmask.cli.option_models import LISTS
 from unmask.counterfactual.settings import MODES
+from unmask.embedded import MODELS
 from unmask.errors import UnmaskError
 from unmask.measures import registry
 from unmask.mitigations.registry import method_names
@@ -49,19 +51,17 @@ def test_a_shell_is_told_what_can_follow() -> None:
 
 
 def test_names_that_complete_are_those_that_there_are() -> None:
-    for name, there in {
-        "measure": registry.BUILT_IN,
-        "language": ("en", "de", "ja", "zh"),
-        "method": method_names(),
-        "rewrite to": MODES,
-        "long_texts": LONG_TEXTS,
-    }.items():
+    for name, there in {"measure": registry.BUILT_IN, "language": ("en", "de", "ja", "zh")}.items():
         assert list(completion.VALUES[name]()) == list(there), name
-    verbs = get_command(app).commands  # type: ignore[attr-defined]
-    known = {
-        one.name for verb in (*verbs.values(), *verbs["study"].commands["run"].commands.values()) for one in verb.params
-    }
-    assert {name.split()[-1] for name in completion.VALUES} <= known
+    for words, names in {
+        "mitigate m --method": method_names(),
+        "rewrite --to": MODES,
+        "audit --long-texts": LONG_TEXTS,
+        "compare": MODELS,
+        "list": LISTS,
+        "study run meta --engine": ("local", "ray"),
+    }.items():
+        assert _completed(f"unmask {words} ") == list(names), words
 
 
 def test_the_help_of_analyse_names_every_measure() -> None:

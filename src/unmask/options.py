@@ -19,14 +19,23 @@ import operator
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from os import PathLike
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, ValidationInfo, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
@@ -38,6 +47,7 @@ Names = Iterable[str] | Callable[[], Iterable[str]]
 TextOrPath = str | Path
 Part = TypeVar("Part", bound="Options")
 Function = TypeVar("Function", bound=Callable[..., Any])
+ENGINE_PANEL = "Engine"
 COMMAND_LINE = "--"
 """What stands before the name of an option in messages about the command line."""
 
@@ -113,15 +123,15 @@ class Parameter:
     def _convert_mapping(self, value: Any) -> Any:
         """Read texts such as `NAME=VALUE`."""
         if value is None or isinstance(value, Mapping):
-            return value
-        found: dict[str, str] = {}
+            return value and {name: self._convert_item(item) for name, item in value.items()}
+        found: dict[str, Any] = {}
         for text in [value] if isinstance(value, str) else value:
             name, sign, content = str(text).partition("=")
             if not sign or not name.strip():
                 raise OptionError(self, text, f"give {self.metavar or 'NAME=VALUE'}")
             if name.strip() in found:
                 raise OptionError(self, text, f"{name.strip()} is given twice; give it once")
-            found[name.strip()] = content.strip()
+            found[name.strip()] = self._convert_item(content.strip())
         return found
 
     def _convert_item(self, item: Any) -> Any:
@@ -164,7 +174,7 @@ class Parameter:
                 or (above is not None and item <= above)
                 or (below is not None and item >= below)
             ):
-                raise OptionError(self, value, f"give {self._range()}")
+                raise OptionError(self, item, f"give {self._range()}")
 
     def _range(self) -> str:
         end = f" to {self.maximum:g}" if self.maximum is not None else ""
@@ -321,6 +331,9 @@ class Options(BaseModel):
             except ValidationError as error:
                 raise _explain(type(self), error, values) from None
 
+    HIDDEN: ClassVar[frozenset[str]] = frozenset()
+    """Fields of base classes that the command line of this class does not have."""
+
     @classmethod
     def parameters(cls) -> dict[str, Parameter]:
         """All options by field name: arguments and required ones first, those that commands share last."""
@@ -403,6 +416,35 @@ class LoadOptions(Options):
     def loading(self) -> LoadOptions:
         """These options alone, where a command has others beside them."""
         return self.part(LoadOptions)
+
+
+class EngineOptions(Options):
+    """What runs the steps of a study, or the audits of several models."""
+
+    engine: str = option(
+        "local",
+        "local (in this process, one step after the other) or ray (several at a time).",
+        panel=ENGINE_PANEL,
+        choices=("local", "ray"),
+    )
+    address: str | None = option(
+        None, "Ray: address of a cluster. Default: one on this machine, for this run.", panel=ENGINE_PANEL
+    )
+    cpus: float = option(1.0, "Ray: CPUs for each step.", panel=ENGINE_PANEL, above=0)
+    gpus: float | None = option(
+        None,
+        "Ray: GPUs for each step that uses one, if there are any; 0.25 lets four share one.",
+        panel=ENGINE_PANEL,
+        minimum=0,
+    )
+
+    @model_validator(mode="after")
+    def _check_engine(self) -> Self:
+        """Refuse options of Ray where it is not used."""
+        given = [name for name in ("address", "cpus", "gpus") if getattr(self, name) != self.parameters()[name].default]
+        if self.engine == "local" and given:
+            raise UnmaskError(f"--{given[0]} is for Ray, and the engine is local; add --engine ray, or leave it out")
+        return self
 
 
 def read_toml(path: Path, options: type[Options]) -> dict[str, Any]:
@@ -505,6 +547,7 @@ def _as_python(help: str) -> str:
 @cache
 def _parameters(options: type[Options]) -> dict[str, Parameter]:
     found = [_parameter(name, field) for name, field in options.model_fields.items()]
+    found = [replace(one, cli=one.cli and one.name not in options.HIDDEN) for one in found]
     return {one.name: one for one in sorted(found, key=lambda one: (one.last, not one.argument, not one.required))}
 
 
@@ -515,6 +558,8 @@ def _parameter(name: str, field: FieldInfo) -> Parameter:
     hints = {hint: value for hint, value in declared.items() if hint in known}
     item, several = _item_type(field.annotation)
     mapping = get_origin(item) is Mapping
+    if mapping:
+        item = get_args(item)[1]
     members = get_args(item)
     if get_origin(item) is Literal:
         hints["choices"] = hints.get("choices") or members

@@ -22,7 +22,7 @@ from unmask.results import storage
 from unmask.results.naming import different
 from unmask.studies.bases import hash_files, hash_model
 from unmask.studies.cells import Say
-from unmask.studies.engine import CPUS, Engine, refuse_strange
+from unmask.studies.engine import Engine, refuse_strange
 from unmask.studies.execution import Outcome, Watch
 from unmask.studies.store import Store
 
@@ -93,7 +93,7 @@ def audit_many(
     *,
     engine: str = "local",
     address: str | None = None,
-    cpus: float = CPUS,
+    cpus: float = 1.0,
     gpus: float | None = None,
     watch: Watch | None = None,
     **options: Any,
@@ -112,8 +112,7 @@ def audit_many(
     """
     names = _names(models)
     chosen = audit_options().parse(options)
-    runner = Engine(engine, address, cpus, gpus)
-    runner.check()
+    runner = Engine(engine=engine, address=address, cpus=cpus, gpus=gpus)
     places = names
     if engine == "ray":  # a worker may run in another folder
         places = [_absolute_model(name) for name in names]

@@ -11,17 +11,17 @@ if TYPE_CHECKING:
     from unmask.studies.engine import Engine, Finished, Plan
     from unmask.studies.execution import Watch as StudyWatch
     from unmask.studies.imdb63.findings import Findings
-    from unmask.studies.imdb63.study import Request
+    from unmask.studies.imdb63.options import ReviewStudyOptions
     from unmask.studies.lipstick.findings import Findings as LipstickFindings
-    from unmask.studies.lipstick.study import Request as LipstickRequest
+    from unmask.studies.lipstick.options import LipstickOptions
     from unmask.studies.meta.findings import Findings as MetaFindings
-    from unmask.studies.meta.study import Request as MetaRequest
+    from unmask.studies.meta.options import PlantingOptions
     from unmask.studies.nli.findings import Findings as InferenceFindings
-    from unmask.studies.nli.study import Request as InferenceRequest
+    from unmask.studies.nli.options import InferenceStudyOptions
 
 
 def run_study(
-    request: Request,
+    request: ReviewStudyOptions,
     out: str | PathLike[str],
     engine: Engine | None = None,
     *,
@@ -41,7 +41,7 @@ def run_study(
 
 
 def run_inference_study(
-    request: InferenceRequest,
+    request: InferenceStudyOptions,
     out: str | PathLike[str],
     engine: Engine | None = None,
     *,
@@ -57,7 +57,7 @@ def run_inference_study(
 
 
 def run_meta_study(
-    request: MetaRequest,
+    request: PlantingOptions,
     out: str | PathLike[str],
     engine: Engine | None = None,
     *,
@@ -73,7 +73,7 @@ def run_meta_study(
 
 
 def run_lipstick_study(
-    request: LipstickRequest,
+    request: LipstickOptions,
     out: str | PathLike[str],
     engine: Engine | None = None,
     *,

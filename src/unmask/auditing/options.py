@@ -18,9 +18,8 @@ from unmask.embedded import DEFAULT, MODELS
 from unmask.errors import UnmaskError, one_of
 from unmask.measures import registry
 from unmask.measures.base import PROTOCOLS, SEED, Context, Measure
-from unmask.options import LoadOptions, Options, option
+from unmask.options import EngineOptions, LoadOptions, Options, option
 
-ENGINE = "Engine (audits of several models)"
 B = TypeVar("B", bound="AuditOptions")
 
 
@@ -114,7 +113,7 @@ class AuditOptions(LoadOptions):
                 )
 
 
-class AuditCommand(AuditOptions):
+class AuditCommand(EngineOptions, AuditOptions):
     """The options of an audit as a command: with the models to audit, and what to do with the results."""
 
     models: tuple[str, ...] = option(
@@ -137,18 +136,7 @@ class AuditCommand(AuditOptions):
     OUTPUT: ClassVar[tuple[str, ...]] = ("out", "as_json")
     """What the command does with an audit, as opposed to what the audit is."""
 
-    engine: str = option(
-        "local", "local (in this process) or ray (several models at a time).", panel=ENGINE, choices=("local", "ray")
-    )
-    address: str | None = option(
-        None, "Ray: address of a cluster. Default: one on this machine, for this run.", panel=ENGINE
-    )
-    cpus: float = option(1.0, "Ray: CPUs for each model.", panel=ENGINE)
-    gpus: float | None = option(
-        None, "Ray: GPUs for each model that uses one, if there are any; 0.25 lets four share one.", panel=ENGINE
-    )
-
-    ENGINE_OPTIONS: ClassVar[tuple[str, ...]] = ("engine", "address", "cpus", "gpus")
+    ENGINE_OPTIONS: ClassVar[tuple[str, ...]] = tuple(EngineOptions.model_fields)
 
     @property
     def engine_options(self) -> dict[str, Any]:

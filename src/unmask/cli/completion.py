@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import pkgutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -16,11 +14,6 @@ from unmask.errors import one_of
 
 SHELLS = ("bash", "zsh", "fish", "powershell")
 PROGRAM, VARIABLE = "unmask", "_UNMASK_COMPLETE"
-
-
-def _methods() -> Iterable[str]:
-    folder = Path(__file__).parents[1] / "mitigations" / "methods"
-    return sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules([str(folder)]))
 
 
 def _measures() -> Iterable[str]:
@@ -39,17 +32,8 @@ VALUES: dict[str, Callable[[], Iterable[str]]] = {
     "measure": _measures,
     "protocol": lambda: ("sound", "published"),
     "language": _languages,
-    "method": _methods,
-    "task": lambda: ("mlm", "sentiment", "nli"),
-    "rewrite to": lambda: ("swap", "female", "male", "neutral", "remove"),
-    "engine": lambda: ("local", "ray"),
-    "pooling": lambda: ("first+last", "mean", "first"),
-    "long_texts": lambda: ("head", "head+tail", "window"),
-    "model": lambda: embedded.MODELS,
-    "before": lambda: embedded.MODELS,
-    "after": lambda: embedded.MODELS,
 }
-"""By option or argument, of one verb or of whichever has it; where nothing fits, the shell offers files."""
+"""By option, for commands that are not generated; where nothing fits, the shell offers files."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +53,7 @@ def complete_models(incomplete: str) -> list[str]:
 def equip(command: Any) -> None:
     """Let the options of a command complete."""
     for one in command.params:
-        values = VALUES.get(f"{command.name} {one.name}") or VALUES.get(one.name)
+        values = VALUES.get(one.name)
         if values is not None:
             one.shell_complete = _completer(values)
 

@@ -65,12 +65,14 @@ def add_command(app: typer.Typer, name: str, function: Callable[..., None], **se
 
 def options_class(function: Any) -> type[Options]:
     """The option model of a command."""
-    source = function.options
-    if isinstance(source, str):
-        module, _, name = source.partition(":")
-        found: type[Options] = getattr(import_module(module), name)
-    else:
-        found = source()
+    source: Source = function.options
+    return import_options(source) if isinstance(source, str) else source()
+
+
+def import_options(path: str) -> type[Options]:
+    """Import an option model from `module:Class`."""
+    module, _, name = path.partition(":")
+    found: type[Options] = getattr(import_module(module), name)
     return found
 
 
@@ -101,7 +103,8 @@ def build(function: Any) -> Callable[..., None]:
     options = options_class(function)
     signature = inspect.signature(function)
     first, *own = signature.parameters.values()
-    hints = get_type_hints(function, localns={str(first.annotation): options}, include_extras=True)
+    known = {} if first.annotation == "Any" else {str(first.annotation): options}
+    hints = get_type_hints(function, localns=known, include_extras=True)
     own = [one.replace(annotation=hints[one.name]) for one in own]
     contexts = [one.name for one in own if one.annotation is typer.Context]
     own = [one for one in own if one.name not in contexts]

@@ -65,7 +65,7 @@ def studies() -> list[Entry]:
     """The papers' experiments."""
     from unmask.cli.studies import STUDIES
 
-    return [Entry(study.NAME, study.ABOUT, OURS) for study in STUDIES]
+    return [Entry(study.name, study.about, OURS) for study in STUDIES]
 
 
 LISTS = {

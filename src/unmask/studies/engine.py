@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from unmask.errors import UnmaskError
 from unmask.files import whole_file
+from unmask.options import EngineOptions
 from unmask.spreadsheets import to_csv
 from unmask.studies import local
 from unmask.studies import ray as on_ray
@@ -20,39 +21,13 @@ from unmask.studies.table import Table
 if TYPE_CHECKING:
     import pandas as pd
 
-ENGINES = ("local", "ray")
-CPUS = 1.0
 
-
-@dataclass(frozen=True)
-class Engine:
-    """How cells are run: in this process, or on Ray."""
-
-    name: str = "local"
-    address: str | None = None
-    cpus: float = CPUS
-    """For each cell on Ray."""
-    gpus: float | None = None
-    """For each cell on Ray that wants one; None: one, where there is one."""
-
-    def check(self) -> None:
-        """Refuse what does not go together."""
-        if self.name not in ENGINES:
-            raise UnmaskError(f"unknown engine {self.name!r}; choose from: {', '.join(ENGINES)}")
-        if self.name == "local" and self.address is not None:
-            raise UnmaskError(f"the address {self.address} is of a Ray cluster; add --engine ray")
-        if self.cpus <= 0 or (self.gpus is not None and self.gpus < 0):
-            given = f"--cpus {self.cpus:g}" if self.cpus <= 0 else f"--gpus {self.gpus:g}"
-            raise UnmaskError(f"{given} cannot be; give more than 0 CPUs, and 0 GPUs or more")
-        if self.name == "local" and (self.cpus != CPUS or self.gpus is not None):
-            given = f"--cpus {self.cpus:g}" if self.gpus is None else f"--gpus {self.gpus:g}"
-            raise UnmaskError(
-                f"{given} is for steps on Ray, and the engine is local; add --engine ray, or leave it out"
-            )
+class Engine(EngineOptions):
+    """Runs cells: in this process, or on Ray."""
 
     def run(self, cells: Sequence[Cell], store: Store, watch: Watch | None) -> list[Outcome]:
         """Do what is not done."""
-        if self.name == "local":
+        if self.engine == "local":
             return local.run(cells, store, watch=watch)
         return on_ray.run(cells, store, address=self.address, cpus=self.cpus, gpus=self.gpus, watch=watch)
 
@@ -74,7 +49,6 @@ def carry_out(
     `study` is its name: no other study may have the folder. `planned` is told what there is to do before it begins.
     """
     engine = engine or Engine()
-    engine.check()
     store = Store(out)
     refuse_strange(store, study)
     todo = plan()

@@ -12,7 +12,8 @@ from unmask.studies.engine import Engine, Finished, carry_out, failures, keep, n
 from unmask.studies.execution import Watch
 from unmask.studies.imdb63.findings import Findings, findings
 from unmask.studies.imdb63.grid import chosen_models
-from unmask.studies.imdb63.study import Plan, Request, plan, table
+from unmask.studies.imdb63.options import ReviewStudyOptions
+from unmask.studies.imdb63.study import Plan, plan, table
 from unmask.studies.imdb63.tables import name_of
 from unmask.studies.imdb63.texts import LABELS
 
@@ -21,7 +22,7 @@ CELLS, BATCHES = "cells.csv", "batches.csv"
 
 
 def run(
-    request: Request,
+    request: ReviewStudyOptions,
     out: Path,
     engine: Engine | None = None,
     *,
@@ -51,14 +52,14 @@ def run(
     return Finished(outcomes, found)
 
 
-def _plan(request: Request) -> Plan:
+def _plan(request: ReviewStudyOptions) -> Plan:
     todo = plan(request)
     models = [base.model for base in chosen_models(request.models)]
     notes = lost_heads(models, LABELS, request.loading)  # a wrong name is said before the work, too
     return replace(todo, notes=tuple(notes))
 
 
-def described(request: Request, todo: Plan) -> dict[str, str]:
+def described(request: ReviewStudyOptions, todo: Plan) -> dict[str, str]:
     """How the study was set up, in words."""
     data = "IMDB" if not request.files else " and ".join(path.name for path in request.files)
     return {

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unmask.errors import UnmaskError, one_of
-from unmask.models.sources import LoadOptions
 from unmask.statistics.corrections import holm
 from unmask.statistics.published import stars
 from unmask.studies.bases import weights_of
@@ -17,52 +16,12 @@ from unmask.studies.cells import Cell
 from unmask.studies.execution import Outcome
 from unmask.studies.imdb63 import grid, measuring, texts, training
 from unmask.studies.imdb63.grid import BaseModel, HyperParameters
+from unmask.studies.imdb63.options import ReviewStudyOptions
 from unmask.studies.imdb63.protocol import PROTOCOLS
 from unmask.studies.tuning import METRICS
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-@dataclass(frozen=True)
-class Request:
-    """What to run. The defaults are the paper's grid, done right."""
-
-    protocol: str = "sound"
-    models: Sequence[str] = ()
-    """Names of the paper's models, or others as NAME=MODEL; empty: the paper's seven."""
-    conditions: Sequence[str] = ()
-    hyper_parameters: Path | None = None
-    """A CSV file by model and condition; without it, the same for all."""
-    learning_rate: float = 2e-5
-    epochs: int = 3
-    batch_size: int | None = None
-    """None: each model's own."""
-    batch_sizes: Sequence[int] = ()
-    """Train again with these, to compare."""
-    batch_models: Sequence[str] = ()
-    """Of which models; empty: the first three, which makes 21 conditions."""
-    files: Sequence[Path] = ()
-    """A training and a test file in place of IMDB."""
-    limit: int | None = None
-    """How many reviews of each split, drawn with the seed; None: all."""
-    max_length: int = 512
-    lists: Path | None = None
-    seed: int = 42
-    loading: LoadOptions = field(default_factory=LoadOptions)
-
-    def check(self) -> None:
-        """Refuse what is unknown before anything slow happens."""
-        one_of(self.protocol, PROTOCOLS, "protocol")
-        if len(self.files) not in (0, 2):
-            raise UnmaskError("give both --train and --test, or neither for IMDB")
-        if self.max_length < 16:
-            raise UnmaskError(f"--max-length is {self.max_length}; give at least 16 tokens")
-        for size in (*self.batch_sizes, *([] if self.batch_size is None else [self.batch_size]), self.epochs):
-            if size < 1:
-                raise UnmaskError(f"{size} is no batch size or number of epochs; give 1 or more")
-        if not 0 < self.learning_rate < 1:
-            raise UnmaskError(f"--learning-rate is {self.learning_rate}; give a number such as 2e-5")
 
 
 @dataclass(frozen=True)
@@ -77,9 +36,8 @@ class Plan:
     """What a user has to know before the work begins."""
 
 
-def plan(request: Request) -> Plan:
+def plan(request: ReviewStudyOptions) -> Plan:
     """The cells that a request comes to."""
-    request.check()
     bases, conditions = grid.chosen_models(request.models), grid.chosen_conditions(request.conditions)
     reviews = texts.source(request.files, request.limit, offline=request.loading.offline, seed=request.seed)
     lists = texts.lists_of(request.lists, offline=request.loading.offline) if request.protocol == "published" else None
@@ -123,7 +81,7 @@ def _forms(conditions: Sequence[str]) -> list[tuple[str, str, str]]:
 
 
 def _settings(
-    request: Request, base: BaseModel, condition: str, given: Mapping[tuple[str, str], HyperParameters]
+    request: ReviewStudyOptions, base: BaseModel, condition: str, given: Mapping[tuple[str, str], HyperParameters]
 ) -> HyperParameters:
     if given:
         if (base.name, condition) not in given:
@@ -136,7 +94,7 @@ def _settings(
 
 
 def _batches(
-    request: Request, bases: Sequence[BaseModel], trainings: Sequence[training.Training], corpus: str
+    request: ReviewStudyOptions, bases: Sequence[BaseModel], trainings: Sequence[training.Training], corpus: str
 ) -> list[measuring.Measuring]:
     if not request.batch_sizes:
         return []

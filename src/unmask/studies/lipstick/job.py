@@ -10,13 +10,14 @@ from unmask.studies import engine as running
 from unmask.studies.engine import Engine, Finished, failures
 from unmask.studies.execution import Watch
 from unmask.studies.lipstick.findings import Findings, findings
-from unmask.studies.lipstick.study import Plan, Request, plan, rows
+from unmask.studies.lipstick.options import LipstickOptions
+from unmask.studies.lipstick.study import Plan, plan, rows
 
 STATIC, CONTEXTUAL = "lipstick-static", "lipstick-contextual"
 
 
 def run(
-    request: Request,
+    request: LipstickOptions,
     out: Path,
     engine: Engine | None = None,
     *,
@@ -33,7 +34,7 @@ def run(
     return Finished(outcomes, findings(found, static=request.static, settings=said, failures=failures(outcomes)))
 
 
-def described(request: Request, todo: Plan) -> dict[str, str]:
+def described(request: LipstickOptions, todo: Plan) -> dict[str, str]:
     """How it was set up, in words."""
     bases = [one.subject for one in todo.measured if one.subject.is_base]
     models = dict.fromkeys(f"{one.family} ({Path(one.model).name})" for one in bases)

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from unmask import datasets
 from unmask.datasets import NotHereError
-from unmask.errors import UnmaskError, one_of
-from unmask.measures.geometry.contrast import CONTRASTS
-from unmask.measures.geometry.protocol import PROTOCOLS
+from unmask.errors import UnmaskError
 from unmask.mitigations.method import method_options
 from unmask.mitigations.registry import method_named
-from unmask.models.sources import LoadOptions
 from unmask.models.vectors.folders import file_in
 from unmask.probes import asked
 from unmask.results import Measurement
@@ -24,6 +21,7 @@ from unmask.studies.execution import Outcome
 from unmask.studies.lipstick import measuring
 from unmask.studies.lipstick.debiasing import Debiasing
 from unmask.studies.lipstick.measuring import VECTORS, Measuring, Words
+from unmask.studies.lipstick.options import ContextualLipstickOptions, LipstickOptions, StaticLipstickOptions
 from unmask.studies.lipstick.subjects import BASE, Subject
 
 if TYPE_CHECKING:
@@ -31,54 +29,22 @@ if TYPE_CHECKING:
 
 METHODS = ("sent-debias", "context-debias", "cds", "leace")
 HARD = "hard-debias"
-MODEL = "unmask-mini"
 
 
-@dataclass(frozen=True)
-class Request:
-    """What to run; the defaults are the papers', as far as they are to be had."""
-
-    static: bool
-    """Word vectors; else a model."""
-    vectors: Sequence[str] = ()
-    """Static: NAME=FILE; empty: word2vec and GloVe of the data set `vectors`."""
-    model: str = MODEL
-    """Contextual: the model that is debiased."""
-    methods: Sequence[str] | None = None
-    """Contextual: how cells debias it; None: the four ways, unless debiased models are given."""
-    debiased: Sequence[str] = ()
-    """NAME=FOLDER for what is debiased already; static: NAME is that of the vectors."""
-    vocabularies: Sequence[str] = ()
-    """Contextual: nouns, word2vec, glove; empty: those of the papers that are here, else nouns."""
-    corpus: Sequence[str] = ()
-    """Contextual: the text that methods learn from."""
-    settings: Sequence[tuple[str, str, Any]] = ()
-    """Method, setting, value."""
-    protocol: str = "sound"
-    words: int | None = None
-    """At most so many of a vocabulary."""
-    contrasts: int = CONTRASTS
-    seed: int = 42
-    loading: LoadOptions = field(default_factory=LoadOptions)
-
-    def check(self) -> None:
-        """Refuse what is unknown before anything slow happens."""
-        one_of(self.protocol, PROTOCOLS, "protocol")
-        for name in self.vocabularies:
-            one_of(name, asked.CORPORA, "vocabulary")
-        if self.words is not None and self.words < 1:
-            raise UnmaskError(f"--words is {self.words}; give 1 or more")
-        if self.contrasts < 19:
-            raise UnmaskError(
-                f"--contrasts is {self.contrasts}; give 19 or more, since p cannot be below 1 of them all"
-            )
-        for method in self.methods or ():
-            if method_named(method).changes != "model":
-                raise UnmaskError(f"{method} changes word vectors, not models; run lipstick-static")
-        for method, name, value in self.settings:
-            if method not in (self.methods or METHODS):
-                raise UnmaskError(f"{method}.{name} is a setting of a method that is not run; add --method {method}")
-            method_options(method_named(method), {name: value}, self.protocol)
+def check(request: LipstickOptions) -> None:
+    """Refuse methods and settings that cannot work before anything slow happens."""
+    if not isinstance(request, ContextualLipstickOptions):
+        return
+    for method in request.methods or ():
+        if method_named(method).changes != "model":
+            raise UnmaskError(f"{method} changes word vectors, not models; run lipstick-static")
+    for name, value in request.settings.items():
+        method, dot, setting = name.partition(".")
+        if not dot:
+            raise UnmaskError(f"--set {name}={value} names no method; give METHOD.NAME=VALUE, such as cds.epochs=1")
+        if method not in (request.methods or METHODS):
+            raise UnmaskError(f"{name} is a setting of a method that is not run; add --method {method}")
+        method_options(method_named(method), {setting: value}, request.protocol)
 
 
 @dataclass(frozen=True)
@@ -100,17 +66,25 @@ class Row:
     items: pd.DataFrame = field(repr=False, compare=False)
 
 
-def plan(request: Request) -> Plan:
+def plan(request: LipstickOptions) -> Plan:
     """The cells of a request."""
-    request.check()
-    subjects = _static(request) if request.static else _contextual(request)
-    vocabularies = (VECTORS,) if request.static else vocabularies_of(request)
+    check(request)
+    vocabularies: tuple[str, ...] = (VECTORS,)
+    if isinstance(request, ContextualLipstickOptions):
+        subjects, vocabularies = _contextual(request), vocabularies_of(request)
+    else:
+        assert isinstance(request, StaticLipstickOptions)
+        subjects = _static(request)
     debiasings = [
         Debiasing(
             one,
             next(base.model for base in subjects if base.is_base and base.family == one.family),
             corpus=request.corpus,
-            settings=[(name, value) for method, name, value in request.settings if method == one.method],
+            settings=[
+                (name.removeprefix(f"{one.method}."), value)
+                for name, value in request.settings.items()
+                if name.startswith(f"{one.method}.")
+            ],
             protocol="sound",
             seed=request.seed,
             loading=request.loading,
@@ -130,7 +104,7 @@ def plan(request: Request) -> Plan:
     return Plan((*debiasings, *measured), tuple(measured))
 
 
-def vocabularies_of(request: Request) -> tuple[str, ...]:
+def vocabularies_of(request: ContextualLipstickOptions) -> tuple[str, ...]:
     """Whose words a model is asked about."""
     if request.vocabularies:
         return tuple(dict.fromkeys(request.vocabularies))
@@ -140,7 +114,7 @@ def vocabularies_of(request: Request) -> tuple[str, ...]:
         return (asked.NOUNS,)
 
 
-def _static(request: Request) -> list[Subject]:
+def _static(request: StaticLipstickOptions) -> list[Subject]:
     given = dict(named(request.vectors, hyphens=True)) or _known(request)
     for name, path in given.items():
         if not path:
@@ -160,7 +134,7 @@ def _static(request: Request) -> list[Subject]:
     return found
 
 
-def _known(request: Request) -> dict[str, str]:
+def _known(request: LipstickOptions) -> dict[str, str]:
     """The vectors of the data set."""
     found = asked.published_files(offline=request.loading.offline)
     if not found:
@@ -169,7 +143,7 @@ def _known(request: Request) -> dict[str, str]:
     return {name: str(path) for name, path in found.items()}
 
 
-def _contextual(request: Request) -> list[Subject]:
+def _contextual(request: ContextualLipstickOptions) -> list[Subject]:
     debiased = named(request.debiased, hyphens=True)
     methods = request.methods if request.methods is not None else (() if debiased else METHODS)
     family = "model"

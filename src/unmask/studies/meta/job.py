@@ -11,8 +11,9 @@ from unmask.studies.engine import Engine, Finished, carry_out, failures, keep, n
 from unmask.studies.execution import Watch
 from unmask.studies.meta.findings import Findings, findings
 from unmask.studies.meta.inference import PlantedInference
+from unmask.studies.meta.options import PlantingOptions
 from unmask.studies.meta.published_inference import PublishedInference
-from unmask.studies.meta.study import Plan, Request, plan, table
+from unmask.studies.meta.study import Plan, plan, table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +22,7 @@ SCORES = "scores.csv"
 
 
 def run(
-    request: Request,
+    request: PlantingOptions,
     out: Path,
     engine: Engine | None = None,
     *,
@@ -40,7 +41,7 @@ def run(
     return Finished(outcomes, findings(scores, described(request, todo, scores), failures(outcomes)))
 
 
-def described(request: Request, todo: Plan, scores: pd.DataFrame) -> dict[str, str]:
+def described(request: PlantingOptions, todo: Plan, scores: pd.DataFrame) -> dict[str, str]:
     """How it was set up, in words, and how much was really trained on."""
     first = {one.planted.experiment.measure: one.planted for one in todo.scored}
     found = {

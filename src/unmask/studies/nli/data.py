@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from unmask.errors import UnmaskError, one_of
+from unmask.studies.nli.options import FEWEST_PAIRS
 from unmask.training.examples import Example, Splits, gather, known, labels_of, read
 from unmask.training.known_files import LAYOUTS
 
 KNOWN = tuple(name for name, layout in LAYOUTS.items() if layout.task == "nli")
 OWN = "own"
 HELD_OUT = 0.05
-FEWEST = 10
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,8 @@ def source(
     tests_only: bool = False,
 ) -> Source:
     """The pairs to study, read once; `files` are to train on, to validate and to test with."""
-    if limit is not None and limit < FEWEST:
-        raise UnmaskError(f"the limit is {limit} pairs; give {FEWEST} or more, or leave it out for all")
+    if limit is not None and limit < FEWEST_PAIRS:
+        raise UnmaskError(f"the limit is {limit} pairs; give {FEWEST_PAIRS} or more, or leave it out for all")
     if data is not None:
         one_of(data, KNOWN, "data set of inference")
     train, validation, test = (None if path is None else str(path.resolve()) for path in files)

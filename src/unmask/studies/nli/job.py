@@ -12,7 +12,8 @@ from unmask.studies.engine import Engine, Finished, carry_out, failures, keep, n
 from unmask.studies.execution import Watch
 from unmask.studies.nli.findings import Findings, findings
 from unmask.studies.nli.models import DATA, chosen
-from unmask.studies.nli.study import Plan, Request, plan, rows
+from unmask.studies.nli.options import InferenceStudyOptions
+from unmask.studies.nli.study import Plan, plan, rows
 from unmask.studies.nli.tables import numbers
 
 NAME = "nli-plms"
@@ -20,7 +21,7 @@ CELLS = "cells.csv"
 
 
 def run(
-    request: Request,
+    request: InferenceStudyOptions,
     out: Path,
     engine: Engine | None = None,
     *,
@@ -46,14 +47,14 @@ def run(
     return Finished(outcomes, result)
 
 
-def _plan(request: Request) -> Plan:
+def _plan(request: InferenceStudyOptions) -> Plan:
     request.check()
     for base in chosen(request.models, request.languages):
         find(base.model, request.loading)  # a wrong name is said before the work
     return plan(request)
 
 
-def described(request: Request, todo: Plan) -> dict[str, str]:
+def described(request: InferenceStudyOptions, todo: Plan) -> dict[str, str]:
     """How the study was set up, in words."""
     own = request.settings
     languages = list(dict.fromkeys(request.languages))

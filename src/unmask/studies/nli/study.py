@@ -4,70 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from unmask.datasets import NotHereError
-from unmask.errors import UnmaskError, one_of
-from unmask.measures.inference.protocol import PROTOCOLS
 from unmask.models.heads import lost_heads
-from unmask.models.sources import LoadOptions
-from unmask.probes.inference import FEWEST_SENTENCES, LABELS
+from unmask.probes.inference import LABELS
 from unmask.results import Measurement
 from unmask.studies.bases import weights_of
 from unmask.studies.cells import Cell
 from unmask.studies.execution import Outcome
 from unmask.studies.nli import measuring, models
-from unmask.studies.nli.data import FEWEST, Source, source
+from unmask.studies.nli.data import Source, source
 from unmask.studies.nli.models import DATA, Base
-from unmask.studies.nli.training import MODEL, HyperParameters, Testing, Training
+from unmask.studies.nli.options import InferenceStudyOptions
+from unmask.studies.nli.training import MODEL, Testing, Training
 from unmask.studies.tuning import METRICS
-
-
-@dataclass(frozen=True)
-class Request:
-    """What to run. The defaults are the paper's English models, at its settings, asked about our sentences."""
-
-    models: Sequence[str] = ()
-    """Names of the paper's models, or others as NAME=MODEL; empty: the paper's of the languages."""
-    languages: Sequence[str] = ("en",)
-    protocol: str = "sound"
-    data: str | None = None
-    """A known data set to train on; None: the paper's of the language."""
-    train: Path | None = None
-    """Pairs of the user's own in place of it."""
-    validation: Path | None = None
-    test: Path | None = None
-    settings: HyperParameters = field(default_factory=HyperParameters)
-    limit: int | None = None
-    """How many pairs of each split, drawn with the seed; None: all."""
-    sentences: int | None = None
-    """How many sentences to ask about; None: all."""
-    seed: int = 42
-    loading: LoadOptions = field(default_factory=LoadOptions)
-
-    def check(self) -> None:
-        """Refuse what is unknown before anything slow happens."""
-        one_of(self.protocol, PROTOCOLS, "protocol")
-        if self.data is not None and self.train is not None:
-            raise UnmaskError(f"give either --data {self.data} or --train {self.train}, not both")
-        if self.limit is not None and self.limit < FEWEST:
-            raise UnmaskError(f"--limit is {self.limit}; give {FEWEST} pairs or more, or leave it out for all")
-        if self.sentences is not None and self.sentences < FEWEST_SENTENCES:
-            raise UnmaskError(
-                f"--sentences is {self.sentences}; give {FEWEST_SENTENCES} or more, or leave it out for all"
-            )
-        for name in ("train", "validation", "test"):
-            path = getattr(self, name)
-            if path is not None and not path.is_file():
-                raise UnmaskError(f"--{name} {path} is no file; give one with premise, hypothesis and label")
-        own = self.settings
-        for name, least in (("epochs", 1), ("batch_size", 1), ("max_length", 16)):
-            if getattr(own, name) < least:
-                raise UnmaskError(f"--{name.replace('_', '-')} is {getattr(own, name)}; give {least} or more")
-        if not 0 < own.learning_rate < 1:
-            raise UnmaskError(f"--learning-rate is {own.learning_rate}; give a number such as 2e-5")
 
 
 @dataclass(frozen=True)
@@ -99,7 +52,7 @@ class Row:
     """How many pairs it was tested with."""
 
 
-def plan(request: Request) -> Plan:
+def plan(request: InferenceStudyOptions) -> Plan:
     """The cells that a request comes to."""
     request.check()
     bases = models.chosen(request.models, request.languages)
@@ -138,7 +91,7 @@ def plan(request: Request) -> Plan:
 
 
 def _maker(
-    request: Request, base: Base, pairs: Source | None, weights: str, *, as_it_is: bool
+    request: InferenceStudyOptions, base: Base, pairs: Source | None, weights: str, *, as_it_is: bool
 ) -> Training | Testing | None:
     if pairs is None:
         return None
@@ -147,7 +100,7 @@ def _maker(
     return Training(base, pairs, request.settings, request.seed, weights, request.loading)
 
 
-def _source(request: Request, data: str, tests_only: bool) -> Source | None:
+def _source(request: InferenceStudyOptions, data: str, tests_only: bool) -> Source | None:
     """The pairs; None where a classifier that is taken as it is has none to be tested with."""
     files = (None if tests_only else request.train, request.validation, request.test)
     if tests_only and not data and not (request.test or request.validation):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,21 +22,12 @@ from unmask.statistics.confusion import confusion, quality
 from unmask.studies.cells import Say
 from unmask.studies.nli.data import HELD_OUT, Source
 from unmask.studies.nli.models import Base
+from unmask.studies.nli.options import HyperParameters
 from unmask.studies.tuning import METRICS, tune
 from unmask.training.examples import Example, Splits
 from unmask.training.options import FinetuneOptions
 
 MODEL = "model"
-
-
-@dataclass(frozen=True)
-class HyperParameters:
-    """How a classifier is trained; the defaults are the paper's."""
-
-    epochs: int = 5
-    learning_rate: float = 2e-5
-    batch_size: int = 32
-    max_length: int = 128
 
 
 @dataclass(frozen=True)
@@ -64,7 +55,7 @@ class Training:
         return {
             "weights": self.weights,
             "pairs": dict(self.source.digests),
-            "settings": asdict(self.settings),
+            "settings": self.settings.model_dump(),
             "seed": self.seed,
             "unmask": unmask.__version__,
         }
@@ -78,17 +69,13 @@ class Training:
         shutil.copytree(made, draft / MODEL)
 
     def _request(self, made: Path) -> FinetuneOptions:
-        own = self.settings
         return FinetuneOptions(
             task="nli",
             model=self.base.model,
             out=made,
             data=self.source.data,
             held_out=HELD_OUT,
-            max_length=own.max_length,
-            epochs=own.epochs,
-            learning_rate=own.learning_rate,
-            batch_size=own.batch_size,
+            **dict(self.settings),
             seed=self.seed,
             **dict(self.loading),
         )

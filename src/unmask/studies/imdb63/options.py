@@ -1,0 +1,62 @@
+"""Options of the study of 63 film review classifiers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import model_validator
+
+from unmask.errors import UnmaskError
+from unmask.options import LoadOptions, option
+from unmask.studies.options import PROTOCOL_HELP, PROTOCOLS
+
+
+class ReviewStudyOptions(LoadOptions):
+    """What to run. The defaults are the paper's grid, done right."""
+
+    protocol: str = option("sound", PROTOCOL_HELP, choices=PROTOCOLS)
+    models: tuple[str, ...] = option(
+        (),
+        "A base model: one of the paper's (distbase, bertbase, bertlarge, robertabase, robertalarge, albertbase,"
+        " albertlarge), or NAME=MODEL for a hub id, a folder or an embedded model; can be given several times. Default:"
+        " the paper's seven, which are fetched from the hub.",
+        key="model",
+    )
+    conditions: tuple[str, ...] = option(
+        (),
+        "A training condition: original, R-pro, R-weat, R-all (terms removed), mix-pro, mix-weat, mix-all (both"
+        " versions); can be given several times. Default: all seven.",
+        key="condition",
+    )
+    hyper_parameters: Path | None = option(
+        None,
+        "CSV by model and condition: model, condition, learning_rate, epochs, batch_size. Default: the same for all, as"
+        " below.",
+    )
+    learning_rate: float = option(2e-5, "The highest learning rate.", above=0, below=1)
+    epochs: int = option(3, "How often every review is seen.", minimum=1)
+    batch_size: int | None = option(None, "Reviews per step. Default: 32; the paper's for its own models.", minimum=1)
+    batch_sizes: tuple[int, ...] = option(
+        (), "Train again with these batch sizes and compare, for instance 32,16,8.", separated=True, minimum=1
+    )
+    batch_models: tuple[str, ...] = option(
+        (), "Compare batch sizes of this model. Default: the first three, which makes 21 conditions.", key="batch-model"
+    )
+    train: Path | None = option(None, "Reviews of your own to train on (text, label), with --test. Default: IMDB.")
+    test: Path | None = option(None, "Reviews of your own to measure on.")
+    limit: int | None = option(None, "Use a random sample of N reviews of each half, for a trial.")
+    max_length: int = option(512, "Tokens; longer reviews are cut.", minimum=16)
+    lists: Path | None = option(None, "Published: the folder of the released term maps.")
+    seed: int = option(42, "Seeds heads, the order of reviews, what is held out, and what a limit draws.", minimum=0)
+    device: str = option("auto", "auto or cpu.", last=True)
+
+    @model_validator(mode="after")
+    def _check_files(self) -> ReviewStudyOptions:
+        if (self.train is None) != (self.test is None):
+            raise UnmaskError("give both --train and --test, or neither for IMDB")
+        return self
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """A training and a test file in place of IMDB; empty without them."""
+        return () if self.train is None or self.test is None else (self.train, self.test)
