@@ -6,12 +6,15 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import unmask
 from commands import environment
@@ -19,11 +22,15 @@ from naive import log_p
 from packages import blocks, install, install_the_page_s
 from pages import EVIL, assert_loads_nothing, assert_plots_are_described, seen
 from unmask import datasets, plugins
+from unmask.auditing.options import audit_options
+from unmask.auditing.repeating import options_of
 from unmask.errors import UnmaskError
 from unmask.mitigations import corpus
 from unmask.models.sources import LoadOptions
 from unmask.report import html, terminal
-from unmask.results import Caveat, Estimate, Measurement
+from unmask.report.ranking import rankings
+from unmask.report.terminal import comparison_text
+from unmask.results import AuditResult, Caveat, Estimate, Measurement
 from unmask.results.storage import load
 from unmask.statistics.corrections import holm
 from unmask.studies.meta.options import PlantingOptions
@@ -34,8 +41,24 @@ Folder = Callable[[str], Path]
 Typed = Callable[..., tuple[int | str | None, str, str]]
 MEASURES = "unmask.measures"
 STUB = """
-from unmask.measures.plugin import Measure
-MEASURE = Measure("Nothing.", ("masked-lm",), score=lambda m, c: None, analyse=lambda i, c: None, headline=str)
+import pandas as pd
+from unmask.measures.base import Measure
+from unmask.results import Measurement
+
+class MEASURE(Measure):
+    name = "odd"
+    question = "Nothing."
+    roles = ("masked-lm",)
+    needs = "anything"
+
+    def score(self, model, items, options, context):
+        return None
+
+    def analyse(self, items, context):
+        return Measurement(name="odd", language="en", corpus="c", items=1, groups={}, tests={})
+
+    def headline(self, measurement):
+        return []
 """
 
 
@@ -94,16 +117,13 @@ def typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 
 
 def test_the_measure_of_the_page_is_short() -> None:
-    assert len(blocks()["unmask_extras/pronouns.py"].splitlines()) < 60
+    assert len(blocks()["unmask_extras/pronouns.py"].splitlines()) < 100
 
 
-@pytest.fixture(scope="session")
-def audited(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """An audit with the page's measure by the command, and what it said."""
-    where = tmp_path_factory.mktemp("audited")
-    path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
-    words = ["audit", "unmask-mini", "--measure", "pronouns", "--out", "audit"]
-    done = subprocess.run(
+def _run(package: Path, where: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run `unmask WORDS…` with a package installed."""
+    path = os.pathsep.join([str(package), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return subprocess.run(
         [sys.executable, "-m", "unmask", *words],
         cwd=where,
         env=environment() | {"PYTHONPATH": path, "COLUMNS": "80"},
@@ -111,6 +131,13 @@ def audited(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pat
         text=True,
         check=False,
     )
+
+
+@pytest.fixture(scope="session")
+def audited(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """An audit with the page's measure by the command, and what it said."""
+    where = tmp_path_factory.mktemp("audited")
+    done = _run(folder, where, "audit", "unmask-mini", "--measure", "pronouns", "--out", "audit")
     assert done.returncode == 0, done.stderr
     return where / "audit", done.stdout
 
@@ -151,11 +178,12 @@ def test_its_items_are_what_a_naive_scorer_gives(audited: tuple[Path, str]) -> N
     from unmask.embedded import MODELS
 
     items = pd.read_parquet(audited[0] / "items" / "pronouns.parquet")
-    assert list(items) == ["language", "sentence", "template", "occupation", "group", "lean"]
-    assert len(items) == 180
+    texts = ["sentence", "template", "occupation", "group", "female", "male"]
+    assert list(items) == [*texts, "lean", "stereotype", "language"]
+    assert len(items) == 120
     place = MODELS["unmask-mini"].folder
     model, tokenizer = AutoModelForMaskedLM.from_pretrained(place).eval(), AutoTokenizer.from_pretrained(place)
-    for at in (0, 77, 179):
+    for at in (0, 77, 119):
         ids = tokenizer(items["sentence"][at])["input_ids"]
         she, he = (tokenizer.convert_tokens_to_ids(word) for word in ("she", "he"))
         where = ids.index(she)
@@ -205,9 +233,18 @@ def test_it_stands_beside_ours_and_all_tests_are_corrected_together(extras: Path
         ({"languages": "de"}, "unknown language of pronouns 'de'; choose from: en"),
         ({"protocol": "published"}, "pronouns has no published protocol; leave out --protocol published"),
         ({"corpora": "bec-pro"}, "--corpus bec-pro is for association"),
-        ({"corpora": "mine"}, "--corpus mine is for other measures than pronouns; leave it out"),
+        ({"corpora": "mine"}, "unknown corpus 'mine'; choose from: bec-pro"),
+        ({"pair": "Mary"}, "--pair has 1 words; give a female and a male one, such as Mary,John"),
+        ({"pair": 3}, "pair is 3; give a list of texts"),
+        (
+            {"measures": "association", "pair": "a,b"},
+            "--pair is for pronouns, and this model is measured for association",
+        ),
         ({"templates": "t.csv"}, "--templates is for association, and this model is measured for pronouns"),
-        ({"model": "unmask-mini-nli"}, "unmask-mini-nli is not what pronouns measures; it takes: masked-lm"),
+        (
+            {"model": "unmask-mini-nli"},
+            "unmask-mini-nli is a classifier; pronouns needs a masked language model such as BERT",
+        ),
     ],
 )
 def test_what_it_does_not_know_is_refused(given: dict[str, Any], said: str) -> None:
@@ -240,6 +277,182 @@ def test_the_data_set_of_the_page_is_found_and_read(tmp_path: Path, monkeypatch:
         corpus.read(["letters"], offline=True)
     with pytest.raises(UnmaskError, match="unknown corpus 'leters'; did you mean 'letters'"):
         corpus.read(["leters"], offline=True)
+
+
+# Options of a measure
+
+
+@pytest.fixture(scope="session")
+def named(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An audit with an option of the page's measure, in a file with the page's settings."""
+    where = tmp_path_factory.mktemp("named")
+    (where / "audit.toml").write_text(blocks()["audit.toml"])
+    done = _run(folder, where, "audit", "--config", "audit.toml", "--out", "audit")
+    assert done.returncode == 0, done.stderr
+    return where / "audit"
+
+
+@pytest.mark.usefixtures("extras")
+def test_an_option_of_a_measure_goes_everywhere(named: Path, audited: tuple[Path, str], typed: Typed) -> None:
+    """TOML (by the command), Python and the command line give the same; the result states it, and repeats it."""
+    stated = load(named)
+    assert stated.configuration["pair"] == ["Mary", "John"]
+    assert load(audited[0]).configuration["pair"] == ["she", "he"]
+    in_python = unmask.audit("unmask-mini", measures="pronouns", pair=("Mary", "John"))
+    assert in_python.measurements == stated.measurements
+    assert in_python.measurements[0].details == {"female": "Mary", "male": "John"}
+    assert in_python.items["pronouns"]["sentence"].iloc[0].endswith("said that Mary was tired.")
+    code, shown, told = typed("audit", "unmask-mini", "--measure", "pronouns", "--pair", "Mary,John", "--json")
+    assert (code, told) == (0, "")
+    assert AuditResult.model_validate_json(shown).measurements == stated.measurements
+    config = unmask.read_config(named / "result.json")
+    assert (config["measures"], config["pair"]) == (("pronouns",), ("Mary", "John"))
+    assert options_of(stated).given_names == {"pair"}
+
+
+@pytest.mark.usefixtures("extras")
+def test_an_option_of_a_measure_is_explained(typed: Typed, tmp_path: Path) -> None:
+    code, shown, _ = typed("audit", "--help")
+    assert code == 0
+    assert "Pronouns" in shown
+    assert "--pair" in shown
+    assert typed("init", "mine.toml")[0] == 0
+    lines = (tmp_path / "mine.toml").read_text(encoding="utf-8").splitlines()
+    assert '#pair = "she,he"' in lines
+    assert typed("audit", "--pair", "Mary", "--measure", "pronouns") == (
+        2,
+        "",
+        "unmask: --pair has 1 words; give a female and a male one, such as Mary,John\n",
+    )
+    assert typed("audit", "--pairs", "a,b", "--measure", "pronouns")[0] == 2
+
+
+def test_an_option_cannot_take_the_name_of_another(theirs: Callable[..., None]) -> None:
+    text = STUB.replace("needs =", "Options = O; needs =").replace(
+        "class MEASURE", "from unmask.options import Options\nclass O(Options):\n    seed: int = 3\nclass MEASURE"
+    )
+    theirs("odd", text=text)
+    with pytest.raises(UnmaskError, match=r"their-package 1\.0: the option 'seed' of odd is one that every audit has"):
+        unmask.audit("unmask-mini", measures="odd")
+    assert audit_options()().seed == 42  # audits by other measures work
+
+
+# Two models, the gate, the card and the ranking
+
+
+@pytest.fixture
+def compared(audited: tuple[Path, str], model_folder: Folder, extras: Path) -> unmask.Compared:
+    """The page's audit against a model that has read nothing."""
+    assert extras
+    return unmask.compare(audited[0], str(model_folder("bert-uncased")), usefulness=False)
+
+
+def test_two_models_are_compared_by_paired_items(compared: unmask.Compared, audited: tuple[Path, str]) -> None:
+    (found,) = compared.comparisons
+    before = pd.read_parquet(audited[0] / "items" / "pronouns.parquet")
+    (audit,) = compared.audits.values()
+    keys = ["template", "occupation"]
+    both = before.merge(audit.items["pronouns"], on=keys)
+    assert len(both) == found.items == 120
+    assert found.unpaired == 0
+    change = found.changes["mean score"]
+    table = (both["stereotype_y"] - both["stereotype_x"]).to_numpy().reshape(3, 40)
+    assert [change.before, change.after] == pytest.approx([both["stereotype_x"].mean(), both["stereotype_y"].mean()])
+    assert change.change == pytest.approx(table.mean())
+    rows = [np.delete(table, at, axis=0).mean() for at in range(3)]
+    columns = [np.delete(table, at, axis=1).mean() for at in range(40)]
+    parts = [(len(some) - 1) * np.var(some) for some in (rows, columns)]
+    df = sum(parts) ** 2 / (parts[0] ** 2 / 2 + parts[1] ** 2 / 39)
+    reach = stats.t.isf(0.025, df) * np.sqrt(sum(parts))
+    assert change.df == pytest.approx(df)
+    assert change.interval == pytest.approx((table.mean() - reach, table.mean() + reach))
+    assert change.p_value == pytest.approx(2 * stats.t.sf(abs(table.mean()) / np.sqrt(sum(parts)), df))
+    first, second = load(audited[0]).measurements[0], audit.measurements[0]
+    told = found.changes["stereotype"]
+    assert (told.before, told.after) == (first.tests["stereotype"].value, second.tests["stereotype"].value)
+    assert (told.p_value, told.verdict) == (None, None)
+    assert change.before == pytest.approx((told.before or 0) / 2)  # as many occupations of each group
+
+
+def test_a_comparison_of_theirs_is_shown(compared: unmask.Compared, tmp_path: Path) -> None:
+    (found,) = compared.comparisons
+    compared.save(tmp_path / "compared")
+    assert found.headline in seen((tmp_path / "compared" / "report.html").read_text(encoding="utf-8"))
+    assert set(pd.read_parquet(tmp_path / "compared" / "items" / "pronouns.parquet")) >= {"before", "after", "change"}
+    assert found.verdict in comparison_text(compared.result)
+
+
+@pytest.mark.usefixtures("extras")
+def test_audits_with_other_words_have_nothing_in_common(audited: tuple[Path, str], named: Path) -> None:
+    other = load(named)
+    other = other.model_copy(update={"model": other.model.model_copy(update={"weight_hash": "f" * 64})})
+    items = {"pronouns": pd.read_parquet(named / "items" / "pronouns.parquet")}
+    with pytest.raises(UnmaskError, match="have no item in common; audit both on the same data"):
+        unmask.compare(audited[0], unmask.Audit(other, items), usefulness=False)
+
+
+@pytest.mark.parametrize(
+    ("declared", "said"),
+    [
+        ("", r"odd cannot be compared: their-package 1\.0 declares no keys and score_column"),
+        ('keys = ("x",); score_column = "y"', "have no column 'y', which odd declares"),
+    ],
+)
+def test_what_a_measure_does_not_declare_is_not_compared(
+    theirs: Callable[..., None], model_folder: Folder, declared: str, said: str
+) -> None:
+    text = STUB.replace("return None", "return pd.DataFrame({'x': [1.0]})")
+    theirs("odd", text=text.replace("needs =", f"{declared or 'main = True'}; needs ="))
+    audits = [unmask.audit(model, measures="odd") for model in ("unmask-mini", str(model_folder("bert-uncased")))]
+    with pytest.raises(UnmaskError, match=said):
+        unmask.compare(*audits, usefulness=False)
+
+
+def test_independent_items_have_students_t(theirs: Callable[..., None], model_folder: Folder) -> None:
+    """Without samples every item counts for itself; items without a score are left out."""
+    frame = "pd.DataFrame({'k': list('abcde'), 's': [0.1, 0.4, 0.3, None, 0.2 + model.info().parameters / 1e7]})"
+    text = STUB.replace("return None", f"return {frame}").replace(
+        "needs =", 'keys = ("k",); score_column = "s"; needs ='
+    )
+    theirs("odd", text=text)
+    audits = [unmask.audit(model, measures="odd") for model in ("unmask-mini", str(model_folder("bert-uncased")))]
+    (found,) = unmask.compare(*audits, usefulness=False).comparisons
+    x, y = (audit.items["odd"]["s"].dropna().to_numpy() for audit in audits)
+    known = stats.ttest_rel(y, x)
+    change = found.changes["mean score"]
+    assert (found.items, found.unpaired, change.n) == (4, 2, 4)
+    assert (change.statistic, change.p_value) == pytest.approx((known.statistic, known.pvalue))
+    assert change.interval == pytest.approx(tuple(known.confidence_interval()))
+    assert found.verdict == "no reliable change"
+
+
+@pytest.mark.usefixtures("extras")
+def test_the_gate_the_card_and_the_ranking_know_it(
+    audited: tuple[Path, str], model_folder: Folder, tmp_path: Path, typed: Typed
+) -> None:
+    audit = audited[0]
+    value = load(audit).measurements[0].tests["stereotype"].value or 0.0
+    assert typed("gate", audit, "--write-policy", "policy.toml")[0] == 0
+    (rule,) = tomllib.loads((tmp_path / "policy.toml").read_text(encoding="utf-8"))["rule"]
+    assert (rule["measure"], rule["test"]) == ("pronouns", "stereotype")
+    assert value <= rule["magnitude_at_most"] < 1.1 * value
+    assert unmask.gate(audit, tmp_path / "policy.toml").verdict == "kept"
+    (tmp_path / "strict.toml").write_text(
+        '[[rule]]\nmeasure = "pronouns"\ntest = "stereotype"\nmagnitude_at_most = 0.05\n'
+    )
+    strict = unmask.gate(audit, tmp_path / "strict.toml")
+    assert (strict.verdict, strict.judgements[0].value) == ("broken", value)
+    card = unmask.card(audit).text
+    assert "unmask-pronouns-stereotype" in card
+    assert f"value: {value:.6g}" in card
+    assert "# pronouns is in the package unmask-extras 0.1.0: install it first" in card
+    assert "$ unmask audit unmask-mini --measure pronouns" in card
+    other = unmask.audit(str(model_folder("bert-uncased")), measures="pronouns")
+    (ranking,) = rankings([load(audit), other.result])
+    assert ranking.test == "stereotype"
+    values = {place.model: place.test.value for place in ranking.places}
+    assert values["unmask-mini"] == value
+    assert len(values) == 2
 
 
 # Lists
@@ -303,7 +516,7 @@ def test_one_that_cannot_be_imported_is_said_when_it_is_asked_for(theirs: Callab
         ("odd", "", "cannot be loaded (AttributeError: module 'their_package' has no attribute 'MEASURE')"),
         ("odd", "raise SystemExit(3)\n", "cannot be loaded (SystemExit: 3)"),
         ("../../odd", STUB, "has a name that cannot be used; small letters, digits and hyphens can"),
-        ("odd", STUB, "their-package 1.0: score gave a NoneType; a DataFrame with at least one row is needed"),
+        ("odd", STUB, "their-package 1.0: score returned a NoneType; return a DataFrame with at least one row"),
     ],
 )
 def test_one_that_is_no_measure_is_refused(theirs: Callable[..., None], name: str, text: str, said: str) -> None:
@@ -315,7 +528,7 @@ def test_one_that_is_no_measure_is_refused(theirs: Callable[..., None], name: st
 
 
 def test_a_defect_of_theirs_is_called_theirs(theirs: Callable[..., None]) -> None:
-    theirs("odd", text=STUB.replace("score=lambda m, c: None", "score=lambda m, c: 1 / 0"))
+    theirs("odd", text=STUB.replace("return None", "return 1 / 0"))
     with pytest.raises(ZeroDivisionError) as error:
         unmask.audit("unmask-mini", measures="odd")
     assert error.value.__notes__ == ["This was raised by the measure 'odd' of their-package 1.0, not by Unmask."]
@@ -334,21 +547,17 @@ def test_a_defect_of_theirs_is_called_theirs(theirs: Callable[..., None]) -> Non
 def test_a_model_is_loaded_as_the_first_that_it_can_be(
     theirs: Callable[..., None], takes: tuple[str, ...], model: Any, given: str
 ) -> None:
-    made = "Measurement(name='odd', language='en', corpus='c', items=1, groups={}, tests={})"
-    text = "import pandas as pd\nfrom unmask.results import Measurement\n" + STUB.replace('("masked-lm",)', repr(takes))
-    text = text.replace("score=lambda m, c: None", "score=lambda m, c: pd.DataFrame({'given': [type(m).__name__]})")
-    theirs("odd", text=text.replace("analyse=lambda i, c: None", f"analyse=lambda i, c: {made}"))
+    text = STUB.replace('("masked-lm",)', repr(takes))
+    theirs("odd", text=text.replace("return None", "return pd.DataFrame({'given': [type(model).__name__]})"))
     audit = unmask.audit(model, measures="odd")
     assert audit.items["odd"]["given"].tolist() == [given]
     assert audit.measurements[0].language == "en"
 
 
 def test_a_measurement_of_another_name_is_refused(theirs: Callable[..., None]) -> None:
-    made = "Measurement(name='even', language='en', corpus='c', items=1, groups={}, tests={})"
-    text = "import pandas as pd\nfrom unmask.results import Measurement\n" + STUB
-    text = text.replace("score=lambda m, c: None", "score=lambda m, c: pd.DataFrame({'x': [1.0]})")
-    theirs("odd", text=text.replace("analyse=lambda i, c: None", f"analyse=lambda i, c: {made}"))
-    with pytest.raises(UnmaskError, match="analyse gave a measurement called 'even'; a Measurement called 'odd'"):
+    text = STUB.replace("return None", "return pd.DataFrame({'x': [1.0]})")
+    theirs("odd", text=text.replace('Measurement(name="odd"', 'Measurement(name="even"'))
+    with pytest.raises(UnmaskError, match="analyse returned 'even'; return a Measurement whose name is 'odd'"):
         unmask.audit("unmask-mini", measures="odd")
 
 
@@ -384,12 +593,14 @@ def test_nothing_is_imported_that_is_not_asked_for(
     for at, group in enumerate(plugins.GROUPS.values()):
         theirs(f"bad-{at}", package=f"their-bad-{at}", text="raise RuntimeError('imported')\n", group=group)
     assert [one.name for one in plugins.found("method")] == ["bad-1"]
-    for words in (("--help",), ("audit", "--help"), ("list", "--help"), ("models",)):
+    for words in (("--help",), ("list", "--help"), ("models",), ("gate", "--help"), ("rewrite", "--help")):
         assert typed(*words)[0] == 0
+    assert not [name for name in sys.modules if name.startswith("their_")]
+    assert typed("audit", "--help")[0] == 0  # which has the options of all measures that can be imported
     (tmp_path / "p.csv").write_text("profession,group\nmason,male\nplumber,male\nnurse,female\nmaid,female\n")
     (tmp_path / "t.csv").write_text("template\n{person} is {a} {profession}.\n")
     unmask.audit(str(model_folder("bert-uncased")), templates=tmp_path / "t.csv", professions=tmp_path / "p.csv")
-    assert not [name for name in sys.modules if name.startswith("their_")]
+    assert not [name for name in sys.modules if name.startswith(("their_bad_1", "their_bad_2"))]
 
 
 # Reports

@@ -88,6 +88,9 @@ class AuditOptions(LoadOptions):
 
     def check(self, measures: Sequence[Measure]) -> None:
         """Refuse options and corpora that none of the measures to run has: they would be ignored."""
+        for measure in measures:
+            if problem := _unusable_option(measure):
+                raise UnmaskError(problem)
         names = " and ".join(measure.name for measure in measures)
         known = {name for measure in measures for name in measure.Options.model_fields}
         if strange := sorted(self.given_names - known):
@@ -122,6 +125,7 @@ class AuditCommand(EngineOptions, AuditOptions):
         " word vectors (word2vec, GloVe, npz, npy).",
         key="model",
         argument=True,
+        metavar="MODEL",
         path=True,
         suggestions=MODELS,
     )
@@ -146,12 +150,28 @@ class AuditCommand(EngineOptions, AuditOptions):
 
 def audit_options() -> type[AuditOptions]:
     """The class of options of an audit, with those of every measure that is installed."""
-    return _combine(AuditOptions, tuple(registry.installed()))
+    return _combine(AuditOptions, _usable())
 
 
 def audit_command() -> type[AuditCommand]:
     """The class of options of the command, with those of every measure that is installed."""
-    return _combine(AuditCommand, tuple(registry.installed()))
+    return _combine(AuditCommand, _usable())
+
+
+def _usable() -> tuple[Measure, ...]:
+    """The measures whose options can be offered; others are refused when they are asked for."""
+    return tuple(measure for measure in registry.installed() if not _unusable_option(measure))
+
+
+def _unusable_option(measure: Measure) -> str:
+    """What is wrong with the options that a measure declares; empty if nothing is."""
+    for name, declared in measure.Options.model_fields.items():
+        extra = declared.json_schema_extra
+        if name in AuditCommand.model_fields:
+            return f"{measure.source}: the option {name!r} of {measure.name} is one that every audit has; rename it"
+        if not isinstance(extra, dict) or "option" not in extra:
+            return f"{measure.source}: the option {name!r} of {measure.name} is not declared with option()"
+    return ""
 
 
 @cache
@@ -160,9 +180,7 @@ def _combine(base: type[B], measures: tuple[Measure, ...]) -> type[B]:
     for measure in measures:
         for name, declared in measure.Options.model_fields.items():
             owners = [one.heading for one in measures if name in one.Options.model_fields]
-            extra: Any = declared.json_schema_extra or {}
-            if name in AuditOptions.model_fields or "option" not in extra:
-                raise UnmaskError(f"{measure.source}: the option {name!r} is taken, or not declared with option()")
+            extra: Any = declared.json_schema_extra
             panel = " and ".join([owners[0], *(owner.lower() for owner in owners[1:])])
             shown = {"option": extra["option"] | {"panel": panel}}
             fields.setdefault(name, (declared.annotation, _with_extra(declared, shown)))

@@ -112,7 +112,8 @@ def _usage(error: Any) -> str:
     """What was wrong with the words that were typed, and where to look."""
     context = getattr(error, "ctx", None)
     where = context.command_path if context else "unmask"
-    known = [one.name for one in context.command.params] if context else []
+    parameters = context.command.params if context else []
+    known = [(one.metavar or one.name).lower() for one in parameters if one.param_type_name == "argument"]
     option = getattr(error, "option_name", "").lstrip("-")
     if option in known and "No such option" in error.format_message():
         return f"{option} is given without --{option}: {where} {option.upper()}; see {where} --help"
