@@ -253,5 +253,6 @@ def _draw_changes(changes: Sequence[tuple[str, Change]], unit: str) -> str:
 
 _USEFULNESS = (
     "Tests are paired over the same sentences or examples; p-values are not corrected. Loss: nats per masked token,"
-    " lower is better. Stated gender: pronouns that agree with a stated gender. In brackets: 95 % intervals."
+    " lower is better. Stated gender: pronouns that agree with a stated gender. Accuracy of tasks: after the same"
+    " fine-tuning of both models. In brackets: 95 % intervals."
 )

@@ -44,9 +44,7 @@ def blocks(comparison: Comparison, items: pd.DataFrame | None) -> list[Block]:
     if geometry.tests:
         report.append(Section(_TITLE, _word_tests(comparison, geometry.tests)))
     if maps := _maps(comparison, items):
-        report.append(
-            Section("The most biased words on a map", [MAP_LEGEND, *maps, Text([_TSNE], "note")], "two columns")
-        )
+        report.append(Section("The most biased words on a map", [MAP_LEGEND, *maps], "two columns"))
     professions = _professions(geometry, comparison.language)
     if professions:
         report.append(
@@ -114,16 +112,15 @@ def _word_tests(comparison: Comparison, tests: Sequence[WordTestChange]) -> list
         )
     report: list[Block] = [Table(_TITLE, columns, rows, note=_WORDS_OF_BEFORE, terminal=True)]
     references = [_reference_row(test) for test in tests]
-    titles = [
-        "After",
-        "Plain removal leaves",
-        "p, as much left",
-        "Other contrasts changed by",
-        "p, as large",
-        "Own words",
+    columns = [
+        Column("Test", numeric=False),
+        Column("After"),
+        Column("Plain removal leaves"),
+        Column("p", narrow=False),
+        Column("Others changed by"),
+        Column("p", narrow=False),
+        Column("After, own words", narrow=False),
     ]
-    columns = [Column("Test", numeric=False), *map(Column, titles)]
-    columns[-1] = Column("After, own words", narrow=False)
     report.append(Table("Compared with unrelated contrasts", columns, references, note=_REFERENCES, terminal=True))
     return report
 
@@ -189,8 +186,7 @@ def _other_figures(comparison: Comparison, changes: dict[str, Change]) -> Table:
     """The stereotype and association tests, then tests of own words, which a terminal leaves out."""
     named = sorted(changes.items(), key=lambda item: item[1].labels.get("words") == "own")
     texts = [
-        (change_text(name, change, scale=_scale(change.labels["contrast"]) if _is_share(change) else ""), change)
-        for name, change in named
+        (change_text(name, change, scale="percent" if _is_share(change) else ""), change) for name, change in named
     ]
     rows = sum(change.labels.get("words") != "own" for change in changes.values())
     published = comparison.protocol == "published"
@@ -214,22 +210,25 @@ def _draw_professions(professions: Sequence[Neighbourhood], every: Sequence[Neig
 
 
 MAP_LEGEND = Legend(
-    [("female", "female before"), ("male", "male before"), ("", "outlined: in the cluster of the other side")]
+    [
+        ("female", "female before"),
+        ("male", "male before"),
+        ("", "outlined: in the cluster of the other side"),
+        ("", "t-SNE: distances between clusters have no meaning"),
+    ]
 )
 _TITLE = "Can words that were biased before still be separated?"
 _MAIN = (
     "The share of the words most biased before that a support-vector machine puts on the side where they were. 50 %"
     " is chance."
 )
-_TSNE = "t-SNE: the map shows which words lie together. Distances between clusters and their sizes have no meaning."
 _WORDS_OF_BEFORE = (
     "Before and after with the words that were most biased before, and their bias then. In brackets: 95 % intervals."
 )
 _REFERENCES = (
-    "Plain removal: what contrasts unrelated to gender keep in the model before when their own direction is removed,"
-    " and the range of 95 % of them; p is the share of them that keep as much as gender does after. Other contrasts:"
-    " how their values changed from before to after, and the range of 95 % of them; p (two-sided) tells whether gender"
-    " changed differently. A change of gender within this range is no reliable change."
+    "Plain removal: what contrasts unrelated to gender keep in the model before when their own direction is removed."
+    " Others: how unrelated contrasts changed from before to after; a change of gender within this range is no reliable"
+    " change. In brackets: the range of 95 % of the contrasts. p: the share of contrasts that keep, or change, as much."
 )
 _OTHERS = (
     "Shares of words, except correlations (neighbours, stereotype) and effect sizes d (WEAT, SEAT). Each model’s own"
@@ -237,9 +236,9 @@ _OTHERS = (
 )
 _METHOD = [
     "Every test uses the words that were most biased in the model before, and their bias there, because a mitigation"
-    " may only have turned the direction from which bias is read. The same words are correct or wrong before and after, so"
-    " shares are matched (McNemar’s exact test; Agresti and Min’s interval). Correlations over professions are compared"
-    " by a jackknife over professions. The four p-values are corrected together by Holm’s method.",
+    " may only have turned the direction from which bias is read. The same words are correct or wrong before and"
+    " after, so shares are matched (McNemar’s exact test; Agresti and Min’s interval). Correlations over professions"
+    " are compared by a jackknife over professions. The four p-values are corrected together by Holm’s method.",
     "The classifier decides the verdict, because it judges words one by one that it has not seen: fewer correct words"
     " than before is improved, more is worse. A model in which professions now lie among words of the other gender has"
     " overshot. Each model’s own most biased words and association tests (WEAT) are shown without a test.",
