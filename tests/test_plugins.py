@@ -20,9 +20,9 @@ from packages import blocks, install, install_the_page_s
 from pages import EVIL, assert_loads_nothing, assert_plots_are_described, seen
 from unmask import datasets, plugins
 from unmask.errors import UnmaskError
+from unmask.measures.sections import build_sections, item_tables
 from unmask.mitigations import corpus
 from unmask.models.sources import LoadOptions
-from unmask.measures.sections import build_sections, item_tables
 from unmask.report import html, terminal
 from unmask.results import Caveat, Estimate, Measurement
 from unmask.results.storage import load
