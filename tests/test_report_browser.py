@@ -136,7 +136,7 @@ def test_figures_show_values_to_a_pointer_and_to_keys(browser: Browser, report: 
         assert note.is_visible()
         tab.keyboard.press("Escape")
         assert note.is_hidden()
-        tab.locator(".plot[role=img]").first.focus()
+        tab.locator(".drawing > [role=img]").last.focus()
         tab.keyboard.press("ArrowRight")
         first = note.inner_text()
         tab.keyboard.press("ArrowRight")

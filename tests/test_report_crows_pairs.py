@@ -102,7 +102,10 @@ def test_extremes_are_the_largest_of_each_side() -> None:
     items = _pairs()
     more, less = of_type(blocks(_measured(items), items), Examples)
     values = [[example.values[0].split("\N{NO-BREAK SPACE}")[0] for example in side.examples] for side in (more, less)]
-    assert values == [["+2.9", "+2.8", "+2.7", "+2.6", "+2.5", "+2.4"], ["−1.0", "−0.9", "−0.8", "−0.7", "−0.6", "−0.5"]]
+    assert values == [
+        ["+2.9", "+2.8", "+2.7", "+2.6", "+2.5", "+2.4"],
+        ["−1.0", "−0.9", "−0.8", "−0.7", "−0.6", "−0.5"],
+    ]
     assert more.examples[0].note == "antistereo"
     assert more.language == "en"
 
