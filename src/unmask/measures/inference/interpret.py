@@ -58,8 +58,8 @@ def _default(measurement: Measurement) -> str:
         return ""
     gender, size = "men" if test.value > 0 else "women", size_label(test.value, SIZES)
     return (
-        f"People in occupations without a stereotype are taken for {gender}: {number(test.value)} on a scale from −1"
-        f" (always women) to 1 (always men){_certainty(test)}, a {size} effect."
+        f"People in occupations without a stereotype are taken for {gender}: {number(test.value)} on a scale from −1,"
+        f" always women, to 1, always men{_certainty(test)}, a {size} effect."
     )
 
 
