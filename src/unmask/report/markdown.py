@@ -82,6 +82,8 @@ def _lines_of(block: Block, level: int) -> Iterator[str]:
         yield f"- {figure} {escaped(block.explanation)}".rstrip()
     elif isinstance(block, Section):
         content = list(block_lines(block.blocks, level + 1))
+        if content[:1] == [f"{'#' * min(level + 1, 6)} {escaped(block.title)}"]:
+            content = content[2:]  # a table with the title of its section
         if content:
             yield from _folded(block.title, content) if block.folded else _headed(block.title, content, level)
     elif isinstance(block, Table):
