@@ -22,7 +22,7 @@ from unmask.measures.geometry.details import GeometryChange, WordTestChange
 from unmask.models.sources import LoadOptions
 from unmask.report.comparison import render
 from unmask.report.comparison_agreement import view
-from unmask.report.terminal import comparison_text
+from unmask.report.comparison_terminal import comparison_text
 from unmask.results import Agreement, Caveat, Estimate, MeasureFigure, Measurement, ModelFigures
 from unmask.statistics.corrections import holm
 

@@ -30,7 +30,7 @@ from unmask.measures.geometry.details import Geometry, GeometryChange
 from unmask.models.vectors import Vectors, write
 from unmask.probes.asked import stereotypes
 from unmask.report.comparison import render
-from unmask.report.terminal import comparison_text
+from unmask.report.comparison_terminal import comparison_text
 from unmask.results import Change, Comparison, ModelInfo
 from unmask.results.storage import load_comparison
 from unmask.results.verdict import judge

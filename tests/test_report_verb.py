@@ -20,8 +20,10 @@ from unmask.comparing.agreement import agreement
 from unmask.errors import UnmaskError
 from unmask.measures.association.caveats import AGREEMENT
 from unmask.measures.inference.details import Distribution, Inference
+from unmask.measures.sections import build_sections, item_tables
 from unmask.probes.inference import CONTROL
-from unmask.report import items, limits, markdown, ranking, rows
+from unmask.report import comparison_markdown, limits, markdown, ranking, rows
+from unmask.report.items import ItemColumn, ItemsTable, browse_items
 from unmask.report.pages import moment, setting
 from unmask.results import AuditResult, Caveat, Estimate, MeasureFigure, Measurement, ModelFigures, Origin, storage
 from unmask.results.markdown import escaped
@@ -93,7 +95,7 @@ def test_a_name_is_no_formula_in_csv_and_a_number_stays() -> None:
 def test_markdown_has_the_facts_and_no_markup_of_others(folders: Path, tmp_path: Path) -> None:
     unmask.load(folders / "one").report(tmp_path / "one.md")
     text = (tmp_path / "one.md").read_text(encoding="utf-8")
-    assert "| stereotype | 90 | 1.500 | [1.300, 1.700] | 0.010 | – |" in text
+    assert "| Stereotype (Is there one?) | 90 | +1.500 [1.300, 1.700] | t = 1 | 0.010 | – |" in text
     for fact in (
         "# Gender bias audit of one",
         "The model links people",
@@ -103,18 +105,20 @@ def test_markdown_has_the_facts_and_no_markup_of_others(folders: Path, tmp_path:
         "ab12",
     ):
         assert fact in text
-    hostile = markdown.audit_markdown(_audit(f"{EVIL} | [a](b)\n# c", 1.0))
+    audit = _audit(f"{EVIL} | [a](b)\n# c", 1.0)
+    hostile = markdown.audit_markdown(audit, build_sections(audit.measurements))
     assert hostile.startswith('# Gender bias audit of &lt;script>alert("x")&lt;/script>&lt;img src=x')
     assert "\\](b) \\# c\n" in hostile
     assert escaped("p < 0.05 > 0, R&D &lt; <b> [a]: b") == "p < 0.05 > 0, R&amp;D &amp;lt; &lt;b> [a\\]: b"
 
 
-def test_markdown_names_the_package_of_a_measure_of_others() -> None:
+def test_markdown_names_the_package_of_a_plug_in() -> None:
     origin = Origin(package="their-package", version="1.0", about="What is there.", citation="Them (2020)")
-    text = markdown.audit_markdown(made._audit(made._sound(name="theirs", plugin=origin), made._sound(name="geometry")))
-    said = "- Theirs: What is there. After Them (2020). A measure of the package their-package 1.0,"
-    assert f"{said} which Unmask has run and not checked.\n- Geometry: after H. Gonen" in text
-    assert "Caliskan" in text
+    audit = made._audit(made._sound(name="theirs", plugin=origin), made._sound())
+    text = markdown.audit_markdown(audit, build_sections(audit.measurements))
+    assert "540 items · measure of the package their-package 1.0" in text
+    method = text[text.index("## Method") :]
+    assert method.index("### Theirs") < method.index("What is there. After Them (2020).") < method.index("Bartl")
 
 
 def test_a_comparison_s_report_is_written_anew(folders: Path) -> None:
@@ -133,7 +137,7 @@ def test_markdown_and_csv_of_a_comparison_have_its_cost_and_whether_measures_agr
         [MeasureFigure(name=name, measure=name, extrinsic=False, what="") for name in "ab"],
     )
     result = compared._result(compared._comparison(), agreement=across)
-    text = markdown.comparison_markdown(result)
+    text = comparison_markdown.comparison_markdown(result)
     cost = "| masked words (neutral sentences) | loss | 312 | 2.311 | 2.352 | 0.041 | [0.021, 0.061] | < 0.001 |"
     for fact in (cost, "| a, b | 5 | 0.96 | [", "| m2 | 2.000 | 4.000 |", across.headline):
         assert fact in text
@@ -297,7 +301,7 @@ def test_models_are_ranked_by_the_same_test_or_named_as_not_ranked() -> None:
     line = "Geometry: frequent nouns, English (taken out): there is no estimate of its stereotype"
     assert ranking.not_ranked(audits) == [line]
     assert line in seen(ranking.render(audits))
-    assert f"- {line}\n" in markdown.ranking_markdown(audits)
+    assert f"- {line}\n" in ranking.render_markdown(audits)
     (other,) = ranking.rankings([_geometry("a", None), _geometry("b", None)])
     assert (other.test, other.unit) == ("SEAT 6", "SEAT 6, d")
 
@@ -338,11 +342,13 @@ def test_too_many_items_are_a_sample_the_most_extreme_first() -> None:
             "template": [[at] for at in range(rows)],
         }
     )
-    (table,) = items.tables({"association": frame}, room=200_000)
+    columns = [ItemColumn("sentence", spoken=True), ItemColumn("association")]
+    (table,) = browse_items([ItemsTable("association", "Association", frame, columns, "association")], room=200_000)
     data = json.loads(table["json"])
     assert len(table["json"].encode()) <= 200_000
-    assert 1000 < data["size"] == table["size"] < table["of"] == rows
+    assert 1000 < data["size"] == table["size"] < table["total"] == rows
     sentences, scores = data["columns"]
+    assert (sentences["language"], sentences["head"]) == ("en", "sentence")
     shown = [sentences["texts"][at] for at in sentences["at"]]
     half = table["size"] // 2
     assert shown[:half] == [f"Sentence {rows - 1 - at}." for at in range(half)]
@@ -355,9 +361,9 @@ def test_too_many_items_are_a_sample_the_most_extreme_first() -> None:
 
 def test_items_of_an_unknown_measure_are_shown_whole_and_missing_values_are_empty() -> None:
     frame = pd.DataFrame({"who": ["<a>", None, "b"], "ok": [True, False, True], "score": [0.5, float("nan"), -2.0]})
-    (table,) = items.tables({"mine": frame, "none": frame[:0]})
+    (table,) = browse_items(item_tables({"my-measure": frame, "none": frame[:0]}))
     assert "<" not in table["json"]
-    assert table["title"] == "Mine"
+    assert table["title"] == "My measure"
     assert table["first"] == [["b", "yes", "−2.000"], ["<a>", "yes", "0.500"], ["", "no", "–"]]
 
 
@@ -366,7 +372,7 @@ def test_columns_of_lists_are_left_out_even_as_parquet_gives_them_back(tmp_path:
     frame.to_parquet(tmp_path / "mine.parquet")
     again = pd.read_parquet(tmp_path / "mine.parquet")
     again = again.assign(pair=pd.Series([("x", []), ("y", [])]), set=pd.Series([{"x"}, {"y"}]))
-    (table,) = items.tables({"mine": again})
+    (table,) = browse_items(item_tables({"mine": again}))
     assert [column["name"] for column in table["columns"]] == ["who", "score"]
 
 
@@ -376,9 +382,9 @@ def test_what_is_not_said_depends_on_what_was_measured() -> None:
 
     assert "(association 2e-06 nats)" in said(made._sound(noise_floor=2e-6))
     assert "noise floor" not in said(made._sound(noise_floor=None))
-    assert "speaks of German only" in said(made._sound(language="de"))
+    assert "covers German only" in said(made._sound(language="de"))
     assert "templates" not in said(made._sound(name="sentiment"))
-    assert "no sample of models" in " ".join(limits.study_limits(["sentiment"], ["en"]))
+    assert "not a sample of all models" in " ".join(limits.study_limits(["sentiment"], ["en"]))
 
 
 def test_names_and_times_are_short() -> None:
