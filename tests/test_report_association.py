@@ -23,6 +23,7 @@ from test_report_html import (
 )
 from unmask.measures.association.report import blocks, facts, method
 from unmask.report.blocks import Examples, Figure, Legend, Run
+from unmask.report.markdown import block_lines
 from unmask.results import Caveat, Measurement
 from unmask.results.numbers import interval, number
 from unmask.results.verdict import NOT_INTERPRETABLE
@@ -48,6 +49,13 @@ def test_sections_are_in_order() -> None:
     titles = ["Mean associations", "By profession", "Against the workforce", "The paper’s hypotheses"]
     assert sections(blocks(_sound(), None)) == [*titles, "The sentences behind the numbers"]
     assert sections(blocks(_emotions(), None)) == [titles[0], "By emotion word", "The sentences behind the numbers"]
+
+
+def test_markdown_has_every_heading_once() -> None:
+    text = "\n".join(block_lines(blocks(_sound(), _associations()), 3))
+    headings = [line.lstrip("# ") for line in text.splitlines() if line.startswith("#")]
+    assert len(headings) == len(set(headings))
+    assert {"Mean associations", "Contrasts between professions", "Person word more likely"} <= set(headings)
 
 
 # Key figures
