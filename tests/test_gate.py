@@ -20,6 +20,8 @@ from commands import environment
 from pages import EVIL
 from unmask import cli, gating
 from unmask.errors import UnmaskError
+from unmask.gating import junit
+from unmask.gating import terminal as gate_terminal
 from unmask.gating.figures import Figure, growth
 from unmask.gating.limits import Allowed, judged_by
 from unmask.gating.policy import Rule
@@ -27,8 +29,6 @@ from unmask.measures import registry
 from unmask.measures.geometry import WORDS
 from unmask.measures.inference import CAPTIONS
 from unmask.measures.inference.details import Distribution, Inference
-from unmask.gating import terminal as gate_terminal
-from unmask.gating import junit
 from unmask.results import AuditResult, Caveat, Estimate, Measurement, ModelInfo
 from unmask.results.storage import save
 

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from unmask.report.ranking import rankings
 
 import unmask
 from commands import environment
@@ -29,7 +30,6 @@ from unmask.measures.sections import build_sections, item_tables
 from unmask.mitigations import corpus
 from unmask.models.sources import LoadOptions
 from unmask.report import html, terminal
-from unmask.report.ranking import rankings
 from unmask.report.terminal import comparison_text
 from unmask.results import AuditResult, Caveat, Estimate, Measurement
 from unmask.results.storage import load

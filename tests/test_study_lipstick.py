@@ -21,13 +21,13 @@ from unmask.measures.geometry.embedding import static
 from unmask.mitigations.methods.hard_debias import hard_debias
 from unmask.models.vectors import Vectors, read, write
 from unmask.probes import asked
-from unmask.studies.reports.lipstick import markdown, render
 from unmask.statistics.correlation import pearson
 from unmask.studies import keys
 from unmask.studies.lipstick.findings import Findings
 from unmask.studies.lipstick.options import ContextualLipstickOptions, LipstickOptions, StaticLipstickOptions
 from unmask.studies.lipstick.study import plan
 from unmask.studies.lipstick.tables import result_of
+from unmask.studies.reports.lipstick import markdown, render
 
 PAIRS = ("he she", "man woman", "his her", "himself herself", "boy girl", "father mother", "son daughter")
 

@@ -28,7 +28,6 @@ from unmask.models.loading import load_classifier
 from unmask.models.sources import LoadOptions
 from unmask.probes import captions
 from unmask.probes.inference import LABELS
-from unmask.studies.reports import meta as page
 from unmask.statistics.ranking import ranking
 from unmask.studies.engine import Engine
 from unmask.studies.meta import job
@@ -42,6 +41,7 @@ from unmask.studies.meta.published_inference import PublishedInference
 from unmask.studies.meta.scores import verdict
 from unmask.studies.meta.sentiment import PlantedSentiment
 from unmask.studies.meta.study import COLUMNS, EXPERIMENTS, plan
+from unmask.studies.reports import meta as page
 from unmask.training.examples import Example, Splits
 
 SMALL = PlantedInference(rows=400, validation_rows=40)

@@ -35,7 +35,6 @@ from unmask.measures.inference.protocol import PROTOCOLS
 from unmask.models.sources import LoadOptions
 from unmask.probes import inference as probe
 from unmask.probes.inference import LABELS
-from unmask.studies.reports.nli import markdown, render, write
 from unmask.results import Measurement
 from unmask.studies import Event, Outcome, keys
 from unmask.studies.engine import Finished, summary
@@ -45,6 +44,7 @@ from unmask.studies.nli.findings import Findings, adjusted, findings
 from unmask.studies.nli.models import Base
 from unmask.studies.nli.options import InferenceStudyOptions
 from unmask.studies.nli.study import Row, plan
+from unmask.studies.reports.nli import markdown, render, write
 from unmask.training.examples import Example, Splits
 
 GOLD = Path(__file__).parent / "gold" / "anantaprayoon_2024.csv"

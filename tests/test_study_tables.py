@@ -17,8 +17,6 @@ from scipy import stats
 
 from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium, seen
 from unmask.errors import UnmaskError
-from unmask.studies.reports.imdb63 import markdown, render, write
-from unmask.studies.reports.imdb63_plots import points
 from unmask.statistics.explained import shares
 from unmask.statistics.relation import pearson_estimate, within
 from unmask.studies.imdb63 import pretraining
@@ -29,6 +27,8 @@ from unmask.studies.imdb63.findings import Findings, evidence_of, findings, head
 from unmask.studies.imdb63.measured import CONDITIONS, ordered
 from unmask.studies.imdb63.questions import answers
 from unmask.studies.imdb63.tables import missing, settings, table_1, tables_3_4, tables_5_6
+from unmask.studies.reports.imdb63 import markdown, render, write
+from unmask.studies.reports.imdb63_plots import points
 from unmask.studies.table import Table
 
 GOLD = Path(__file__).parent / "gold"

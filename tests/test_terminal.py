@@ -25,9 +25,9 @@ from unmask.errors import UnmaskError
 from unmask.measures import registry
 from unmask.mitigations.registry import method_names
 from unmask.models.reading import LONG_TEXTS
-from unmask.studies.reports import terminal as study_terminal
 from unmask.steps import LOG, step
 from unmask.studies.imdb63.grid import chosen_models
+from unmask.studies.reports import terminal as study_terminal
 from unmask.studies.table import Table
 
 # Completion
