@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 from scipy import stats
 from unmask.report.comparison_agreement import view
-from unmask.report.comparison_terminal import comparison_text
 
 import unmask
 from pages import seen

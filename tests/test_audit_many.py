@@ -144,7 +144,8 @@ def test_an_interrupted_run_continues(
     def interrupt(model: str, *more: Any, **options: Any) -> unmask.Audit:
         if Path(model).name == "bert-1":
             raise KeyboardInterrupt
-        return counting(model, *more, **options)
+        audit: unmask.Audit = counting(model, *more, **options)
+        return audit
 
     with monkeypatch.context() as patch:
         patch.setattr(many_models, "run_audit", interrupt)

@@ -381,7 +381,7 @@ def test_a_comparison_of_theirs_is_shown(compared: unmask.Compared, tmp_path: Pa
     compared.save(tmp_path / "compared")
     assert found.headline in seen((tmp_path / "compared" / "report.html").read_text(encoding="utf-8"))
     assert set(pd.read_parquet(tmp_path / "compared" / "items" / "pronouns.parquet")) >= {"before", "after", "change"}
-    assert found.verdict in comparison_text(compared.result)
+    assert found.verdict in comparison_text(compared.result, compared.sections())
 
 
 @pytest.mark.usefixtures("extras")

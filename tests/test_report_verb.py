@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +16,28 @@ import test_report_html as made
 import unmask
 from commands import unmask as run
 from pages import EVIL, assert_loads_nothing, seen
-from unmask.cli.report import command
+from unmask.cli.report import command as report_command
 from unmask.comparing.agreement import agreement
 from unmask.errors import UnmaskError
-from unmask.measures.association.caveats import AGREEMENT
+from unmask.measures import limits
+from unmask.measures.association import AGREEMENT
 from unmask.measures.inference.details import Distribution, Inference
 from unmask.measures.sections import build_sections, item_tables
 from unmask.probes.inference import CONTROL
-from unmask.report import comparison_markdown, limits, markdown, ranking, rows
+from unmask.report import markdown, rows
 from unmask.report.items import ItemColumn, ItemsTable, browse_items
+from unmask.report.options import ReportOptions
 from unmask.report.pages import moment, setting
 from unmask.results import AuditResult, Caveat, Estimate, MeasureFigure, Measurement, ModelFigures, Origin, storage
 from unmask.results.markdown import escaped
 from unmask.results.naming import different, short_name
 from unmask.statistics.rank_ranges import rank_ranges
+from unmask.workflows import ranking
+
+
+def command(folders: Sequence[Path], form: str, out: Path | None) -> None:
+    """`unmask report`."""
+    report_command(ReportOptions(folders=tuple(folders), format=form, out=out))
 
 
 def _audit(name: str, estimate: float, half: float | None = 0.2, **changes: Any) -> AuditResult:
@@ -87,7 +96,7 @@ def test_a_name_is_no_formula_in_csv_and_a_number_stays() -> None:
     row = next(csv.DictReader(text.splitlines()))
     assert (row["model"], row["value"]) == ('\'=cmd|" /C calc"', "-1.5")
     ranked = list(
-        csv.DictReader(rows.to_csv(rows.ranking_rows([_audit("@one", 1.0), _audit("two", -2.0)])).splitlines())
+        csv.DictReader(rows.to_csv(ranking.ranking_rows([_audit("@one", 1.0), _audit("two", -2.0)])).splitlines())
     )
     assert [(row["model"], row["value"]) for row in ranked] == [("two", "-2.0"), ("'@one", "1.0")]
 
@@ -137,7 +146,7 @@ def test_markdown_and_csv_of_a_comparison_have_its_cost_and_whether_measures_agr
         [MeasureFigure(name=name, measure=name, extrinsic=False, what="") for name in "ab"],
     )
     result = compared._result(compared._comparison(), agreement=across)
-    text = comparison_markdown.comparison_markdown(result)
+    text = unmask.Compared(result, {}).text("md")
     cost = "| masked words (neutral sentences) | loss | 312 | 2.311 | 2.352 | 0.041 | [0.021, 0.061] | < 0.001 |"
     for fact in (cost, "| a, b | 5 | 0.96 | [", "| m2 | 2.000 | 4.000 |", across.headline):
         assert fact in text
