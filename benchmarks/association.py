@@ -22,9 +22,8 @@ import torch
 import transformers
 
 from unmask.measures.association.protocol import PROTOCOLS
-from unmask.models import engine
-from unmask.models.encoding import encode
-from unmask.models.masked_lm import TransformersMaskedLM
+from unmask.models import batching
+from unmask.models.masked_lm import TransformersMaskedLM, encode
 from unmask.probes import released
 from unmask.probes.association import AssociationRow, build
 
@@ -86,7 +85,7 @@ def paper(model: Any, tokenizer: Any, rows: list[AssociationRow], every: int) ->
 @torch.inference_mode()
 def bare(model: Any, backbone: Any, inputs: list[tuple[int, ...]]) -> None:
     """A forward pass over the distinct inputs, in batches sorted by length."""
-    for batch in engine.plan([len(ids) for ids in inputs], engine.TOKEN_BUDGET):
+    for batch in batching.plan_batches([len(ids) for ids in inputs], batching.TOKEN_BUDGET):
         width = len(inputs[batch[-1]])
         ids = torch.tensor([[*inputs[at], *[0] * (width - len(inputs[at]))] for at in batch], device=model.device)
         backbone(input_ids=ids, attention_mask=(ids > 0).long())

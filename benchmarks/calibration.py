@@ -14,7 +14,7 @@ from collections import Counter
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.statistics.crossed import jackknife
+from unmask.statistics.jackknife import jackknife
 from unmask.statistics.paired import sign_flip, signed_ranks
 
 PROFESSIONS, PAIRS, TEMPLATES = 20, 9, 5

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 import unmask
 from unmask.embedded import MODELS
-from unmask.lexicon.reviews import reviews
+from unmask.lexicon.sentences import reviews
 from unmask.measures.sentiment.protocol import PROTOCOLS
 from unmask.measures.sentiment.rater import Rater
 from unmask.measures.sentiment.score import score

@@ -31,17 +31,17 @@ import torch
 from numpy.typing import NDArray
 
 from timing import Cost, beside, timed
-from unmask.lexicon.geometry import nouns
+from unmask.lexicon.word_lists import nouns
 from unmask.measures.geometry.tests import nearby
-from unmask.models import engine
+from unmask.models import batching
 from unmask.models.encoder import TransformersEncoder
 from unmask.models.interfaces import WordInSentence
 from unmask.models.loading import load_encoder
-from unmask.models.sources import LoadOptions
+from unmask.options import LoadOptions
 from unmask.probes import inflection
 from unmask.probes.words import in_sentences
-from unmask.statistics.vectors import unit
-from unmask.statistics.weat import weat
+from unmask.statistics.erasure import normalise_rows
+from unmask.statistics.permutation import weat
 
 MODEL = "unmask-mini"
 LAYERS = 4
@@ -74,7 +74,7 @@ def loop(model: Any, tokenizer: Any, asked: Sequence[WordInSentence]) -> NDArray
 def batches(tokenizer: Any, asked: Sequence[WordInSentence]) -> list[Batch]:
     """The distinct sentences in batches by length, ready to be run."""
     ids = tokenizer(list(dict.fromkeys(one.text for one in asked)))["input_ids"]
-    planned = engine.plan([len(one) for one in ids], engine.TOKEN_BUDGET)
+    planned = batching.plan_batches([len(one) for one in ids], batching.TOKEN_BUDGET)
     return [dict(tokenizer.pad({"input_ids": [ids[at] for at in batch]}, return_tensors="pt")) for batch in planned]
 
 
@@ -120,7 +120,7 @@ def main() -> None:
 def neighbours(rounds: int) -> None:
     """The 100 words nearest to each of 320 professions among 50,000 of 300 numbers, and by sorting each one's."""
     rng = np.random.default_rng(0)
-    matrix = unit(rng.normal(size=(50_000, 300))).astype(np.float32)
+    matrix = normalise_rows(rng.normal(size=(50_000, 300))).astype(np.float32)
     professions = np.arange(0, 50_000, 156)[:320]
 
     def sorting() -> None:
@@ -140,7 +140,7 @@ def partitions(rounds: int) -> None:
     x, y, a, b = (rng.normal(size=(8, 300)) for _ in range(4))
 
     def one_by_one() -> float:
-        words, sides = unit(np.concatenate([x, y])), (unit(a), unit(b))
+        words, sides = normalise_rows(np.concatenate([x, y])), (normalise_rows(a), normalise_rows(b))
         s = (words @ sides[0].T).mean(axis=1) - (words @ sides[1].T).mean(axis=1)
         observed = s[:8].sum() - s[8:].sum()
         found = [s[list(part)].sum() * 2 - s.sum() for part in combinations(range(16), 8)]

@@ -31,10 +31,10 @@ from unmask.measures.inference import SENTENCES, InferenceOptions
 from unmask.measures.inference.data import build_pairs
 from unmask.measures.inference.labels import find_order
 from unmask.measures.inference.score import score
-from unmask.models import engine
+from unmask.models import batching
 from unmask.models.classifier import TransformersClassifier
 from unmask.models.loading import load_classifier
-from unmask.models.sources import LoadOptions
+from unmask.options import LoadOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,7 +80,7 @@ def batches(tokenizer: Any, pairs: Pairs, device: str) -> list[Batch]:
     distinct = list(dict.fromkeys(pairs))
     encoded = tokenizer([premise for premise, _ in distinct], [hypothesis for _, hypothesis in distinct])
     inputs = [{name: encoded[name][at] for name in encoded} for at in range(len(distinct))]
-    planned = engine.plan([len(one["input_ids"]) for one in inputs], engine.TOKEN_BUDGET)
+    planned = batching.plan_batches([len(one["input_ids"]) for one in inputs], batching.TOKEN_BUDGET)
     padded = [tokenizer.pad([inputs[at] for at in batch], return_tensors="pt") for batch in planned]
     return [{name: tensor.to(device) for name, tensor in batch.items()} for batch in padded]
 

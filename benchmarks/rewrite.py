@@ -23,7 +23,7 @@ from pathlib import Path
 import psutil
 
 import unmask
-from unmask.counterfactual.english import tagging
+from unmask.counterfactual.english import context
 from unmask.lexicon.gender import gender_words
 
 TAGGED = 20
@@ -60,7 +60,7 @@ def tagged(texts: Sequence[str]) -> None:
     """Parts of speech for every sentence."""
     for text in texts:
         for sentence in re.split(r"(?<=[.!?])\s+", text):
-            tagging.tags([token.text for token in tagging.tokens(sentence, 0, len(sentence))])
+            context.tags([token.text for token in context.split_tokens(sentence, 0, len(sentence))])
 
 
 def timed(work: Callable[[], object]) -> float:

@@ -30,13 +30,13 @@ import torch
 import transformers
 
 from timing import Cost, timed
-from unmask.counterfactual.settings import Settings, build
+from unmask.counterfactual.settings import Settings, build_rewriter
 from unmask.measures.sentiment.rater import Rated, Rater
 from unmask.measures.sentiment.score import score_all
-from unmask.models import engine
+from unmask.models import batching
 from unmask.models.classifier import TransformersClassifier
 from unmask.models.loading import load_classifier
-from unmask.models.sources import LoadOptions
+from unmask.options import LoadOptions
 from unmask.probes import reviews
 from unmask.probes.reviews import Pair, Text
 
@@ -108,7 +108,7 @@ def batches(tokenizer: Any, texts: Sequence[str]) -> list[Batch]:
     """The distinct inputs in batches by length, ready to be run."""
     rows = dict.fromkeys(map(tuple, tokenizer(list(texts), truncation=True, max_length=LONGEST)["input_ids"]))
     inputs = [{"input_ids": list(row)} for row in rows]
-    planned = engine.plan([len(row) for row in rows], engine.TOKEN_BUDGET)
+    planned = batching.plan_batches([len(row) for row in rows], batching.TOKEN_BUDGET)
     return [dict(tokenizer.pad([inputs[at] for at in batch], return_tensors="pt")) for batch in planned]
 
 
@@ -121,7 +121,7 @@ def bare(model: Any, prepared: Sequence[Batch]) -> None:
 
 def rewritten(texts: Sequence[Text], terms: str) -> list[Pair]:
     """Both versions of every review."""
-    to_female, to_male = (build(Settings(to=to, terms=terms)) for to in ("female", "male"))
+    to_female, to_male = (build_rewriter(Settings(to=to, terms=terms)) for to in ("female", "male"))
     return reviews.pair(texts, to_female, to_male)
 
 

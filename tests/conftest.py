@@ -13,7 +13,7 @@ import pytest
 import transformers
 
 import families
-from unmask.rewriting.pool import cores
+from unmask.rewriting.workers import cores
 
 if (
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN

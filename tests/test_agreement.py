@@ -19,7 +19,7 @@ from unmask.comparing.figures import Evidence, model_figures
 from unmask.comparing.sides import Subject
 from unmask.errors import UnmaskError
 from unmask.measures.geometry.details import Geometry, GeometryChange, WordTest, WordTestChange
-from unmask.models.sources import LoadOptions
+from unmask.options import LoadOptions
 from unmask.report.comparison import render
 from unmask.report.terminal import comparison_text
 from unmask.results import Agreement, Caveat, Comparison, Estimate, MeasureFigure, Measurement, ModelFigures

@@ -23,7 +23,7 @@ from unmask.api.many_models import OUT
 from unmask.auditing.audit import run_audit
 from unmask.errors import Stopped, UnmaskError
 from unmask.results import storage
-from unmask.studies.bases import hash_model
+from unmask.studies.base_models import hash_model
 
 Folder = Callable[[str], Path]
 pytestmark = pytest.mark.filterwarnings(

@@ -23,14 +23,14 @@ from unmask.auditing.options import audit_options
 from unmask.comparing import job
 from unmask.comparing.options import CompareOptions
 from unmask.errors import UnmaskError
-from unmask.lexicon.geometry import nouns
+from unmask.lexicon.word_lists import nouns
 from unmask.measures.base import ComparedModel
 from unmask.measures.crows_pairs.analyse_sound import analyse as analyse_pairs
 from unmask.measures.crows_pairs.changes import compare
 from unmask.measures.geometry.change_words import judge as geometry_judge
 from unmask.measures.geometry.changes import correlation_change
 from unmask.measures.geometry.details import Geometry, GeometryChange
-from unmask.models.vectors import Vectors, write
+from unmask.models.word_vectors import Vectors, write_vectors
 from unmask.probes.asked import stereotypes
 from unmask.report.comparison import render
 from unmask.results import Change, Comparison, ModelInfo
@@ -395,7 +395,7 @@ def test_debiased_vectors_are_compared_with_those_they_were_made_from(tmp_path: 
     more = [*words, "man", "woman", "father", "mother"]
     ends = np.random.default_rng(2).normal(size=(4, SIZE))
     ends[:, 0] = 4, -4, 4, -4
-    write(tmp_path / "v.bin", Vectors(more, np.concatenate([matrix, ends]).astype(np.float32)), form="word2vec")
+    write_vectors(tmp_path / "v.bin", Vectors(more, np.concatenate([matrix, ends]).astype(np.float32)), form="word2vec")
     unmask.mitigate(tmp_path / "v.bin", "hard-debias", tmp_path / "hard")
     unmask.audit(tmp_path / "v.bin", contrasts=19).save(tmp_path / "audit")
     compared = unmask.compare(tmp_path / "audit", tmp_path / "hard", usefulness=False)

@@ -20,11 +20,11 @@ from unmask.auditing.repeating import differences, options_of
 from unmask.cli import app
 from unmask.embedded import MODELS
 from unmask.errors import UnmaskError
-from unmask.lexicon.geometry import nouns
+from unmask.lexicon.word_lists import nouns
 from unmask.measures import registry
-from unmask.models import vectors
+from unmask.models import word_vectors
 from unmask.models.loading import load_masked_lm
-from unmask.models.vectors import Vectors
+from unmask.models.word_vectors import Vectors
 from unmask.probes.asked import stereotypes
 from unmask.results import AuditResult
 from unmask.results.storage import load
@@ -52,7 +52,7 @@ def of_vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("vectors")
     known = list(dict.fromkeys(["he", "she", *stereotypes(), *nouns()[:150]]))
     matrix = np.random.default_rng(0).normal(size=(len(known), 8)).astype(np.float32)
-    vectors.write(folder / "v.bin", Vectors(known, matrix))
+    word_vectors.write_vectors(folder / "v.bin", Vectors(known, matrix))
     _kept(unmask.audit(folder / "v.bin", contrasts=19, seed=7), folder)
     return folder
 

@@ -18,12 +18,18 @@ from safetensors.torch import load_file
 from naive import pieces_at
 from unmask.cli.progress import training
 from unmask.errors import Stopped, UnmaskError
-from unmask.lexicon.stereotypes import stereotypes, word_list
+from unmask.lexicon.word_lists import read_word_list, stereotype_words
 from unmask.mitigations import MitigateOptions, run
-from unmask.mitigations.context_sentences import seen, sorted_by_words, word_lists
-from unmask.mitigations.context_states import orthogonality, preservation
-from unmask.mitigations.context_task import KINDS, ContextDebias
-from unmask.mitigations.whole_words import WholeWords
+from unmask.mitigations.context_loss import (
+    KINDS,
+    ContextDebias,
+    WholeWords,
+    count_stereotypes,
+    orthogonality,
+    preservation,
+    sort_sentences,
+    word_lists,
+)
 from unmask.training.examples import Example
 from unmask.training.loop import News, evaluate
 
@@ -225,13 +231,13 @@ def test_sentences_are_sorted_by_their_words() -> None:
         "I miss the rain.",
         "He and she left.",
     ]
-    found, others = sorted_by_words(texts, lists)
+    found, others = sort_sentences(texts, lists)
     assert found == {"stereotype": texts[:1], "female": texts[2:3], "male": texts[3:4]}
     assert others == {"of_both_genders": 2, "without_such_words": 1}
 
 
 def test_the_record_names_the_professions_that_were_trained_on() -> None:
-    note = seen(["The plumber met a NURSE.", "A plumber slept."], stereotypes())
+    note = count_stereotypes(["The plumber met a NURSE.", "A plumber slept."], stereotype_words())
     assert note == {
         "stereotype_words": 2,
         "bec_pro_professions": ["plumber"],
@@ -241,7 +247,7 @@ def test_the_record_names_the_professions_that_were_trained_on() -> None:
 
 
 def test_the_published_stereotype_words(data: Path) -> None:
-    assert stereotypes() == word_list(data / "context-debias" / "stereotype.txt")
+    assert stereotype_words() == read_word_list(data / "context-debias" / "stereotype.txt")
 
 
 @pytest.fixture(scope="module")
@@ -378,7 +384,7 @@ def test_lists_of_ones_own(tmp_path: Path) -> None:
         with pytest.raises(UnmaskError, match="there are no stereotype words"):
             word_lists(language, (female, male), None)
     with pytest.raises(UnmaskError, match="'de'; give a file of your own"):
-        stereotypes("de")
+        stereotype_words("de")
     with pytest.raises(UnmaskError, match="'frau', 'tante' in the lists of both genders"):
         word_lists("en", (female, female), None)
     for text, message in (
@@ -388,6 +394,6 @@ def test_lists_of_ones_own(tmp_path: Path) -> None:
         ("é", "is not UTF-8"),
     ):
         with pytest.raises(UnmaskError, match=message):
-            word_list(file("bad.txt", text))
+            read_word_list(file("bad.txt", text))
     with pytest.raises(UnmaskError, match="is a folder; give a text file"):
-        word_list(tmp_path)
+        read_word_list(tmp_path)

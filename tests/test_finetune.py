@@ -20,13 +20,12 @@ import families
 from unmask.errors import Stopped, UnmaskError
 from unmask.models import Classifier
 from unmask.models.loading import load_classifier, load_masked_lm, load_trainable
-from unmask.models.sources import LoadOptions
+from unmask.options import LoadOptions
 from unmask.training import loop
-from unmask.training.examples import labels_of, read
+from unmask.training.examples import labels_of, read_examples
 from unmask.training.finetune import run
-from unmask.training.loop import News
+from unmask.training.loop import MicroBatches, News
 from unmask.training.options import FinetuneOptions, TrainingOptions
-from unmask.training.room import Room
 from unmask.training.tasks import Classification, MaskedLanguageModelling
 
 Folder = Callable[[str], Path]
@@ -330,7 +329,7 @@ def test_parts_of_a_step_change_nothing(task: str, files: dict[str, Path], tmp_p
     after = []
     for accumulate in (1, 3, 50):
         torch.manual_seed(0)
-        examples = read(files[task], task)
+        examples = read_examples(files[task], task)
         labels = None if task == "mlm" else labels_of(task, examples)
         base = load_trainable(str(folder), LoadOptions(), labels=labels)
         job = (
@@ -341,7 +340,7 @@ def test_parts_of_a_step_change_nothing(task: str, files: dict[str, Path], tmp_p
         model, optimizer = Accelerator(cpu=True).prepare(base.model, torch.optim.SGD(base.model.parameters(), lr=1.0))
         settings = SETTINGS.replace(accumulate=accumulate)
         rows = list(range(17))
-        room = Room(accumulate)
+        room = MicroBatches(accumulate)
         loss = loop._step(model, job, job.features(examples), rows, 0, settings, optimizer, Accelerator(cpu=True), room)
         after.append((loss, torch.cat([parameter.detach().flatten() for parameter in model.parameters()])))
     for loss, weights in after[1:]:
@@ -368,12 +367,12 @@ def test_too_little_memory_makes_smaller_parts_and_the_same_step(files: dict[str
     accelerator = Accelerator(cpu=True)
     after: list[tuple[Any, ...]] = []
     sizes: list[int] = []
-    for kind, room in ((MaskedLanguageModelling, Room(1)), (_Short, Room(2))):
+    for kind, room in ((MaskedLanguageModelling, MicroBatches(1)), (_Short, MicroBatches(2))):
         base = load_trainable(str(folder), LoadOptions())
         job = kind(base.tokenizer, 64, seed=1)
         if isinstance(job, _Short):
             job.sizes = sizes
-        features = job.features(read(files["mlm"], "mlm"))
+        features = job.features(read_examples(files["mlm"], "mlm"))
         model, optimizer = accelerator.prepare(base.model, torch.optim.SGD(base.model.parameters(), lr=1.0))
         loss = loop._step(model, job, features, list(range(10)), 0, SETTINGS, optimizer, accelerator, room)
         weights = torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
@@ -406,8 +405,8 @@ def test_a_step_that_went_wrong_leaves_the_weights_alone(by: str, files: dict[st
     accelerator = Accelerator(cpu=True)
     model, optimizer = accelerator.prepare(base.model, torch.optim.SGD(base.model.parameters(), lr=1.0))
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
-    features = job.features(read(files["mlm"], "mlm"))
-    loss = loop._step(model, job, features, list(range(4)), 0, SETTINGS, optimizer, accelerator, Room(1))
+    features = job.features(read_examples(files["mlm"], "mlm"))
+    loss = loop._step(model, job, features, list(range(4)), 0, SETTINGS, optimizer, accelerator, MicroBatches(1))
     assert not np.isfinite(loss)
     assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
     assert all(parameter.grad is None or not parameter.grad.any() for parameter in model.parameters())
@@ -417,9 +416,9 @@ def test_one_example_too_large_for_memory_is_one_line() -> None:
     from accelerate import Accelerator
 
     with pytest.raises(UnmaskError, match="out of memory on a single example"):
-        Room(1).less(torch.OutOfMemoryError("no room"), 1, Accelerator(cpu=True))
+        MicroBatches(1).less(torch.OutOfMemoryError("no room"), 1, Accelerator(cpu=True))
     with pytest.raises(RuntimeError, match="another thing"):
-        Room(1).less(RuntimeError("another thing"), 8, Accelerator(cpu=True))
+        MicroBatches(1).less(RuntimeError("another thing"), 8, Accelerator(cpu=True))
 
 
 def test_a_loss_that_is_no_number_names_the_step_and_the_last_good_checkpoint(

@@ -12,7 +12,7 @@ import transformers
 
 import families
 from unmask.errors import UnmaskError
-from unmask.models.folding import find_readers, fold
+from unmask.mitigations.erasure import find_readers, fold_into_readers
 
 
 def some_map(size: int) -> tuple[np.ndarray, np.ndarray]:
@@ -31,7 +31,7 @@ def test_folded_weights_do_what_the_map_does(model_folder: Callable[[str], Path]
     readers = find_readers(model, inputs)
     if any(layer.bias is None for _, layer in readers):
         with pytest.raises(ValueError, match="has no bias"):
-            fold(readers, matrix, shift)
+            fold_into_readers(readers, matrix, shift)
         shift = np.zeros(size)
 
     def mapped(_module: object, _arguments: object, output: object) -> object:
@@ -45,7 +45,7 @@ def test_folded_weights_do_what_the_map_does(model_folder: Callable[[str], Path]
     wanted = model(**inputs).logits
     hook.remove()
     before = model(**inputs).logits
-    fold(readers, matrix, shift)
+    fold_into_readers(readers, matrix, shift)
     after = model(**inputs).logits
     assert not torch.allclose(before, after, atol=1e-2)
     assert torch.allclose(after, wanted, atol=1e-4, rtol=1e-4)

@@ -23,27 +23,28 @@ from toy_model import bert_of, tokenizer_of
 from unmask.auditing.audit import choose_measures
 from unmask.auditing.options import audit_options
 from unmask.cli import main
-from unmask.lexicon.associations import associations, sentences
-from unmask.lexicon.geometry import nouns
+from unmask.lexicon.weat import associations, sentences
+from unmask.lexicon.word_lists import nouns
 from unmask.measures.geometry import references
 from unmask.measures.geometry.associations import of_encoder
 from unmask.measures.geometry.details import Geometry
 from unmask.measures.geometry.embedding import contextual
 from unmask.measures.geometry.score import nearby_of
 from unmask.measures.geometry.tests import clusters, sizes_for
-from unmask.models import vectors
+from unmask.models import word_vectors
+from unmask.models.checkpoints import find_checkpoint
 from unmask.models.encoder import TransformersEncoder
 from unmask.models.handle import ModelHandle
 from unmask.models.interfaces import WordInSentence
-from unmask.models.sources import LoadOptions, find
-from unmask.models.vectors import Vectors
+from unmask.models.word_vectors import Vectors
+from unmask.options import LoadOptions
 from unmask.probes import recorded_words
 from unmask.probes.asked import stereotypes
 from unmask.probes.words import in_sentences
 from unmask.results import Measurement
 from unmask.results.storage import load
-from unmask.statistics.relation import pearson_estimate
-from unmask.statistics.separation import two_clusters
+from unmask.statistics.correlation import pearson_estimate
+from unmask.statistics.separation import score_two_clusters
 
 CONTRASTS = 19
 SEEDS = 6
@@ -68,7 +69,7 @@ def planted(size: int = 16, seed: int = 0) -> Vectors:
 def word2vec(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file of planted vectors."""
     path = tmp_path_factory.mktemp("vectors") / "v.bin"
-    vectors.write(path, planted())
+    word_vectors.write_vectors(path, planted())
     return path
 
 
@@ -125,7 +126,7 @@ def test_vectors_of_any_kind_give_the_same(kind: str, audited: Path, tmp_path: P
     given: Any
     if kind == "npz":
         given = tmp_path / "v.npz"
-        vectors.write(given, ours, "npz")
+        word_vectors.write_vectors(given, ours, "npz")
     elif kind == "dict":
         given = dict(zip(ours.words, ours.matrix, strict=True))
     else:
@@ -165,10 +166,10 @@ def test_a_folder_of_debiased_vectors(word2vec: Path, audited: Path, tmp_path: P
     assert info.weight_hash == record["weight_hash"]
     assert info.parent_weight_hash == load(audited).model.weight_hash
     assert abs(audit.measurements[0].tests["stereotype"].value or 0) < 0.3
-    some = vectors.load_vectors(tmp_path / "hard", most=500).info()
+    some = word_vectors.load_vectors(tmp_path / "hard", most=500).info()
     assert some.mitigation is None  # these rows are not what the record is about
     with pytest.raises(unmask.UnmaskError, match="holds debiased word vectors, and no model"):
-        find(str(tmp_path / "hard"), LoadOptions())
+        find_checkpoint(str(tmp_path / "hard"), LoadOptions())
     (tmp_path / "hard" / "v.bin").unlink()
     with pytest.raises(unmask.UnmaskError, match=r"has no v\.bin, which mitigation\.json names"):
         unmask.audit(tmp_path / "hard")
@@ -388,7 +389,7 @@ def test_models_that_have_read_nothing_are_unbiased() -> None:
         for name, test in of_encoder(encoder, layers=1, pooling="first+last", seed=seed).tests.items():
             low[name] += test.p_value is not None and test.p_value <= 0.1
         by_itself = clusters(space.matrix, space.gender, sizes.clustered)
-        low["clusters by themselves"] += two_clusters(by_itself.first, by_itself.said).p_value <= 0.1
+        low["clusters by themselves"] += score_two_clusters(by_itself.first, by_itself.said).p_value <= 0.1
     assert low.pop("clusters by themselves") == SEEDS
     assert len(low) == 5 + len(associations())
     assert max(low.values()) <= stats.binom.isf(0.001, SEEDS, 0.1), low
@@ -406,12 +407,12 @@ def broken(word2vec: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     whole = word2vec.read_bytes()
     (folder / "v.bin").write_bytes(whole)
     (folder / "cut.bin").write_bytes(whole[:-7])
-    vectors.write(folder / "few.bin", Vectors(ours.words[:100], ours.matrix[:100]))
-    vectors.write(folder / "nobody.bin", Vectors(ours.words[2:], ours.matrix[2:]))
+    word_vectors.write_vectors(folder / "few.bin", Vectors(ours.words[:100], ours.matrix[:100]))
+    word_vectors.write_vectors(folder / "nobody.bin", Vectors(ours.words[2:], ours.matrix[2:]))
     at_zero = ours.matrix.copy()
     at_zero[ours.place("she")] = 0
-    vectors.write(folder / "zero.bin", Vectors(ours.words, at_zero))
-    vectors.write(folder / "same.bin", Vectors(ours.words, np.ones_like(ours.matrix)))
+    word_vectors.write_vectors(folder / "zero.bin", Vectors(ours.words, at_zero))
+    word_vectors.write_vectors(folder / "same.bin", Vectors(ours.words, np.ones_like(ours.matrix)))
     (folder / "narrow.bin").write_bytes(b"%d 1\n" % len(ours.words) + whole.partition(b"\n")[2])
     (folder / "ragged.txt").write_text("he 1 2 3\nshe 1 2 3\nnurse 1 2\n")
     (folder / "two.txt").write_text("table\nwindow\n")

@@ -20,22 +20,30 @@ from unmask.measures.geometry.interpret import interpret
 from unmask.measures.geometry.others import others
 from unmask.measures.geometry.score import OWN, place
 from unmask.measures.geometry.space import make
-from unmask.statistics.probe import FOLDS, PENALTY, probe
-from unmask.statistics.separation import agreement, many_clusters, predictions, two_clusters, v_measure
-from unmask.statistics.vectors import products_without, unit, without
+from unmask.statistics.erasure import cosines_without_direction, normalise_rows, remove_direction
+from unmask.statistics.separation import (
+    FOLDS,
+    PENALTY,
+    cluster_agreement,
+    linear_probe,
+    score_many_clusters,
+    score_predictions,
+    score_two_clusters,
+    v_measure,
+)
 
 Matrix = NDArray[np.float64]
 
 
 def gaussian(words: int = 600, size: int = 20, seed: int = 0) -> Matrix:
-    return unit(np.random.default_rng(seed).normal(size=(words, size)))
+    return normalise_rows(np.random.default_rng(seed).normal(size=(words, size)))
 
 
 class TestSeparation:
     def test_two_clusters_are_called_by_what_most_of_them_is(self) -> None:
-        found = two_clusters([1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 0])
+        found = score_two_clusters([1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 0])
         assert found.accuracy == pytest.approx(5 / 6)
-        assert agreement([1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 0]) == pytest.approx(1 / 6)
+        assert cluster_agreement([1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 0]) == pytest.approx(1 / 6)
 
     def test_their_chance_is_that_of_all_deals(self) -> None:
         labels, clusters = np.array([1, 1, 1, 0, 0, 0, 0]), np.array([1, 1, 0, 0, 0, 0, 1])
@@ -43,23 +51,23 @@ class TestSeparation:
         for ones in combinations(range(7), 3):
             dealt = np.isin(np.arange(7), ones)
             deals.append(max(np.mean(dealt == clusters), np.mean(dealt != clusters)))
-        found = two_clusters(labels, clusters)
+        found = score_two_clusters(labels, clusters)
         assert found.chance == pytest.approx(np.mean(deals))
         assert found.p_value == pytest.approx(np.mean(np.array(deals) >= found.accuracy - 1e-9))
         assert found.chance_high == pytest.approx(np.quantile(deals, 0.975, method="inverted_cdf"))
 
     def test_predictions_can_be_worse_than_half(self) -> None:
-        found = predictions([1, 1, 0, 0], [0, 0, 1, 0])
+        found = score_predictions([1, 1, 0, 0], [0, 0, 1, 0])
         assert found.accuracy == pytest.approx(0.25)
         assert found.p_value == pytest.approx(1.0)
 
     def test_purity_of_many_clusters(self) -> None:
-        found = many_clusters([1, 1, 1, 0, 0, 0], [5, 5, 7, 7, 7, 9], seed=0)
+        found = score_many_clusters([1, 1, 1, 0, 0, 0], [5, 5, 7, 7, 7, 9], seed=0)
         assert found.accuracy == pytest.approx(5 / 6)
         assert found.chance > 0.5
 
     def test_a_cluster_for_each_thing_is_pure_by_chance_as_well(self) -> None:
-        found = many_clusters([1, 0, 1, 0], [0, 1, 2, 3], seed=0)
+        found = score_many_clusters([1, 0, 1, 0], [0, 1, 2, 3], seed=0)
         assert (found.accuracy, found.chance, found.p_value) == (1.0, 1.0, 1.0)
 
     def test_v_measure(self) -> None:
@@ -67,7 +75,7 @@ class TestSeparation:
         assert v_measure([1, 0, 1, 0], [3, 3, 4, 4]) == pytest.approx(0.0, abs=1e-12)
 
     def test_one_cluster_says_nothing(self) -> None:
-        found = two_clusters([1, 1, 0, 0], [0, 0, 0, 0])
+        found = score_two_clusters([1, 1, 0, 0], [0, 0, 0, 0])
         assert (found.accuracy, found.p_value, found.v_measure) == (0.5, 1.0, 0.0)
 
 
@@ -75,7 +83,7 @@ class TestProbe:
     def test_it_is_ridge_regression(self) -> None:
         rows = gaussian(60, 5)
         labels = rows[:, 0] + 0.5 * rows[:, 1] > 0
-        found = probe(rows @ rows.T, labels, seed=3, shuffles=0)
+        found = linear_probe(rows @ rows.T, labels, seed=3, shuffles=0)
         kind = np.where(labels, 1.0, -1.0)
         rng = np.random.default_rng(3)
         folds = np.empty(60, dtype=int)
@@ -94,25 +102,25 @@ class TestProbe:
 
     def test_chance_is_what_shuffled_labels_give(self) -> None:
         rows = gaussian(80, 5)
-        found = probe(rows @ rows.T, np.arange(80) % 2 == 0, seed=1)
+        found = linear_probe(rows @ rows.T, np.arange(80) % 2 == 0, seed=1)
         assert found.chance == pytest.approx(0.5, abs=0.05)
         assert found.p_value > 0.01
-        planted = probe(rows @ rows.T, rows[:, 0] > 0, seed=1)
+        planted = linear_probe(rows @ rows.T, rows[:, 0] > 0, seed=1)
         assert planted.p_value == pytest.approx(1 / 200)
         assert planted.accuracy > planted.chance_high
 
     def test_rows_that_are_all_the_same(self) -> None:
         rows = np.ones((20, 3)) / np.sqrt(3)
-        assert probe(rows @ rows.T, np.arange(20) < 10, seed=0, shuffles=9).accuracy <= 0.5
+        assert linear_probe(rows @ rows.T, np.arange(20) < 10, seed=0, shuffles=9).accuracy <= 0.5
 
 
 class TestVectors:
     def test_products_without_a_direction(self) -> None:
         rows = gaussian(30, 6)
-        direction = unit(np.ones((1, 6)))[0]
-        plain = without(rows, direction)
+        direction = normalise_rows(np.ones((1, 6)))[0]
+        plain = remove_direction(rows, direction)
         part = rows @ direction
-        np.testing.assert_allclose(products_without(rows @ rows.T, part, part), plain @ plain.T, atol=1e-12)
+        np.testing.assert_allclose(cosines_without_direction(rows @ rows.T, part, part), plain @ plain.T, atol=1e-12)
         np.testing.assert_allclose(plain @ direction, 0, atol=1e-12)
 
 
@@ -127,7 +135,7 @@ class TestContrasts:
 
     def test_other_contrasts_are_like_the_one_that_is_asked_for(self) -> None:
         """As alike at their ends, and as widely scattered: of a space in which directions scatter differently."""
-        matrix = unit(np.random.default_rng(0).normal(size=(600, 12)) * np.geomspace(1, 0.2, 12))
+        matrix = normalise_rows(np.random.default_rng(0).normal(size=(600, 12)) * np.geomspace(1, 0.2, 12))
         narrow, wide = (others(matrix, likeness=0.5, spread=spread, seed=0, count=30) for spread in (0.25, 0.35))
         narrowly, widely = (np.mean([one.bias.std() for one in some]) for some in (narrow, wide))
         assert narrowly == pytest.approx(0.25, rel=0.2)
@@ -136,7 +144,7 @@ class TestContrasts:
         for one in (*narrow, *wide):
             first, second = (matrix[part].mean(axis=0) for part in np.split(one.apart, 2))
             assert len(set(one.apart.tolist())) == one.apart.size
-            np.testing.assert_allclose(one.direction, unit((first - second)[None])[0], atol=1e-9)
+            np.testing.assert_allclose(one.direction, normalise_rows((first - second)[None])[0], atol=1e-9)
             np.testing.assert_allclose(one.bias, matrix @ one.direction, atol=1e-9)
 
     def test_the_same_seed_gives_the_same(self) -> None:
@@ -181,7 +189,7 @@ class TestTests:
         rows[:, 0] += np.where(wide, 3, -3)
         rows[:, 1] += np.where(narrow, 2, -2)
         (said,) = tests.two_means(rows)
-        assert two_clusters(wide, said).accuracy == 1.0
+        assert score_two_clusters(wide, said).accuracy == 1.0
         rows[:, 0], rows[:, 1] = np.where(wide, 3, -3), np.where(narrow, 2.9995, -2.9995)
         assert len(tests.two_means(rows)) == 2, "both cuts are as good"
         assert tests.two_means(np.ones((5, 2)))[0].tolist() == [False] * 5
@@ -196,7 +204,7 @@ class TestTests:
         professions = np.arange(10, 40)
         direction = one.direction if removed else None
         found = tests.sides_nearby(tests.nearby(matrix, professions, 7), one, removed=direction)
-        rows = without(matrix, one.direction) if removed else matrix
+        rows = remove_direction(matrix, one.direction) if removed else matrix
         for profession, share in zip(professions, found, strict=True):
             near = sorted(
                 (other for other in range(300) if other != profession), key=lambda o: -rows[o] @ rows[profession]
@@ -220,7 +228,7 @@ class TestReferences:
         for seed in range(8):
             matrix = gaussian(400, 12, seed=seed)
             rng = np.random.default_rng(100 + seed)
-            ends = unit(rng.normal(size=(2, 12)))
+            ends = normalise_rows(rng.normal(size=(2, 12)))
             space = make([f"w{at}" for at in range(400)], matrix, *ends, vectors="", direction="")
             sizes = tests.Sizes(30, 60, 20)
             nearby = tests.nearby(space.matrix, np.arange(40), 20)
@@ -308,7 +316,7 @@ class TestSpace:
         matrix = gaussian(300, 4) * 7
         words = [f"w{at}" for at in range(300)]
         space = make(words, matrix, np.array([2.0, 0, 0, 0]), np.zeros(4), vectors="", direction="")
-        np.testing.assert_allclose(space.gender.bias, unit(matrix)[:, 0], atol=1e-6)
+        np.testing.assert_allclose(space.gender.bias, normalise_rows(matrix)[:, 0], atol=1e-6)
 
     @pytest.mark.parametrize(
         ("spoil", "said"),

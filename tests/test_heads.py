@@ -13,11 +13,11 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 from unmask.errors import UnmaskError
-from unmask.lexicon.labels import INFERENCE, matched
+from unmask.lexicon.labels import INFERENCE, match_labels
 from unmask.models import Classifier
 from unmask.models.loading import load_classifier, load_trainable
-from unmask.models.sources import LoadOptions
-from unmask.training import adapters, saving
+from unmask.options import LoadOptions
+from unmask.training import checkpoints
 from unmask.training.examples import Example, Splits
 from unmask.training.finetune import run
 from unmask.training.options import FinetuneOptions, TrainingOptions
@@ -55,7 +55,7 @@ PAIRS = [
 def test_the_same_labels_are_known_by_what_they_mean(
     labels: Sequence[str], others: Sequence[str], found: list[str] | None
 ) -> None:
-    assert matched(labels, others) == found
+    assert match_labels(labels, others) == found
 
 
 def _classifier(place: Path, base: Path, labels: Sequence[str]) -> Path:
@@ -66,21 +66,21 @@ def _classifier(place: Path, base: Path, labels: Sequence[str]) -> Path:
     )
     with torch.no_grad():
         model.classifier.weight.normal_()
-    saving.save(model, transformers.AutoTokenizer.from_pretrained(base), place)
+    checkpoints.save_model(model, transformers.AutoTokenizer.from_pretrained(base), place)
     return place
 
 
 def _adapter(place: Path, base: Path, labels: Sequence[str]) -> Path:
     """The same as an adapter on the base."""
     made = load_trainable(str(base), LoadOptions(), labels=labels)
-    adapted = adapters.add(made.model, 2, made.trained_whole, base=str(base))
+    adapted = checkpoints.add_adapters(made.model, 2, made.trained_whole, base=str(base))
     with torch.no_grad():
         for name, weights in adapted.named_parameters():
             if "lora_B" in name:
                 weights.fill_(0.01)  # PEFT begins with nothing
-    adapters.save(adapted, place)
-    saving.save_config(made.model, place)
-    saving.save_tokenizer(made.tokenizer, place)
+    checkpoints.save_adapter(adapted, place)
+    checkpoints.save_config(made.model, place)
+    checkpoints.save_tokenizer(made.tokenizer, place)
     return place
 
 

@@ -19,7 +19,7 @@ import unmask
 from commands import unmask as command
 from unmask.errors import UnmaskError
 from unmask.lexicon import inference as words
-from unmask.lexicon.questions import questions
+from unmask.lexicon.inference import control_questions
 from unmask.measures.base import Context
 from unmask.measures.inference import InferenceOptions, sums
 from unmask.measures.inference.conclusive import why_not
@@ -35,8 +35,8 @@ from unmask.models.loading import load_classifier
 from unmask.probes import captions, recorded_inference
 from unmask.probes import inference as probe
 from unmask.probes.inference import LABELS as INFERENCE_LABELS
-from unmask.statistics import crossed
-from unmask.statistics.shares import codes, jackknife, ratio
+from unmask.statistics import jackknife as crossed
+from unmask.statistics.jackknife import factor_codes, jackknife_sums, ratio
 
 LABELS = INFERENCE_LABELS
 E, N, C = np.eye(3)
@@ -175,8 +175,8 @@ def test_the_jackknife_of_sums_is_that_of_the_table() -> None:
     values = np.random.default_rng(1).random((6, 5))
     places = [(row, column) for row in range(6) for column in range(5)]
     numbers = [[values[place], 1.0] for place in places]
-    factors = [codes([place[0] for place in places]), codes([place[1] for place in places])]
-    mine = jackknife(numbers, factors, lambda both: ratio(both[0], both[1]))
+    factors = [factor_codes([place[0] for place in places]), factor_codes([place[1] for place in places])]
+    mine = jackknife_sums(numbers, factors, lambda both: ratio(both[0], both[1]))
     theirs = crossed.jackknife(values.shape, lambda rows, columns: float(values[np.ix_(rows, columns)].mean()))
     assert mine.value == pytest.approx(theirs.value)
     assert mine.interval == pytest.approx(theirs.interval)
@@ -189,8 +189,8 @@ def test_kinds_of_words_are_samples_of_their_own() -> None:
     first, second = draw.normal(1, 1, 5), draw.normal(0, 3, 12)
     numbers = [[value, 1, 0, 0] for value in first] + [[0, 0, value, 1] for value in second]
     kinds = np.array([0] * 5 + [1] * 12)
-    words = [codes(np.arange(17), kinds == kind) for kind in (0, 1)]
-    found = jackknife(numbers, words, lambda s: ratio(s[0], s[1]) - ratio(s[2], s[3]))
+    words = [factor_codes(np.arange(17), kinds == kind) for kind in (0, 1)]
+    found = jackknife_sums(numbers, words, lambda s: ratio(s[0], s[1]) - ratio(s[2], s[3]))
     welch = scipy.stats.ttest_ind(first, second, equal_var=False)
     assert found.statistic == pytest.approx(welch.statistic)
     assert found.p_value == pytest.approx(welch.pvalue)
@@ -199,11 +199,18 @@ def test_kinds_of_words_are_samples_of_their_own() -> None:
 
 
 def test_shares_of_nothing() -> None:
-    assert jackknife(np.zeros((0, 2)), [codes([]), codes([])], lambda both: ratio(both[0], both[1])).value is None
-    alone = jackknife([[1.0, 1.0]], [codes(["a"]), codes(["b"])], lambda both: ratio(both[0], both[1]))
+    assert (
+        jackknife_sums(
+            np.zeros((0, 2)), [factor_codes([]), factor_codes([])], lambda both: ratio(both[0], both[1])
+        ).value
+        is None
+    )
+    alone = jackknife_sums(
+        [[1.0, 1.0]], [factor_codes(["a"]), factor_codes(["b"])], lambda both: ratio(both[0], both[1])
+    )
     assert (alone.value, alone.interval, alone.p_value) == (1.0, None, None)
-    both = [codes(["a", "b"]), codes(["s", "t"])]
-    last = jackknife([[1.0, 1.0], [0.0, 0.0]], both, lambda both: ratio(both[0], both[1]))
+    both = [factor_codes(["a", "b"]), factor_codes(["s", "t"])]
+    last = jackknife_sums([[1.0, 1.0], [0.0, 0.0]], both, lambda both: ratio(both[0], both[1]))
     assert (last.value, last.interval) == (1.0, None)
 
 
@@ -331,7 +338,7 @@ def test_which_labels_are_of_inference(labels: tuple[str, ...], are: bool) -> No
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
 def test_labels_that_say_nothing_are_found_by_plain_questions(order: tuple[int, ...]) -> None:
-    truth = {(one.premise, one.hypothesis): LABELS.index(one.label) for one in questions("en")}
+    truth = {(one.premise, one.hypothesis): LABELS.index(one.label) for one in control_questions("en")}
 
     class Silent(Answering):
         def probabilities(self, texts: Sequence[str | tuple[str, str]]) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ import torch
 import transformers
 
 import families
-from unmask.models.last_state import erase
+from unmask.mitigations.erasure import build_in_erasure
 from unmask.statistics.erasure import Erasure, leace, projection
 
 INPUTS = {"input_ids": torch.tensor([[3, 5, 7, 6], [4, 8, 9, 5]]), "attention_mask": torch.ones(2, 4).long()}
@@ -39,7 +39,7 @@ def test_what_was_erased_is_gone_from_what_plain_transformers_loads(
     model = transformers.AutoModelForMaskedLM.from_pretrained(model_folder(family)).eval()
     before, logits = states(model, OTHER), model(**OTHER).logits
     erasure = an_erasure(before.shape[1])
-    placed = erase(model, erasure, INPUTS)
+    placed = build_in_erasure(model, erasure, INPUTS)
     model.save_pretrained(tmp_path)
     again = transformers.AutoModelForMaskedLM.from_pretrained(tmp_path).eval()
     assert torch.equal(again(**OTHER).logits, model(**OTHER).logits)
@@ -64,7 +64,7 @@ def test_only_the_last_layer_is_changed(model_folder: Callable[[str], Path], tmp
     model = transformers.AutoModelForMaskedLM.from_pretrained(model_folder("bert-uncased")).eval()
     with torch.no_grad():
         before = model(**OTHER, output_hidden_states=True).hidden_states
-        erase(model, projection(np.eye(before[0].shape[-1])[:2]), INPUTS)
+        build_in_erasure(model, projection(np.eye(before[0].shape[-1])[:2]), INPUTS)
         after = model(**OTHER, output_hidden_states=True).hidden_states
     for one, other in zip(before[:-1], after[:-1], strict=True):
         assert torch.allclose(one, other, atol=1e-6)
@@ -78,7 +78,7 @@ def test_an_activation_that_lets_nothing_through_is_not_used(model_folder: Calla
     config = transformers.AutoConfig.from_pretrained(model_folder("bert-uncased"))
     config.hidden_act = "tanh"
     model = transformers.AutoModelForMaskedLM.from_config(config).eval()
-    placed = erase(model, an_erasure(config.hidden_size), INPUTS)
+    placed = build_in_erasure(model, an_erasure(config.hidden_size), INPUTS)
     assert not placed.in_state
     assert placed.layers == ["cls.predictions.transform.dense"]
 
@@ -87,4 +87,4 @@ def test_a_normalisation_that_hides_a_dimension_is_not_used(model_folder: Callab
     model = transformers.AutoModelForMaskedLM.from_pretrained(model_folder("bert-uncased")).eval()
     with torch.no_grad():
         model.bert.encoder.layer[-1].output.LayerNorm.weight[3] = 0.0
-    assert not erase(model, an_erasure(model.config.hidden_size), INPUTS).in_state
+    assert not build_in_erasure(model, an_erasure(model.config.hidden_size), INPUTS).in_state

@@ -8,8 +8,8 @@ import pytest
 
 from unmask.errors import UnmaskError
 from unmask.lexicon import attributes, persons, templates
-from unmask.lexicon.english import indefinite_article
 from unmask.lexicon.gender import gender_words
+from unmask.lexicon.words import indefinite_article
 
 
 @pytest.mark.parametrize(

@@ -18,20 +18,19 @@ from safetensors.torch import load_file, save_file
 
 import unmask
 from toy_model import as_in_the_workforce, train
-from unmask.counterfactual.choice import Choice
+from unmask.counterfactual.settings import Choice
 from unmask.errors import Stopped, UnmaskError
 from unmask.lexicon import attributes
 from unmask.mitigations import MitigateOptions, method_named, method_names, run
-from unmask.mitigations.corpus import read, sentences
+from unmask.mitigations.corpus import read_corpus, split_sentences
 from unmask.mitigations.method import method_options
 from unmask.mitigations.methods.sent_debias import subspace
-from unmask.mitigations.published_masking import PublishedMasking, length_of
+from unmask.mitigations.training import PublishedMasking, published_length
 from unmask.models.loading import load_masked_lm, load_trainable
-from unmask.models.sources import LoadOptions
-from unmask.models.vectors import Vectors, write
-from unmask.models.vectors import read as read_vectors
+from unmask.models.word_vectors import Vectors, read_vectors, write_vectors
+from unmask.options import LoadOptions
 from unmask.probes.association import build
-from unmask.training import saving
+from unmask.training import checkpoints
 from unmask.training.examples import Example
 from unmask.training.tasks import IGNORED, MaskedLanguageModelling
 
@@ -69,7 +68,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     sample = as_in_the_workforce(corpus, times=1, seed=1)
     base = load_trainable("unmask-mini", LoadOptions())
     train(base.model, base.tokenizer, sample, steps=40, seed=1, rate=3e-4, rows_a_step=32)
-    saving.save(base.model, base.tokenizer, folder / "biased")
+    checkpoints.save_model(base.model, base.tokenizer, folder / "biased")
     random.Random(1).shuffle(sample)
     (folder / "text.txt").write_text("\n".join(row.sentence for row in sample))
     pronouns = {"female": "she", "male": "he"}
@@ -210,14 +209,14 @@ def test_what_is_saved_but_not_what_was_made_is_not_kept(
 ) -> None:
     text = tmp_path / "text.txt"
     text.write_text("\n".join(["My sister is a nurse and she works."] * 12))
-    real = saving.save
+    real = checkpoints.save_model
 
     def loses(model: Any, tokenizer: Any, folder: Path) -> None:
         with torch.no_grad():
             next(model.parameters()).add_(1)
         real(model, tokenizer, folder)
 
-    monkeypatch.setattr(saving, "save", loses)
+    monkeypatch.setattr(checkpoints, "save_model", loses)
     with pytest.raises(UnmaskError, match="what was saved is not what was made"):
         run(
             MitigateOptions(
@@ -245,7 +244,7 @@ def test_vectors_in_every_format(tmp_path: Path) -> None:
     gender = choice.normal(size=12)
     signs = np.array([1, -1] * 4 + [0.8, -0.8, 0.0])
     matrix = (np.outer(signs, gender) + 0.3 * choice.normal(size=(11, 12))).astype(np.float32)
-    write(tmp_path / "v.bin", Vectors(words, matrix), "word2vec")
+    write_vectors(tmp_path / "v.bin", Vectors(words, matrix), "word2vec")
     for form in ("word2vec", "word2vec-text", "glove"):
         out = tmp_path / form
         record = run(
@@ -287,9 +286,9 @@ def test_the_published_masking_fills_with_masks_and_learns_them(model_folder: Fo
     base = load_trainable(str(model_folder("bert-uncased")), LoadOptions())
     task = PublishedMasking(base.tokenizer, 64, seed=1)
     texts = ["My sister is a nurse.", "This man wants to become a mason and my dad applied for it too."]
-    assert length_of(texts, 512) == 16  # 13 words
-    assert length_of(texts, 8) == 8
-    assert length_of(["one two"], 512) == 2
+    assert published_length(texts, 512) == 16  # 13 words
+    assert published_length(texts, 8) == 8
+    assert published_length(["one two"], 512) == 2
     rows = task.features([Example(text) for text in texts])
     mask, frame = base.tokenizer.mask_token_id, {base.tokenizer.cls_token_id, base.tokenizer.sep_token_id}
     assert {len(row["input_ids"]) for row in rows} == {16}
@@ -361,9 +360,9 @@ def test_batches_of_any_length_give_the_loss_of_one_sentence_at_a_time(model_fol
 
 @pytest.mark.usefixtures("data")
 def test_gap_is_read_whole_and_half_of_it_is_chosen() -> None:
-    corpus = read(["gap"], offline=True)
+    corpus = read_corpus(["gap"], offline=True)
     assert len(corpus.documents) == 4454
-    assert 12_500 < sum(len(sentences(one, "en")) for one in corpus.documents) < 14_500
+    assert 12_500 < sum(len(split_sentences(one, "en")) for one in corpus.documents) < 14_500
     chosen = sum(Choice(0.5, 42).of(document.encode()) for document in corpus.documents)
     assert abs(chosen - 2227) < 4 * 33.4  # standard deviations of a fair coin
 
@@ -436,7 +435,7 @@ def test_stopping_keeps_a_checkpoint(model_folder: Folder, tmp_path: Path, monke
     def at_once() -> Any:
         yield lambda: True
 
-    monkeypatch.setattr(loop, "listening", at_once)
+    monkeypatch.setattr(loop, "listen_for_interrupt", at_once)
     request = MitigateOptions(
         model=str(model_folder("bert-uncased")), method="cda", out=tmp_path / "out", corpus=(str(text),)
     )

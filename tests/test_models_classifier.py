@@ -15,14 +15,12 @@ import transformers
 import families
 from unmask.errors import UnmaskError
 from unmask.models import Classifier, Regressor
-from unmask.models.classifier import TransformersClassifier
-from unmask.models.engine import GPU_TOKEN_BUDGET, TOKEN_BUDGET, token_budget
+from unmask.models.batching import GPU_TOKEN_BUDGET, TOKEN_BUDGET, default_token_budget, max_tokens
+from unmask.models.classifier import TransformersClassifier, TransformersRegressor
 from unmask.models.interfaces import GivesLogits, Reads
 from unmask.models.kinds import kind_of
 from unmask.models.loading import load_classifier
-from unmask.models.positions import most_tokens
-from unmask.models.reading import limit
-from unmask.models.regressor import TransformersRegressor
+from unmask.models.truncation import token_limit
 
 TOLERANCE = 1e-5
 MOST = 24
@@ -263,7 +261,7 @@ def test_a_text_as_long_as_a_model_takes_can_be_read(make: Make) -> None:
 def test_a_model_without_an_end_takes_any_number_of_tokens() -> None:
     config = transformers.XLNetConfig(vocab_size=9, d_model=8, n_layer=1, n_head=1, d_inner=8)
     assert config.max_position_embeddings == -1
-    assert most_tokens(transformers.XLNetModel(config)) is None
+    assert max_tokens(transformers.XLNetModel(config)) is None
 
 
 @pytest.mark.parametrize("side", ["right", "left"])
@@ -330,17 +328,17 @@ def test_the_limit_is_the_smaller_of_the_models_and_the_tokenizers() -> None:
         model_max_length: float | None = 1e30
 
     tokenizer = Tokenizer()
-    assert limit(None, 512, tokenizer, "m") == 512
-    assert limit(None, None, tokenizer, "m") is None
-    assert limit(2000, None, tokenizer, "m") == 2000
-    assert limit(None, -1, tokenizer, "m") is None  # as XLNet says it
+    assert token_limit(None, 512, tokenizer, "m") == 512
+    assert token_limit(None, None, tokenizer, "m") is None
+    assert token_limit(2000, None, tokenizer, "m") == 2000
+    assert token_limit(None, -1, tokenizer, "m") is None  # as XLNet says it
     tokenizer.model_max_length = 128
-    assert limit(None, 512, tokenizer, "m") == 128
-    assert limit(None, None, tokenizer, "m") == 128
-    assert limit(64, 512, tokenizer, "m") == 64
+    assert token_limit(None, 512, tokenizer, "m") == 128
+    assert token_limit(None, None, tokenizer, "m") == 128
+    assert token_limit(64, 512, tokenizer, "m") == 64
     for nonsense in (0, None, -1):
         tokenizer.model_max_length = nonsense
-        assert limit(None, 512, tokenizer, "m") == 512
+        assert token_limit(None, 512, tokenizer, "m") == 512
 
 
 def test_kinds(make: Make, loaded: Callable[[str], Any], model_folder: Callable[[str], Path]) -> None:
@@ -359,7 +357,9 @@ def test_kinds(make: Make, loaded: Callable[[str], Any], model_folder: Callable[
 
 
 def test_a_batch_is_larger_on_a_gpu(make: Make) -> None:
-    assert (token_budget("cpu"), token_budget("cuda")) == (TOKEN_BUDGET, GPU_TOKEN_BUDGET) == (2048, 32768)
+    assert (
+        (default_token_budget("cpu"), default_token_budget("cuda")) == (TOKEN_BUDGET, GPU_TOKEN_BUDGET) == (2048, 32768)
+    )
     model, tokenizer = make("bert-uncased")
     assert TransformersClassifier(model, tokenizer).token_budget == TOKEN_BUDGET
     assert TransformersClassifier(model, tokenizer, token_budget=7).token_budget == 7

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unmask.errors import UnmaskError
-from unmask.models.engine import plan, run
+from unmask.models.batching import plan_batches, run_batches
 
 lengths_of = st.lists(st.integers(1, 60), max_size=80)
 
 
 @given(lengths_of, st.integers(1, 300))
 def test_a_plan_has_every_place_once_within_the_budget(lengths: list[int], budget: int) -> None:
-    batches = plan(lengths, budget)
+    batches = plan_batches(lengths, budget)
     assert sorted(place for batch in batches for place in batch) == list(range(len(lengths)))
     for batch in batches:
         assert len(batch) == 1 or len(batch) * max(lengths[place] for place in batch) <= budget
@@ -30,7 +30,7 @@ def test_out_of_memory_leaves_nothing_out(lengths: list[int], budget: int, memor
             raise torch.OutOfMemoryError
         done.extend(places)
 
-    run(lengths, forward, budget=budget)
+    run_batches(lengths, forward, budget=budget)
     assert sorted(done) == list(range(len(lengths)))
 
 
@@ -39,10 +39,10 @@ def test_an_input_too_large_for_the_machine_is_said_to_be() -> None:
         raise torch.OutOfMemoryError
 
     with pytest.raises(UnmaskError, match="out of memory on an input of 7 tokens"):
-        run([7, 7, 7], forward, budget=100)
+        run_batches([7, 7, 7], forward, budget=100)
 
 
 def test_progress_ends_at_the_whole() -> None:
     seen: list[tuple[int, int]] = []
-    run([3, 5, 4], lambda _: None, budget=5, progress=lambda done, total: seen.append((done, total)))
+    run_batches([3, 5, 4], lambda _: None, budget=5, progress=lambda done, total: seen.append((done, total)))
     assert seen == [(1, 3), (2, 3), (3, 3)]

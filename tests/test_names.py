@@ -15,9 +15,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unmask.counterfactual.english import names as module
-from unmask.counterfactual.english.names import Exchange, assign, exchange, match, spread
-from unmask.counterfactual.english.naming import find
+from unmask.counterfactual.english import name_exchange as module
+from unmask.counterfactual.english.name_detection import find_names
+from unmask.counterfactual.english.name_exchange import (
+    Exchange,
+    assign_neutral_names,
+    assign_pairs,
+    build_exchange,
+    match_names,
+)
 from unmask.errors import UnmaskError
 from unmask.lexicon.names import KINDS, FirstName, first_names, name_context, name_words
 
@@ -38,13 +44,13 @@ def test_three_names_of_each_gender_are_matched_as_worked_by_hand() -> None:
     male = [FirstName(name, float(np.exp(power)), 0) for name, power in (("Al", 6), ("Bo", 3), ("Cy", 0))]
     female = [FirstName(name, 0, float(np.exp(power))) for name, power in (("Dot", 5), ("Eve", 3), ("Fay", 1))]
     pairs = {"Al": "Dot", "Bo": "Eve", "Cy": "Fay"}
-    assert match(male, female) == pairs | {two: one for one, two in pairs.items()}
+    assert match_names(male, female) == pairs | {two: one for one, two in pairs.items()}
 
 
 def test_the_share_of_the_gender_counts_too() -> None:
     male = [FirstName("Al", 100, 0), FirstName("Bo", 75, 25)]
     female = [FirstName("Dot", 25, 75), FirstName("Eve", 0, 100)]
-    partners = match(male, female)
+    partners = match_names(male, female)
     assert (partners["Al"], partners["Bo"]) == ("Eve", "Dot")
 
 
@@ -56,7 +62,7 @@ def test_the_sum_of_distances_is_that_of_the_best_permutation(
     left: list[tuple[float, ...]], right: list[tuple[float, ...]]
 ) -> None:
     few, many = sorted((np.array(left), np.array(right)), key=len)
-    found = sum(np.linalg.norm(few[one] - many[two]) for one, two in assign(few, many))
+    found = sum(np.linalg.norm(few[one] - many[two]) for one, two in assign_pairs(few, many))
     every = (
         sum(np.linalg.norm(few[place] - many[choice]) for place, choice in enumerate(choices))
         for choices in itertools.permutations(range(len(many)), len(few))
@@ -67,20 +73,20 @@ def test_the_sum_of_distances_is_that_of_the_best_permutation(
 def test_names_left_over_go_one_way_to_the_nearest() -> None:
     male = [FirstName("Al", 1000, 0)]
     female = [FirstName("Dot", 0, 900), FirstName("Eve", 0, 20)]
-    assert match(male, female) == {"Al": "Dot", "Dot": "Al", "Eve": "Al"}
+    assert match_names(male, female) == {"Al": "Dot", "Dot": "Al", "Eve": "Al"}
 
 
 def test_names_as_near_to_several_take_them_in_turn() -> None:
     male = [FirstName(name, 10, 0) for name in ("Al", "Bo", "Cy")]
     female = [FirstName(f"F{'a' * size}", 0, 10) for size in range(9)]
-    partners = match(male, female)
+    partners = match_names(male, female)
     assert [list(partners.values()).count(name) for name in ("Al", "Bo", "Cy")] == [3, 3, 3]
 
 
 def test_only_so_many_are_matched_one_to_one() -> None:
     male = [FirstName(f"M{'a' * size}", 1000 - size, 0) for size in range(6)]
     female = [FirstName(f"F{'a' * size}", 0, 1000 - size) for size in range(8)]
-    partners = match(male, female, largest=(2, 3))
+    partners = match_names(male, female, largest=(2, 3))
     mutual = [name for name, partner in partners.items() if partners[partner] == name]
     assert len(partners) == 14
     assert len(mutual) == 4
@@ -89,7 +95,7 @@ def test_only_so_many_are_matched_one_to_one() -> None:
 def test_nobody_is_given_an_unfit_name() -> None:
     male = [FirstName("Al", 100, 0), FirstName("King", 50, 0)]
     female = [FirstName("Dot", 0, 100), FirstName("Eve", 0, 50)]
-    partners = match(male, female, unfit={"king"})
+    partners = match_names(male, female, unfit={"king"})
     assert "King" not in partners.values()
     assert partners["King"] in ("Dot", "Eve")
 
@@ -97,21 +103,21 @@ def test_nobody_is_given_an_unfit_name() -> None:
 def test_neutral_names_are_distinct_as_far_as_they_go() -> None:
     names = [FirstName(f"N{'a' * size}", 1000 / (size + 1), 0) for size in range(40)]
     neutral = [FirstName(f"E{'a' * size}", 400 / (size + 1), 400 / (size + 1)) for size in range(12)]
-    found = spread(names, neutral)
+    found = assign_neutral_names(names, neutral)
     assert found.keys() == {name.name for name in names}
     assert set(found.values()) == {name.name for name in neutral}
     assert max(list(found.values()).count(name.name) for name in neutral) <= 8
 
 
 def test_without_neutral_names_none_is_given() -> None:
-    assert spread([FirstName("Al", 1, 0)], []) == {}
+    assert assign_neutral_names([FirstName("Al", 1, 0)], []) == {}
 
 
 # The exchange of the census
 
 
 def test_partners_are_of_the_other_gender_and_pairs_come_back() -> None:
-    names = exchange()
+    names = build_exchange()
     mutual = 0
     for name, gender in names.genders.items():
         partner = names.partner(name, "swap")
@@ -128,7 +134,7 @@ def test_partners_are_of_the_other_gender_and_pairs_come_back() -> None:
 
 
 def test_most_people_are_in_one_to_one_pairs() -> None:
-    names = exchange()
+    names = build_exchange()
     bearers = {"male": 0.0, "female": 0.0}
     paired = dict(bearers)
     for name in first_names():
@@ -141,7 +147,7 @@ def test_most_people_are_in_one_to_one_pairs() -> None:
 
 
 def test_pairs_are_alike(say: Callable[[str], None]) -> None:
-    names = exchange()
+    names = build_exchange()
     known = {name.name: name for name in first_names()}
     pairs = [
         (known[partner], known[names.other[partner.lower()]])
@@ -159,7 +165,7 @@ def test_pairs_are_alike(say: Callable[[str], None]) -> None:
 
 
 def test_directions() -> None:
-    names = exchange()
+    names = build_exchange()
     assert names.partner("MARY", "swap") == names.partner("mary", "male") == "John"
     assert names.partner("Mary", "female") is None
     assert names.partner("John", "male") is None
@@ -179,7 +185,7 @@ def test_directions() -> None:
 
 
 def test_no_two_people_of_a_document_become_one() -> None:
-    names = exchange()
+    names = build_exchange()
     assert names.partners(["Mary", "John"], "swap") == {"Mary": "John", "John": "Mary"}
     given = names.partners(["John", "Mary", "JOHN", "James", "Barbara", "Leslie", "Xyzzy"], "female")
     assert given.keys() == {"John", "JOHN", "James"}
@@ -193,12 +199,12 @@ def test_no_two_people_of_a_document_become_one() -> None:
 
 
 def test_where_names_run_out_they_are_shared(tmp_path: Path) -> None:
-    names = exchange(small(tmp_path, "name,sex,count\nAnn,F,11\nBob,M,9\nEve,F,3\n"))
+    names = build_exchange(small(tmp_path, "name,sex,count\nAnn,F,11\nBob,M,9\nEve,F,3\n"))
     assert names.partners(["Ann", "Eve"], "male") == {"Ann": "Bob", "Eve": "Bob"}
 
 
 def test_a_large_list_is_matched(data: Path) -> None:
-    names = exchange(data / "names" / "ssa_totals_1880_2023.csv.gz")
+    names = build_exchange(data / "names" / "ssa_totals_1880_2023.csv.gz")
     mutual = [name for name, partner in names.other.items() if names.other[partner.lower()].lower() == name]
     assert len(names.genders) > 15_000
     assert len(mutual) == 4_000
@@ -217,10 +223,10 @@ def small(folder: Path, text: str = "name,sex,count\nAnn,F,10\nBob,M,9\nSam,M,5\
 def test_the_matching_is_kept_and_read_again(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = set(cache.glob("names/*.json"))
     path = small(tmp_path)
-    first = exchange(path)
+    first = build_exchange(path)
     (file,) = set(cache.glob("names/*.json")) - before
-    monkeypatch.setattr(module, "match", lambda *_: pytest.fail("computed although it is in the cache"))
-    assert exchange(path) == first
+    monkeypatch.setattr(module, "match_names", lambda *_: pytest.fail("computed although it is in the cache"))
+    assert build_exchange(path) == first
     assert json.loads(file.read_text())["other"] == {"ann": "Bob", "bob": "Ann", "eve": "Bob"}
 
 
@@ -231,17 +237,17 @@ def test_the_matching_is_kept_and_read_again(tmp_path: Path, cache: Path, monkey
 def test_a_broken_cache_is_computed_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
     monkeypatch.setattr(pooch, "os_cache", lambda _: tmp_path)
     path = small(tmp_path, "name,sex,count\nAnn,F,20\nBob,M,9\n")
-    first = exchange(path)
+    first = build_exchange(path)
     (file,) = tmp_path.glob("names/*.json")
     file.write_bytes(broken.encode("latin-1"))
-    assert exchange(path) == first
+    assert build_exchange(path) == first
     assert json.loads(file.read_text())["other"] == {"ann": "Bob", "bob": "Ann"}
 
 
 def test_a_cache_that_cannot_be_written_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setattr(pooch, "os_cache", lambda _: tmp_path / "file")
-    assert exchange(small(tmp_path)).partner("ann", "swap") == "Bob"
+    assert build_exchange(small(tmp_path)).partner("ann", "swap") == "Bob"
 
 
 # A user's names
@@ -254,7 +260,7 @@ def test_a_users_names_are_read_plain_and_packed(tmp_path: Path) -> None:
     packed.write_bytes(gzip.compress(text.encode()))
     assert first_names(plain) == first_names(packed)
     assert first_names(plain) == [FirstName("Ann", 0, 15), FirstName("Sam", 5, 5), FirstName("DeAndre", 4, 0)]
-    assert exchange(plain).partner("ann", "neutral") == "Sam"
+    assert build_exchange(plain).partner("ann", "neutral") == "Sam"
 
 
 @pytest.mark.parametrize(
@@ -279,7 +285,7 @@ def test_a_users_names_are_read_plain_and_packed(tmp_path: Path) -> None:
 )
 def test_bad_lists_are_refused_in_one_line(tmp_path: Path, text: str, says: str) -> None:
     with pytest.raises(UnmaskError, match=re.escape(says)) as caught:
-        exchange(small(tmp_path, text))
+        build_exchange(small(tmp_path, text))
     assert "\n" not in str(caught.value)
 
 
@@ -295,7 +301,7 @@ def test_unreadable_lists_are_refused(tmp_path: Path) -> None:
         (tmp_path / "no", "exist"),
     ):
         with pytest.raises(UnmaskError, match=says):
-            exchange(path)
+            build_exchange(path)
 
 
 def test_the_word_lists_are_sound() -> None:
@@ -514,7 +520,7 @@ CASES = [(kind, line.strip()) for kind, lines in SENTENCES.items() for line in l
 
 @pytest.fixture(scope="module")
 def census() -> Exchange:
-    return exchange()
+    return build_exchange()
 
 
 @pytest.mark.parametrize(("kind", "line"), CASES)
@@ -525,11 +531,11 @@ def test_names_are_found_where_they_stand(census: Exchange, kind: str, line: str
     for number, mark in enumerate(re.finditer(r"\[(.*?)\]", line)):
         start = mark.start() - 2 * number
         wanted.append((start, start + len(mark.group(1))))
-    assert [(name.start, name.end) for name in find(text, census)] == wanted, kind
+    assert [(name.start, name.end) for name in find_names(text, census)] == wanted, kind
 
 
 def test_a_double_french_name_is_looked_up_by_the_part_that_decides(census: Exchange) -> None:
-    (name,) = find("We met Jean-Paul.", census)
+    (name,) = find_names("We met Jean-Paul.", census)
     assert (name.name, census.gender(name.name)) == ("Paul", "male")
 
 
@@ -540,10 +546,10 @@ def test_there_are_enough_sentences() -> None:
 @given(st.text(alphabet=st.sampled_from("MaryWilJohnMr.SD \n'’-@\"A1_/Ž"), max_size=60))
 def test_whatever_the_text_places_are_in_order_and_hold_their_names(text: str) -> None:
     end = 0
-    for name in find(text, exchange()):
+    for name in find_names(text, build_exchange()):
         assert end <= name.start < name.end
         assert name.name in text[name.start : name.end]
-        assert name.name in exchange()
+        assert name.name in build_exchange()
         end = name.end
 
 
@@ -554,7 +560,7 @@ def test_names_of_people_are_found_in_gap(data: Path, census: Exchange, say: Cal
         head, *lines = file.read_text(encoding="utf-8").splitlines()
         for line in lines:
             row = dict(zip(head.split("\t"), line.split("\t"), strict=True))
-            starts = {name.start for name in find(row["Text"], census)}
+            starts = {name.start for name in find_names(row["Text"], census)}
             for side in "AB":
                 first, *rest = row[side].split()
                 if rest and first in census and first.lower() not in titles:

@@ -17,8 +17,7 @@ from unmask.cli import finetune
 from unmask.errors import UnmaskError
 from unmask.probes.inference import COLUMNS
 from unmask.probes.released_inference import read as released
-from unmask.training.examples import Example, Splits, gather, known, read
-from unmask.training.known_files import join
+from unmask.training.examples import Example, Splits, gather_examples, join_words, read_examples, read_known_dataset
 
 LANGUAGES = ("en", "ja", "zh")
 STEREOTYPED = [("PS", "female", "female"), ("PS", "male", "male"), ("AS", "female", "male"), ("AS", "male", "female")]
@@ -26,7 +25,7 @@ JSNLI = 'contradiction\t雪 の 山 。 \t夏 の "日 です 。 \nentailment\t
 
 
 def _gather(name: str) -> Splits:
-    return gather("nli", name=name, train=None, validation=None, test=None, held_out=0.1, seed=1, offline=True)
+    return gather_examples("nli", name=name, train=None, validation=None, test=None, held_out=0.1, seed=1, offline=True)
 
 
 @pytest.fixture
@@ -51,7 +50,9 @@ def test_the_real_data_sets_have_their_sizes_and_labels(data: Path, monkeypatch:
 
 def test_the_real_jsnli_is_joined_unless_words_are_wanted(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UNMASK_DATA", str(data))
-    joined, words = (known(name, "nli", offline=True, splits=("test",))["test"] for name in ("jsnli", "jsnli-words"))
+    joined, words = (
+        read_known_dataset(name, "nli", offline=True, splits=("test",))["test"] for name in ("jsnli", "jsnli-words")
+    )
     assert len(joined) == len(words) == 3_916
     assert all(" " in one.text.strip() for one in words)
     assert sum(" " in one.text for one in joined) == sum("Ａｓｔｒｏ Ｔ" in one.text for one in joined) + 2
@@ -117,7 +118,7 @@ def test_jsnli_is_read_without_header_and_quotes(folder: Path) -> None:
     ],
 )
 def test_spaces_between_words_go_but_latin_words_stay_apart(text: str, said: str) -> None:
-    assert join(text) == said
+    assert join_words(text) == said
 
 
 def test_the_largest_training_set_of_ocnli_counts_and_pairs_without_label_do_not(folder: Path) -> None:
@@ -131,8 +132,8 @@ def test_the_largest_training_set_of_ocnli_counts_and_pairs_without_label_do_not
     found = _gather("ocnli")
     assert [len(part) for part in (found.train, found.validation, found.test)] == [18, 2, 2]
     (folder / "ocnli" / "train.50k.json").unlink()
-    assert len(known("ocnli", "nli", offline=True)["train"]) == 3
-    assert known("ocnli", "mlm", offline=True)["test"] == [Example("甲0"), Example("甲1")]
+    assert len(read_known_dataset("ocnli", "nli", offline=True)["train"]) == 3
+    assert read_known_dataset("ocnli", "mlm", offline=True)["test"] == [Example("甲0"), Example("甲1")]
 
 
 def test_what_is_not_there_is_said_in_one_line(folder: Path, tmp_path: Path) -> None:
@@ -145,12 +146,12 @@ def test_what_is_not_there_is_said_in_one_line(folder: Path, tmp_path: Path) -> 
     with pytest.raises(UnmaskError, match=r"no file for 'train', 'test', which is called train\.tsv, test\.tsv; put"):
         _gather("jsick")
     with pytest.raises(UnmaskError, match="jsick is for nli, not for sentiment"):
-        known("jsick", "sentiment", offline=True)
+        read_known_dataset("jsick", "sentiment", offline=True)
     with pytest.raises(UnmaskError, match="did you mean 'jsnli'"):
         _gather("jnli")
     (tmp_path / "list.json").write_text('[\n{"text": "a"}]')
     with pytest.raises(UnmaskError, match=r"one list; give an object a line"):
-        read(tmp_path / "list.json", "mlm")
+        read_examples(tmp_path / "list.json", "mlm")
 
 
 def test_finetune_nli_has_the_settings_of_the_paper(model_folder: Callable[[str], Path], tmp_path: Path) -> None:

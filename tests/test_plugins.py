@@ -28,14 +28,14 @@ from unmask.auditing.repeating import options_of
 from unmask.errors import UnmaskError
 from unmask.measures.sections import build_sections, item_tables
 from unmask.mitigations import corpus
-from unmask.models.sources import LoadOptions
+from unmask.options import LoadOptions
 from unmask.report import html, terminal
 from unmask.report.terminal import comparison_text
 from unmask.results import AuditResult, Caveat, Estimate, Measurement
 from unmask.results.storage import load
 from unmask.statistics.corrections import holm
+from unmask.studies.meta.association import OtherMeasure
 from unmask.studies.meta.options import PlantingOptions
-from unmask.studies.meta.others import OtherMeasure
 from unmask.studies.meta.study import plan
 
 Folder = Callable[[str], Path]
@@ -273,12 +273,12 @@ def test_the_data_set_of_the_page_is_found_and_read(tmp_path: Path, monkeypatch:
     file.parent.mkdir()
     file.write_text(blocks()["letters.txt"])
     assert datasets.locate("letters", offline=True) == file
-    assert corpus.read(["letters"], offline=True).documents == blocks()["letters.txt"].splitlines()
+    assert corpus.read_corpus(["letters"], offline=True).documents == blocks()["letters.txt"].splitlines()
     file.write_text("something else")
     with pytest.raises(UnmaskError, match=r"letters.txt is not the file we know"):
-        corpus.read(["letters"], offline=True)
+        corpus.read_corpus(["letters"], offline=True)
     with pytest.raises(UnmaskError, match="unknown corpus 'leters'; did you mean 'letters'"):
-        corpus.read(["leters"], offline=True)
+        corpus.read_corpus(["leters"], offline=True)
 
 
 # Options of a measure

@@ -31,7 +31,7 @@ from unmask.report.pages import moment, setting
 from unmask.results import AuditResult, Caveat, Estimate, MeasureFigure, Measurement, ModelFigures, Origin, storage
 from unmask.results.markdown import escaped
 from unmask.results.naming import different, short_name
-from unmask.statistics.rank_ranges import rank_ranges
+from unmask.statistics.correlation import rank_ranges
 from unmask.workflows import ranking
 
 

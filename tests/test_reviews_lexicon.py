@@ -10,7 +10,7 @@ import pytest
 from unmask import rewriter
 from unmask.errors import UnmaskError
 from unmask.lexicon.gender import PRONOUNS, gender_words
-from unmask.lexicon.reviews import Review, reviews
+from unmask.lexicon.sentences import Review, reviews
 
 WORDS = gender_words("all").words
 

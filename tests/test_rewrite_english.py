@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unmask
-from unmask.counterfactual.change import apply
+from unmask.counterfactual.change import apply_changes
 from unmask.errors import UnmaskError
 from unmask.lexicon.gender import gender_words
 
@@ -92,7 +92,7 @@ def test_any_text_of_one_to_one_words_comes_back(words: list[str], gaps: list[st
 @settings(max_examples=300, deadline=None)
 def test_any_text_at_all_passes_and_only_the_listed_changes_are_made(text: str, mode: str) -> None:
     done = unmask.rewriter(mode).rewrite(text)
-    assert apply(text, done.changes) == done.text
+    assert apply_changes(text, done.changes) == done.text
     assert all(text[change.start : change.end] == change.before for change in done.changes)
     assert all(one.end <= two.start for one, two in zip(done.changes, done.changes[1:], strict=False))
 
@@ -114,7 +114,7 @@ def test_any_text_at_all_passes_and_only_the_listed_changes_are_made(text: str, 
 def test_changes_never_overlap(words: list[str], gaps: list[str], mode: str, names: bool) -> None:
     text = "".join(word + gap for word, gap in zip(words, gaps, strict=False))
     done = unmask.rewriter(mode, names=names, quick=True).rewrite(text)
-    assert apply(text, done.changes) == done.text
+    assert apply_changes(text, done.changes) == done.text
     assert all(text[change.start : change.end] == change.before for change in done.changes)
     assert all(one.end <= two.start for one, two in zip(done.changes, done.changes[1:], strict=False))
 
@@ -210,7 +210,7 @@ def _rewritten(documents: list[str], *, names: bool) -> None:
     after: dict[str, int] = defaultdict(int)
     for text in documents:
         done = rewriter.rewrite(text)
-        assert apply(text, done.changes) == done.text
+        assert apply_changes(text, done.changes) == done.text
         for count, version in ((before, text), (after, done.text)):
             for word in re.findall(r"(?<![/@.])\b(?:he|she)\b(?!-)", version):
                 count[word] += 1
@@ -252,7 +252,7 @@ def test_names_of_a_document_stay_apart_and_consistent() -> None:
 
 
 def test_published_needs_its_lists(tmp_path: Path) -> None:
-    from unmask.counterfactual import Settings, build
+    from unmask.counterfactual import Settings, build_rewriter
 
     for wish, message in (
         (Settings(protocol="published"), "needs the word lists"),
@@ -265,17 +265,17 @@ def test_published_needs_its_lists(tmp_path: Path) -> None:
         (Settings(lists=tmp_path), "belong to the published protocol"),
     ):
         with pytest.raises(UnmaskError, match=message):
-            build(wish)
+            build_rewriter(wish)
     with pytest.raises(UnmaskError, match="did you mean 'published'"):
         Settings(protocol="publish")
 
 
 def test_published_reviews_from_settings(tmp_path: Path) -> None:
-    from unmask.counterfactual import Settings, build
+    from unmask.counterfactual import Settings, build_rewriter
 
     (tmp_path / "prons_m2f.json").write_text('{"he": "she"}', encoding="utf-8")
     (tmp_path / "prons_f2m.json").write_text('{"her": "his"}', encoding="utf-8")
-    chosen = build(Settings(to="male", terms="pronouns", protocol="published", lists=tmp_path))
+    chosen = build_rewriter(Settings(to="male", terms="pronouns", protocol="published", lists=tmp_path))
     assert chosen.rewrite("I saw her, and her dog!").text == "i saw his and his dog"
 
 
@@ -306,7 +306,7 @@ def test_endless_words_and_signs_pass() -> None:
     ):
         for mode in ("swap", "neutral"):
             done = unmask.rewriter(mode, quick=True).rewrite(text)
-            assert apply(text, done.changes) == done.text
+            assert apply_changes(text, done.changes) == done.text
 
 
 @pytest.mark.parametrize(

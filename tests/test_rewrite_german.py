@@ -13,11 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unmask.counterfactual.change import apply
+from unmask.counterfactual.change import apply_changes
 from unmask.counterfactual.german import GermanRewriter
-from unmask.counterfactual.german.nouns import Nouns
-from unmask.counterfactual.german.tagger import LONGEST_WORD, lemma, tag
-from unmask.counterfactual.german.termlists import own, read
+from unmask.counterfactual.german.nouns import Nouns, package_nouns, read_noun_rows
+from unmask.counterfactual.german.sentences import LONGEST_WORD, lemma, tag_words
 from unmask.counterfactual.settings import Settings
 from unmask.errors import UnmaskError
 from unmask.probes import association
@@ -101,7 +100,7 @@ def test_swapping_twice_gives_the_sentence_back() -> None:
 def test_everything_outside_the_changes_stays() -> None:
     text = "  Der  Lehrer\tsah\r\n\nseine Frau – „die Ärztin“ –, und  er lachte …\n Ende.  "
     got = SWAP.rewrite(text)
-    assert got.text == apply(text, got.changes)
+    assert got.text == apply_changes(text, got.changes)
     assert all(text[change.start : change.end] == change.before for change in got.changes)
     kept = text
     for change in reversed(got.changes):
@@ -112,7 +111,7 @@ def test_everything_outside_the_changes_stays() -> None:
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=80))
 def test_any_text_is_survived(text: str) -> None:
     got = SWAP.rewrite(text)
-    assert got.text == apply(text, got.changes)
+    assert got.text == apply_changes(text, got.changes)
 
 
 WORDS = (
@@ -126,7 +125,7 @@ def test_any_order_of_words_is_survived(words: list[str]) -> None:
     text = " ".join(words)
     for rewrite in (SWAP, REMOVE):
         got = rewrite.rewrite(text)
-        assert got.text == apply(text, got.changes)
+        assert got.text == apply_changes(text, got.changes)
 
 
 REMOVE = rewriter("remove")
@@ -144,7 +143,7 @@ def test_changes_never_overlap_in_any_mode(words: list[str], space: str) -> None
     text = space.join(words)
     for rewrite in MODES.values():
         got = rewrite.rewrite(text)
-        assert got.text == apply(text, got.changes)
+        assert got.text == apply_changes(text, got.changes)
         assert all(text[change.start : change.end] == change.before for change in got.changes)
         ends = [0, *(change.end for change in got.changes)]
         assert all(change.start >= end for change, end in zip(got.changes, ends, strict=False))
@@ -181,7 +180,7 @@ def test_one_of_a_pair_is_one_change() -> None:
 
 def test_only_the_beginning_of_a_very_long_word_is_tagged() -> None:
     word = "Donau" * 600
-    assert tag([word, "lacht"]) == tag([word[:LONGEST_WORD], "lacht"])
+    assert tag_words([word, "lacht"]) == tag_words([word[:LONGEST_WORD], "lacht"])
     assert lemma(word, "NN") == lemma(word[:LONGEST_WORD], "NN")
     assert SWAP.rewrite(f"Er sah {word}.").text == f"Sie sah {word}."
 
@@ -251,12 +250,12 @@ def test_a_list_of_words_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch, er
 
     monkeypatch.setattr(Path, "read_text", fail)
     with pytest.raises(UnmaskError, match=f"^terms.csv cannot be read .*{error}"):
-        read(Path("terms.csv"))
+        read_noun_rows(Path("terms.csv"))
 
 
 def test_a_path_that_no_file_can_have() -> None:
     with pytest.raises(UnmaskError, match="cannot be read"):
-        read(Path("a\0b.csv"))
+        read_noun_rows(Path("a\0b.csv"))
 
 
 def test_neutral_and_names_are_refused() -> None:
@@ -267,7 +266,7 @@ def test_neutral_and_names_are_refused() -> None:
 
 
 def test_the_lexicon_declines_both_ways() -> None:
-    nouns = own()
+    nouns = package_nouns()
     assert len(nouns) > 900
     assert len({(noun.male, noun.female) for noun in nouns}) == len(nouns)
     known = Nouns(list(nouns))
@@ -287,7 +286,7 @@ def test_real_text_is_rewritten_without_error(data: Path) -> None:
     changed = 0
     for text in random.Random(0).sample(paragraphs, 300):
         got = SWAP.rewrite(text)
-        assert got.text == apply(text, got.changes)
+        assert got.text == apply_changes(text, got.changes)
         changed += bool(got.changes)
     assert changed > 100
 
@@ -301,4 +300,4 @@ def test_a_very_long_line_is_rewritten_piece_by_piece() -> None:
     text = "Der Lehrer sah, z. B. am Abend, dass er müde war. " * 5000
     got = SWAP.rewrite(text)
     assert got.text == "Die Lehrerin sah, z. B. am Abend, dass sie müde war. " * 5000
-    assert got.text == apply(text, got.changes)
+    assert got.text == apply_changes(text, got.changes)

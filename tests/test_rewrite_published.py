@@ -13,10 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from unmask.counterfactual.change import apply
-from unmask.counterfactual.published.cds import NAMES, PRONOUNS, WORDS, Substitution
+from unmask.counterfactual.change import apply_changes
+from unmask.counterfactual.published.cds import NAMES, PRONOUNS, WORDS, Substitution, Token, spacy_tokens, token_spans
 from unmask.counterfactual.published.masking import ONLY_REMOVED, Masking, clean
-from unmask.counterfactual.published.tokens import Token, spacy_tokens, spans
 from unmask.errors import UnmaskError
 
 TO_FEMALE = {
@@ -101,7 +100,7 @@ def test_a_review_is_cleaned(raw: str, cleaned: str) -> None:
 def test_terms_are_masked_as_published(masks: Path, to: str, text: str, masked: str) -> None:
     result = Masking(masks, "all", to).rewrite(text)
     assert result.text == masked
-    assert apply(text, result.changes) == masked
+    assert apply_changes(text, result.changes) == masked
     assert _naive(text, _rules(masks, "all", to)) == masked
 
 
@@ -186,7 +185,7 @@ def test_masking_is_what_replacing_one_term_after_the_other_gives(
     for text in reviews["train"][::10] + reviews["test"][::10]:
         result = masking.rewrite(text)
         assert result.text == _naive(text, rules)
-        assert apply(text, result.changes) == result.text
+        assert apply_changes(text, result.changes) == result.text
         changed += result.text != text
     assert changed > 1000
 
@@ -196,7 +195,7 @@ def test_masking_is_what_replacing_one_term_after_the_other_gives(
 
 def test_rules_apply_in_their_order(pairs: Path) -> None:
     def analyse(text: str) -> list[Token]:
-        return [Token(start, end, text[start:end], "", True) for start, end in spans(text)]
+        return [Token(start, end, text[start:end], "", True) for start, end in token_spans(text)]
 
     rewritten = Substitution(pairs, analyse).rewrite("James King met Mr. London, and he left.")
     # *king* is a word and a name: the word wins
@@ -206,7 +205,7 @@ def test_rules_apply_in_their_order(pairs: Path) -> None:
 
 def test_a_name_is_exchanged_only_where_it_is_a_person(pairs: Path) -> None:
     def analyse(text: str) -> list[Token]:
-        return [Token(start, end, text[start:end], "", start == 0) for start, end in spans(text)]
+        return [Token(start, end, text[start:end], "", start == 0) for start, end in token_spans(text)]
 
     assert Substitution(pairs, analyse).rewrite("James met James.").text == "Barbara met James."
 
@@ -252,7 +251,7 @@ def test_a_token_becomes(pairs: Path, word: str, tag: str, becomes: str) -> None
     ],
 )
 def test_text_is_cut_as_spacy_cut_it(text: str, tokens: list[str]) -> None:
-    assert [text[start:end] for start, end in spans(text)] == tokens
+    assert [text[start:end] for start, end in token_spans(text)] == tokens
 
 
 def test_hyphenated_pairs_never_match(pairs: Path) -> None:
@@ -325,7 +324,7 @@ def test_gap_is_exchanged_as_released(data: Path, gap: list[str]) -> None:
     kinds = Counter(_kind(one.kind, one.term) for result in rewritten for one in result.changes)
     assert kinds["word"] == 11_260
     assert kinds["pronoun"] == 8_105
-    # The release has 15,876, the persons of spaCy's en_core_web_lg; ours are proper nouns of the list (see `tokens`).
+    # The release has 15,876, the persons of spaCy's en_core_web_lg; ours are proper nouns of the list (see `cds`).
     assert kinds["name"] == pytest.approx(15_876, rel=0.05)
 
     before, after = _pronouns(gap), _pronouns(one.text for one in rewritten)

@@ -23,15 +23,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from unmask.counterfactual.change import Change, Left, Rewritten, apply
-from unmask.counterfactual.choice import Choice
-from unmask.counterfactual.settings import Settings
+from unmask.counterfactual.change import Change, Left, Rewritten, apply_changes
+from unmask.counterfactual.settings import Choice, Settings
 from unmask.errors import Stopped, UnmaskError
-from unmask.rewriting import RewriteOptions, Summary, blocks, draft, pool, run
-from unmask.rewriting.blocks import DOCUMENTS
-from unmask.rewriting.lines import fields
-from unmask.rewriting.marks import marked, notes
-from unmask.rewriting.work import Factory, Lines, Task
+from unmask.rewriting import RewriteOptions, Summary, blocks, output, run, workers
+from unmask.rewriting.blocks import DOCUMENTS, json_fields
+from unmask.rewriting.summary import describe_changes, mark_changes
+from unmask.rewriting.workers import Factory, Lines, Task
 
 # A rewriter small enough to foresee: four pronouns and a name, and one word that it leaves.
 
@@ -50,7 +48,7 @@ class Toy:
             new = _WORDS[word].capitalize() if match[0][0].isupper() else _WORDS[word]
             kind: Any = "name" if word == "ann" else "word"
             changes.append(Change(match.start(), match.end(), match[0], new, word, kind))
-        return Rewritten(apply(text, changes), tuple(changes), tuple(left))
+        return Rewritten(apply_changes(text, changes), tuple(changes), tuple(left))
 
 
 def toy(_: Settings) -> Toy:
@@ -142,7 +140,7 @@ _CONTENT = st.lists(
 @given(_CONTENT, st.sampled_from(DOCUMENTS))
 def test_blocks_are_the_text_and_can_be_taken_up_anywhere(content: bytes, document: str) -> None:
     choice = Choice(0.5)
-    found = list(blocks.blocks(io.BytesIO(content), document, choice))
+    found = list(blocks.read_blocks(io.BytesIO(content), document, choice))
     assert b"".join(block.content for block in found) == content
     assert all(0 < len(block.content) <= blocks.PIECE for block in found)
     offset = 0
@@ -150,23 +148,23 @@ def test_blocks_are_the_text_and_can_be_taken_up_anywhere(content: bytes, docume
         offset += len(block.content)
         rest = io.BytesIO(content[offset:])
         within = block.piece_of if block.goes_on else None
-        assert list(blocks.blocks(rest, document, choice, within)) == found[place + 1 :]
+        assert list(blocks.read_blocks(rest, document, choice, within)) == found[place + 1 :]
 
 
 @given(_CONTENT, st.sampled_from(DOCUMENTS), st.integers(40, 400))
 def test_documents_are_the_same_in_blocks_of_any_size(content: bytes, document: str, size: int) -> None:
-    whole = list(blocks.documents(content, document))
+    whole = list(blocks.split_documents(content, document))
     assert b"".join(whole) == content
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "BLOCK", size)
         patch.setattr(blocks, "TAIL", size // 4)
-        found = list(blocks.blocks(io.BytesIO(content), document, Choice()))
-    assert [one for block in found for one in blocks.documents(block.content, document)] == whole
+        found = list(blocks.read_blocks(io.BytesIO(content), document, Choice()))
+    assert [one for block in found for one in blocks.split_documents(block.content, document)] == whole
 
 
 def test_paragraphs_lines_and_files() -> None:
     content = b"a\r\nb\r\n\r\nc\n \t\nd\re\r\rf\n\n\n"
-    split = {kind: list(blocks.documents(content, kind)) for kind in DOCUMENTS}
+    split = {kind: list(blocks.split_documents(content, kind)) for kind in DOCUMENTS}
     assert split["paragraph"] == [b"a\r\nb\r\n\r\n", b"c\n \t\n", b"d\re\r\r", b"f\n\n\n"]
     assert split["line"] == [b"a\r\n", b"b\r\n", b"\r\n", b"c\n", b" \t\n", b"d\r", b"e\r", b"\r", b"f\n", b"\n", b"\n"]
     assert split["file"] == [content]
@@ -185,7 +183,7 @@ def test_paragraphs_lines_and_files() -> None:
     ],
 )
 def test_where_a_document_is_cut(content: bytes, first: bytes) -> None:
-    assert content[: blocks.cut(content)] == first
+    assert content[: blocks.find_cut(content)] == first
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -393,7 +391,7 @@ def test_the_line_number_is_right_far_into_a_file(tmp_path: Path) -> None:
 )
 def test_fields_are_found_as_json_finds_them(value: dict[str, Any], indent: int | None, ascii_only: bool) -> None:
     line = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
-    found = fields(line)
+    found = json_fields(line)
     assert [one.name for one in found] == list(value)
     for one in found:
         assert json.dumps(json.loads(line[one.start : one.end])) == json.dumps(value[one.name])
@@ -547,7 +545,7 @@ def test_several_sources_keep_their_names(folder: Path, tmp_path: Path) -> None:
 @pytest.fixture
 def every_step(monkeypatch: pytest.MonkeyPatch, small_blocks: None) -> None:  # noqa: ARG001
     """An entry in the journal after every block."""
-    monkeypatch.setattr(draft, "EVERY", 0.0)
+    monkeypatch.setattr(output, "EVERY", 0.0)
 
 
 def _interrupted(source: Path, out: Path, **more: Any) -> int:
@@ -660,7 +658,7 @@ def test_a_folder_with_one_bad_file_keeps_what_is_finished(tmp_path: Path) -> No
 def test_two_runs_do_not_write_the_same_output(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("She")
     request = RewriteOptions(sources=(tmp_path / "a.txt",), out=tmp_path / "out", processes=1)
-    first = draft.Draft(tmp_path / "out", single=True)
+    first = output.Draft(tmp_path / "out", single=True)
     first.begin(request.identity(), restart=False)
     for restart in (False, True):
         with pytest.raises(UnmaskError, match="another run is writing"):
@@ -675,7 +673,7 @@ def test_two_runs_do_not_write_the_same_output(tmp_path: Path) -> None:
 
 def test_a_lost_process_is_an_error_and_no_output(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(_stories(500) + b"\n\ncrash\n\n" + _stories(500))
-    with pytest.raises(pool.WorkerLostError, match="a process ended before its work did"):
+    with pytest.raises(workers.WorkerLostError, match="a process ended before its work did"):
         _run(tmp_path / "a.txt", tmp_path / "out", factory=crashing, processes=2)
     assert not (tmp_path / "out").exists()
     _run(tmp_path / "a.txt", tmp_path / "out")
@@ -700,8 +698,8 @@ def test_other_processes_start_only_where_there_is_enough_to_do(
         started.append(words[0])
         return ProcessPoolExecutor(*words, **more)
 
-    monkeypatch.setattr(pool, "ProcessPoolExecutor", note)
-    monkeypatch.setattr(pool, "cores", lambda: 2)
+    monkeypatch.setattr(workers, "ProcessPoolExecutor", note)
+    monkeypatch.setattr(workers, "cores", lambda: 2)
     (tmp_path / "a.txt").write_bytes(_stories(100))
     _run(tmp_path / "a.txt", tmp_path / "small", processes=None)
     assert not started
@@ -710,7 +708,7 @@ def test_other_processes_start_only_where_there_is_enough_to_do(
     assert started == [2]
     _run(tmp_path / "a.txt", tmp_path / "one", processes=1)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-    assert (tmp_path / "a.txt").stat().st_size > pool.SMALL
+    assert (tmp_path / "a.txt").stat().st_size > workers.SMALL
 
 
 # Requests that cannot be met
@@ -773,11 +771,11 @@ def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_marks_and_notes() -> None:
     text = "She and Ann miss it."
     done = Toy().rewrite(text)
-    assert marked(text, done) == [
+    assert mark_changes(text, done) == [
         ("She", "before"), ("He", "after"), (" and ", ""), ("Ann", "before"), ("Bob", "after"), (" ", ""),
         ("miss", "left"), (" it.", ""),
     ]  # fmt: skip
-    assert notes(done) == ["She → He", "Ann → Bob (name)", "miss left: a verb"]
+    assert describe_changes(done) == ["She → He", "Ann → Bob (name)", "miss left: a verb"]
 
 
 def test_a_summary_is_a_screenful(tmp_path: Path) -> None:

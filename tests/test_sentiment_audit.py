@@ -23,7 +23,7 @@ from commands import unmask as command
 from toy_model import tokenizer_of
 from unmask.cli import app
 from unmask.errors import UnmaskError
-from unmask.lexicon.reviews import reviews
+from unmask.lexicon.sentences import reviews
 from unmask.measures.sentiment.details import Ratings
 from unmask.measures.sentiment.rater import Rater
 from unmask.measures.sentiment.score import score as sentiment_score

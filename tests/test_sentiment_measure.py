@@ -20,7 +20,7 @@ import unmask
 from toy_model import tokenizer_of
 from unmask import embedded
 from unmask.errors import UnmaskError
-from unmask.lexicon.reviews import reviews
+from unmask.lexicon.sentences import reviews
 from unmask.measures.sentiment.details import Ratings
 from unmask.measures.sentiment.interpret import digits
 from unmask.measures.sentiment.polarity import of_labels

@@ -16,7 +16,7 @@ from scipy import stats
 
 import unmask
 from toy_model import tokenizer_of
-from unmask.lexicon.reviews import reviews
+from unmask.lexicon.sentences import reviews
 from unmask.measures.sentiment import cache, words
 from unmask.measures.sentiment.protocol import PROTOCOLS
 from unmask.measures.sentiment.rater import Rater

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from unmask.statistics.confusion import quality
 from unmask.statistics.corrections import holm
-from unmask.statistics.correlation import fisher_z, pearson, spearman
-from unmask.statistics.crossed import FISHER, IntervalEstimate, jackknife
-from unmask.statistics.paired import sign_flip, signed_ranks, z_of_v
+from unmask.statistics.correlation import pearson, spearman
+from unmask.statistics.jackknife import FISHER, IntervalEstimate, fisher_z, jackknife
+from unmask.statistics.paired import sign_flip, signed_ranks, z_from_v
+from unmask.statistics.proportions import classification_quality
 
 numbers = st.floats(-100, 100, allow_nan=False).map(lambda x: round(x, 3))
 
@@ -33,7 +33,7 @@ numbers = st.floats(-100, 100, allow_nan=False).map(lambda x: round(x, 3))
     ],
 )
 def test_published_v_gives_published_r(v: float, z: float, r: float) -> None:
-    found = z_of_v(v, 900)
+    found = z_from_v(v, 900)
     assert found is not None
     assert found == pytest.approx(z, abs=0.01)
     assert -abs(found) / math.sqrt(1800) == pytest.approx(r, abs=0.0005)
@@ -227,7 +227,7 @@ def test_intervals_cover_the_truth() -> None:
 
 def test_quality_by_hand() -> None:
     """Of 4 negative and 6 positive texts, 3 and 4 are right; a label that nobody has and nobody says is 0."""
-    found = quality([[3, 1, 0], [2, 4, 0], [0, 0, 0]], ["negative", "positive", "none"])
+    found = classification_quality([[3, 1, 0], [2, 4, 0], [0, 0, 0]], ["negative", "positive", "none"])
     assert found["accuracy"] == pytest.approx(0.7)
     assert found["labels"]["positive"] == {
         "precision": 0.8,

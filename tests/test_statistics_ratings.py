@@ -18,10 +18,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from unmask.statistics.crossed import IntervalEstimate
-from unmask.statistics.paired import signed_ranks
+from unmask.statistics.jackknife import IntervalEstimate
+from unmask.statistics.paired import detectable_mean, mean_bias, rank_biserial, signed_ranks, sum_signs
 from unmask.statistics.published import Published, published_correlations, published_test, stars
-from unmask.statistics.ratings import detectable, mean_bias, rank_biserial, signs_of_sums
 
 REVIEWS = 25_000
 few_sizes = st.integers(-6, 6).map(float)  # so that many are equal, or zero
@@ -56,7 +55,7 @@ def test_rank_biserial_is_the_jackknife_of_signed_ranks(values: list[float]) -> 
     if len(kept) < 3 or len(set(np.sign(kept))) == 1:
         assert found == IntervalEstimate(found.value)
         return
-    assert signs_of_sums(kept).tolist() == np.sign(kept[:, None] + kept).sum(axis=1).tolist()
+    assert sum_signs(kept).tolist() == np.sign(kept[:, None] + kept).sum(axis=1).tolist()
     left = np.array([signed_ranks(np.delete(kept, i)).rank_biserial for i in range(len(kept))], dtype=float)
     error = math.sqrt((len(kept) - 1) * left.var())
     assert found.value is not None
@@ -97,26 +96,26 @@ def test_mean_bias_is_the_t_test() -> None:
 
 def test_detectable_by_hand() -> None:
     # s² = 2.5, n = 5: s/√n = √.5; qnorm(.975) = 1.959964, qnorm(.8) = .841621, qnorm(.995) = 2.575829
-    assert detectable([1, 2, 3, 4, 5]) == pytest.approx((1.959964 + 0.841621) * math.sqrt(0.5), rel=1e-6)
-    assert detectable([1, 2, 3, 4, 5], level=0.01, power=0.5) == pytest.approx(2.575829 * math.sqrt(0.5), rel=1e-6)
+    assert detectable_mean([1, 2, 3, 4, 5]) == pytest.approx((1.959964 + 0.841621) * math.sqrt(0.5), rel=1e-6)
+    assert detectable_mean([1, 2, 3, 4, 5], level=0.01, power=0.5) == pytest.approx(2.575829 * math.sqrt(0.5), rel=1e-6)
 
 
 def test_what_is_detectable_is_found_as_often_as_said() -> None:
     draw = np.random.default_rng(8).normal(size=(2000, 100))
-    least = detectable(np.tile([-1.0, 1.0], 50) * math.sqrt(0.99))  # s = 1
+    least = detectable_mean(np.tile([-1.0, 1.0], 50) * math.sqrt(0.99))  # s = 1
     assert least is not None
     p = np.asarray(stats.ttest_1samp(draw + least, 0, axis=1).pvalue)
     assert (p < 0.05).mean() == pytest.approx(0.8, abs=0.03)
 
 
 def test_detectable_of_degenerate_input() -> None:
-    assert detectable([]) is None
-    assert detectable([0.2]) is None
-    assert detectable([0.1, 0.1, 0.1]) is None
+    assert detectable_mean([]) is None
+    assert detectable_mean([0.2]) is None
+    assert detectable_mean([0.1, 0.1, 0.1]) is None
     with pytest.raises(ValueError, match="NaN or infinity"):
-        detectable([1, math.nan])
+        detectable_mean([1, math.nan])
     with pytest.raises(ValueError, match="power 80"):
-        detectable([1, 2], power=80)
+        detectable_mean([1, 2], power=80)
 
 
 def test_heavy_tails_do_not_break_the_five_per_cent() -> None:

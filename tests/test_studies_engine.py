@@ -18,10 +18,10 @@ from typing import Any
 import pytest
 
 from unmask.errors import Stopped, UnmaskError
-from unmask.studies import Cell, Event, Outcome, Store, execute, key, keys, local, order
+from unmask.studies import Cell, Event, Outcome, Store, execute, execution, key, keys, order
 from unmask.studies import ray as on_ray
 from unmask.studies.cells import Say
-from unmask.studies.cluster import gpus_of_a_cell, refuse_other_cluster, refuse_unfit, seen_from_here
+from unmask.studies.ray import gpus_of_a_cell, refuse_other_cluster, refuse_unfit, seen_from_here
 
 pytestmark = pytest.mark.filterwarnings(
     "default::pytest.PytestUnraisableExceptionWarning", "default::pytest.PytestUnhandledThreadExceptionWarning"
@@ -156,7 +156,7 @@ def test_a_key_is_a_hash_of_all_that_decides_the_result(toy: Callable[..., Toy])
 
 def test_a_cell_is_done_once_and_kept(toy: Callable[..., Toy], store: Store, tmp_path: Path) -> None:
     heard: list[Event] = []
-    first = local.run(diamond(toy), store, watch=heard.append)
+    first = execution.run_locally(diamond(toy), store, watch=heard.append)
     assert statuses(first) == dict.fromkeys("abcd", "done") | {"alone": "done"}
     assert [total(outcome) for outcome in first] == [1, 2, 11, 14, 5]
     assert [(event.what, event.name, event.ended, event.total) for event in heard][:4] == [
@@ -167,9 +167,9 @@ def test_a_cell_is_done_once_and_kept(toy: Callable[..., Toy], store: Store, tmp
     ]
     assert heard[1].line == f"process {os.getpid()}"
     assert heard[-1].outcome == first[-1]
-    again = local.run(diamond(toy), store)
+    again = execution.run_locally(diamond(toy), store)
     assert again == [replace(outcome, status="kept") for outcome in first]
-    changed = local.run([*diamond(toy)[:2], toy("c", "a", value=20), *diamond(toy)[3:]], store)
+    changed = execution.run_locally([*diamond(toy)[:2], toy("c", "a", value=20), *diamond(toy)[3:]], store)
     assert statuses(changed) == {"a": "kept", "b": "kept", "c": "done", "d": "done", "alone": "kept"}
     assert noted(tmp_path)["end a"] == 1
     assert noted(tmp_path)["end d"] == 2
@@ -178,7 +178,7 @@ def test_a_cell_is_done_once_and_kept(toy: Callable[..., Toy], store: Store, tmp
 
 def test_the_record_says_what_a_cell_is(toy: Callable[..., Toy], store: Store) -> None:
     cells = diamond(toy)
-    outcomes = {outcome.name: outcome for outcome in local.run(cells, store)}
+    outcomes = {outcome.name: outcome for outcome in execution.run_locally(cells, store)}
     known = keys(cells)
     assert {name: outcome.key for name, outcome in outcomes.items()} == known
     folder = store.find("d", known["d"])
@@ -194,7 +194,7 @@ def test_the_record_says_what_a_cell_is(toy: Callable[..., Toy], store: Store) -
 
 
 def test_a_failure_is_told_and_the_others_go_on(toy: Callable[..., Toy], store: Store, tmp_path: Path) -> None:
-    outcomes = local.run([*diamond(toy, act="break"), toy("e", "d")], store)
+    outcomes = execution.run_locally([*diamond(toy, act="break"), toy("e", "d")], store)
     assert statuses(outcomes) == {
         "a": "done",
         "b": "done",
@@ -210,7 +210,7 @@ def test_a_failure_is_told_and_the_others_go_on(toy: Callable[..., Toy], store: 
     assert (by_name["d"].error, by_name["d"].folder) == ("it needs c, which failed", None)
     assert by_name["e"].error == "it needs d, which was skipped"
     assert results(store) == ["a", "alone", "b"]
-    mended = local.run(diamond(toy), store)
+    mended = execution.run_locally(diamond(toy), store)
     assert statuses(mended) == {"a": "kept", "b": "kept", "c": "done", "d": "done", "alone": "kept"}
     assert not trace.exists()
     assert noted(tmp_path)["end a"] == 1
@@ -218,7 +218,7 @@ def test_a_failure_is_told_and_the_others_go_on(toy: Callable[..., Toy], store: 
 
 def test_every_failure_is_one_line(toy: Callable[..., Toy], store: Store) -> None:
     cells = [toy(act, act=act, value=number) for number, act in enumerate(("refuse", "read", "record"))]
-    refused, unread, recorded, unknown = local.run([*cells, toy("unknown", value={1})], store)
+    refused, unread, recorded, unknown = execution.run_locally([*cells, toy("unknown", value={1})], store)
     assert refused.error == "no such data; give other data"
     assert unread.error.startswith("FileNotFoundError: [Errno 2]")
     assert "nowhere" in unread.error
@@ -235,15 +235,15 @@ def test_a_place_that_cannot_hold_a_store_is_found_first(toy: Callable[..., Toy]
     (tmp_path / "file").touch()
     for root in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(UnmaskError, match="cannot be written to"):
-            local.run([toy("a")], Store(root))
+            execution.run_locally([toy("a")], Store(root))
     assert not noted(tmp_path)
 
 
 def test_stopping_keeps_what_there_is(toy: Callable[..., Toy], store: Store, tmp_path: Path) -> None:
     with pytest.raises(Stopped, match="stopped; 2 of 5 steps are done"):
-        local.run(diamond(toy, act="stop"), store)
+        execution.run_locally(diamond(toy, act="stop"), store)
     assert results(store) == ["a", "b"]
-    assert statuses(local.run(diamond(toy, act="stop"), store)) == {
+    assert statuses(execution.run_locally(diamond(toy, act="stop"), store)) == {
         "a": "kept",
         "b": "kept",
         "c": "done",
@@ -258,7 +258,7 @@ def test_stopping_keeps_what_there_is(toy: Callable[..., Toy], store: Store, tmp
 def test_what_is_damaged_is_set_aside_and_done_again(
     toy: Callable[..., Toy], store: Store, tmp_path: Path, damage: str
 ) -> None:
-    (outcome,) = local.run([toy("a", value=10)], store)
+    (outcome,) = execution.run_locally([toy("a", value=10)], store)
     folder = Path(str(outcome.folder))
     if damage == "record":
         (folder / "cell.json").write_text('{"name": "a"', encoding="utf-8")
@@ -272,7 +272,7 @@ def test_what_is_damaged_is_set_aside_and_done_again(
         record = json.loads((folder / "cell.json").read_text(encoding="utf-8")) | {"key": outcome.key[:12] + "0" * 52}
         (folder / "cell.json").write_text(json.dumps(record), encoding="utf-8")
     assert store.find("a", outcome.key) is None
-    (again,) = local.run([toy("a", value=10)], store)
+    (again,) = execution.run_locally([toy("a", value=10)], store)
     assert (again.status, total(again), noted(tmp_path)["end a"]) == ("done", 10, 2)
     assert [path.name for path in (store.root / "distrusted").iterdir()] == [f"{folder.name}.1"]
 
@@ -284,10 +284,10 @@ LOCALLY = """
 import sys
 from pathlib import Path
 from test_studies_engine import Toy
-from unmask.studies import Store, local
+from unmask.studies import Store, execution
 cells = [Toy(f"cell{number}", sys.argv[1], value=number, act=sys.argv[3] if number == 2 else "", seconds=0.05)
          for number in range(6)]
-outcomes = local.run(cells, Store(Path(sys.argv[2])))
+outcomes = execution.run_locally(cells, Store(Path(sys.argv[2])))
 print(*(outcome.status for outcome in outcomes))
 """
 
@@ -345,7 +345,7 @@ def test_an_address_where_no_cluster_is_is_told(
     ray = pytest.importorskip("ray")
     monkeypatch.setattr(ray, "is_initialized", lambda: False)  # an earlier test may have left a connection
     with pytest.raises(UnmaskError, match=f"Ray does not reach a cluster at {address} "):
-        on_ray.run([toy("a")], store, address=address)
+        on_ray.run_on_ray([toy("a")], store, address=address)
 
 
 @pytest.fixture(scope="module")
@@ -387,7 +387,7 @@ def test_a_killed_worker_is_replaced_and_nothing_is_lost(
 
     bad = [toy(act, act=act, value=number) for number, act in enumerate(("break", "die", "stop"), start=100)]
     cells = [*diamond(toy, act="hang", needs_gpu=True), *bad, toy("after", "a", "die")]
-    outcomes = on_ray.run(cells, store, watch=watch)
+    outcomes = on_ray.run_on_ray(cells, store, watch=watch)
     assert [outcome.name for outcome in outcomes] == [cell.name for cell in order(cells)]
     there = dict.fromkeys(("a", "b", "c", "d", "alone"), "done")
     lost = dict.fromkeys(("break", "die", "stop"), "failed")
@@ -409,7 +409,7 @@ def test_a_killed_worker_is_replaced_and_nothing_is_lost(
         assert events == ["started", "ended"]
     assert [event.ended for event in heard if event.what == "ended"] == list(range(1, 10))
     assert list((store.root / "news").iterdir()) == []
-    assert set(statuses(on_ray.run(cells[:5], store, cpus=0.5)).values()) == {"kept"}
+    assert set(statuses(on_ray.run_on_ray(cells[:5], store, cpus=0.5)).values()) == {"kept"}
     assert capfd.readouterr().out == "", "Ray keeps quiet"
 
 
@@ -419,7 +419,7 @@ from pathlib import Path
 from test_studies_engine import Toy
 from unmask.studies import Store, ray
 cells = [Toy("a", sys.argv[1]), Toy("b", sys.argv[1], ("a",), act="hang"), Toy("c", sys.argv[1], ("b",))]
-ray.run(cells, Store(Path(sys.argv[2])), address=sys.argv[3] or None)
+ray.run_on_ray(cells, Store(Path(sys.argv[2])), address=sys.argv[3] or None)
 """
 
 
@@ -435,7 +435,7 @@ def test_a_killed_driver_is_followed_by_one_that_goes_on(
     driver.kill()
     said, _ = driver.communicate()
     assert said == "", "Ray keeps quiet"
-    outcomes = on_ray.run([toy("a"), toy("b", "a", act="hang"), toy("c", "b")], store)
+    outcomes = on_ray.run_on_ray([toy("a"), toy("b", "a", act="hang"), toy("c", "b")], store)
     assert statuses(outcomes) == {"a": "kept", "b": "done", "c": "done"}
     assert total(outcomes[2]) == 3
     assert noted(tmp_path) == {"begin a": 1, "end a": 1, "begin b": 2, "end b": 1, "begin c": 1, "end c": 1}
@@ -454,7 +454,7 @@ def test_ctrl_c_ends_the_cells_and_keeps_the_rest(
     assert complaint.splitlines()[-1].startswith("unmask.errors.Stopped: stopped; 1 of 3 steps are done")
     assert results(store) == ["a"], "no draft is left either"
     assert list((store.root / "news").iterdir()) == []
-    outcomes = local.run([toy("a"), toy("b", "a", act="hang"), toy("c", "b")], store)
+    outcomes = execution.run_locally([toy("a"), toy("b", "a", act="hang"), toy("c", "b")], store)
     assert statuses(outcomes) == {"a": "kept", "b": "done", "c": "done"}
     assert noted(tmp_path)["begin b"] == 2
 
@@ -474,7 +474,7 @@ def test_a_machine_that_is_lost_loses_no_cell(
                     with suppress(ProcessLookupError):
                         os.kill(process, signal.SIGKILL)
 
-    outcomes = on_ray.run([toy("one", act="hang"), toy("two", act="hang", value=2)], store, watch=watch)
+    outcomes = on_ray.run_on_ray([toy("one", act="hang"), toy("two", act="hang", value=2)], store, watch=watch)
     assert statuses(outcomes) == {"one": "done", "two": "done"}
     assert noted(tmp_path) == {"begin one": 2, "end one": 1, "begin two": 2, "end two": 1}
 
@@ -517,13 +517,13 @@ def test_a_connection_that_is_there_is_used_for_its_own_address_only(
     cluster: Any, toy: Callable[..., Toy], store: Store, tmp_path: Path
 ) -> None:
     with pytest.raises(UnmaskError, match=f"Ray is connected to {cluster.address} already, not to 127.0.0.1:1;"):
-        on_ray.run([toy("a")], store, address="127.0.0.1:1")
+        on_ray.run_on_ray([toy("a")], store, address="127.0.0.1:1")
     assert not noted(tmp_path)
-    assert statuses(on_ray.run([toy("a")], store, address=cluster.address)) == {"a": "done"}
+    assert statuses(on_ray.run_on_ray([toy("a")], store, address=cluster.address)) == {"a": "done"}
 
 
 def test_a_store_that_machines_do_not_share_is_told(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unmask.studies.cluster.PATIENCE", 0.1)
+    monkeypatch.setattr("unmask.studies.ray.PATIENCE", 0.1)
     unseen = Outcome("a", "0" * 64, "done", str(store.root / "cells" / "a-0"), 1.0)
     outcome = seen_from_here(unseen)
     assert (outcome.status, outcome.folder) == ("failed", None)
@@ -541,4 +541,4 @@ def test_without_ray_the_message_says_how_to_get_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(UnmaskError, match=r"pip install 'unmask\[ray\]'"):
-        on_ray.run([toy("a")], store)
+        on_ray.run_on_ray([toy("a")], store)

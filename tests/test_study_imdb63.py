@@ -30,20 +30,21 @@ from unmask import api
 from unmask.counterfactual import settings as rewriting
 from unmask.counterfactual.published.masking import Masking, clean
 from unmask.errors import Stopped, UnmaskError
-from unmask.lexicon.reviews import reviews
+from unmask.lexicon.sentences import reviews
 from unmask.measures.sentiment.protocol import PROTOCOLS
 from unmask.models.loading import Trainable, load_trainable
-from unmask.models.sources import LoadOptions
+from unmask.options import LoadOptions
 from unmask.studies import Event, Outcome, keys
-from unmask.studies.bases import weights_of
+from unmask.studies.base_models import weights_of
 from unmask.studies.cells import Say
 from unmask.studies.engine import Engine, Finished, failures, summary
-from unmask.studies.imdb63 import grid, job, measuring, texts, training
+from unmask.studies.imdb63 import cells, grid, study, texts
+from unmask.studies.imdb63 import cells as training
 from unmask.studies.imdb63.findings import Findings
-from unmask.studies.imdb63.measured import CONDITIONS, TERMS
+from unmask.studies.imdb63.grid import CONDITIONS, TERMS
 from unmask.studies.imdb63.options import ReviewStudyOptions
 from unmask.studies.imdb63.study import Plan, plan
-from unmask.training import adapters, examples
+from unmask.training import checkpoints, examples
 
 Folder = Callable[[str], Path]
 CPU = LoadOptions(device="cpu", offline=True)
@@ -91,7 +92,7 @@ def asked(small: Path) -> ReviewStudyOptions:
 def done(asked: ReviewStudyOptions, tmp_path_factory: pytest.TempPathFactory) -> tuple[Finished[Findings], Path]:
     """The request, run in this process; to be looked at and not to be changed."""
     out = tmp_path_factory.mktemp("done") / "study"
-    return job.run(asked, out), out
+    return study.run(asked, out), out
 
 
 def statuses(outcomes: list[Outcome]) -> dict[str, str]:
@@ -153,7 +154,7 @@ def test_another_result_schema_repeats_measurements_but_no_training(
 ) -> None:
     todo = plan(asked)
     before = keys(todo.cells)
-    monkeypatch.setattr("unmask.studies.imdb63.measuring.SCHEMA_VERSION", 1)
+    monkeypatch.setattr("unmask.studies.imdb63.cells.SCHEMA_VERSION", 1)
     after = keys(todo.cells)
     changed = {name for name in before if before[name] != after[name]}
     assert changed == {cell.name for cell in todo.cells if cell.kind == "measuring"}
@@ -301,7 +302,10 @@ def imdb(data: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Two hundred real reviews of each half, as files: reading all of them every time would take long."""
     assert (data / "imdb").is_dir()
     root = tmp_path_factory.mktemp("imdb")
-    some = {split: examples.known("imdb", "sentiment", offline=True, splits=(split,))[split] for split in texts.SPLITS}
+    some = {
+        split: examples.read_known_dataset("imdb", "sentiment", offline=True, splits=(split,))[split]
+        for split in texts.SPLITS
+    }
     files = []
     for split, found in some.items():
         chosen = [*found[:100], *found[-100:]]
@@ -314,7 +318,7 @@ def test_a_limit_takes_half_of_each_label(small: Path) -> None:
     source = texts.source(files, 7, offline=True, seed=1)
     found = source.read("train")
     assert [one.label for one in found] == ["negative"] * 3 + ["positive"] * 3
-    whole = examples.read(small / "train.csv", "sentiment")
+    whole = examples.read_examples(small / "train.csv", "sentiment")
     places = [whole.index(one) for one in found]
     assert len(set(places)) == 6
     assert places == [*sorted(places[:3]), *sorted(places[3:])]
@@ -373,7 +377,7 @@ def test_conditions_are_made_of_real_reviews(protocol: str, data: Path, imdb: li
     )
     todo = plan(request)
     cells = {cell.name: cell for cell in todo.cells if isinstance(cell, texts.Texts)}
-    source = examples.read(imdb[0], "sentiment")
+    source = examples.read_examples(imdb[0], "sentiment")
     before: dict[str, Path] = {}
     made: dict[str, list[tuple[str, str]]] = {}
     for name in ("original", "pro-remove", "all-remove", "weat-male", "weat-female"):
@@ -388,7 +392,7 @@ def test_conditions_are_made_of_real_reviews(protocol: str, data: Path, imdb: li
             masking = Masking(data / "imdb", terms, "remove")
             assert removed == [by_hand(text, sorted(masking.terms)) for text in wanted]
         else:
-            rewriter = rewriting.build(rewriting.Settings(to="remove", terms=terms))
+            rewriter = rewriting.build_rewriter(rewriting.Settings(to="remove", terms=terms))
             assert removed[::10] == [rewriter.rewrite(text).text for text in wanted[::10]]
         assert sum(a != b for a, b in zip(removed, wanted, strict=True)) > 100
     male, female = made["weat-male"], made["weat-female"]
@@ -478,7 +482,7 @@ def test_what_a_base_model_is_made_of_decides(small: Path, tmp_path: Path) -> No
 
 def add_adapter(loaded: Trainable, base: Path, folder: Path) -> None:
     """Save an adapter that has learned nothing."""
-    adapters.save(adapters.add(loaded.model, 2, loaded.trained_whole, base=str(base)), folder)
+    checkpoints.save_adapter(checkpoints.add_adapters(loaded.model, 2, loaded.trained_whole, base=str(base)), folder)
 
 
 # In this process
@@ -532,13 +536,13 @@ def test_what_is_done_is_kept(asked: ReviewStudyOptions, done: tuple[Finished[Fi
     for file in Path(str(lost.folder)).iterdir():
         file.unlink()
     Path(str(lost.folder)).rmdir()
-    assert changed(job.run(asked, out)) == {"measuring-two-mix-all-with-all"}
+    assert changed(study.run(asked, out)) == {"measuring-two-mix-all-with-all"}
     assert (out / "cells.csv").read_text(encoding="utf-8") == before
     fewer = asked.replace(models=asked.models[:1], conditions=("original",))
-    other = job.run(fewer.replace(learning_rate=5e-4), out)
+    other = study.run(fewer.replace(learning_rate=5e-4), out)
     assert changed(other) == {"training-one-original", *(f"measuring-one-original-with-{terms}" for terms in TERMS)}
     assert not same(folder_of(other.outcomes, "training-one-original"), folder_of(first, "training-one-original"))
-    assert changed(job.run(fewer, out)) == set(), "both are kept"
+    assert changed(study.run(fewer, out)) == set(), "both are kept"
 
 
 def copied(done: tuple[Finished[Findings], Path], place: Path) -> tuple[list[Outcome], Path]:
@@ -568,11 +572,11 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_weights(
 
     request = asked.replace(models=asked.models[:1], conditions=("original", "mix-all"))
     with pytest.raises(Stopped, match=r"stopped; \d+ of 16 steps are done, and the same command goes on"):
-        job.run(request, tmp_path / "study", watch=interrupt)
+        study.run(request, tmp_path / "study", watch=interrupt)
     (left,) = (tmp_path / "study" / "unfinished").iterdir()
     assert left.name.startswith("training-one-mix-all-")
     lines: list[str] = []
-    finished = job.run(request, tmp_path / "study", watch=lambda event: lines.append(f"{event.name} {event.line}"))
+    finished = study.run(request, tmp_path / "study", watch=lambda event: lines.append(f"{event.name} {event.line}"))
     mine = [line.removeprefix("training-one-mix-all ") for line in lines if line.startswith("training-one-mix-all ")]
     assert [line.split()[:2] for line in mine if line][:2] == [["Going", "on"], ["step", "14"]]
     assert "training-one-original" not in changed(finished)
@@ -638,7 +642,7 @@ def test_published_runs_too_and_a_failure_stops_nothing_else(
         conditions=("mix-all",),
         max_length=24,
     )
-    finished = job.run(request, tmp_path / "study")
+    finished = study.run(request, tmp_path / "study")
     by_name = {one.name: one for one in finished.outcomes}
     assert by_name["training-bad-mix-all"].error.startswith("the loss is nan at step 0; no checkpoint had been kept")
     assert by_name["measuring-bad-mix-all-with-all"].error == "it needs training-bad-mix-all, which failed"
@@ -660,7 +664,7 @@ def test_published_runs_too_and_a_failure_stops_nothing_else(
     assert config["hidden_dropout_prob"] == 0.5, "as in the paper's code"
     measurement = content(measured / "measurement.json")
     assert measurement["details"]["cut"] > 0, "no more is read than was learned from"
-    none = job.run(request.replace(models=(f"bad={broken}",)), tmp_path / "other")
+    none = study.run(request.replace(models=(f"bad={broken}",)), tmp_path / "other")
     assert none.findings is None
     assert not (tmp_path / "other" / "cells.csv").exists()
     assert api.run_study(request.replace(models=(f"bad={broken}",)), tmp_path / "other")[1] is None
@@ -690,10 +694,10 @@ def test_figures_of_a_cell_by_hand(tmp_path: Path) -> None:
     for protocol in PROTOCOLS.values():
         folder = tmp_path / protocol.name
         folder.mkdir()
-        items.to_parquet(folder / measuring.ITEMS)
+        items.to_parquet(folder / cells.ITEMS)
         measurement = protocol.analyse(items, 1).model_copy(update={"noise_floor": 1e-7})
-        (folder / measuring.RESULT).write_text(measurement.model_dump_json(), encoding="utf-8")
-    sound, published = (measuring.figures(tmp_path / name) for name in ("sound", "published"))
+        (folder / cells.RESULT).write_text(measurement.model_dump_json(), encoding="utf-8")
+    sound, published = (cells.figures(tmp_path / name) for name in ("sound", "published"))
     assert [sound[name] for name in ("n", "below", "equal", "above")] == [5, 1, 2, 2]
     known = {
         "abs_nonzero": 0.7 / 3,
@@ -721,10 +725,10 @@ def test_figures_of_a_cell_by_hand(tmp_path: Path) -> None:
 def test_figures_where_no_rating_moves(tmp_path: Path) -> None:
     row = {"id": "a", "label": "positive", "changed": True, "changed_terms": "he", "p_female": 0.5, "p_male": 0.5}
     items = pd.DataFrame([row | {"bias": 0.0, "language": "en", "corpus": "custom", "terms": "all"}] * 3)
-    items.to_parquet(tmp_path / measuring.ITEMS)
+    items.to_parquet(tmp_path / cells.ITEMS)
     measurement = PROTOCOLS["sound"].analyse(items, 1)
-    (tmp_path / measuring.RESULT).write_text(measurement.model_dump_json(), encoding="utf-8")
-    found = measuring.figures(tmp_path)
+    (tmp_path / cells.RESULT).write_text(measurement.model_dump_json(), encoding="utf-8")
+    found = cells.figures(tmp_path)
     assert [found[name] for name in ("n", "below", "equal", "above", "stars")] == [3, 0, 3, 0, "-"]
     assert [found[name] for name in ("abs_nonzero", "tot_nonzero", "flips")] == [None] * 3
     assert [found[name] for name in ("abs_all", "tot_changed", "abs_changed")] == [0.0] * 3
@@ -830,9 +834,9 @@ def test_on_ray_the_same_comes_out_although_a_worker_is_killed(
         ]
         return replace(todo, cells=tuple(cells))
 
-    monkeypatch.setattr(job, "plan", hanging)
+    monkeypatch.setattr(study, "plan", hanging)
     request = asked.replace(conditions=("mix-all",))
-    finished = job.run(request, tmp_path / "study", Engine(engine="ray", cpus=1), watch=watch)
+    finished = study.run(request, tmp_path / "study", Engine(engine="ray", cpus=1), watch=watch)
     assert set(statuses(finished.outcomes).values()) == {"done"}
     assert len(victims) == 1
     said = [event.line for event in heard if event.name == hangs and event.what == "said"]
@@ -847,7 +851,7 @@ def test_on_ray_the_same_comes_out_although_a_worker_is_killed(
     by_grid = ["p_adjusted", "stars"]  # corrected for all cells of a study
     pd.testing.assert_frame_equal(mixed.drop(columns=by_grid), there.drop(columns=by_grid), rtol=1e-4, atol=1e-6)
     assert {one.key for one in finished.outcomes} <= {one.key for one in done[0].outcomes}
-    assert changed(job.run(request, tmp_path / "study")) == set(), "the other engine repeats nothing"
+    assert changed(study.run(request, tmp_path / "study")) == set(), "the other engine repeats nothing"
 
 
 # The command

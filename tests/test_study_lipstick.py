@@ -14,19 +14,18 @@ from commands import unmask
 from pages import assert_loads_nothing, assert_plots_are_described
 from unmask import api
 from unmask.errors import UnmaskError
-from unmask.lexicon.geometry import nouns
+from unmask.lexicon.word_lists import nouns
 from unmask.measures.geometry import published
 from unmask.measures.geometry.chosen import chosen_by
 from unmask.measures.geometry.embedding import static
 from unmask.mitigations.methods.hard_debias import hard_debias
-from unmask.models.vectors import Vectors, read, write
+from unmask.models.word_vectors import Vectors, read_vectors, write_vectors
 from unmask.probes import asked
 from unmask.statistics.correlation import pearson
 from unmask.studies import keys
-from unmask.studies.lipstick.findings import Findings
 from unmask.studies.lipstick.options import ContextualLipstickOptions, LipstickOptions, StaticLipstickOptions
 from unmask.studies.lipstick.study import plan
-from unmask.studies.lipstick.tables import result_of
+from unmask.studies.lipstick.tables import Findings, result_of
 from unmask.studies.reports.lipstick import markdown, render
 
 PAIRS = ("he she", "man woman", "his her", "himself herself", "boy girl", "father mother", "son daughter")
@@ -51,7 +50,7 @@ def planted(words: int = 700, size: int = 24) -> Vectors:
 @pytest.fixture(scope="module")
 def vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("vectors") / "planted.bin"
-    write(path, planted())
+    write_vectors(path, planted())
     return path
 
 
@@ -115,7 +114,7 @@ class TestStatic:
     def test_another_result_schema_is_another_cell(self, vectors: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         request = StaticLipstickOptions(vectors=(f"toy={vectors}",))
         before = keys(plan(request).cells)["geometry-toy-origin-vectors-sound"]
-        monkeypatch.setattr("unmask.studies.lipstick.measuring.SCHEMA_VERSION", 1)
+        monkeypatch.setattr("unmask.studies.lipstick.cells.SCHEMA_VERSION", 1)
         assert keys(plan(request).cells)["geometry-toy-origin-vectors-sound"] != before
 
     def test_other_words_are_another_cell(self, vectors: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,7 +217,7 @@ def test_the_command(vectors: Path, sound: tuple[Findings, Path], tmp_path: Path
 
 def test_gonen_and_goldberg_on_word2vec(data: Path) -> None:
     """The correlation over professions: .747 before and .606 after in the paper, on all of word2vec."""
-    before = read(next(iter((data / "vectors").glob("word2vec*"))))
+    before = read_vectors(next(iter((data / "vectors").glob("word2vec*"))))
     after = hard_debias(before).vectors
     words = asked.asked_of(before, published=True).words
     professions = asked.stereotypes(published=True)

@@ -25,22 +25,19 @@ from unmask.measures.inference.protocol import PROTOCOLS
 from unmask.measures.inference.score import answered
 from unmask.models.interfaces import Classifier
 from unmask.models.loading import load_classifier
-from unmask.models.sources import LoadOptions
+from unmask.options import LoadOptions
 from unmask.probes import captions
 from unmask.probes.inference import LABELS
-from unmask.statistics.ranking import ranking
+from unmask.statistics.correlation import evaluate_ranking
 from unmask.studies.engine import Engine
-from unmask.studies.meta import job
+from unmask.studies.meta import study
 from unmask.studies.meta.association import PlantedAssociation
 from unmask.studies.meta.experiment import Scores, Training, chosen
-from unmask.studies.meta.findings import findings
-from unmask.studies.meta.inference import PlantedInference
+from unmask.studies.meta.inference import PlantedInference, PublishedInference, caption_file
 from unmask.studies.meta.options import RATES, PlantingOptions, read_places
-from unmask.studies.meta.pairs import caption_file
-from unmask.studies.meta.published_inference import PublishedInference
-from unmask.studies.meta.scores import verdict
 from unmask.studies.meta.sentiment import PlantedSentiment
 from unmask.studies.meta.study import COLUMNS, EXPERIMENTS, plan
+from unmask.studies.meta.tables import findings, verdict
 from unmask.studies.reports import meta as page
 from unmask.training.examples import Example, Splits
 
@@ -57,18 +54,18 @@ def _only_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_perfect_score_and_a_useless_one() -> None:
-    line = ranking([0, 0.5, 1], [2, 3, 4])
+    line = evaluate_ranking([0, 0.5, 1], [2, 3, 4])
     assert line.pearson.value == pytest.approx(1)
     assert line.ranked == 1.0
     assert line.slope == pytest.approx(2)
     assert line.resolution == pytest.approx(0, abs=1e-12)
-    flat = ranking([0, 0.5, 1], [3, 3, 3])
+    flat = evaluate_ranking([0, 0.5, 1], [3, 3, 3])
     assert (flat.pearson.value, flat.spearman.value, flat.ranked, flat.resolution) == (None, None, 0.5, None)
-    assert ranking([0, 1, 2], [3, 2, 1]).ranked == 0.0
+    assert evaluate_ranking([0, 1, 2], [3, 2, 1]).ranked == 0.0
     assert line.pearson.p_value == pytest.approx(2 / 6)  # of six orders, two are as good
-    assert ranking([], []).ranked is None
-    assert ranking([0.5, 0.5], [1, 2]).ranked is None
-    assert ranking([0, np.nan, 1], [1, 2, np.nan]).n == 1
+    assert evaluate_ranking([], []).ranked is None
+    assert evaluate_ranking([0.5, 0.5], [1, 2]).ranked is None
+    assert evaluate_ranking([0, np.nan, 1], [1, 2, np.nan]).n == 1
 
 
 def test_ranking_agrees_with_a_plain_count() -> None:
@@ -76,7 +73,7 @@ def test_ranking_agrees_with_a_plain_count() -> None:
     x, y = draw.integers(0, 4, 20) / 4, draw.integers(0, 6, 20) / 6
     pairs = [(a, b) for a in range(20) for b in range(a) if x[a] != x[b]]
     right = sum(1.0 if (y[a] - y[b]) * (x[a] - x[b]) > 0 else 0.5 if y[a] == y[b] else 0.0 for a, b in pairs)
-    found = ranking(x, y)
+    found = evaluate_ranking(x, y)
     assert found.ranked == pytest.approx(right / len(pairs))
     assert found.pearson.value == pytest.approx(np.corrcoef(x, y)[0, 1])
     rho = found.spearman.value
@@ -95,7 +92,7 @@ def test_seeds_are_what_an_interval_is_over() -> None:
     draw = np.random.default_rng(1)
     x, seeds = np.tile(np.arange(11) / 10, 3), np.repeat([7, 8, 9], 11)
     y = x + 0.2 * seeds + draw.normal(0, 0.05, 33)
-    found, alone = ranking(x, y, seeds).pearson, ranking(x, y).pearson
+    found, alone = evaluate_ranking(x, y, seeds).pearson, evaluate_ranking(x, y).pearson
     assert found.interval is not None
     assert alone.interval is not None
     left = np.arctanh([np.corrcoef(x[seeds != one], y[seeds != one])[0, 1] for one in (7, 8, 9)])
@@ -103,10 +100,10 @@ def test_seeds_are_what_an_interval_is_over() -> None:
     z = np.arctanh(np.corrcoef(x, y)[0, 1])
     assert found.interval == pytest.approx((np.tanh(z - reach), np.tanh(z + reach)))
     assert found.interval[0] < alone.interval[0]  # points of one seed lie together
-    same = ranking([0, 0.5, 1] * 3, [1, 2, 3] * 3, [1] * 3 + [2] * 3 + [3] * 3).pearson
+    same = evaluate_ranking([0, 0.5, 1] * 3, [1, 2, 3] * 3, [1] * 3 + [2] * 3 + [3] * 3).pearson
     assert same.p_value == pytest.approx(2 / 6**3, abs=0.005)  # of all orders within seeds
     assert same.interval is None
-    tied = ranking([0, 0, 1, 1], [2, 2, 5, 5]).pearson
+    tied = evaluate_ranking([0, 0, 1, 1], [2, 2, 5, 5]).pearson
     assert tied.p_value == pytest.approx(2 * 2 * 2 / 24)
 
 
@@ -115,11 +112,11 @@ def test_chance_is_that_of_shuffles_within_seeds() -> None:
     every = [np.dot([*first, *second], y) for first in permutations(x[:3]) for second in permutations(x[:3])]
     centre = np.mean(every)
     share = np.mean([abs(one - centre) >= abs(np.dot(x, y) - centre) - 1e-12 for one in every])
-    assert ranking(x, y, seeds).pearson.p_value == pytest.approx(share, abs=0.02)
+    assert evaluate_ranking(x, y, seeds).pearson.p_value == pytest.approx(share, abs=0.02)
     draw = np.random.default_rng(2)
     seeds_of = np.repeat([1, 2, 3], 5)
     apart = [
-        ranking(np.tile(np.arange(5), 3), seeds_of + draw.normal(0, 0.1, 15), seeds_of).spearman.p_value
+        evaluate_ranking(np.tile(np.arange(5), 3), seeds_of + draw.normal(0, 0.1, 15), seeds_of).spearman.p_value
         for _ in range(200)
     ]
     assert np.mean([p is not None and p < 0.05 for p in apart]) < 0.1  # seeds that differ are no relation
@@ -335,11 +332,11 @@ def _request(toy: Path) -> PlantingOptions:
 
 
 def test_the_whole_of_it_and_a_second_run_does_nothing(toy: Path, tmp_path: Path) -> None:
-    finished = job.run(_request(toy), tmp_path / "study")
+    finished = study.run(_request(toy), tmp_path / "study")
     assert not finished.failures
     assert finished.findings is not None
     assert {one.name for one in finished.findings.scores} >= {"NLI-CoAL", "FN", "stereotype"}
-    again = job.run(_request(toy), tmp_path / "study")
+    again = study.run(_request(toy), tmp_path / "study")
     assert {one.status for one in again.outcomes} == {"kept"}
     html = page.write(finished.findings, tmp_path / "study").read_text(encoding="utf-8")
     assert "How well each score ranks known bias" in html
@@ -359,10 +356,10 @@ def test_the_page_says_how_many_pairs_were_really_trained_on() -> None:
         todo = plan(request)
         train = todo.scored[0].planted.experiment.examples(0.0, 1).train
         assert len(train) == used
-        found = job.described(request, todo, _cells().assign(examples=len(train)))
+        found = study.described(request, todo, _cells().assign(examples=len(train)))
         assert found["pairs to train on, en"] == said
     both = pd.concat([_cells().assign(measure="sentiment", examples=some) for some in (1_200, 1_210)])
-    found = job.described(
+    found = study.described(
         PlantingOptions(measures=("sentiment",)), plan(PlantingOptions(measures=("sentiment",))), both
     )
     assert found["texts to train on"] == "1,200 to 1,210; 2,000 reviews at most, each in two versions"
@@ -434,7 +431,7 @@ def test_a_measure_of_a_users_own_is_ranked(tmp_path: Path, monkeypatch: pytest.
     request = PlantingOptions(
         measures=("liking",), models={"liking": str(tmp_path / "base")}, rates=(0.0, 0.2, 0.5, 0.8, 1.0), seeds=(1,)
     )
-    found = job.run(request, tmp_path / "study").findings
+    found = study.run(request, tmp_path / "study").findings
     assert found is not None
     by_name = {one.name: one for one in found.scores}
     assert verdict(by_name["difference"]) == "ranks it"
@@ -528,7 +525,7 @@ def test_a_file_that_changes_under_a_study_is_refused(toy: Path, tmp_path: Path)
     def exchange(_: object) -> None:
         captions.write_text("A man sings in a cold and empty hall")
 
-    changed = job.run(request, tmp_path / "study", planned=exchange)
+    changed = study.run(request, tmp_path / "study", planned=exchange)
     assert len(changed.failures) == 6
     assert "the sentences of inference are others here" in changed.failures[0]
 
@@ -597,7 +594,7 @@ def test_every_measure_is_registered_and_planned() -> None:
 )
 def test_bad_requests_are_one_line(options: dict[str, Any], said: str, tmp_path: Path) -> None:
     with pytest.raises(UnmaskError, match=said):
-        job.run(PlantingOptions(**options), tmp_path / "study", Engine())
+        study.run(PlantingOptions(**options), tmp_path / "study", Engine())
     assert not (tmp_path / "study").exists()
 
 
@@ -619,7 +616,7 @@ def test_too_few_captions_are_refused_before_any_cell(
             assert len(plan(request).scored) == len(RATES)
         else:
             with pytest.raises(UnmaskError, match=r"few.txt gives 61 sentences, and 62 are needed for 200 and 20"):
-                job.run(request, tmp_path / "study")
+                study.run(request, tmp_path / "study")
     assert not (tmp_path / "study").exists()
 
 
@@ -636,7 +633,7 @@ def test_a_head_that_is_lost_is_said_in_the_plan_and_on_the_page(toy: Path, tmp_
         f"{tmp_path}: its head is made anew: its labels ('negative', 'neutral', 'positive') are not"
         " entailment, neutral, contradiction"
     )
-    assert job.described(_request(tmp_path), todo, _cells())["note"] == note
+    assert study.described(_request(tmp_path), todo, _cells())["note"] == note
 
 
 @pytest.mark.parametrize(

@@ -32,18 +32,19 @@ from unmask.errors import Stopped, UnmaskError
 from unmask.lexicon import inference as words
 from unmask.measures.inference import sums
 from unmask.measures.inference.protocol import PROTOCOLS
-from unmask.models.sources import LoadOptions
+from unmask.options import LoadOptions
 from unmask.probes import inference as probe
 from unmask.probes.inference import LABELS
 from unmask.results import Measurement
 from unmask.studies import Event, Outcome, keys
 from unmask.studies.engine import Finished, summary
-from unmask.studies.nli import data as pairs_of_study
-from unmask.studies.nli import job, measuring, models, training
-from unmask.studies.nli.findings import Findings, adjusted, findings
-from unmask.studies.nli.models import Base
+from unmask.studies.nli import cells, inputs, study
+from unmask.studies.nli import cells as measuring
+from unmask.studies.nli import inputs as pairs_of_study
+from unmask.studies.nli.inputs import Base
 from unmask.studies.nli.options import InferenceStudyOptions
-from unmask.studies.nli.study import Row, plan
+from unmask.studies.nli.study import plan
+from unmask.studies.nli.tables import Findings, Row, adjusted, findings
 from unmask.studies.reports.nli import markdown, render, write
 from unmask.training.examples import Example, Splits
 
@@ -72,7 +73,7 @@ def counted(language: str, name: str) -> sums.Table:
     return table
 
 
-@pytest.mark.parametrize("base", models.MODELS, ids=lambda base: base.name)
+@pytest.mark.parametrize("base", inputs.MODELS, ids=lambda base: base.name)
 def test_both_scores_of_the_papers_table_come_out_of_its_shares(base: Base) -> None:
     """As printed, but for the rounding of the shares, to three digits each; one FN does not go with its own shares."""
     table = counted(base.language, base.name)
@@ -87,18 +88,18 @@ UNLIKE = {"laboro": 0.597}
 
 
 def test_the_papers_models_by_language() -> None:
-    assert Counter(base.language for base in models.MODELS) == {"en": 5, "ja": 5, "zh": 4}
-    assert [base.name for base in models.chosen((), ("zh", "en"))][:5] == [
+    assert Counter(base.language for base in inputs.MODELS) == {"en": 5, "ja": 5, "zh": 4}
+    assert [base.name for base in inputs.chosen((), ("zh", "en"))][:5] == [
         *("hflrobertalarge", "hflroberta", "bertchinese", "hflbert", "distilbert")
     ]
-    both = models.chosen(("x=xlm-roberta-base", "tohoku"), ("en", "ja"))
+    both = inputs.chosen(("x=xlm-roberta-base", "tohoku"), ("en", "ja"))
     assert [(base.name, base.language, base.score) for base in both] == [
         *(("x", "en", None), ("x", "ja", None), ("tohoku", "ja", 0.36))
     ]
     with pytest.raises(UnmaskError, match="unknown base model 'tohoku'; choose from: distilbert, bertlarge"):
-        models.chosen(("tohoku",), ("en",))
+        inputs.chosen(("tohoku",), ("en",))
     with pytest.raises(UnmaskError, match="unknown language of inference 'de'; choose from: en, ja, zh"):
-        models.chosen((), ("de",))
+        inputs.chosen((), ("de",))
 
 
 def recorded_as_if_alike(language: str, name: str) -> Measurement:
@@ -125,7 +126,7 @@ def recorded_as_if_alike(language: str, name: str) -> Measurement:
 def paper() -> Findings:
     rows = [
         Row(base, recorded_as_if_alike(base.language, base.name), 110_000_000, "as it is")
-        for base in models.MODELS[::-1]
+        for base in inputs.MODELS[::-1]
     ]
     return findings(rows, settings={"seed": "42"}, failures=["training-x-snli: out of memory"], missing=["x (English)"])
 
@@ -137,7 +138,7 @@ def some() -> Findings:
 
 def test_the_papers_table_comes_out_in_its_order() -> None:
     found = paper()
-    order = [base.name for language in ("zh", "ja", "en") for base in models.MODELS if base.language == language]
+    order = [base.name for language in ("zh", "ja", "en") for base in inputs.MODELS if base.language == language]
     assert [row.base.name for row in found.rows] == order, "the languages as given, the highest score first"
     table = found.tables[0]
     assert table.columns[:6] == ("Language", "Model", "Set", "Ent.", "Con.", "Neu.")
@@ -422,7 +423,7 @@ def test_what_is_done_is_kept_and_a_change_redoes_what_hangs_on_it(
 ) -> None:
     out = Path(shutil.copytree(done[1], tmp_path / "copy"))
     good = request_of.replace(models=request_of.models[1:])
-    again = job.run(good, out)
+    again = study.run(good, out)
     assert summary(again.outcomes) == "4 cells: 4 kept"
     assert not again.failures
     known = keys(plan(good).cells)
@@ -432,7 +433,7 @@ def test_what_is_done_is_kept_and_a_change_redoes_what_hangs_on_it(
         return {name for name in known if known[name] != other[name]}
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("unmask.studies.nli.measuring.SCHEMA_VERSION", 1)
+        patch.setattr("unmask.studies.nli.cells.SCHEMA_VERSION", 1)
         assert moved() == {cell.name for cell in plan(good).measured}
     assert pickle.loads(pickle.dumps(plan(good))) == plan(good), "cells can be sent to another machine"
     one = {"training-one-own", "measuring-en-one"}
@@ -450,9 +451,9 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_weights(
 
     request = request_of.replace(models=request_of.models[1:2])
     with pytest.raises(Stopped, match=r"stopped; 0 of 2 steps are done, and the same command goes on"):
-        job.run(request, tmp_path / "study", watch=interrupt)
+        study.run(request, tmp_path / "study", watch=interrupt)
     lines: list[str] = []
-    finished = job.run(request, tmp_path / "study", watch=lambda event: lines.append(event.line))
+    finished = study.run(request, tmp_path / "study", watch=lambda event: lines.append(event.line))
     assert any(line.startswith("Going on with") for line in lines)
     assert not any(line.startswith("step 1 of") for line in lines)
     name = Path("model") / "model.safetensors"
@@ -500,8 +501,8 @@ def test_a_limit_draws_pairs_of_each_split(small: Path) -> None:
     with pytest.raises(UnmaskError, match=r"the pairs of train.csv, test.csv, 20 pairs at most are not those that"):
         replace(source, digests=()).read()
     tests = pairs_of_study.source(None, (None, None, small / "test.csv"), tests_only=True)
-    assert (training.tested(tests.read()), tests.read().train) == (("test", whole.test), ())
-    assert training.tested(Splits(whole.train, whole.validation, ())) == ("validation", whole.validation)
+    assert (cells.tested(tests.read()), tests.read().train) == (("test", whole.test), ())
+    assert cells.tested(Splits(whole.train, whole.validation, ())) == ("validation", whole.validation)
 
 
 class Sure:
@@ -519,11 +520,11 @@ class Sure:
 
 def test_quality_by_hand() -> None:
     rows = [Example("a", "b", label) for label in ("entailment", "entailment", "neutral", "contradiction")]
-    found = training.evaluate(Sure([2, 0, 0, 1]), rows, "en")
+    found = cells.evaluate(Sure([2, 0, 0, 1]), rows, "en")
     assert (found["accuracy"], found["examples"]) == (0.75, 4)
     assert found["labels"]["neutral"] == pytest.approx({"precision": 0.5, "recall": 1.0, "f1": 2 / 3, "count": 1})
     with pytest.raises(UnmaskError, match="gives numbers, not labels"):
-        training.evaluate(object(), rows, "en")
+        cells.evaluate(object(), rows, "en")
 
 
 @pytest.mark.parametrize(
@@ -541,8 +542,8 @@ def test_which_classifiers_are_taken_as_they_are(
     model = Path(shutil.copytree(small / "ready", tmp_path / "model"))
     config = json.loads((model / "config.json").read_text(encoding="utf-8"))
     (model / "config.json").write_text(json.dumps(config | {"id2label": dict(enumerate(labels))}), encoding="utf-8")
-    assert models.is_finished(str(model), CPU) is taken
-    assert not models.is_finished(str(small / "one"), CPU)
+    assert inputs.is_finished(str(model), CPU) is taken
+    assert not inputs.is_finished(str(small / "one"), CPU)
 
 
 def test_a_data_set_that_is_not_here_tests_nothing_but_a_damaged_one_is_said(

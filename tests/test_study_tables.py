@@ -17,16 +17,22 @@ from scipy import stats
 
 from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium, seen
 from unmask.errors import UnmaskError
-from unmask.statistics.explained import shares
-from unmask.statistics.relation import pearson_estimate, within
-from unmask.studies.imdb63 import pretraining
-from unmask.studies.imdb63.answer import corrected, paired
-from unmask.studies.imdb63.batches import batch_sizes
-from unmask.studies.imdb63.correlations import correlations, table_2, table_2_details
-from unmask.studies.imdb63.findings import Findings, evidence_of, findings, headline
-from unmask.studies.imdb63.measured import CONDITIONS, ordered
-from unmask.studies.imdb63.questions import answers
-from unmask.studies.imdb63.tables import missing, settings, table_1, tables_3_4, tables_5_6
+from unmask.statistics.correlation import center_within_groups, pearson_estimate
+from unmask.statistics.permutation import variance_shares
+from unmask.studies.imdb63 import answers as pretraining
+from unmask.studies.imdb63.answers import answers, corrected, paired
+from unmask.studies.imdb63.findings import Findings, batch_sizes, evidence_of, findings, headline
+from unmask.studies.imdb63.grid import CONDITIONS, ordered
+from unmask.studies.imdb63.tables import (
+    correlations,
+    missing,
+    settings,
+    table_1,
+    table_2,
+    table_2_details,
+    tables_3_4,
+    tables_5_6,
+)
 from unmask.studies.reports.imdb63 import markdown, render, write
 from unmask.studies.reports.imdb63_plots import points
 from unmask.studies.table import Table
@@ -208,7 +214,7 @@ class TestStatistics:
         design = np.column_stack([x, np.eye(4)[groups]])
         coefficients, squares, *_ = np.linalg.lstsq(design, y, rcond=None)
         error = np.sqrt(squares[0] / 19 * np.linalg.inv(design.T @ design)[0, 0])
-        ours = pearson_estimate(within(x, groups), within(y, groups), controls=3)
+        ours = pearson_estimate(center_within_groups(x, groups), center_within_groups(y, groups), controls=3)
         assert ours.df == 19
         assert ours.statistic == pytest.approx(coefficients[0] / error)
 
@@ -219,22 +225,22 @@ class TestStatistics:
         three = pearson_estimate([1, 2, 3], [1, 3, 2])
         assert three.value == pytest.approx(0.5)
         assert three.interval is None
-        assert within([0.1, 0.1, 0.1, 0.7], [1, 1, 1, 2]).tolist() == [0, 0, 0, 0]
+        assert center_within_groups([0.1, 0.1, 0.1, 0.7], [1, 1, 1, 2]).tolist() == [0, 0, 0, 0]
         assert three.p_value == pytest.approx(stats.pearsonr([1, 2, 3], [1, 3, 2]).pvalue)
 
     def test_shares_worked_by_hand(self) -> None:
         """Rows differ by 2, columns by 1, nothing else: squares 4, 1 and 0 of 5."""
-        found = shares([[0, 1], [2, 3]], ["a", "b"], seed=0, draws=199)
+        found = variance_shares([[0, 1], [2, 3]], ["a", "b"], seed=0, draws=199)
         assert found is not None
         assert [found.rows, found.columns, found.rest] == pytest.approx([0.8, 0.2, 0.0])
         assert found.chance == pytest.approx(0.4, abs=0.1)  # two shuffles of four leave the rows apart
         assert found.p_value == pytest.approx(0.5, abs=0.1)
 
     def test_shares_of_degenerate_input(self) -> None:
-        assert shares([[1, 1], [1, 1]], ["a", "b"], seed=0) is None
-        assert shares([[1, 2]], ["a", "b"], seed=0) is None
-        assert shares([[1, np.nan], [np.nan, 2]], ["a", "b"], seed=0) is None
-        gap = shares([[1.0, 2.0, np.nan], [3.0, 4.5, 5.0], [0.0, 1.0, 0.5]], ["a", "b", "c"], seed=0, draws=99)
+        assert variance_shares([[1, 1], [1, 1]], ["a", "b"], seed=0) is None
+        assert variance_shares([[1, 2]], ["a", "b"], seed=0) is None
+        assert variance_shares([[1, np.nan], [np.nan, 2]], ["a", "b"], seed=0) is None
+        gap = variance_shares([[1.0, 2.0, np.nan], [3.0, 4.5, 5.0], [0.0, 1.0, 0.5]], ["a", "b", "c"], seed=0, draws=99)
         assert gap is not None
         assert gap.rows > gap.chance
 
@@ -248,7 +254,7 @@ class TestStatistics:
             for name in dict.fromkeys(blocks):
                 table[:, [one == name for one in blocks]] += random.normal(size=(7, 1))
             for way, names in (("together", blocks), ("apart", [str(at) for at in range(9)])):
-                found = shares(table, names, seed=seed, draws=99)
+                found = variance_shares(table, names, seed=seed, draws=99)
                 assert found is not None
                 rejected[way] += found.p_value <= 0.05
         assert rejected["together"] < 0.09 * 300 < 0.13 * 300 < rejected["apart"]

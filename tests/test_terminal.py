@@ -23,8 +23,8 @@ from unmask.counterfactual.settings import MODES
 from unmask.embedded import MODELS
 from unmask.errors import UnmaskError
 from unmask.measures import registry
-from unmask.mitigations.registry import method_names
-from unmask.models.reading import LONG_TEXTS
+from unmask.mitigations.method import method_names
+from unmask.models.truncation import LONG_TEXTS
 from unmask.steps import LOG, step
 from unmask.studies.imdb63.grid import chosen_models
 from unmask.studies.reports import terminal as study_terminal

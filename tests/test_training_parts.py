@@ -26,13 +26,12 @@ from unmask import datasets
 from unmask.datasets import Dataset
 from unmask.errors import UnmaskError
 from unmask.models.loading import load_classifier
-from unmask.models.sources import LoadOptions
-from unmask.statistics.proportion import wilson
+from unmask.options import LoadOptions
+from unmask.statistics.proportions import wilson_interval
 from unmask.training.checkpoints import Workspace
-from unmask.training.devices import make_accelerator
-from unmask.training.examples import Example, Splits, _label, gather, labels_of, read
+from unmask.training.examples import Example, Splits, _label, gather_examples, labels_of, read_examples
 from unmask.training.finetune import run
-from unmask.training.loop import batches, fit, rate
+from unmask.training.loop import fit, learning_rate_at, make_accelerator, plan_batches
 from unmask.training.options import FinetuneOptions, TrainingOptions
 from unmask.training.tasks import IGNORED, Classification, MaskedLanguageModelling
 
@@ -44,27 +43,27 @@ TEXT = "the cat sat on the mat while the dog ran over the hill to the old house 
 
 @given(st.lists(st.integers(1, 60), max_size=200), st.integers(1, 17), st.integers(0, 3))
 def test_every_row_is_in_one_batch(lengths: list[int], size: int, epoch: int) -> None:
-    found = batches(lengths, size, seed=1, epoch=epoch)
+    found = plan_batches(lengths, size, seed=1, epoch=epoch)
     assert sorted(row for batch in found for row in batch) == list(range(len(lengths)))
     assert all(len(batch) <= size for batch in found)
     assert len(found) == -(-len(lengths) // size)
-    assert found == batches(lengths, size, seed=1, epoch=epoch)
+    assert found == plan_batches(lengths, size, seed=1, epoch=epoch)
 
 
 def test_batches_hold_like_lengths_and_change_with_the_epoch() -> None:
     lengths = list(range(1000))
-    found = batches(lengths, 10, seed=1, epoch=0)
+    found = plan_batches(lengths, 10, seed=1, epoch=0)
     assert max(max(batch) - min(batch) for batch in found) < 100
-    assert found != batches(lengths, 10, seed=1, epoch=1)
-    assert found != batches(lengths, 10, seed=2, epoch=0)
+    assert found != plan_batches(lengths, 10, seed=1, epoch=1)
+    assert found != plan_batches(lengths, 10, seed=2, epoch=0)
 
 
 def test_the_rate_rises_and_falls_in_a_line() -> None:
     settings = TrainingOptions(learning_rate=1.0, warmup=0.4)
-    assert [round(rate(step, 10, settings), 3) for step in range(10)] == [
+    assert [round(learning_rate_at(step, 10, settings), 3) for step in range(10)] == [
         0.2, 0.4, 0.6, 0.8, 1.0, 0.833, 0.667, 0.5, 0.333, 0.167,
     ]  # fmt: skip
-    assert rate(0, 10, TrainingOptions(learning_rate=1.0, warmup=0.0)) == 1.0
+    assert learning_rate_at(0, 10, TrainingOptions(learning_rate=1.0, warmup=0.0)) == 1.0
 
 
 def rates_of(settings: TrainingOptions, folder: Path) -> list[float]:
@@ -188,10 +187,12 @@ def test_a_tokenizer_that_pads_on_the_left() -> None:
 
 
 def test_wilson_gives_known_intervals() -> None:
-    assert wilson(0.8, 10) == pytest.approx((0.490162, 0.943318), abs=1e-6)  # R: prop.test(8, 10, correct = FALSE)
-    assert wilson(0.0, 10) == pytest.approx((0.0, 0.277533), abs=1e-6)
-    assert wilson(1.0, 5)[1] == 1.0
-    assert wilson(0.5, 0) == (0.0, 1.0)
+    assert wilson_interval(0.8, 10) == pytest.approx(
+        (0.490162, 0.943318), abs=1e-6
+    )  # R: prop.test(8, 10, correct = FALSE)
+    assert wilson_interval(0.0, 10) == pytest.approx((0.0, 0.277533), abs=1e-6)
+    assert wilson_interval(1.0, 5)[1] == 1.0
+    assert wilson_interval(0.5, 0) == (0.0, 1.0)
 
 
 def test_metrics_of_a_classifier_by_hand() -> None:
@@ -235,8 +236,8 @@ def test_files_of_every_kind_give_the_same(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
     expected = [Example("good, really", None, "positive"), Example("bad", None, "negative")]
     for path in tmp_path.iterdir():
-        assert read(path, "sentiment") == expected, path
-        assert read(path, "mlm") == [Example("good, really"), Example("bad")]
+        assert read_examples(path, "sentiment") == expected, path
+        assert read_examples(path, "mlm") == [Example("good, really"), Example("bad")]
 
 
 @pytest.mark.parametrize(
@@ -260,7 +261,7 @@ def test_files_of_every_kind_give_the_same(tmp_path: Path) -> None:
 def test_bad_files_are_refused(name: str, text: str, task: str, said: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(text)
     with pytest.raises(UnmaskError, match=said):
-        read(tmp_path / name, task)
+        read_examples(tmp_path / name, task)
 
 
 def test_labels_are_in_a_known_order() -> None:
@@ -328,7 +329,9 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def _gather(task: str, name: str, *, offline: bool = False) -> Any:
-    return gather(task, name=name, train=None, validation=None, test=None, held_out=0.5, seed=1, offline=offline)
+    return gather_examples(
+        task, name=name, train=None, validation=None, test=None, held_out=0.5, seed=1, offline=offline
+    )
 
 
 def test_known_data_sets_are_fetched_checked_and_read(served: Path) -> None:

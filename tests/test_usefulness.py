@@ -22,15 +22,14 @@ from unmask.comparing.downstream import Downstream, Subject
 from unmask.counterfactual import rewriter
 from unmask.errors import UnmaskError
 from unmask.lexicon import attributes, persons
-from unmask.lexicon.neutral import neutral_sentences
-from unmask.lexicon.stated import agreements
+from unmask.lexicon.sentences import agreement_templates, neutral_sentences
 from unmask.measures import usefulness
 from unmask.measures.usefulness import Sentences
 from unmask.measures.usefulness.masked_words import groups
 from unmask.models import Classifier, MaskQuery
 from unmask.models.loading import load_classifier, load_masked_lm
-from unmask.statistics import clustered
-from unmask.statistics.matched import matched_shares
+from unmask.statistics import jackknife
+from unmask.statistics.paired import matched_shares
 from unmask.training.loop import News
 
 NEUTRAL = neutral_sentences()
@@ -185,7 +184,7 @@ def _pronoun(query: MaskQuery) -> str:
 
 def test_every_sentence_states_one_gender_and_has_one_pronoun() -> None:
     items = usefulness.score_stated(ByFormula())
-    assert len(items) == len(agreements()) * len(persons("en", "persons_stated")) == 560
+    assert len(items) == len(agreement_templates()) * len(persons("en", "persons_stated")) == 560
     other = rewriter("swap", quick=True)
     halves = {
         gender: frame.sort_values(["template", "pair"])["sentence"].tolist()
@@ -255,7 +254,7 @@ def test_a_model_that_has_forgotten_is_found_out() -> None:
 
 def test_a_clustered_mean_is_that_worked_by_hand() -> None:
     # mean 4; sums of deviations −6, 2, 4; V = 3/2 · 56 / 6² = 7/3; t = 4/√(7/3); p = 1 − t/√(2 + t²) with 2 df
-    found = clustered.mean([1, 2, 3, 4, 6, 8], list("aaabbc"))
+    found = jackknife.clustered_mean([1, 2, 3, 4, 6, 8], list("aaabbc"))
     assert (found.value, found.df) == (4, 2)
     assert found.standard_error == pytest.approx((7 / 3) ** 0.5)
     assert found.p_value == pytest.approx(0.120117, abs=1e-6)
@@ -264,23 +263,23 @@ def test_a_clustered_mean_is_that_worked_by_hand() -> None:
 
 def test_clusters_of_one_are_a_t_test_and_weights_are_repetitions() -> None:
     values = np.random.default_rng(2).normal(0.3, 1, 12)
-    found, expected = clustered.mean(values, range(12)), stats.ttest_1samp(values, 0)
+    found, expected = jackknife.clustered_mean(values, range(12)), stats.ttest_1samp(values, 0)
     assert (found.statistic, found.p_value) == pytest.approx((expected.statistic, expected.pvalue))
     weights = np.arange(12) % 3 + 1
     clusters = np.arange(12) // 2
-    repeated = clustered.mean(np.repeat(values, weights), np.repeat(clusters, weights))
-    weighted = clustered.mean(values, clusters, weights=weights)
+    repeated = jackknife.clustered_mean(np.repeat(values, weights), np.repeat(clusters, weights))
+    weighted = jackknife.clustered_mean(values, clusters, weights=weights)
     assert weighted.interval == pytest.approx(repeated.interval)
     assert weighted.value == pytest.approx(np.average(values, weights=weights))
 
 
 def test_a_clustered_mean_without_variation_or_values_has_a_defined_answer() -> None:
-    assert clustered.mean([], []).value is None
-    assert clustered.mean([1.0, float("nan")], [1, 2]).value is None
-    one = clustered.mean([1.0, 2.0], [1, 1])
+    assert jackknife.clustered_mean([], []).value is None
+    assert jackknife.clustered_mean([1.0, float("nan")], [1, 2]).value is None
+    one = jackknife.clustered_mean([1.0, 2.0], [1, 1])
     assert (one.value, one.interval, one.p_value) == (1.5, None, None)
     for value, p in ((0.0, 1.0), (0.1, 0.0)):
-        found = clustered.mean([value] * 9, list("aaabbbccc"))
+        found = jackknife.clustered_mean([value] * 9, list("aaabbbccc"))
         assert found.value == pytest.approx(value)
         assert (found.interval, found.p_value) == ((found.value, found.value), p)
 
@@ -291,7 +290,7 @@ def test_the_clustered_test_is_calibrated() -> None:
     rejected = 0
     for _ in range(1000):
         cluster = np.repeat(np.arange(30), draw.integers(1, 20, 30))
-        p = clustered.mean(draw.normal(size=30)[cluster] + draw.normal(size=cluster.size), cluster).p_value
+        p = jackknife.clustered_mean(draw.normal(size=30)[cluster] + draw.normal(size=cluster.size), cluster).p_value
         rejected += p is not None and p < 0.05
     assert 35 <= rejected <= 75
 

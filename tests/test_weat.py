@@ -19,10 +19,9 @@ from scipy import integrate, stats
 
 import unmask
 from unmask.errors import UnmaskError
-from unmask.lexicon.associations import Association, association, associations, gendered_sentences, sentences
-from unmask.statistics import weat
-from unmask.statistics.partitions import partition_test
-from unmask.statistics.weat import effect_interval
+from unmask.lexicon.weat import Association, association, associations, gendered_sentences, sentences
+from unmask.statistics import permutation
+from unmask.statistics.permutation import effect_interval, partition_test
 
 A, B = [[2.0, 0.0]], [[0.0, 1.0]]  # s(w) is then the difference of a unit vector's coordinates
 X, Y = [[5.0, 0.0], [4.0, 3.0]], [[3.0, 4.0], [0.0, 7.0]]  # s: 1, .2 and -.2, -1
@@ -204,7 +203,7 @@ def test_settings_that_make_no_sense_are_refused() -> None:
 
 
 def test_the_example_is_right() -> None:
-    failed, tried = doctest.testmod(weat)
+    failed, tried = doctest.testmod(permutation)
     assert failed == 0
     assert tried > 0
 

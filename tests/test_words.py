@@ -10,8 +10,8 @@ import pytest
 from unmask.errors import UnmaskError
 from unmask.lexicon import attributes
 from unmask.lexicon.gender import gender_words
-from unmask.lexicon.geometry import irregular_plurals, nouns, professions, word_templates
 from unmask.lexicon.names import first_names
+from unmask.lexicon.word_lists import irregular_plurals, nouns, rated_professions, word_templates
 from unmask.probes.inflection import article, is_noun, plural, published_article, singular
 from unmask.probes.words import in_sentences, published_in_sentences
 
@@ -115,17 +115,17 @@ def test_professions_that_stereotypes_tie_to_a_gender_are_among_the_nouns() -> N
 
 
 def test_the_professions_of_bolukbasi() -> None:
-    found = {profession.word: profession for profession in professions()}
-    assert len(found) == len(professions()) == 320
+    found = {profession.word: profession for profession in rated_professions()}
+    assert len(found) == len(rated_professions()) == 320
     assert (found["nurse"].definitional, found["nurse"].stereotypical) == (-0.1, -0.9)
     assert (found["actress"].definitional, found["actress"].stereotypical) == (-1.0, 0.0)
-    assert all(-1 <= score <= 1 for one in professions() for score in (one.definitional, one.stereotypical))
+    assert all(-1 <= score <= 1 for one in rated_professions() for score in (one.definitional, one.stereotypical))
 
 
 def test_the_professions_are_those_that_were_published(data: Path) -> None:
     import json
 
     published = json.loads((data / "professions" / "professions.json").read_text(encoding="utf-8"))
-    assert [(one.word, one.definitional, one.stereotypical) for one in professions()] == [
+    assert [(one.word, one.definitional, one.stereotypical) for one in rated_professions()] == [
         tuple(row) for row in published
     ]

@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from unmask.counterfactual import rewrite, rewriter
     from unmask.errors import UnmaskError
     from unmask.models.interfaces import Classifier, MaskedLM, MaskQuery, Regressor
-    from unmask.statistics.weat import Weat, weat
+    from unmask.statistics.permutation import Weat, weat
 
 _HOMES = {
     "Audit": "unmask.api",
@@ -92,8 +92,8 @@ _HOMES = {
     "MaskQuery": "unmask.models.interfaces",
     "Regressor": "unmask.models.interfaces",
     "MaskedLM": "unmask.models.interfaces",
-    "Weat": "unmask.statistics.weat",
-    "weat": "unmask.statistics.weat",
+    "Weat": "unmask.statistics.permutation",
+    "weat": "unmask.statistics.permutation",
 }
 
 

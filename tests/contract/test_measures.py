@@ -20,8 +20,8 @@ from unmask.auditing.audit import Audit, run_audit
 from unmask.auditing.config import load_config
 from unmask.auditing.options import audit_command, audit_options
 from unmask.cli.generate import build
-from unmask.lexicon.associations import gendered_sentences
-from unmask.lexicon.geometry import nouns, professions
+from unmask.lexicon.weat import gendered_sentences
+from unmask.lexicon.word_lists import nouns, rated_professions
 from unmask.measures import registry
 from unmask.measures.base import Measure
 from unmask.results import storage
@@ -33,7 +33,7 @@ NAMES = (*registry.BUILT_IN, PLUGIN)
 
 def _vocabulary() -> list[str]:
     words = [word for one in gendered_sentences() for word in one.text.lower().replace(".", "").split()]
-    return list(dict.fromkeys(["he", "she", *nouns()[:400], *(one.word for one in professions()), *words]))
+    return list(dict.fromkeys(["he", "she", *nouns()[:400], *(one.word for one in rated_professions()), *words]))
 
 
 @dataclass(frozen=True)

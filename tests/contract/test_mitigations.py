@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from unmask.errors import UnmaskError
-from unmask.mitigations.method import Method, method_options
-from unmask.mitigations.registry import method_named, method_names
+from unmask.mitigations.method import Method, method_named, method_names, method_options
 
 
 @pytest.fixture(params=method_names())

@@ -17,12 +17,12 @@ import json
 import os
 from pathlib import Path
 
-from unmask.counterfactual.english.tagging import readings
+from unmask.counterfactual.english.context import readings
 from unmask.files import whole_file
 from unmask.lexicon import attributes
 from unmask.lexicon.gender import gender_words
-from unmask.lexicon.geometry import professions
 from unmask.lexicon.names import first_names, name_words
+from unmask.lexicon.word_lists import rated_professions
 from unmask.probes.inflection import KNOWN, NOUNS, singular
 
 VECTORS, SPECIFIC = "vectors/glove.6B.50d.first60k.txt.gz", "professions/gender_specific_full.json"
@@ -64,7 +64,7 @@ def names() -> set[str]:
 
 def occupations() -> set[str]:
     """Professions of the package, of one word."""
-    words = [profession.word for profession in professions()]
+    words = [profession.word for profession in rated_professions()]
     words += [attribute.name for attribute in attributes("en")]
     return {word for word in words if word.isalpha() and singular(word) == word}
 

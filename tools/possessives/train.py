@@ -35,7 +35,7 @@ from unmask.counterfactual.english.possessives import (
     alone,
     features,
     possessive,
-    read,
+    read_weights,
 )
 
 WORDS = 20_000
@@ -111,7 +111,7 @@ def main() -> None:
     print(f"{len(windows):,} windows")
     if not options.keep:
         options.out.write_bytes(packed(train(windows, classes(sources.values()))))
-    model = read(gzip.decompress(options.out.read_bytes()).decode("utf-8"))
+    model = read_weights(gzip.decompress(options.out.read_bytes()).decode("utf-8"))
     print(f"{options.out}: {options.out.stat().st_size:,} bytes; {len(model.her):,} + {len(model.his):,} weights")
     report([one for one in windows if one.held_out], model)
     for path in options.check:

@@ -16,7 +16,7 @@ import torch
 from train import Shape, Text, evaluate, read
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
-from unmask.statistics.proportion import wilson
+from unmask.statistics.proportions import wilson_interval
 
 WINDOWS = 1400  # of 128 pieces: about as many as the held-out text has
 
@@ -30,7 +30,9 @@ def main() -> None:
     batches = [unseen.batch(Shape(100, 128)) for _ in range(WINDOWS // 100)]
     loss, accuracy = evaluate(model, batches, torch.autocast("cpu", enabled=False))
     count = sum(int((batch.labels >= 0).sum()) for batch in batches)
-    print(json.dumps({"loss": loss, "accuracy": accuracy, "interval": wilson(accuracy, count), "pieces": count}))
+    print(
+        json.dumps({"loss": loss, "accuracy": accuracy, "interval": wilson_interval(accuracy, count), "pieces": count})
+    )
     for sentence in (Path(__file__).parent / "cloze.txt").read_text(encoding="utf-8").splitlines():
         encoded = tokenizer(sentence, return_tensors="pt")
         at = int((encoded["input_ids"][0] == tokenizer.mask_token_id).nonzero())

@@ -8,7 +8,7 @@ from unmask.api.mitigations import mitigate
 from unmask.api.reports import load, ranking
 from unmask.api.studies import run_inference_study, run_lipstick_study, run_meta_study, run_study
 from unmask.auditing.audit import Audit
-from unmask.statistics.weat import weat
+from unmask.statistics.permutation import weat
 from unmask.workflows.model_card import ModelCard, card
 
 __all__ = [

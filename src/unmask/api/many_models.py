@@ -20,11 +20,10 @@ from unmask.files import write_text
 from unmask.options import LoadOptions
 from unmask.results import storage
 from unmask.results.naming import different
-from unmask.studies.bases import hash_files, hash_model
-from unmask.studies.cells import Say
+from unmask.studies.base_models import hash_files, hash_model
+from unmask.studies.cells import Say, Store
 from unmask.studies.engine import Engine, refuse_strange
 from unmask.studies.execution import Outcome, Watch
-from unmask.studies.store import Store
 
 STUDY = "ranking"
 """The name under which the engine stores these audits."""

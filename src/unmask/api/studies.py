@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from unmask.studies.execution import Watch as StudyWatch
     from unmask.studies.imdb63.findings import Findings
     from unmask.studies.imdb63.options import ReviewStudyOptions
-    from unmask.studies.lipstick.findings import Findings as LipstickFindings
     from unmask.studies.lipstick.options import LipstickOptions
-    from unmask.studies.meta.findings import Findings as MetaFindings
+    from unmask.studies.lipstick.tables import Findings as LipstickFindings
     from unmask.studies.meta.options import PlantingOptions
-    from unmask.studies.nli.findings import Findings as InferenceFindings
+    from unmask.studies.meta.tables import Findings as MetaFindings
     from unmask.studies.nli.options import InferenceStudyOptions
+    from unmask.studies.nli.tables import Findings as InferenceFindings
 
 
 def run_study(
@@ -33,7 +33,7 @@ def run_study(
     The same call goes on where an earlier one stopped. `planned` is told the cells before the work begins, and `watch`
     of every cell that starts, says something, or ends.
     """
-    from unmask.studies.imdb63 import job
+    from unmask.studies.imdb63 import study as job
     from unmask.studies.reports import imdb63 as study
 
     finished = job.run(request, Path(out), engine, planned=planned, watch=watch)
@@ -49,10 +49,10 @@ def run_inference_study(
     watch: StudyWatch | None = None,
 ) -> tuple[Finished[InferenceFindings], Path | None]:
     """Run the study of inference for a list of models, and write its page; else as `run_study`."""
-    from unmask.studies.nli import job
+    from unmask.studies.nli import study
     from unmask.studies.reports import nli as inference_study
 
-    finished = job.run(request, Path(out), engine, planned=planned, watch=watch)
+    finished = study.run(request, Path(out), engine, planned=planned, watch=watch)
     return finished, None if finished.findings is None else inference_study.write(finished.findings, Path(out))
 
 
@@ -65,10 +65,10 @@ def run_meta_study(
     watch: StudyWatch | None = None,
 ) -> tuple[Finished[MetaFindings], Path | None]:
     """Ask whether measures track bias that is planted on purpose, and write a page; else as `run_study`."""
-    from unmask.studies.meta import job
+    from unmask.studies.meta import study
     from unmask.studies.reports import meta
 
-    finished = job.run(request, Path(out), engine, planned=planned, watch=watch)
+    finished = study.run(request, Path(out), engine, planned=planned, watch=watch)
     return finished, None if finished.findings is None else meta.write(finished.findings, Path(out))
 
 
@@ -81,8 +81,8 @@ def run_lipstick_study(
     watch: StudyWatch | None = None,
 ) -> tuple[Finished[LipstickFindings], Path | None]:
     """Ask whether bias is gone after debiasing, or only hidden, and write a page; else as `run_study`."""
-    from unmask.studies.lipstick import job
+    from unmask.studies.lipstick import study
     from unmask.studies.reports import lipstick
 
-    finished = job.run(request, Path(out), engine, planned=planned, watch=watch)
+    finished = study.run(request, Path(out), engine, planned=planned, watch=watch)
     return finished, None if finished.findings is None else lipstick.write(finished.findings, Path(out))

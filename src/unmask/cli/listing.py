@@ -41,8 +41,7 @@ def measures() -> list[Entry]:
 
 def mitigations() -> list[Entry]:
     """The methods that debias."""
-    from unmask.mitigations.method import Method
-    from unmask.mitigations.registry import method_names, own_method
+    from unmask.mitigations.method import Method, method_names, own_method
 
     return _with_plugins("method", {name: own_method(name).about for name in method_names()}, Method)
 

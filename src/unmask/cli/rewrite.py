@@ -18,7 +18,7 @@ PIPE_CLOSED = 141  # what a shell shows for a program that wrote to a closed pip
 SHOWN = 1 << 20
 
 
-@with_options("unmask.rewriting.request:RewriteOptions")
+@with_options("unmask.rewriting.files:RewriteOptions")
 def command(
     options: RewriteOptions,
     text: Annotated[str | None, typer.Option(help="Rewrite this text in place of files.")] = None,
@@ -64,10 +64,10 @@ def _show(text: str | None, options: RewriteOptions, *, marks: bool) -> None:
     import sys
 
     from unmask.counterfactual.change import Rewritten
-    from unmask.counterfactual.settings import build
+    from unmask.counterfactual.settings import build_rewriter
     from unmask.errors import UnmaskError
-    from unmask.rewriting.blocks import documents
-    from unmask.rewriting.sources import find
+    from unmask.rewriting.blocks import split_documents
+    from unmask.rewriting.sources import find_sources
 
     options.check()
     if sys.stdout is None:
@@ -75,16 +75,16 @@ def _show(text: str | None, options: RewriteOptions, *, marks: bool) -> None:
     if text is not None:
         content = text.encode("utf-8", "surrogateescape")
     else:
-        found, _ = find(options.sources, options.format)
+        found, _ = find_sources(options.sources, options.format)
         if options.out or found[0].format != "text":
             raise UnmaskError("--show is for a plain text that is printed; leave out --show, and changes are counted")
         with found[0].open() as file:
             content = file.read(SHOWN + 1)
         if len(content) > SHOWN:
             raise UnmaskError(f"--show is for texts of up to {SHOWN:,} bytes; leave it out, and changes are counted")
-    rewriter = build(options.settings)
+    rewriter = build_rewriter(options.settings)
     done = []
-    for document in documents(content, options.document):
+    for document in split_documents(content, options.document):
         before = document.decode("utf-8", "surrogateescape")
         done.append((before, rewriter.rewrite(before) if options.choice.of(document) else Rewritten(before)))
     with _pipe():
@@ -101,19 +101,19 @@ def _mark(done: list[tuple[str, Rewritten]]) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from unmask.rewriting.marks import marked, notes
+    from unmask.rewriting.summary import describe_changes, mark_changes
 
     console = Console(stderr=True, highlight=False)
     styles = {"": "", "before": "red strike", "after": "bold green", "left": "yellow"}
     plain = {"before": "[-{}-]", "after": "{{+{}+}}"}  # without colour, as word diffs write it
     shown = Text()
     for before, after in done:
-        for part, mark in marked(before, after):
+        for part, mark in mark_changes(before, after):
             readable = part.encode("utf-8", "replace").decode("utf-8")
             shown.append(readable if console.is_terminal else plain.get(mark, "{}").format(readable), styles[mark])
     console.print(shown, soft_wrap=True)
     for _, after in done:
-        for line in notes(after):
+        for line in describe_changes(after):
             console.print(Text(f"  {line}"), soft_wrap=True)
 
 

@@ -18,8 +18,7 @@ from unmask.results import Agreement, Caveat, Correlation, MeasureFigure, ModelF
 from unmask.results.numbers import number
 from unmask.results.verdict import ALPHA
 from unmask.statistics.corrections import holm
-from unmask.statistics.correlation import ROUNDING
-from unmask.statistics.ranking import ranking
+from unmask.statistics.correlation import ROUNDING, evaluate_ranking
 
 FEWEST = 4
 """Models that a correlation needs for an interval."""
@@ -72,7 +71,7 @@ def _why_not(values: np.ndarray) -> str:
 
 
 def _correlation(first: str, second: str, columns: Mapping[str, np.ndarray]) -> Correlation:
-    found = ranking(columns[first], columns[second])
+    found = evaluate_ranking(columns[first], columns[second])
     enough = found.n >= FEWEST
     return Correlation(
         first=first,

@@ -1,7 +1,7 @@
 """Downstream accuracy: fine-tune each model alike on a task, and see what it then gets right.
 
 All models learn from the same examples, in the same order, from the same seed and settings, and classify the same test
-examples. So accuracies are paired: McNemar's exact test and Agresti and Min's interval (`statistics.matched`). Both are
+examples. So accuracies are paired: McNemar's exact test and Agresti and Min's interval (`statistics.paired`). Both are
 about other test examples; how much another seed would change a fine-tuned model, they do not know.
 """
 
@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError, one_of
 from unmask.models import Classifier
 from unmask.models.loading import load_classifier
-from unmask.models.sources import LoadOptions
+from unmask.options import LoadOptions
 from unmask.results.comparison import Figure, Usefulness
-from unmask.statistics.matched import matched_shares
+from unmask.statistics.paired import matched_shares
 from unmask.training import finetune
-from unmask.training.examples import Example, Splits, digest
+from unmask.training.examples import Example, Splits, hash_examples
 from unmask.training.finetune import Say
 from unmask.training.loop import Watch
 from unmask.training.options import FinetuneOptions, TaskOptions, TrainingOptions
@@ -96,7 +96,7 @@ def run(
                 what=task.task,
                 after=subject.name,
                 data=task.data or (task.test or Path()).name,
-                data_hash=digest(examples.test),
+                data_hash=hash_examples(examples.test),
                 n=shares.n,
                 figures={"accuracy": accuracy},
             )

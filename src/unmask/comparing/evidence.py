@@ -16,7 +16,7 @@ from unmask.comparing.sides import Subject
 from unmask.errors import UnmaskError
 from unmask.measures import registry
 from unmask.measures.base import Measure
-from unmask.models.sources import LoadOptions
+from unmask.options import LoadOptions
 from unmask.results import Caveat, Comparison, Measurement
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from unmask.errors import UnmaskError, listed
 from unmask.measures import registry
 from unmask.measures.base import ComparedModel, Context
 from unmask.models.handle import ModelHandle
-from unmask.models.sources import LoadOptions
+from unmask.options import LoadOptions
 from unmask.probes import recorded
 from unmask.results import AuditResult, Measurement, storage
 from unmask.results.naming import different

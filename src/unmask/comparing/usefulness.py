@@ -12,7 +12,7 @@ from unmask.comparing import downstream
 from unmask.comparing.sides import Subject
 from unmask.errors import UnmaskError
 from unmask.measures import registry, usefulness
-from unmask.models.sources import LoadOptions
+from unmask.options import LoadOptions
 from unmask.results import Caveat, Figure, Usefulness
 
 if TYPE_CHECKING:

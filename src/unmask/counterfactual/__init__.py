@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from unmask.counterfactual.change import Change, Left, Rewriter, Rewritten
-from unmask.counterfactual.settings import Settings, build
+from unmask.counterfactual.settings import Settings, build_rewriter
 from unmask.options import accepts
 
-__all__ = ["Change", "Left", "Rewriter", "Rewritten", "Settings", "build", "rewrite", "rewriter"]
+__all__ = ["Change", "Left", "Rewriter", "Rewritten", "Settings", "build_rewriter", "rewrite", "rewriter"]
 
 
 @accepts(Settings)
@@ -27,7 +27,7 @@ def rewriter(to: str = "swap", **options: Any) -> Rewriter:
     """A rewriter to use again and again; its `rewrite(text)` also tells what was changed, what was left, and why."""
     settings = Settings(to=to, **options)
     has_files = isinstance(settings.terms, Path) or settings.names_from or settings.lists
-    return build(settings) if has_files else _build_once(settings)  # a file may change between two calls
+    return build_rewriter(settings) if has_files else _build_once(settings)  # a file may change between two calls
 
 
 @accepts(Settings)
@@ -38,4 +38,4 @@ def rewrite(text: str, to: str = "swap", **options: Any) -> str:
 
 @lru_cache(maxsize=32)
 def _build_once(settings: Settings) -> Rewriter:
-    return build(settings)
+    return build_rewriter(settings)

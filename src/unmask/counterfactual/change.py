@@ -1,10 +1,40 @@
-"""What a rewriting did: the new text, every change in it, and the gendered words that were left as they are."""
+"""The result of a rewriting: the new text, every change in it, and the gendered words that were left as they are.
+
+Upper and lower case are carried from a word to the one that takes its place.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, Protocol
+
+
+def carry_case(before: str, after: str) -> str:
+    """Write `after` as `before` was written: lower, Title or UPPER; a word that needs its capital keeps it."""
+    if before.isupper() and len(before) > 1:
+        return after.upper()
+    parts = before.replace("-", " ").split()
+    if all(part[:1].isupper() for part in parts):
+        return title_case(after) if len(parts) > 1 else after[:1].upper() + after[1:]
+    if before[:1].isupper():
+        return after[:1].upper() + after[1:]
+    return after
+
+
+def title_case(words: str) -> str:
+    """Every word with a capital."""
+    letters = list(words)
+    for place, letter in enumerate(letters):
+        if place == 0 or letters[place - 1] in " -":
+            letters[place] = letter.upper()
+    return "".join(letters)
+
+
+def case_variants(word: str) -> tuple[str, ...]:
+    """The ways a word is written: lower, Title and UPPER."""
+    return tuple(dict.fromkeys((word.lower(), word[:1].upper() + word[1:].lower(), word.upper())))
+
 
 Kind = Literal["word", "name", "article", "verb"]
 
@@ -49,7 +79,7 @@ class Rewriter(Protocol):
         ...
 
 
-def apply(text: str, changes: Iterable[Change]) -> str:
+def apply_changes(text: str, changes: Iterable[Change]) -> str:
     """Put changes, in order and without overlap, into the text they were found in; nothing else is touched."""
     parts: list[str] = []
     place = 0

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from unmask.errors import UnmaskError, one_of
-from unmask.lexicon.table import rows_of
+from unmask.lexicon.table import read_rows
 
 PRONOUNS = {"he", "she", "him", "her", "his", "hers", "himself", "herself"}
 DIRECTIONS = ("both", "male", "female", "neutral", "none")
@@ -58,7 +58,7 @@ def gender_words(terms: str | Path, language: str = "en") -> GenderWords:
     words: dict[str, Term] = {}
     before_names: dict[str, Term] = {}
     required = ("male", "female") if own else ()
-    for row in rows_of(own, language, "gender", required):
+    for row in read_rows(own, language, "gender", required):
         if not own and terms != "all" and terms not in row["sets"].split():
             continue
         for term in _terms(row, own):
@@ -67,7 +67,7 @@ def gender_words(terms: str | Path, language: str = "en") -> GenderWords:
             both = [(one.male.lower(), one.female.lower()) for one in (known, term)]
             if own and term.role != "pronoun" and both[0] != both[1]:  # *her* is *him* and *his*
                 raise UnmaskError(f"{own}: {term.word!r} stands in two pairs; keep one of them")
-    phrases = {row["phrase"]: row["why"] for row in rows_of(None, language, "phrases", ("phrase", "why"))}
+    phrases = {row["phrase"]: row["why"] for row in read_rows(None, language, "phrases", ("phrase", "why"))}
     return GenderWords(words, before_names, phrases)
 
 

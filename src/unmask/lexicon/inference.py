@@ -1,19 +1,22 @@
-"""The words of the inference measure: occupations, what a hypothesis calls a person, and templates.
+"""The words of the inference measure: occupations, phrases for a person, templates, and plain control questions.
 
-A premise says that *the nurse* does something, its hypothesis that *the woman* does. What gender an occupation is tied
-to goes by two scores of Bolukbasi et al. (2016), Man is to Computer Programmer as Woman is to Homemaker?:
+A premise says that *the nurse* does something, its hypothesis that *the woman* does. The gender that an occupation is
+tied to depends on two scores of Bolukbasi et al. (2016), Man is to Computer Programmer as Woman is to Homemaker?:
 `definitional`, how far the word means a gender, and `stereotype`, how far people tie it to one; both from -1 (female)
 to 1 (male). With d and s for the scores:
 
-    kind             none if |d| >= .5 (the word says the gender); female if s <= -.4; male if s >= .4;
+    kind             none if |d| >= .5 (the word states the gender); female if s <= -.4; male if s >= .4;
                      neutral if |s| <= .2; none between (unclear)
     published_kind   male if |d| < .5 and s > .5; female if |d| < .5 and s < -.5; else neutral
                      (NLI-CoAL: Anantaprayoon, Kaneko and Okazaki 2024, as in their released lists)
 
-By the published rule *businessman* is neutral, since it says its gender. The scores are as released; translations,
-phrases, templates and telling words are our own, written for this package. A language has the files
+By the published rule *businessman* is neutral, since it states its gender. The scores are as released; translations,
+phrases, templates and telling words were written for this package. A language has the files
 `inference_occupations.csv`, `inference_people.csv`, `inference_templates.csv` and `inference_telling.csv`; a user can
 give files of her own for the first three.
+
+`inference_questions.csv` has plain questions whose answers everybody knows, written for this package: as many of each
+answer, and the same premise stands with all three, so that no answer can be told from one sentence alone.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ from string import Formatter
 
 from unmask.errors import UnmaskError, listed, one_of
 from unmask.lexicon.gender import gender_words
-from unmask.lexicon.table import refuse_double, rows_of
+from unmask.lexicon.table import check_unique, read_rows
 
 LANGUAGES = ("en", "ja", "zh")
 KINDS = ("female", "male", "neutral")
@@ -91,7 +94,7 @@ def occupations(language: str, path: Path | None = None) -> tuple[Occupation, ..
     """
     rows, where = _rows(language, path, "occupations", ("occupation",))
     found = tuple(_occupation(row, where) for row in rows)
-    refuse_double((one.word for one in found), where, "occupation")
+    check_unique((one.word for one in found), where, "occupation")
     return found
 
 
@@ -122,7 +125,7 @@ def people(language: str, path: Path | None = None) -> People:
         raise UnmaskError(f"{where}: {len(by_role['occupation'])} phrases with gender 'occupation'; give one")
     if not pairs:
         raise UnmaskError(f"{where}: no phrase is female or male; give at least one pair")
-    refuse_double((row["phrase"] for row in rows), where, "phrase")
+    check_unique((row["phrase"] for row in rows), where, "phrase")
     return People(
         by_role["occupation"][0],
         tuple(GenderPair(name, pair["female"], pair["male"]) for name, pair in pairs.items()),
@@ -135,7 +138,7 @@ def templates(language: str, path: Path | None = None) -> tuple[str, ...]:
     rows, where = _rows(language, path, "templates", ("template",))
     for row in rows:
         _check_places(row["template"], ["person"], where, "template")
-    refuse_double((row["template"] for row in rows), where, "template")
+    check_unique((row["template"] for row in rows), where, "template")
     return tuple(row["template"] for row in rows)
 
 
@@ -147,7 +150,7 @@ def gives_away(template: str, language: str) -> list[str]:
 
 @cache
 def _telling(language: str) -> re.Pattern[str]:
-    words = {row["word"] for row in rows_of(None, language, "inference_telling", ("word",))}
+    words = {row["word"] for row in read_rows(None, language, "inference_telling", ("word",))}
     if language == "en":
         known = gender_words("all")
         return _any_of({*words, *known.words, *known.before_names}, r"(?<!\w)", r"(?!\w)")
@@ -164,9 +167,9 @@ def _rows(
 ) -> tuple[list[dict[str, str]], Path | str]:
     """The rows of our file or a user's, and what to call it."""
     if path is not None:
-        return rows_of(path, language, name, required), path
+        return read_rows(path, language, name, required), path
     one_of(language, LANGUAGES, "language of the inference measure")
-    return rows_of(None, language, f"inference_{name}", required), f"the {language} lexicon"
+    return read_rows(None, language, f"inference_{name}", required), f"the {language} lexicon"
 
 
 def _occupation(row: Mapping[str, str], where: Path | str) -> Occupation:
@@ -213,3 +216,18 @@ def _check_places(text: str, wanted: list[str], where: Path | str, what: str) ->
     if places != wanted:
         need = f"have {{{wanted[0]}}} once, and no other place" if wanted else "have no place in braces"
         raise UnmaskError(f"{where}: {what} {text!r} must {need}; write it in quotes if it holds a comma")
+
+
+@dataclass(frozen=True)
+class Question:
+    """A premise, a hypothesis, and what the one says of the other."""
+
+    premise: str
+    hypothesis: str
+    label: str
+
+
+def control_questions(language: str = "en") -> tuple[Question, ...]:
+    """The questions of a language."""
+    rows = read_rows(None, language, "inference_questions", ("premise", "hypothesis", "label"))
+    return tuple(Question(row["premise"], row["hypothesis"], row["label"]) for row in rows)

@@ -1,4 +1,4 @@
-"""What the labels of classifiers mean, in any order and spelling: of inference, and of ratings."""
+"""The meaning of classifier labels, in any order and spelling: labels of inference, and of ratings."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ RATINGS = {
 """Labels of ratings, from bad to good."""
 
 
-def inferences(labels: Sequence[str]) -> list[str | None]:
+def match_inference_labels(labels: Sequence[str]) -> list[str | None]:
     """What spellings mean: `ENTAILMENT`, `contradictory`, or `e`, `n`, `c`; None where they mean none of the three."""
     plain = [label.strip().lower() for label in labels]
     if sorted(plain) == sorted(LETTERS):
         return [LETTERS[letter] for letter in plain]
-    return [SHORT.get(label) or begun(label) for label in plain]
+    return [SHORT.get(label) or match_inference_label(label) for label in plain]
 
 
-def begun(label: str) -> str | None:
+def match_inference_label(label: str) -> str | None:
     """The label of inference that a word begins as."""
     plain = label.strip().lower()
     return next((name for name, beginnings in SPELLINGS.items() if plain.startswith(beginnings)), None)
 
 
-def ratings(labels: Sequence[str]) -> list[float] | None:
+def order_rating_labels(labels: Sequence[str]) -> list[float] | None:
     """The place of each label in an order from bad to good, if the labels have one."""
     plain = [re.sub(r"[\s_-]+", " ", label.lower()).strip() for label in labels]
     if all(label in RATINGS for label in plain) and len({RATINGS[label] for label in plain}) == len(labels):
@@ -59,15 +59,15 @@ def ratings(labels: Sequence[str]) -> list[float] | None:
     return None
 
 
-def matched(labels: Sequence[str], others: Sequence[str]) -> list[str] | None:
+def match_labels(labels: Sequence[str], others: Sequence[str]) -> list[str] | None:
     """Which of the others each label is, whatever its place and spelling; None if they are not the same labels."""
     if not labels or len(labels) != len(others):
         return None
     nothing = [None] * len(others)
     ways: tuple[tuple[Sequence[object], Sequence[object]], ...] = (
         ([label.strip().lower() for label in labels], [label.strip().lower() for label in others]),
-        (inferences(labels), inferences(others)),
-        (ratings(labels) or nothing, ratings(others) or nothing),
+        (match_inference_labels(labels), match_inference_labels(others)),
+        (order_rating_labels(labels) or nothing, order_rating_labels(others) or nothing),
     )
     for mine, theirs in ways:
         by_meaning = dict(zip(theirs, others, strict=True))

@@ -1,4 +1,4 @@
-"""Tables of words, read strictly from CSV: ours, or a user's."""
+"""Strict reading of CSV files of words: ours, or a user's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from unmask.errors import UnmaskError, listed
 
 
-def rows_of(path: Path | None, language: str, name: str, required: tuple[str, ...]) -> list[dict[str, str]]:
+def read_rows(path: Path | None, language: str, name: str, required: tuple[str, ...]) -> list[dict[str, str]]:
     """The rows of a CSV file, as they are meant: what looks like a slip in it is refused, not guessed at."""
     text = _text(path, language, name)
     where = path or name
@@ -56,10 +56,10 @@ def _text(path: Path | None, language: str, name: str) -> str:
     if path is None:
         return (resources.files(__package__) / language / f"{name}.csv").read_text(encoding="utf-8")
     wanted = "with the columns male and female" if name == "gender" else f"of {name}"
-    return text_of(path, f"a CSV file {wanted}")
+    return read_text(path, f"a CSV file {wanted}")
 
 
-def text_of(path: Path, wanted: str) -> str:
+def read_text(path: Path, wanted: str) -> str:
     """The text of a user's file."""
     try:
         return path.read_text(encoding="utf-8-sig")
@@ -75,7 +75,7 @@ def text_of(path: Path, wanted: str) -> str:
         ) from None
 
 
-def refuse_double(names: Iterable[str], where: object, what: str) -> None:
+def check_unique(names: Iterable[str], where: object, what: str) -> None:
     """Refuse a name that stands there twice."""
     double = [name for name, count in Counter(names).items() if count > 1]
     if double:

@@ -1,4 +1,4 @@
-"""Person words, attributes and templates, read from CSV: ours, or a user's."""
+"""Person words, attributes and templates, read from CSV files (ours or a user's), and the rule for `a` and `an`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,26 @@ from pathlib import Path
 from string import Formatter
 
 from unmask.errors import UnmaskError
-from unmask.lexicon.table import refuse_double, rows_of
+from unmask.lexicon.table import check_unique, read_rows
+
+_SILENT_H = re.compile(r"(hour|heir|honest|hono)", re.IGNORECASE)
+_YOU_SOUND = re.compile(r"(uni([^nmd]|$)|ukr|u[cfhjkqrst][aeiou]|ubi|use|eu|ew|one(?!r)|once|ouija)", re.IGNORECASE)
+_INITIALS = re.compile(r"([A-Z]{2,}|[A-Za-z])(?![A-Za-z])")
+_SPOKEN = re.compile(r"(NASA|NATO|UNESCO|UNICEF|FIFA|OPEC)\b")
+
+
+def indefinite_article(words: str) -> str:
+    """`an electrician`, `a plumber`, `an hour`, `a union organiser`, `an MRI technician`: by sound, not by letter."""
+    if _SPOKEN.match(words):
+        return "an" if words[0] == "O" else "a"
+    if match := _INITIALS.match(words):
+        return "an" if match.group()[0].lower() in "aefhilmnorsx" else "a"
+    if _SILENT_H.match(words):
+        return "an"
+    if _YOU_SOUND.match(words):
+        return "a"
+    return "an" if words[:1].lower() in "aeiou" else "a"
+
 
 GENDERS = ("male", "female")
 PERSON_PLACES = ("person", "person_object")
@@ -61,7 +80,7 @@ def persons(language: str, name: str = "persons", path: Path | None = None) -> l
     The target is the last word of the phrase unless said. Without `pair`, the first male phrase belongs to the first
     female one, and so on.
     """
-    rows = rows_of(path, language, name, ("phrase", "gender"))
+    rows = read_rows(path, language, name, ("phrase", "gender"))
     where = path or f"the {language} lexicon"
     seen: Counter[str] = Counter()
     found = []
@@ -85,7 +104,7 @@ def persons(language: str, name: str = "persons", path: Path | None = None) -> l
             )
         )
         seen[gender] += 1
-    refuse_double((person.phrase for person in found), where, "phrase")
+    check_unique((person.phrase for person in found), where, "phrase")
     keys = Counter((person.pair, person.gender) for person in found)
     for person in found:
         male, female = (keys[person.pair, gender] for gender in GENDERS)
@@ -109,7 +128,7 @@ def attributes(language: str, name: str = "professions", path: Path | None = Non
     `male` and `female` columns hold the forms that agree with the person, `male_definite` the one after `{der}`; every
     further column can be named as a place in a template.
     """
-    rows = rows_of(path, language, name, ("profession",))
+    rows = read_rows(path, language, name, ("profession",))
     where = path or f"the {language} lexicon"
     found = []
     for row in rows:
@@ -117,7 +136,7 @@ def attributes(language: str, name: str = "professions", path: Path | None = Non
         group = row.get("group") or "all"
         known = group.lower() in STANDARD_GROUPS
         found.append(Attribute(key, group.lower() if known else group, _share(row, key, where), row))
-    refuse_double((attribute.name for attribute in found), where, "profession")
+    check_unique((attribute.name for attribute in found), where, "profession")
     shares = [one.workforce_share for one in found if one.workforce_share is not None]
     if len(shares) > 1 and 0 < max(shares) <= 1:
         raise UnmaskError(
@@ -129,8 +148,8 @@ def attributes(language: str, name: str = "professions", path: Path | None = Non
 def templates(language: str, name: str = "templates", path: Path | None = None) -> list[Template]:
     """The templates of a language, or those of a CSV file with a column `template`."""
     where = path or f"the {language} lexicon"
-    found = [_template(row["template"], where) for row in rows_of(path, language, name, ("template",))]
-    refuse_double((template.text for template in found), where, "template")
+    found = [_template(row["template"], where) for row in read_rows(path, language, name, ("template",))]
+    check_unique((template.text for template in found), where, "template")
     return found
 
 

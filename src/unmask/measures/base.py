@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from unmask.report.blocks import Block
     from unmask.report.change_blocks import ChangeText
     from unmask.results import AuditResult, Comparison
-    from unmask.statistics.crossed import IntervalEstimate
+    from unmask.statistics.jackknife import IntervalEstimate
 
 SEED = 42
 PROTOCOLS = ("sound", "published")

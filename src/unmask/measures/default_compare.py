@@ -1,7 +1,7 @@
 """Compare two models by any measure: the change of the mean score, paired over items.
 
 The mean is that of paired items. Its interval and test come from a jackknife over each of the measure's `samples`, as
-in `unmask.statistics.crossed`; without samples, from Student's t over items.
+in `unmask.statistics.jackknife`; without samples, from Student's t over items.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ from unmask.results import Change, Comparison, Estimate
 from unmask.results.numbers import interval as format_interval
 from unmask.results.numbers import number, p_value
 from unmask.results.verdict import judge
-from unmask.statistics.crossed import IntervalEstimate
-from unmask.statistics.ratings import mean_bias
-from unmask.statistics.shares import Codes, codes, jackknife, ratio
+from unmask.statistics.jackknife import Codes, IntervalEstimate, factor_codes, jackknife_sums, ratio
+from unmask.statistics.paired import mean_bias
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +50,7 @@ def compare_scores(
     pairs = pair_items(before, after, keys=measure.keys, scores=[column], item="item")
     pairs = pairs.dropna(subset=[f"{column}_before", f"{column}_after"]).reset_index(drop=True)
     scores = [pairs[f"{column}_{side}"].to_numpy(dtype=np.float64) for side in ("before", "after")]
-    factors = [codes(pairs[sample].astype(str)) for sample in measure.samples]
+    factors = [factor_codes(pairs[sample].astype(str)) for sample in measure.samples]
     means, change = [_mean(values, factors) for values in scores], _mean(scores[1] - scores[0], factors)
     floors = [side.measurement.noise_floor for side in (before, after)]
     noise_floor = sum(floor for floor in floors if floor is not None) if any(floors) else None
@@ -103,7 +102,7 @@ def _mean(values: NDArray[np.float64], factors: Sequence[Codes]) -> IntervalEsti
     """The mean, for other values of each sample."""
     if not factors:
         return mean_bias(values)
-    return jackknife(np.column_stack([values, np.ones_like(values)]), factors, lambda sums: ratio(*sums))
+    return jackknife_sums(np.column_stack([values, np.ones_like(values)]), factors, lambda sums: ratio(*sums))
 
 
 def _describe(name: str, before: Estimate, after: Estimate) -> Change:

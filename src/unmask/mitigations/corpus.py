@@ -27,10 +27,10 @@ class Corpus:
     @property
     def hash(self) -> str:
         """A SHA-256 over all documents, in order."""
-        return digest(self.documents)
+        return hash_texts(self.documents)
 
 
-def digest(texts: Iterable[str]) -> str:
+def hash_texts(texts: Iterable[str]) -> str:
     """A SHA-256 over texts, in order."""
     total = hashlib.sha256()
     for text in texts:
@@ -38,7 +38,7 @@ def digest(texts: Iterable[str]) -> str:
     return total.hexdigest()
 
 
-def read(sources: Sequence[str], *, offline: bool = False) -> Corpus:
+def read_corpus(sources: Sequence[str], *, offline: bool = False) -> Corpus:
     """Known corpora (gap, imdb), data sets of plug-ins that are one file, and files.
 
     Files are .txt with a document a line, .csv, .tsv, .jsonl and .parquet, also .gz and .xz.
@@ -51,17 +51,17 @@ def read(sources: Sequence[str], *, offline: bool = False) -> Corpus:
         if source == "gap":
             documents += _gap(datasets.locate("gap", offline=offline))
         elif source in KNOWN:
-            found = examples.gather(
+            found = examples.gather_examples(
                 "mlm", name=source, train=None, validation=None, test=None, held_out=1e-9, seed=0, offline=offline
             )
             documents += [one.text for one in (*found.train, *found.validation)]
         else:
             file = datasets.locate(source, offline=offline) if source in foreign else Path(source)
-            documents += [one.text for one in examples.read(file, "mlm")]
+            documents += [one.text for one in examples.read_examples(file, "mlm")]
     return Corpus(", ".join(sources), documents)
 
 
-def sentences(document: str, language: str) -> list[str]:
+def split_sentences(document: str, language: str) -> list[str]:
     """The sentences of a document, without the white space around them."""
     from sentencex import segment
 

@@ -1,20 +1,28 @@
-"""What a method is: the one interface behind which each stands, and what it is given to work with."""
+"""The interface of a mitigation method, and the methods there are.
+
+Every file in `methods/` is a method, called by the name of the file; other packages add methods by entry point.
+"""
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from unmask import plugins
 from unmask.errors import UnmaskError
+from unmask.mitigations import methods
 from unmask.options import Options
 
 if TYPE_CHECKING:
     from unmask.mitigations.subjects import Subject
     from unmask.models.interfaces import Progress
-    from unmask.models.sources import LoadOptions
+    from unmask.options import LoadOptions
     from unmask.training.loop import Watch
+
 
 Say = Callable[[str], None]
 
@@ -80,3 +88,20 @@ def method_options(method: Method, values: Mapping[str, Any], protocol: str) -> 
     if taken := [name for name in given if name in fixed]:
         raise UnmaskError(f"the published protocol fixes the setting {taken[0]}; leave it out, or use --protocol sound")
     return method.options.parse({**fixed, **given})
+
+
+def method_names() -> list[str]:
+    """The names of our own, in order; nothing is loaded."""
+    return sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(methods.__path__))
+
+
+def method_named(name: str) -> Method:
+    """The method of this name, ours or a plug-in's."""
+    plugin = plugins.named("method", name, method_names())
+    return own_method(name) if plugin is None else plugin.load(Method)
+
+
+def own_method(name: str) -> Method:
+    """The method of our own that has this name."""
+    method: Method = importlib.import_module(f"{methods.__name__}.{name.replace('-', '_')}").METHOD
+    return method

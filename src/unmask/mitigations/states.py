@@ -1,4 +1,4 @@
-"""Sentences in both genders, and what a model's last hidden state is for them."""
+"""Sentences in both genders, and a model's last hidden states for them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from pydantic import field_validator
 
 from unmask.errors import UnmaskError
-from unmask.mitigations.corpus import sentences
+from unmask.mitigations.corpus import split_sentences
 from unmask.mitigations.method import Job
-from unmask.models import engine
-from unmask.models.positions import most_tokens
-from unmask.models.sources import device
+from unmask.models import batching
+from unmask.models.batching import max_tokens
+from unmask.models.checkpoints import choose_device
 from unmask.options import Options, option
-from unmask.training.padding import pad
+from unmask.training.tasks import pad
 
 LONGEST = 128
 FEWEST = 10
@@ -45,7 +45,7 @@ class Chosen(NamedTuple):
     place: NDArray[np.intp]
 
 
-def in_both_genders(job: Job, most: int, words: frozenset[str] | None = None) -> list[tuple[str, str]]:
+def sentences_in_both_genders(job: Job, most: int, words: frozenset[str] | None = None) -> list[tuple[str, str]]:
     """Sentences of the job's text as they stand of women and of men, where the two differ.
 
     With `words`, a sentence must hold one of them. Documents are taken in an order drawn by the seed, until there are
@@ -57,7 +57,7 @@ def in_both_genders(job: Job, most: int, words: frozenset[str] | None = None) ->
     female, male = (rewriter(to, names=names, language=job.language) for to in ("female", "male"))
     found: list[tuple[str, str]] = []
     for at in np.random.default_rng(job.seed).permutation(len(job.documents)):
-        for sentence in sentences(job.documents[at], job.language):
+        for sentence in split_sentences(job.documents[at], job.language):
             if words is not None and words.isdisjoint(_words(sentence)):
                 continue
             pair = female.rewrite(sentence).text, male.rewrite(sentence).text
@@ -79,20 +79,22 @@ def _words(sentence: str) -> set[str]:
     return set("".join(letter if letter.isalpha() else " " for letter in sentence.lower()).split())
 
 
-def encoded(job: Job, texts: Sequence[str]) -> list[list[int]]:
+def encode_texts(job: Job, texts: Sequence[str]) -> list[list[int]]:
     """The token ids of texts, cut where they are long."""
-    limit = min(LONGEST, most_tokens(job.model) or LONGEST)
+    limit = min(LONGEST, max_tokens(job.model) or LONGEST)
     ids: list[list[int]] = job.tokenizer(list(texts), truncation=True, max_length=limit)["input_ids"]
     return ids
 
 
-def ordinary(job: Job, ids: Sequence[int]) -> NDArray[np.bool_]:
+def ordinary_tokens(job: Job, ids: Sequence[int]) -> NDArray[np.bool_]:
     """Which tokens are no special ones."""
     special = set(job.tokenizer.all_special_ids)
     return np.array([token not in special for token in ids])
 
 
-def masked(job: Job, female: Sequence[int], male: Sequence[int], seed: int) -> tuple[Chosen, Chosen] | None:
+def mask_one_difference(
+    job: Job, female: Sequence[int], male: Sequence[int], seed: int
+) -> tuple[Chosen, Chosen] | None:
     """A sentence in both genders with one of the places where they differ masked, drawn by the seed; the others stay.
 
     None where no such place is left.
@@ -109,13 +111,13 @@ def masked(job: Job, female: Sequence[int], male: Sequence[int], seed: int) -> t
     )
 
 
-def each_state(job: Job, rows: Sequence[Sequence[int]], take: Take) -> None:
+def for_each_state(job: Job, rows: Sequence[Sequence[int]], take: Take) -> None:
     """Call `take` with the place of each row of token ids and the last hidden states of its tokens.
 
     Batches are by length, and made smaller where memory is short.
     """
     model, tokenizer = job.model, job.tokenizer
-    where = device(job.loading.device)
+    where = choose_device(job.loading.device)
     model.to(where).eval()
 
     @torch.inference_mode()
@@ -128,11 +130,11 @@ def each_state(job: Job, rows: Sequence[Sequence[int]], take: Take) -> None:
             take(at, hidden[row][attended[row]])
 
     try:
-        engine.run([len(row) for row in rows], forward, progress=job.progress)
+        batching.run_batches([len(row) for row in rows], forward, progress=job.progress)
     finally:
         model.to("cpu")
 
 
-def a_batch(job: Job, text: str) -> dict[str, Any]:
+def sample_batch(job: Job, text: str) -> dict[str, Any]:
     """A small input of the model's, to watch it at work."""
     return dict(job.tokenizer([text], truncation=True, max_length=16, return_tensors="pt"))

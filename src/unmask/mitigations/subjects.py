@@ -11,12 +11,12 @@ import numpy as np
 import torch
 
 from unmask.errors import UnmaskError
+from unmask.models.batching import weight_hash
 from unmask.models.kinds import kind_of
-from unmask.models.loaded import weight_hash
 from unmask.models.loading import load_trainable
-from unmask.models.sources import LoadOptions
-from unmask.models.vectors import Vectors, read, write
-from unmask.training import saving
+from unmask.models.word_vectors import Vectors, read_vectors, write_vectors
+from unmask.options import LoadOptions
+from unmask.training import checkpoints
 
 
 class Subject(Protocol):
@@ -77,7 +77,7 @@ class ModelSubject:
 
     def save(self, folder: Path) -> None:
         """Write a model folder."""
-        saving.save(self.model, self.tokenizer, folder)
+        checkpoints.save_model(self.model, self.tokenizer, folder)
 
     def reload(self, folder: Path) -> ModelSubject:
         """Load the folder as anybody would."""
@@ -102,7 +102,7 @@ class VectorSubject:
     @classmethod
     def load(cls, name: str) -> VectorSubject:
         """Read a file of word vectors."""
-        return cls(name, read(Path(name)), Path(name).name)
+        return cls(name, read_vectors(Path(name)), Path(name).name)
 
     def is_finite(self) -> bool:
         """Whether all vectors are finite."""
@@ -116,7 +116,7 @@ class VectorSubject:
 
     def save(self, folder: Path) -> None:
         """Write the file into the folder."""
-        write(folder / self.file, self.vectors)
+        write_vectors(folder / self.file, self.vectors)
 
     def reload(self, folder: Path) -> VectorSubject:
         """Read the file back."""

@@ -21,10 +21,10 @@ import torch
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError, listed, one_of
-from unmask.models import engine
+from unmask.models import batching
+from unmask.models.batching import LoadedModel
 from unmask.models.interfaces import Pooling, TokensInSentence, WordInSentence
-from unmask.models.loaded import LoadedModel
-from unmask.models.places import Place, has_unknown, places
+from unmask.models.token_spans import TokenSpan, find_token_spans, has_unknown
 
 Word = WordInSentence | TokensInSentence
 
@@ -88,19 +88,19 @@ class TransformersEncoder(LoadedModel):
             reads = _reads([(row, found[word], pools[word]) for row, word in asked])
             vectors[[word for _, word in asked]] = self._vectors([distinct[at] for at in batch], reads, layers)
 
-        engine.run([len(ids) for ids in distinct], forward, budget=self.token_budget, progress=self.progress)
+        batching.run_batches([len(ids) for ids in distinct], forward, budget=self.token_budget, progress=self.progress)
         self._refuse_not_finite(vectors, words)
         return vectors
 
-    def _places(self, words: Sequence[Word]) -> list[Place]:
+    def _places(self, words: Sequence[Word]) -> list[TokenSpan]:
         """The ids of each word's sentence, its first piece, and one past its last."""
         spans = [(word.text, word.span) for word in words if isinstance(word, WordInSentence)]
-        found = places(self.tokenizer, spans)
+        found = find_token_spans(self.tokenizer, spans)
         return [
             self._two(word) if isinstance(word, TokensInSentence) else found[word.text, word.span] for word in words
         ]
 
-    def _two(self, word: TokensInSentence) -> Place:
+    def _two(self, word: TokensInSentence) -> TokenSpan:
         """The places of two tokens, counted as Python does; they need not be in order."""
         tokenizer = self.tokenizer
         around = [
@@ -153,7 +153,7 @@ class TransformersEncoder(LoadedModel):
     def _width(self) -> int:
         return int(self.model.config.hidden_size)
 
-    def _refuse_unknown(self, words: Sequence[Word], found: Sequence[Place]) -> None:
+    def _refuse_unknown(self, words: Sequence[Word], found: Sequence[TokenSpan]) -> None:
         special = set(self.tokenizer.all_special_ids)
         strange = {
             word.word: None
@@ -175,7 +175,7 @@ class TransformersEncoder(LoadedModel):
             )
 
 
-def _reads(asked: Sequence[tuple[int, Place, Pooling]]) -> _Batch:
+def _reads(asked: Sequence[tuple[int, TokenSpan, Pooling]]) -> _Batch:
     """The pieces to read of each word: its row, its place, and how its pieces are pooled."""
     batch = _Batch([], [], [], [])
     for word, (row, (_, first, last), pooling) in enumerate(asked):

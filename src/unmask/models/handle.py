@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from unmask.errors import UnmaskError
 from unmask.models.kinds import Kind, encodes, kind_of, labels_of
 from unmask.models.loading import load_classifier, load_encoder, load_masked_lm
-from unmask.models.sources import LoadOptions
+from unmask.options import LoadOptions
 from unmask.results import ModelInfo
 
 if TYPE_CHECKING:
     from unmask.models.interfaces import Classifier, Encoder, MaskedLM, Progress, Regressor
-    from unmask.models.vectors import Vectors
+    from unmask.models.word_vectors import Vectors
 
 
 class ModelHandle:
@@ -96,7 +96,7 @@ class ModelHandle:
 
     def vectors(self, *, most: int | None = None) -> Vectors:
         """The word vectors, at most so many of the first in the file."""
-        from unmask.models.vectors import load_vectors
+        from unmask.models.word_vectors import load_vectors
 
         vectors: Vectors = self._load(("vectors", most), lambda: load_vectors(self.given, most=most))
         return vectors

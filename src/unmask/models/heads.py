@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from unmask.errors import listed
-from unmask.lexicon.labels import matched
+from unmask.lexicon.labels import match_labels
+from unmask.models.checkpoints import Source, find_checkpoint
 from unmask.models.kinds import made_to_classify
-from unmask.models.sources import LoadOptions, Source, find
+from unmask.options import LoadOptions
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Head:
 def head_of(source: Source, labels: Sequence[str]) -> Head:
     """What becomes of the head of a base model that is to learn the labels."""
     before = [name for _, name in sorted(named_labels(source).items())]
-    same = matched(before, labels)
+    same = match_labels(before, labels)
     if same is not None:
         return Head(tuple(same), is_kept=True)
     lost = ""
@@ -38,7 +39,7 @@ def head_of(source: Source, labels: Sequence[str]) -> Head:
 
 def lost_heads(models: Iterable[str], labels: Sequence[str], options: LoadOptions) -> list[str]:
     """What a user has to know before base models are trained for the labels, a line for each of which there is."""
-    lost = {model: head_of(find(model, options), labels).lost for model in models}
+    lost = {model: head_of(find_checkpoint(model, options), labels).lost for model in models}
     return [f"{model}: {line}" for model, line in lost.items() if line]
 
 

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeGuard
 
 from unmask.errors import UnmaskError
+from unmask.models.checkpoints import Source, find_checkpoint
 from unmask.models.interfaces import Classifier, Encoder, MaskedLM, Regressor
-from unmask.models.sources import LoadOptions, Source, find
-from unmask.models.vectors import are_vectors
+from unmask.models.word_vectors import are_vectors
+from unmask.options import LoadOptions
 
 CLASSIFIES = "ForSequenceClassification"
 Kind = Literal["masked-lm", "classifier", "encoder", "vectors"]
@@ -20,7 +21,7 @@ def kind_of(model: Any, options: LoadOptions | None = None) -> Kind:
     if is_vectors(model):
         return "vectors"
     if isinstance(model, str | os.PathLike):
-        source = find(str(model), options or LoadOptions())
+        source = find_checkpoint(str(model), options or LoadOptions())
         if made_to_classify(source):
             return "classifier"
         return "encoder" if _is_headless(source.config.get("architectures") or ()) else "masked-lm"
@@ -49,7 +50,7 @@ def _is_headless(architectures: Sequence[str]) -> bool:
 def labels_of(model: Any, options: LoadOptions | None = None) -> list[str]:
     """The labels of a classifier, before its weights are read; none where nothing says them."""
     if isinstance(model, str | os.PathLike):
-        named: Any = find(str(model), options or LoadOptions()).config.get("id2label") or {}
+        named: Any = find_checkpoint(str(model), options or LoadOptions()).config.get("id2label") or {}
     elif isinstance(model, Classifier):
         return [str(label) for label in model.labels]
     else:
@@ -95,7 +96,7 @@ def is_vectors(model: Any) -> bool:
 def encodes(model: Any, options: LoadOptions | None = None) -> bool:
     """Whether a model has vectors of words in sentences, as far as can be seen before its weights are read."""
     if isinstance(model, str | os.PathLike):
-        return not _no_encoder(find(str(model), options or LoadOptions()).config)
+        return not _no_encoder(find_checkpoint(str(model), options or LoadOptions()).config)
     if isinstance(model, Encoder):
         return not isinstance(model, type)
     parts = parts_of(model)

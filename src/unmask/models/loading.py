@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from unmask.errors import UnmaskError, listed
+from unmask.models.checkpoints import Source, choose_device, find_checkpoint
 from unmask.models.heads import head_of, named_labels
 from unmask.models.interfaces import Classifier, Encoder, MaskedLM, Progress, Regressor
 from unmask.models.kinds import made_to_classify, parts_of, rates, refuse_no_encoder, refuse_other_kinds
-from unmask.models.sources import LoadOptions, Source, device, find
+from unmask.options import LoadOptions
 from unmask.steps import step
 
 MASKED_LM, CLASSIFIER, HEADLESS = "AutoModelForMaskedLM", "AutoModelForSequenceClassification", "AutoModel"
@@ -40,14 +41,14 @@ def load_masked_lm(model: Any, options: LoadOptions | None = None, *, progress: 
 
     options = options or LoadOptions()
     if isinstance(model, str | os.PathLike):
-        source = find(str(model), options)
+        source = find_checkpoint(str(model), options)
         refuse_other_kinds(source)
         tokenizer = _tokenizer(source)
         if tokenizer.mask_token_id is None:
             raise UnmaskError(f"{source.name} has no mask token; association needs a masked language model")
         loaded = _whole(source, MASKED_LM, "a masked language model")
         return TransformersMaskedLM(
-            loaded.to(device(options.device)),
+            loaded.to(choose_device(options.device)),
             tokenizer,
             name=source.name,
             progress=progress,
@@ -75,16 +76,15 @@ def load_classifier(
 ) -> Classifier | Regressor:
     """A classifier or regressor from a name, a folder, `(model, tokenizer)`, a pipeline, or an object that is one.
 
-    How long texts are read (`unmask.models.reading`) is left to an object that is one already.
+    How long texts are read (`unmask.models.truncation`) is left to an object that is one already.
     """
-    from unmask.models.classifier import TransformersClassifier
-    from unmask.models.regressor import TransformersRegressor, is_regression
+    from unmask.models.classifier import TransformersClassifier, TransformersRegressor, is_regression
 
     options = options or LoadOptions()
     settings: dict[str, Any] = {"progress": progress, "long_texts": long_texts, "most_tokens": most_tokens}
     if isinstance(model, str | os.PathLike):
-        source = find(str(model), options)
-        loaded = _whole(source, CLASSIFIER, "a text classifier").to(device(options.device))
+        source = find_checkpoint(str(model), options)
+        loaded = _whole(source, CLASSIFIER, "a text classifier").to(choose_device(options.device))
         parts: tuple[Any, Any] | None = (loaded, _tokenizer(source))
         settings |= {"name": source.name, "mitigation": source.mitigation(), "revision": source.revision()}
     elif rates(model):
@@ -105,15 +105,15 @@ def load_encoder(model: Any, options: LoadOptions | None = None, *, progress: Pr
 
     Masked language models, classifiers and headless encoders will do; what is loaded already is shared, not copied.
     """
+    from unmask.models.batching import LoadedModel
     from unmask.models.encoder import TransformersEncoder
-    from unmask.models.loaded import LoadedModel
 
     options = options or LoadOptions()
     if isinstance(model, str | os.PathLike):
-        source = find(str(model), options)
+        source = find_checkpoint(str(model), options)
         refuse_no_encoder(source.name, source.config)
         return TransformersEncoder(
-            _backbone(source).to(device(options.device)),
+            _backbone(source).to(choose_device(options.device)),
             _tokenizer(source),
             name=source.name,
             progress=progress,
@@ -147,7 +147,7 @@ def load_trainable(
 
     `architecture` changes its configuration before the weights are read, such as the number of layers.
     """
-    source = find(name, options)
+    source = find_checkpoint(name, options)
     tokenizer = _tokenizer(source)
     is_adapter = source.base is not None
     if labels is None:

@@ -1,26 +1,131 @@
 """A `transformers` masked language model behind the `MaskedLM` interface.
 
-The distinct inputs are run once each; the language-model head is applied only at the position that is read, not at
-every position × vocabulary. That is done for any architecture by cutting the backbone's output to that position on
-its way to the head, which works because heads treat positions alike; a model for which it does not hold is found out
-at the start and run whole.
+A query in words becomes a list of `Read`s: an input, a position in it, and the token whose log-probability is wanted
+there. The masks go where the tokens of the word are (`unmask.models.token_spans`). A target of one word piece is one
+read; a target of several pieces is one read per piece.
+
+Each distinct input is run once. The language-model head is applied only at the position that is read, not at every
+position × vocabulary: for any architecture, the backbone's output is cut to that position on its way to the head. This
+works because heads treat all positions alike; a model for which it does not hold is detected at the start and run
+whole.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
-from unmask.models import engine
-from unmask.models.encoding import Input, Read, encode
-from unmask.models.interfaces import Answers, Description, LiteralQuery, MaskQuery, SharedTokensQuery
-from unmask.models.loaded import LoadedModel
-from unmask.models.places import Tokenizer
+from unmask.errors import UnmaskError, listed
+from unmask.models import batching
+from unmask.models.batching import LoadedModel
+from unmask.models.interfaces import Answers, Description, LiteralQuery, MaskQuery, SharedTokensQuery, Span
+from unmask.models.token_spans import Tokenizer, TokenSpan, find_token_spans, has_unknown
+
+
+@dataclass(frozen=True)
+class Input:
+    """Token ids, and which of them are attended to (all, unless said)."""
+
+    ids: tuple[int, ...]
+    attention: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Read:
+    """Which token's log-probability is read, where."""
+
+    input: Input
+    position: int
+    token: int
+
+
+def encode(tokenizer: Tokenizer, queries: Sequence[MaskQuery | LiteralQuery | SharedTokensQuery]) -> list[list[Read]]:
+    """The reads that answer each query."""
+    if tokenizer.mask_token_id is None:
+        raise UnmaskError("the tokenizer has no mask token; association needs a masked language model")
+    spans = {
+        (query.text, span): None
+        for query in queries
+        if isinstance(query, MaskQuery)
+        for span in (query.target, *query.hidden)
+    }
+    found = find_token_spans(tokenizer, spans)
+    _refuse_unknown(tokenizer, found)
+    literal = {
+        text: tuple(tokenizer(text.replace("[MASK]", tokenizer.mask_token))["input_ids"])
+        for query in queries
+        if isinstance(query, LiteralQuery)
+        for text in (query.original, query.masked, query.anchor)
+    }
+    shared = {
+        text: tuple(tokenizer(text)["input_ids"])
+        for query in queries
+        if isinstance(query, SharedTokensQuery)
+        for text in query.pair
+    }
+    mask = tokenizer.mask_token_id
+    return [
+        _reads(query, found, mask)
+        if isinstance(query, MaskQuery)
+        else _shared_reads(query, shared, mask)
+        if isinstance(query, SharedTokensQuery)
+        else _literal_reads(query, literal, mask)
+        for query in queries
+    ]
+
+
+def _reads(query: MaskQuery, found: dict[tuple[str, Span], TokenSpan], mask: int) -> list[Read]:
+    ids, first, last = found[query.text, query.target]
+    masked = list(ids)
+    for span in query.hidden:
+        _, start, end = found[query.text, span]
+        masked[start:end] = [mask] * (end - start)
+    masked[first:last] = [mask] * (last - first)
+    reads = []
+    for position in range(first, last):
+        reads.append(Read(Input(tuple(masked)), position, ids[position]))
+        masked[position] = ids[position]
+    return reads
+
+
+def _literal_reads(query: LiteralQuery, tokens: dict[str, tuple[int, ...]], mask: int) -> list[Read]:
+    original, masked, anchor = (
+        (tokens[text] + (mask,) * query.length)[: query.length] for text in (query.original, query.masked, query.anchor)
+    )
+    if mask not in anchor:
+        raise UnmaskError(
+            f"{query.masked!r} is cut to {query.length} word pieces before its mask by the published protocol;"
+            " use --protocol sound"
+        )
+    position = anchor.index(mask)
+    attention = tuple(int(token > 0) for token in masked)
+    return [Read(Input(masked, attention), position, original[position])]
+
+
+def _refuse_unknown(tokenizer: Tokenizer, found: dict[tuple[str, Span], TokenSpan]) -> None:
+    special = set(tokenizer.all_special_ids)  # the unknown token is one of them
+    words = {text[slice(*span)]: None for (text, span), place in found.items() if has_unknown(special, place)}
+    if words:
+        raise UnmaskError(
+            f"the model's vocabulary has no pieces for {listed(words)} ({tokenizer.unk_token});"
+            " give lists without them, with --persons and --professions (docs/own-words.md)"
+        )
+
+
+def _shared_reads(query: SharedTokensQuery, tokens: dict[str, tuple[int, ...]], mask: int) -> list[Read]:
+    ids = tokens[query.text]
+    first, second = (tokens[text] for text in query.pair)
+    blocks = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
+    starts = [((block.a, block.b)[query.side], block.size) for block in blocks]
+    matched = [start + step for start, size in starts for step in range(size)]
+    return [Read(Input((*ids[:at], mask, *ids[at + 1 :])), at, ids[at]) for at in matched[1:-1]]
+
 
 Query = MaskQuery | LiteralQuery | SharedTokensQuery
 
@@ -59,7 +164,7 @@ class TransformersMaskedLM(LoadedModel):
                 chosen[places[at]] = token
 
         lengths = [len(input.ids) for input, _ in places]
-        engine.run(lengths, forward, budget=self.token_budget, progress=self.progress)
+        batching.run_batches(lengths, forward, budget=self.token_budget, progress=self.progress)
         scores = np.array(
             [sum(asked[read.input, read.position][read.token] for read in reads) for reads in answers],
             dtype=float,

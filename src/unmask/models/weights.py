@@ -8,8 +8,8 @@ from typing import Any
 from unmask.errors import UnmaskError
 from unmask.models.kinds import kind_of
 from unmask.models.loading import load_classifier, load_encoder, load_masked_lm
-from unmask.models.records import ADAPTER, CONFIG
-from unmask.models.sources import LoadOptions
+from unmask.models.metadata import ADAPTER, CONFIG
+from unmask.options import LoadOptions
 
 _LOAD: dict[str, Any] = {"masked-lm": load_masked_lm, "classifier": load_classifier, "encoder": load_encoder}
 

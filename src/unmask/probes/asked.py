@@ -11,8 +11,8 @@ from pathlib import Path
 
 from unmask import datasets
 from unmask.errors import UnmaskError, one_of
-from unmask.lexicon.geometry import nouns, professions
-from unmask.models.vectors import Vectors, read
+from unmask.lexicon.word_lists import nouns, rated_professions
+from unmask.models.word_vectors import Vectors, read_vectors
 from unmask.probes.inflection import is_noun, singular
 from unmask.probes.vocabulary import MOST, RULES, Vocabulary, excluded_words, vocabulary
 
@@ -46,14 +46,14 @@ def stereotypes(*, published: bool = False) -> dict[str, float | None]:
     """
     return {
         one.word: None if abs(one.definitional) > GENDERED else one.stereotypical
-        for one in professions()
+        for one in rated_professions()
         if published or abs(one.definitional) <= GENDERED
     }
 
 
 def asked_vocabulary(name: str, *, published: bool, offline: bool = False) -> Asked:
     """The nouns of a published vocabulary."""
-    words = read(_file(one_of(name, PUBLISHED, "vocabulary"), offline=offline), most=MOST).words
+    words = read_vectors(_file(one_of(name, PUBLISHED, "vocabulary"), offline=offline), most=MOST).words
     exclude = excluded_words(name, offline=offline) if published else _ours()
     found = vocabulary(words, exclude=exclude, strict=not published)
     return _nouns(found, published=published)

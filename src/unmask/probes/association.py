@@ -13,7 +13,7 @@ from pathlib import Path
 
 from unmask.errors import UnmaskError, one_of
 from unmask.lexicon import Attribute, Person, Template, attributes, last_place, persons, templates
-from unmask.lexicon.english import indefinite_article
+from unmask.lexicon.words import indefinite_article
 
 Span = tuple[int, int]
 

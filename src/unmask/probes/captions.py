@@ -18,7 +18,7 @@ from pathlib import Path
 
 from unmask.errors import UnmaskError, one_of
 from unmask.lexicon.inference import GenderPair, People, gives_away
-from unmask.lexicon.table import text_of
+from unmask.lexicon.table import read_text
 from unmask.probes.inference import PERSON
 
 WORDS = {"en": ("woman", "man", "person"), "ja": ("女性", "男性", "人"), "zh": ("女人", "男人", "人")}
@@ -117,7 +117,7 @@ def _captions(path: Path) -> list[str]:
         except (OSError, EOFError, UnicodeDecodeError) as error:
             raise UnmaskError(f"{path} cannot be read ({type(error).__name__}); give {wanted}") from None
     else:
-        text = text_of(path, wanted)
+        text = read_text(path, wanted)
     lines = text.strip().splitlines(keepends=True)
     head = [cell.strip().casefold() for cell in next(csv.reader(lines[:1]), [])]
     if COLUMNS[-1] in head:

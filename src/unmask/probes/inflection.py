@@ -15,9 +15,9 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from unmask.counterfactual.english.tagging import readings
-from unmask.lexicon.english import indefinite_article
-from unmask.lexicon.geometry import irregular_plurals
+from unmask.counterfactual.english.context import readings
+from unmask.lexicon.word_lists import irregular_plurals
+from unmask.lexicon.words import indefinite_article
 
 KNOWN = -20.0
 """What the tagger gives a word that it knows is above; what it gives one that it guesses at is below."""

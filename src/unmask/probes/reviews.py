@@ -17,7 +17,7 @@ import numpy as np
 from unmask import datasets
 from unmask.counterfactual.change import Change, Rewriter, Rewritten
 from unmask.errors import UnmaskError, listed, one_of
-from unmask.lexicon.reviews import reviews
+from unmask.lexicon.sentences import reviews
 from unmask.training import examples
 
 CORPORA = ("reviews", "imdb")
@@ -87,11 +87,11 @@ def load(
     if limit is not None and limit < 1:
         raise UnmaskError(f"the limit is {limit} texts; give 1 or more")
     if isinstance(own, Path):
-        found = examples.read(own, "texts")
+        found = examples.read_examples(own, "texts")
     elif own is not None:
         found = _given(own)
     elif one_of(corpus, CORPORA, "corpus of texts") == "imdb":
-        found = examples.known("imdb", "sentiment", offline=offline, splits=("test",))["test"]
+        found = examples.read_known_dataset("imdb", "sentiment", offline=offline, splits=("test",))["test"]
     else:
         found = [examples.Example(one.text, label=one.label) for one in reviews()]
     texts = [Text(one.id or str(row), one.text, one.label) for row, one in enumerate(found, 1)]

@@ -1,6 +1,6 @@
 """A word in sentences that say next to nothing, so that an encoder's vectors of it are the word's own.
 
-The eleven templates are those of Bhang et al. (`unmask.lexicon.geometry`). `in_sentences` puts the word there as
+The eleven templates are those of Bhang et al. (`unmask.lexicon.word_lists`). `in_sentences` puts the word there as
 English wants it: singular or plural, after `a` or `an` by its sound, a phrase with spaces. `published_in_sentences`
 repeats what the paper's code asks for: places are counted in tokens, and in the four sentences with an article the
 first place is the article, not the first piece of the word.
@@ -9,7 +9,7 @@ first place is the article, not the first piece of the word.
 from __future__ import annotations
 
 from unmask.errors import UnmaskError
-from unmask.lexicon.geometry import WordTemplate, word_templates
+from unmask.lexicon.word_lists import WordTemplate, word_templates
 from unmask.models.interfaces import TokensInSentence, WordInSentence
 from unmask.probes.inflection import article, plural, published_article, singular
 

@@ -11,8 +11,7 @@ gendered word comes out as it went in.
 
 from __future__ import annotations
 
-from unmask.rewriting.counts import Counts, Summary
-from unmask.rewriting.job import run
-from unmask.rewriting.request import RewriteOptions
+from unmask.rewriting.files import RewriteOptions, run
+from unmask.rewriting.summary import Counts, Summary
 
 __all__ = ["Counts", "RewriteOptions", "Summary", "run"]

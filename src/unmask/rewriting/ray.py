@@ -14,10 +14,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from unmask.counterfactual.choice import Choice
-from unmask.counterfactual.settings import Settings, build
+from unmask.counterfactual.settings import Choice, Settings, build_rewriter
 from unmask.errors import UnmaskError
-from unmask.rewriting.work import Factory, Task, Values
+from unmask.rewriting.workers import Factory, Task, Values
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,11 +34,11 @@ class RewriteColumn:
 
     def __call__(self, table: pa.Table) -> pa.Table:
         """The table with its text rewritten."""
-        from unmask.rewriting.tables import check_column, replaced, values
+        from unmask.rewriting.parquet import check_column, column_texts, replace_column
 
         check_column(table.schema, self._column, "the data set")
-        texts = values(table.column(self._column))
-        return replaced(table, self._column, self._hand.work(Values(texts)).values)
+        texts = column_texts(table.column(self._column))
+        return replace_column(table, self._column, self._hand.work(Values(texts)).values)
 
 
 def rewrite_dataset(
@@ -50,7 +49,7 @@ def rewrite_dataset(
     probability: float | None = None,
     seed: int = 0,
     concurrency: int | tuple[int, int] | None = None,
-    factory: Factory = build,
+    factory: Factory = build_rewriter,
 ) -> Any:
     """The Ray data set with the text of a column rewritten, lazily; every other column stays.
 

@@ -1,17 +1,23 @@
-"""What is read: files, folders and standard input, the format of each, and the name it gets where it is written."""
+"""What is read: files, folders and standard input, their formats and output names, and each file as a series of steps.
+
+A step is a block of work and the position of the reader when it is done.
+"""
 
 from __future__ import annotations
 
 import gzip
 import os
 import sys
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from unmask.errors import UnmaskError
+from unmask.rewriting.blocks import BLOCK, read_blocks
+from unmask.rewriting.workers import Lines, Task, Values, Work
 
 FORMATS = ("text", "jsonl", "parquet")
 ENDINGS = {
@@ -90,7 +96,7 @@ class Source:
             raise UnmaskError(f"{self.title} is no whole gzip file (it ends early); fetch it again") from None
 
 
-def find(paths: Iterable[Path], form: str) -> tuple[list[Source], list[str]]:
+def find_sources(paths: Iterable[Path], form: str) -> tuple[list[Source], list[str]]:
     """The files to read in a fixed order, and the names of those in folders that are of no format we know."""
     paths = list(paths) or [STANDARD_INPUT]
     found: list[Source] = []
@@ -160,3 +166,81 @@ def _format(path: Path) -> str | None:
         endings.pop()
         return ENDINGS.get(endings[-1]) if endings else None
     return ENDINGS.get(path.suffix.lower())
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in a source reading goes on."""
+
+    offset: int = 0
+    within: bool | None = None
+    """The choice for the document that goes on here; None where one begins."""
+    lines: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A block's place among the others. The last step of a source has no block."""
+
+    source: Source
+    before: Place
+    after: Place
+    done: int
+    """How many bytes of the source have been read."""
+    ends: bool = False
+    rows: tuple[int, Any] | None = None
+    """Of a table: the row group, and the rows whose text is being rewritten."""
+
+
+def read_steps(source: Source, task: Task, place: Place) -> Iterator[tuple[Step, Work | None]]:
+    """The blocks of a source from a place on, and the end."""
+    reader = {"text": _text, "jsonl": _lines, "parquet": _rows}[source.format]
+    step = None
+    try:
+        for step, work in reader(source, task, place):
+            yield step, work
+    except zlib.error as error:
+        raise UnmaskError(f"{source.title} is a damaged gzip file ({error}); fetch it again") from None
+    after = step.after if step else place
+    yield Step(source, after, after, step.done if step else 0, ends=True), None
+
+
+def _text(source: Source, task: Task, place: Place) -> Iterator[tuple[Step, Work]]:
+    with source.open() as stream:
+        if place.offset:
+            stream.seek(place.offset)
+        before = place
+        for block in read_blocks(stream, task.document, task.choice, place.within):
+            after = Place(before.offset + len(block.content), block.piece_of if block.goes_on else None)
+            yield Step(source, before, after, _done(source, stream, after)), block
+            before = after
+
+
+def _lines(source: Source, _task: Task, place: Place) -> Iterator[tuple[Step, Work]]:
+    with source.open() as stream:
+        if place.offset:
+            stream.seek(place.offset)
+        before = place
+        while lines := stream.readlines(BLOCK):
+            content = b"".join(lines)
+            after = Place(before.offset + len(content), None, before.lines + len(lines))
+            yield Step(source, before, after, _done(source, stream, after)), Lines(content, before.lines == 0)
+            before = after
+
+
+def _rows(source: Source, task: Task, place: Place) -> Iterator[tuple[Step, Work]]:
+    from unmask.rewriting import parquet
+
+    size = source.size or 0
+    before = place
+    with parquet.open_table(source.path, task.column) as file:
+        rows = max(1, file.metadata.num_rows)
+        for group, batch in parquet.read_batches(file):
+            after = Place(lines=before.lines + batch.num_rows)
+            work = Values(parquet.column_texts(batch.column(task.column)))
+            yield Step(source, before, after, size * after.lines // rows, rows=(group, batch)), work
+            before = after
+
+
+def _done(source: Source, stream: Any, after: Place) -> int:
+    return int(stream.fileobj.tell()) if source.compressed else after.offset

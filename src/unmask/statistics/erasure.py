@@ -1,7 +1,7 @@
-"""Maps of vectors after which something cannot be read from them any more.
+"""Vectors as rows: their lengths, and maps that remove a direction, a space, or all linear information about a concept.
 
-A *projection* takes away what lies in a space. LEACE (Belrose et al. 2023, *LEACE: Perfect linear concept erasure in
-closed form*) is the smallest change after which no linear function of the vectors tells a concept. With Σ the
+A *projection* removes what lies in a space. LEACE (Belrose et al. 2023, *LEACE: Perfect linear concept erasure in
+closed form*) is the smallest change after which no linear function of the vectors predicts a concept. With Σ the
 covariance of the vectors, W its inverse square root, and P the orthogonal projection on the columns of W·cov(x, z),
 
     r(x) = x - W⁺ P W (x - mean)
@@ -16,6 +16,32 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+
+def normalise_rows(matrix: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Rows of length 1; a row of zeros stays."""
+    rows = np.asarray(matrix, np.float64)
+    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
+    return rows / np.where(lengths > 0, lengths, 1.0)
+
+
+def remove_direction(rows: NDArray[np.floating], direction: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Rows without their part along a direction of length 1, brought back to length 1."""
+    along = np.asarray(direction, rows.dtype)
+    return normalise_rows(rows - np.outer(rows @ along, along)).astype(rows.dtype)
+
+
+def cosines_without_direction(
+    products: NDArray[np.floating], left: NDArray[np.floating], right: NDArray[np.floating]
+) -> NDArray[np.float64]:
+    """The cosines after `remove_direction`, from those of the rows as they were and their parts along the direction.
+
+    Of rows x and y of length 1 with parts a and b: (x·y − ab) / (√(1 − a²) √(1 − b²)).
+    """
+    scales = [1 / np.sqrt(np.maximum(1 - np.square(part, dtype=np.float64), 1e-12)) for part in (left, right)]
+    found: NDArray[np.float64] = (products - np.outer(left, right)) * scales[0][:, None] * scales[1][None, :]
+    return found
+
 
 TINY = 1e-10
 """Directions with less than this share of the largest variance count as having none."""
@@ -93,10 +119,10 @@ def projection(directions: ArrayLike) -> Erasure:
 
 def leace(rows: ArrayLike, concept: ArrayLike) -> Erasure:
     """The smallest affine map after which the concept (a column, or several) is uncorrelated with the vectors."""
-    return leace_of(Moments.of(rows, concept))
+    return leace_from_moments(Moments.of(rows, concept))
 
 
-def leace_of(moments: Moments) -> Erasure:
+def leace_from_moments(moments: Moments) -> Erasure:
     """LEACE, from sums."""
     mean = moments.rows / moments.count
     covariance = moments.products / moments.count - np.outer(mean, mean)

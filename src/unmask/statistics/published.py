@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from unmask.statistics.correlation import pearson
-from unmask.statistics.ratings import finite
+from unmask.statistics.paired import as_finite_array
 
 CLASSIFIERS = 64
 """By how much p is multiplied in Tables 3 and 4."""
@@ -68,7 +68,7 @@ class PublishedCorrelation:
 
 def published_test(male: ArrayLike, female: ArrayLike) -> Published:
     """The row of Tables 3 and 4 for the ratings of the male and the female version of each review."""
-    first, second = finite(male), finite(female)
+    first, second = as_finite_array(male), as_finite_array(female)
     if first.shape != second.shape:
         raise ValueError(f"{first.size} male ratings and {second.size} female ones; they must be of the same reviews")
     bias = first - second
@@ -96,7 +96,7 @@ def published_test(male: ArrayLike, female: ArrayLike) -> Published:
 
 def published_correlations(columns: Mapping[str, ArrayLike]) -> dict[tuple[str, str], PublishedCorrelation]:
     """Table 2 for any columns of equal length, one value a classifier: each pair of names in the order given."""
-    values = {name: finite(column) for name, column in columns.items()}
+    values = {name: as_finite_array(column) for name, column in columns.items()}
     if len({column.size for column in values.values()}) > 1:
         sizes = ", ".join(f"{name} {column.size}" for name, column in values.items())
         raise ValueError(f"columns differ in length ({sizes}); each needs one value a classifier")

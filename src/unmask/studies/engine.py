@@ -11,11 +11,10 @@ from unmask.errors import UnmaskError
 from unmask.files import whole_file
 from unmask.options import EngineOptions
 from unmask.spreadsheets import to_csv
-from unmask.studies import local
+from unmask.studies import execution
 from unmask.studies import ray as on_ray
-from unmask.studies.cells import Cell
+from unmask.studies.cells import Cell, Store
 from unmask.studies.execution import Outcome, Watch
-from unmask.studies.store import Store
 from unmask.studies.table import Table
 
 if TYPE_CHECKING:
@@ -28,8 +27,8 @@ class Engine(EngineOptions):
     def run(self, cells: Sequence[Cell], store: Store, watch: Watch | None) -> list[Outcome]:
         """Do what is not done."""
         if self.engine == "local":
-            return local.run(cells, store, watch=watch)
-        return on_ray.run(cells, store, address=self.address, cpus=self.cpus, gpus=self.gpus, watch=watch)
+            return execution.run_locally(cells, store, watch=watch)
+        return on_ray.run_on_ray(cells, store, address=self.address, cpus=self.cpus, gpus=self.gpus, watch=watch)
 
 
 Told = TypeVar("Told", bound="Plan")

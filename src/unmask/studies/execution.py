@@ -1,18 +1,18 @@
-"""Doing one cell: once, alone, whole or not at all; and telling how it went in place of raising."""
+"""Running cells in this process: each once, alone, completely or not at all; errors become outcomes."""
 
 from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from unmask.errors import Stopped, UnmaskError
 from unmask.files import whole_file
-from unmask.studies.cells import Cell, Say, key
-from unmask.studies.store import Store
+from unmask.studies.cells import Cell, Say, Store, key, order
 
 Status = Literal["done", "kept", "failed", "skipped"]
 
@@ -151,3 +151,25 @@ def stopped(outcomes: Iterable[Outcome], total: int) -> str:
 
 def _silence(_: str) -> None:
     """Say nothing."""
+
+
+def run_locally(cells: Sequence[Cell], store: Store, *, watch: Watch | None = None) -> list[Outcome]:
+    """Do what is not done; gives the outcomes in the order of the work. The same call goes on after Ctrl-C."""
+    cells = order(cells)
+    tell: Watch = watch or (lambda _: None)
+    store = Store(store.root.resolve())
+    store.prepare()
+    outcomes: dict[str, Outcome] = {}
+    try:
+        for cell in cells:
+            now = Event("started", cell.name, len(outcomes), len(cells))
+            tell(now)
+            outcomes[cell.name] = outcome = execute(cell, store, outcomes, partial(_said, tell, now))
+            tell(Event("ended", cell.name, len(outcomes), len(cells), outcome=outcome))
+    except (KeyboardInterrupt, Stopped):
+        raise Stopped(stopped(outcomes.values(), len(cells))) from None
+    return list(outcomes.values())
+
+
+def _said(tell: Watch, now: Event, line: str) -> None:
+    tell(replace(now, what="said", line=line))

@@ -1,13 +1,19 @@
-"""What a training keeps while it is unfinished: the latest checkpoint, and the best weights so far."""
+"""What training writes: checkpoints of an unfinished run, model folders, and low-rank adapters.
+
+A model folder is what `save_pretrained` writes, and loads anywhere. A low-rank adapter (LoRA, Hu et al. 2021) trains a
+small addition to each weight matrix and leaves the matrix as it is.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from unmask import embedded
 from unmask.errors import UnmaskError
 from unmask.files import whole_file
 from unmask.unfinished import Unfinished
@@ -83,3 +89,68 @@ def _hashes(folder: Path) -> dict[str, str]:
             with file.open("rb") as content:
                 found[file.name] = hashlib.file_digest(content, "sha256").hexdigest()
     return found
+
+
+def save_model(model: Any, tokenizer: Any, folder: Path) -> None:
+    """Write a whole model and its tokenizer."""
+    model.save_pretrained(folder)
+    save_config(model, folder)
+    save_tokenizer(tokenizer, folder)
+
+
+def save_config(model: Any, folder: Path) -> None:
+    """Write the configuration, with the class that the model is of."""
+    model.config.architectures = [type(model).__name__]
+    model.config.save_pretrained(folder)
+
+
+def save_tokenizer(tokenizer: Any, folder: Path) -> None:
+    """Write the tokenizer; how long texts may be is the reader's choice."""
+    if getattr(tokenizer, "is_fast", False):
+        tokenizer.backend_tokenizer.no_truncation()
+        tokenizer.backend_tokenizer.no_padding()
+    tokenizer.save_pretrained(folder)
+
+
+def make_readable(folder: Path) -> None:
+    """Let others read what is in a folder, as they may read its neighbours."""
+    for file in folder.iterdir():
+        file.chmod(0o644)
+
+
+def add_adapters(model: Any, rank: int, whole: Sequence[str], *, base: str) -> Any:
+    """The model with adapters of a rank on its linear layers; the parts in `whole` are trained whole."""
+    import peft
+    import torch
+
+    linear = sorted(
+        name
+        for name, module in model.base_model.named_modules()
+        if isinstance(module, torch.nn.Linear) and name.split(".")[0] not in whole
+    )
+    if not linear:
+        raise UnmaskError(f"{base} has no linear layers to adapt; train it whole, without --lora-rank")
+    width = max(min(model.base_model.get_submodule(name).weight.shape) for name in linear)
+    if rank > width:
+        raise UnmaskError(f"--lora-rank is {rank}, but no layer of {base} has a rank above {width}; give less")
+    prefix = model.base_model_prefix
+    config = peft.LoraConfig(
+        r=rank,
+        lora_alpha=2 * rank,
+        lora_dropout=0.0,
+        target_modules=[f"{prefix}.{name}" for name in linear],
+        modules_to_save=list(whole) or None,
+        task_type="SEQ_CLS" if whole else None,
+    )
+    adapted = peft.get_peft_model(model, config)
+    here = Path(base)
+    adapted.peft_config["default"].base_model_name_or_path = (
+        str(here.resolve()) if here.is_dir() and base not in embedded.MODELS else base
+    )
+    return adapted
+
+
+def save_adapter(model: Any, folder: Path) -> None:
+    """Write the adapter and nothing of the model that it belongs to."""
+    model.save_pretrained(folder, save_embedding_layers=False)
+    (folder / "README.md").unlink(missing_ok=True)  # an empty form to fill in

@@ -1,4 +1,13 @@
-"""What a model is trained on: texts, or pairs of texts, with labels; from files of the user's or a known data set."""
+"""Training examples: texts, or pairs of texts, with labels; from a user's files or a known data set.
+
+The splits of known data sets are the official ones. Where the labels of a test split were never published (OCNLI), or
+there is none (JSNLI), the official development set is the test set, and validation data is held out of training as for
+a user's files; so too where there is no development set (IMDB, JSICK). What is reported at the end has chosen no
+checkpoint.
+
+JSNLI has spaces between its words. As `jsnli` they are removed, since most Japanese tokenizers find words themselves;
+as `jsnli-words` they stay, for tokenizers that want words (those of Juman++).
+"""
 
 from __future__ import annotations
 
@@ -8,11 +17,12 @@ import hashlib
 import json
 import lzma
 import math
+import re
 import tarfile
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +32,66 @@ import numpy as np
 from unmask import datasets
 from unmask.errors import UnmaskError, listed, one_of
 from unmask.lexicon.labels import INFERENCE
-from unmask.training.known_files import LAYOUTS, find, join
+
+LATIN = "A-Za-zＡ-Ｚａ-ｚ"
+BETWEEN_WORDS = re.compile(f"(?<![{LATIN} ]) +| +(?![{LATIN} ])")
+"""Spaces, but not those between two Latin words, which belong there."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The files of a data set, and what it is for."""
+
+    task: str
+    dataset: str
+    """Its name in `datasets`."""
+    files: Mapping[str, Sequence[str]]
+    """By split the names that its file may have, the best first; only files of the first name that is there count."""
+    columns: tuple[str, ...] = ()
+    """Of tables that do not name them."""
+    joined: bool = False
+    """Whether the spaces between words are taken out."""
+
+
+_JSNLI_FILES = {"train": ("train_w_filtering.tsv*", "train_wo_filtering.tsv*"), "test": ("dev.tsv*",)}
+_JSNLI_COLUMNS = ("label", "premise", "hypothesis")
+LAYOUTS = {
+    "imdb": Layout("sentiment", "imdb", {"train": ("imdb_train*",), "test": ("imdb_test*",)}),
+    "snli": Layout("nli", "snli", {"train": ("snli_train*",), "validation": ("snli_dev*",), "test": ("snli_test*",)}),
+    "jsnli": Layout("nli", "jsnli", _JSNLI_FILES, _JSNLI_COLUMNS, joined=True),
+    "jsnli-words": Layout("nli", "jsnli", _JSNLI_FILES, _JSNLI_COLUMNS),
+    "jsick": Layout("nli", "jsick", {"train": ("train.tsv*",), "test": ("test.tsv*",)}),
+    "ocnli": Layout(
+        "nli",
+        "ocnli",
+        {"train": tuple(f"train.{size}.json*" for size in ("50k", "30k", "10k", "3k")), "test": ("dev.json*",)},
+    ),
+}
+
+
+def find_split_files(layout: Layout, place: Path, splits: Sequence[str]) -> dict[str, list[Path]]:
+    """The files of the splits that a data set has, in a folder."""
+    wanted = {split: names for split, names in layout.files.items() if split in splits}
+    found = {split: _first_files([sorted(place.glob(name)) for name in names]) for split, names in wanted.items()}
+    missing = [split for split, files in found.items() if not files]
+    if missing:
+        names = ", ".join(" or ".join(name.removesuffix("*") for name in wanted[split]) for split in missing)
+        by_hand = datasets.DATASETS[layout.dataset].by_hand
+        where = f"get it from {by_hand}" if by_hand else "put it there (.jsonl or a table, also .gz or .xz)"
+        raise UnmaskError(f"{place} has no file for {listed(missing)}, which is called {names}; {where}")
+    return found
+
+
+def join_words(text: str) -> str:
+    """A text without the spaces between its words."""
+    return BETWEEN_WORDS.sub("", text)
+
+
+def _first_files(groups: Sequence[list[Path]]) -> list[Path]:
+    """The first group with files in it, a file that is there plain and compressed only once."""
+    group = next((group for group in groups if group), [])
+    return list({re.sub(r"\.(gz|xz)$", "", path.name): path for path in reversed(group)}.values())[::-1]
+
 
 SPLITS = ("train", "validation", "test")
 COLUMNS = {
@@ -67,10 +136,10 @@ class Splits:
 
     def hashes(self) -> dict[str, str]:
         """What the examples were, exactly."""
-        return {name: digest(getattr(self, name)) for name in SPLITS if getattr(self, name)}
+        return {name: hash_examples(getattr(self, name)) for name in SPLITS if getattr(self, name)}
 
 
-def digest(examples: Iterable[Example]) -> str:
+def hash_examples(examples: Iterable[Example]) -> str:
     """A SHA-256 over all texts and labels, in order."""
     total = hashlib.sha256()
     for one in examples:
@@ -78,7 +147,7 @@ def digest(examples: Iterable[Example]) -> str:
     return total.hexdigest()
 
 
-def gather(
+def gather_examples(
     task: str,
     *,
     name: str | None,
@@ -93,8 +162,8 @@ def gather(
     if (name is None) == (train is None):
         raise UnmaskError("give either --data with a known data set, or --train with a file of your own")
     files = {"train": train, "validation": validation, "test": test}
-    own = {split: read(path, task) for split, path in files.items() if path is not None}
-    found = own if name is None else {**known(name, task, offline=offline), **own}
+    own = {split: read_examples(path, task) for split, path in files.items() if path is not None}
+    found = own if name is None else {**read_known_dataset(name, task, offline=offline), **own}
     training, checking = list(found["train"]), list(found.get("validation", ()))
     if not checking:
         training, checking = _hold_out(training, held_out, seed)
@@ -119,7 +188,7 @@ def labels_of(task: str, examples: Iterable[Example]) -> list[str]:
     return sorted(found, key=lambda label: (0, float(label), "") if _is_number(label) else (1, 0.0, label))
 
 
-def read(path: Path, task: str, *, columns: Sequence[str] = ()) -> list[Example]:
+def read_examples(path: Path, task: str, *, columns: Sequence[str] = ()) -> list[Example]:
     """Examples from a file: .txt (one text a line; for mlm), .csv, .tsv, .jsonl or .parquet; also .gz and .xz.
 
     `columns` names those of a .csv or .tsv that does not name them itself, and has no quotes around cells.
@@ -225,7 +294,9 @@ def _label(value: Any, task: str) -> str:
     return {"pos": "positive", "neg": "negative"}.get(text, text)
 
 
-def known(name: str, task: str, *, offline: bool, splits: Sequence[str] = SPLITS) -> dict[str, list[Example]]:
+def read_known_dataset(
+    name: str, task: str, *, offline: bool, splits: Sequence[str] = SPLITS
+) -> dict[str, list[Example]]:
     """The examples of a known data set, by split."""
     layout = LAYOUTS[one_of(name, LAYOUTS, "data set")]
     of = layout.task
@@ -233,9 +304,9 @@ def known(name: str, task: str, *, offline: bool, splits: Sequence[str] = SPLITS
         raise UnmaskError(f"data set {name} is for {of}, not for {task}; choose another, or give --train")
     place = datasets.locate(layout.dataset, offline=offline)
     if place.is_dir():
-        files = find(layout, place, splits)
+        files = find_split_files(layout, place, splits)
         found = {
-            split: [one for file in paths for one in read(file, of, columns=layout.columns)]
+            split: [one for file in paths for one in read_examples(file, of, columns=layout.columns)]
             for split, paths in files.items()
         }
     else:
@@ -249,7 +320,7 @@ def known(name: str, task: str, *, offline: bool, splits: Sequence[str] = SPLITS
 
 
 def _joined(one: Example) -> Example:
-    return replace(one, text=join(one.text), pair=None if one.pair is None else join(one.pair))
+    return replace(one, text=join_words(one.text), pair=None if one.pair is None else join_words(one.pair))
 
 
 def _imdb(archive: Path) -> dict[str, list[Example]]:

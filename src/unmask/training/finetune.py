@@ -15,15 +15,13 @@ import torch
 
 from unmask.errors import UnmaskError
 from unmask.files import whole_folder
-from unmask.models import reading
-from unmask.models.loaded import weight_hash
+from unmask.models import truncation
+from unmask.models.batching import max_tokens, weight_hash
 from unmask.models.loading import load_trainable
-from unmask.models.positions import most_tokens
-from unmask.training import adapters, saving
+from unmask.training import checkpoints
 from unmask.training.checkpoints import Workspace
-from unmask.training.devices import make_accelerator
 from unmask.training.examples import SPLITS, Splits, labels_of
-from unmask.training.loop import Outcome, Watch, evaluate, fit
+from unmask.training.loop import Outcome, Watch, evaluate, fit, make_accelerator
 from unmask.training.options import FinetuneOptions
 from unmask.training.tasks import Classification, MaskedLanguageModelling, Task
 
@@ -56,7 +54,9 @@ def run(
             f"{request.model} is an adapter, and an adapter on an adapter could not be loaded; leave out --lora-rank,"
             " or give the model that it belongs to"
         )
-    takes = reading.limit(None, most_tokens(base.model), base.tokenizer, request.model)  # as when it is loaded again
+    takes = truncation.token_limit(
+        None, max_tokens(base.model), base.tokenizer, request.model
+    )  # as when it is loaded again
     length = min(request.max_length, takes or request.max_length)
     task: Task
     if labels is None:
@@ -70,7 +70,7 @@ def run(
     model = base.model
     base_weights = weight_hash(model)
     if request.lora_rank:
-        model = adapters.add(model, request.lora_rank, base.trained_whole, base=request.model)
+        model = checkpoints.add_adapters(model, request.lora_rank, base.trained_whole, base=request.model)
     workspace = Workspace(request.out)
     going_on = _claim(workspace, request, data, base_weights, accelerator)
     few = " (few: give --validation, or a larger --held-out)" if len(data.validation) < FEW else ""
@@ -99,13 +99,13 @@ def run(
     if accelerator.is_main_process:
         with whole_folder(request.out) as draft:
             if request.lora_rank:
-                adapters.save(model, draft)
-                saving.save_config(base.model, draft)
-                saving.save_tokenizer(base.tokenizer, draft)
+                checkpoints.save_adapter(model, draft)
+                checkpoints.save_config(base.model, draft)
+                checkpoints.save_tokenizer(base.tokenizer, draft)
             else:
-                saving.save(model, base.tokenizer, draft)
+                checkpoints.save_model(model, base.tokenizer, draft)
             (draft / "metrics.json").write_text(json.dumps(record, indent=2), encoding="utf-8")
-            saving.readable(draft)
+            checkpoints.make_readable(draft)
         workspace.remove()
     accelerator.wait_for_everyone()
     return record if accelerator.is_main_process else None

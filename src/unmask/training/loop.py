@@ -1,18 +1,22 @@
 """The training loop, on Accelerate: one device or several, mixed precision, best checkpoint, exact resumption.
 
 Everything that is drawn (the order of examples, masks) is a function of the seed, the epoch and the row, and the
-learning rate one of the step, so a run that goes on from a checkpoint ends with the same weights as one that never
-stopped.
+learning rate one of the step, so a run resumed from a checkpoint ends with the same weights as one that never stopped.
 A step's loss is the sum over all its labels divided by their number, however the rows are split into parts and among
 processes, so neither accumulation nor a second device changes what is learned (dropout aside, which is drawn by part).
+
+Out of memory makes the parts of a batch smaller, not the batch. Ctrl-C finishes the step, keeps a checkpoint and stops;
+a second Ctrl-C stops at once.
 """
 
 from __future__ import annotations
 
 import math
+import signal
+import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -20,11 +24,61 @@ import numpy as np
 import torch
 
 from unmask.errors import Stopped, UnmaskError
+from unmask.options import LoadOptions
 from unmask.training.checkpoints import Workspace
-from unmask.training.interruption import listening
 from unmask.training.options import TrainingOptions
-from unmask.training.room import Room
 from unmask.training.tasks import IGNORED, Batch, Features, Task
+
+
+class MicroBatches:
+    """In how many parts a batch is run, so that it fits into memory."""
+
+    def __init__(self, parts: int) -> None:
+        """Begin with so many parts."""
+        self.parts = parts
+
+    def less(self, error: RuntimeError, rows: int, accelerator: Any) -> None:
+        """Make the parts half as large after `error`, if memory was short; everything else is raised again."""
+        short = isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)
+        if not short:
+            raise error
+        if accelerator.num_processes > 1:  # the others wait for this one in the middle of a step
+            raise UnmaskError("out of memory; give a smaller batch, or more parts to run it in") from None
+        if rows <= 1:
+            raise UnmaskError(
+                "out of memory on a single example; give a smaller maximal length, or a smaller model"
+            ) from None
+        self.parts *= 2
+
+
+PATIENCE = 1.0
+"""Seconds within which a second signal is taken for the first: a launcher passes on what the terminal has sent."""
+
+
+@contextmanager
+def listen_for_interrupt() -> Iterator[Callable[[], bool]]:
+    """Yield a function that says whether the user has asked to stop."""
+    asked = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield asked.is_set
+        return
+
+    first = 0.0
+
+    def note(number: int, frame: Any) -> None:
+        nonlocal first
+        if asked.is_set() and callable(before) and time.monotonic() - first > PATIENCE:
+            before(number, frame)
+        first = first or time.monotonic()
+        asked.set()
+
+    before = signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield asked.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)
+
 
 POOL = 50
 """Batches are filled from rows of like length among so many batches' rows, to save padding."""
@@ -98,15 +152,15 @@ def fit(
     first, started, saved = state.step, time.monotonic(), state.step
     began = started - state.seconds
     order: tuple[int, list[list[int]]] = (-1, [])
-    room = Room(settings.accumulate)
+    room = MicroBatches(settings.accumulate)
     trained.train()
-    with listening() as stop_asked:
+    with listen_for_interrupt() as stop_asked:
         while state.step < total:
             epoch, at = divmod(state.step, per_epoch)
             if order[0] != epoch:
-                order = epoch, batches(lengths, settings.batch_size, seed=settings.seed, epoch=epoch)
+                order = epoch, plan_batches(lengths, settings.batch_size, seed=settings.seed, epoch=epoch)
             for group in optimizer.param_groups:
-                group["lr"] = rate(state.step, planned, settings)
+                group["lr"] = learning_rate_at(state.step, planned, settings)
             loss = _step(trained, task, train, order[1][at], epoch, settings, optimizer, accelerator, room)
             if not math.isfinite(loss):
                 kept = (
@@ -153,7 +207,7 @@ def evaluate(model: Any, task: Task, features: Sequence[Features], accelerator: 
     order = sorted(range(len(features)), key=lambda row: len(features[row]["input_ids"]))
     mine = order[accelerator.process_index :: accelerator.num_processes]
     total: torch.Tensor | None = None
-    at, room = 0, Room(1)
+    at, room = 0, MicroBatches(1)
     model.eval()
     with torch.no_grad():
         while at < max(len(mine), 1):
@@ -170,7 +224,7 @@ def evaluate(model: Any, task: Task, features: Sequence[Features], accelerator: 
     return task.metrics(accelerator.reduce(total, reduction="sum"))
 
 
-def batches(lengths: Sequence[int], size: int, *, seed: int, epoch: int) -> list[list[int]]:
+def plan_batches(lengths: Sequence[int], size: int, *, seed: int, epoch: int) -> list[list[int]]:
     """All rows in random order, in batches of rows of like length, the batches in random order."""
     choice = np.random.default_rng([seed, epoch])
     order = choice.permutation(len(lengths))
@@ -181,7 +235,7 @@ def batches(lengths: Sequence[int], size: int, *, seed: int, epoch: int) -> list
     return [found[place] for place in choice.permutation(len(found))]
 
 
-def rate(step: int, total: int, settings: TrainingOptions) -> float:
+def learning_rate_at(step: int, total: int, settings: TrainingOptions) -> float:
     """The learning rate: up in a line over the warm-up, down in a line to 0."""
     rising = settings.warmup * total
     if step < rising:
@@ -198,7 +252,7 @@ def _step(
     settings: TrainingOptions,
     optimizer: Any,
     accelerator: Any,
-    room: Room,
+    room: MicroBatches,
 ) -> float:
     """One step; gives its loss. Weights are left alone where the loss or its gradient is no number."""
     mine = rows[accelerator.process_index :: accelerator.num_processes]
@@ -274,3 +328,25 @@ def _any_process(asked: bool, accelerator: Any) -> bool:
         return asked
     votes = accelerator.reduce(torch.tensor(float(asked), device=accelerator.device), reduction="sum")
     return bool(votes > 0)
+
+
+def make_accelerator(settings: TrainingOptions, loading: LoadOptions) -> Any:
+    """The accelerator of a run; everything that is drawn from here on is drawn by its seed."""
+    from accelerate import Accelerator
+    from accelerate.state import AcceleratorState
+    from accelerate.utils import set_seed
+
+    if loading.device not in ("auto", "cpu"):
+        raise UnmaskError(
+            f"device {loading.device!r} cannot be chosen here; give auto or cpu, and name GPUs in CUDA_VISIBLE_DEVICES"
+        )
+    precision = settings.precision
+    on_gpu = torch.cuda.is_available() and loading.device != "cpu"
+    if precision == "auto":
+        precision = ("bf16" if torch.cuda.is_bf16_supported() else "fp16") if on_gpu else "no"
+    if precision == "fp16" and not on_gpu:
+        raise UnmaskError("precision 'fp16' needs a GPU; choose no or bf16")
+    AcceleratorState._reset_state()  # an earlier run in this process may have had another precision
+    accelerator = Accelerator(mixed_precision=precision, cpu=not on_gpu)
+    set_seed(settings.seed)
+    return accelerator

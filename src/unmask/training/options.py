@@ -88,9 +88,9 @@ class TaskOptions(Options):
 
     def examples(self, *, seed: int, offline: bool) -> Splits:
         """Read the examples to train, validate and test with."""
-        from unmask.training.examples import gather
+        from unmask.training.examples import gather_examples
 
-        return gather(
+        return gather_examples(
             self.task,
             name=self.data,
             train=self.train,

@@ -1,13 +1,16 @@
-"""What is learned: a masked language model, or the label of a text or a pair.
+"""Training tasks: masked language modelling, and classification of a text or a pair.
 
 A task turns examples into features (once), features into a batch (every time they are drawn), and a model's outputs
 into sums that add up over batches and processes: `[loss, right, count, …]`.
+
+`pad` does what `tokenizer.pad` does in a fraction of its time: a step of a small model takes some 20 ms on a GPU, and
+the tokenizer's own padding would be a quarter of that.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,10 +18,30 @@ import torch
 from torch.nn import functional
 
 from unmask.errors import UnmaskError
-from unmask.statistics.confusion import quality
-from unmask.statistics.proportion import wilson
+from unmask.statistics.proportions import classification_quality, wilson_interval
 from unmask.training.examples import Example
-from unmask.training.padding import pad
+
+ATTENTION = "attention_mask"
+
+
+def pad(tokenizer: Any, rows: Sequence[Mapping[str, list[int]]]) -> dict[str, torch.Tensor]:
+    """Fill rows up to the longest, on the tokenizer's side, with what it fills with; attention is added if need be."""
+    names = list(rows[0])
+    if ATTENTION not in names and ATTENTION in tokenizer.model_input_names:
+        names.append(ATTENTION)
+    fill = {"input_ids": tokenizer.pad_token_id, "token_type_ids": tokenizer.pad_token_type_id}
+    lengths = [len(row["input_ids"]) for row in rows]
+    shape = (len(rows), max(lengths))
+    left = tokenizer.padding_side == "left"
+    batch = {}
+    for name in names:
+        found = np.full(shape, fill.get(name, 0), dtype=np.int64)
+        for at, (row, length) in enumerate(zip(rows, lengths, strict=True)):
+            place = slice(shape[1] - length, None) if left else slice(length)
+            found[at, place] = row.get(name, 1)
+        batch[name] = torch.from_numpy(found)
+    return batch
+
 
 IGNORED = -100
 MASKED = 0.15
@@ -119,7 +142,10 @@ class Classification(_FromLogits):
         """Accuracy with Wilson's 95 % interval, macro F1, and precision, recall and F1 of each label."""
         values = sums.double().cpu().numpy()
         size = len(self.labels)
-        return {"loss": float(values[0] / values[1]), **quality(values[2:].reshape(size, size), self.labels)}
+        return {
+            "loss": float(values[0] / values[1]),
+            **classification_quality(values[2:].reshape(size, size), self.labels),
+        }
 
 
 class MaskedLanguageModelling(_FromLogits):
@@ -192,6 +218,6 @@ class MaskedLanguageModelling(_FromLogits):
             "loss": loss / count,
             "perplexity": math.exp(min(loss / count, 700.0)),
             "accuracy": right / count,
-            "accuracy_interval": list(wilson(right / count, count)),
+            "accuracy_interval": list(wilson_interval(right / count, count)),
             "masked_pieces": int(count),
         }

@@ -18,7 +18,7 @@ from unmask.results.markdown import escaped
 from unmask.results.naming import different, short_name
 from unmask.results.numbers import interval, number
 from unmask.results.verdict import side
-from unmask.statistics.rank_ranges import rank_ranges
+from unmask.statistics.correlation import rank_ranges
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -1,10 +1,73 @@
-"""A word in its text, with the words beside it."""
+"""A word in its text: the words beside it, its sentence, and parts of speech where nothing else decides.
+
+The tagger is HanTa (Wartena 2019), a hidden Markov model whose English model (tags of the British National Corpus: NN1,
+VVZ, NP0 …) is in its package. It is loaded when it is first needed.
+"""
 
 from __future__ import annotations
 
 import re
+import threading
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
 
-from unmask.counterfactual.english import tagging
+SENTENCE_REACH = 400
+"""How far a sentence is looked for, in characters either side."""
+REMEMBERED = 100_000
+LONGEST = 60
+"""Letters of a word that the tagger is shown: its time grows with their square."""
+_TAGGING = threading.Lock()
+_TOKEN = re.compile(
+    r"\w+(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|\w+(?:-\w+)*|[^\w\s]",
+    re.IGNORECASE,
+)
+_ENDS = re.compile(r"(?<!\b[A-Z])(?<!\bMr)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\bMrs)[.!?…]+[\"'”’)\]]*\s|\n\s*\n|<br\s*/?>")
+
+
+class Token(NamedTuple):
+    """A word or sign, and where it stands."""
+
+    start: int
+    end: int
+    text: str
+
+
+def sentence_bounds(text: str, start: int, end: int) -> tuple[int, int]:
+    """The bounds of the sentence around a place, as far as it reaches."""
+    left = max(0, start - SENTENCE_REACH)
+    for match in _ENDS.finditer(text, left, start):
+        left = match.end()
+    following = _ENDS.search(text, end, end + SENTENCE_REACH)
+    return left, following.end() if following else min(len(text), end + SENTENCE_REACH)
+
+
+def split_tokens(text: str, start: int, end: int) -> list[Token]:
+    """The words and signs between two places, clitics apart: *is* and *n't*, *she* and *'s*."""
+    return [Token(match.start(), match.end(), match.group()) for match in _TOKEN.finditer(text, start, end)]
+
+
+def tags(words: Sequence[str]) -> list[str]:
+    """The part of speech of each word of a sentence."""
+    short = [word[:LONGEST].replace("’", "'") for word in words]
+    with _TAGGING:
+        return list(_tagger().tag_sent(short, taglevel=0))
+
+
+def readings(word: str) -> dict[str, float]:
+    """What a word can be by itself, likeliest first: its tags, with the logarithm of how probable word and tag are."""
+    with _TAGGING:
+        return {tag: float(score) for tag, score in _tagger().tag_word(word[:LONGEST])}
+
+
+@cache
+def _tagger() -> Any:
+    from HanTa import HanoverTagger
+
+    tagger = HanoverTagger.HanoverTagger("morphmodel_en.pgz")
+    tagger.analyze_forward = lru_cache(REMEMBERED)(tagger.analyze_forward)  # words come again and again
+    return tagger
+
 
 REACH = 60
 """How far a neighbour is looked for, in characters."""
@@ -93,7 +156,7 @@ class Place:
     @property
     def sentence(self) -> tuple[int, int]:
         """Where its sentence begins and ends."""
-        return tagging.sentence(self.text, self.start, self.end)
+        return sentence_bounds(self.text, self.start, self.end)
 
     @property
     def name_follows(self) -> bool:
@@ -116,10 +179,10 @@ class Place:
     def tag(self) -> str:
         """Its part of speech, from the sentence around it."""
         start, end = self.sentence
-        tokens = tagging.tokens(self.text, max(start, self.start - REACH), min(end, self.end + REACH))
+        tokens = split_tokens(self.text, max(start, self.start - REACH), min(end, self.end + REACH))
         here = next(at for at, token in enumerate(tokens) if token.end > self.start)
         near = tokens[max(0, here - NEAR) : here + NEAR]  # the tagger looks at three words at a time
-        return tagging.tags([token.text for token in near])[min(here, NEAR)]
+        return tags([token.text for token in near])[min(here, NEAR)]
 
 
 def is_title_case(words: str) -> bool:

@@ -1,21 +1,31 @@
-"""Which *her* and which *his* a word is: *her* becomes *his* or *him*, *his* becomes *her* or *hers*.
+"""Ambiguous possessives: *her* becomes *his* or *him*, *his* becomes *her* or *hers*.
 
 English spells in one place what it does not spell in another: *him* and *his* are two words where *her* is one, *their*
 and *theirs* two where *his* is one. So real text labels itself, and a small linear model of the two words before and
 the three after learns the difference (`tools/possessives` trains it and says how often it is right).
 
-A word is seen as itself and as one of some two hundred classes of words that stand in like places, so that *handed her
-trinkets* is read like *gave her presents*. Nothing but the words around the pronoun is looked at, so a call takes the
-same time in a text of any length.
+A word is represented by itself and by one of some two hundred classes of words that stand in similar places, so that
+*handed her trinkets* is read like *gave her presents*. Only the words around the pronoun are looked at, so a call takes
+the same time in a text of any length.
+
+Where these words do not settle *her*, the masked language model in the package is asked which of *his* and *him* it
+prefers there: it reads the whole sentence, so it separates *the crowd watched her dance* from *her dance won*. It is
+slow compared with a table of weights, so it is asked only in doubt, about all doubts of a document at once. (For *his*
+as *her* or *hers* it is no better than the table: *hers* is too rare.)
 """
 
 from __future__ import annotations
 
 import gzip
 import re
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import NamedTuple
+
+from unmask.models.interfaces import MaskedLM, MaskQuery
 
 WINDOW = 80
 """How many characters on either side are looked at."""
@@ -67,12 +77,12 @@ class Model(NamedTuple):
 
 def her_is_possessive(text: str, start: int, end: int) -> bool:
     """Whether the *her* at a place of a text belongs before a noun (*her book*: *his*), or stands for one (*him*)."""
-    return possessive(text, start, end, load()) > 0
+    return possessive(text, start, end, load_weights()) > 0
 
 
 def his_stands_alone(text: str, start: int, end: int) -> bool:
     """Whether the *his* at a place of a text stands for a noun (*it is his*: *hers*), or before one (*her*)."""
-    return alone(text, start, end, load()) > 0
+    return alone(text, start, end, load_weights()) > 0
 
 
 def possessive(text: str, start: int, end: int, model: Model) -> int:
@@ -154,14 +164,67 @@ def _other(word: str, words: Words, shouted: bool) -> tuple[str, str]:
 
 
 @cache
-def load() -> Model:
+def load_weights() -> Model:
     """The model in the package, read once."""
     packed = (resources.files(__package__) / WEIGHTS).read_bytes()
-    return read(gzip.decompress(packed).decode("utf-8"))
+    return read_weights(gzip.decompress(packed).decode("utf-8"))
 
 
-def read(text: str) -> Model:
+def read_weights(text: str) -> Model:
     """A model from its file: three tables after one another, each of keys and values, a blank line between them."""
     tables = [[line.split("\t") for line in table.split("\n") if line] for table in text.split("\n\n")]
     her, his = ({key: int(value) for key, value in table} for table in tables[1:])
     return Model({word: (word, group) for word, group in tables[0]}, her, his)
+
+
+DOUBT = 25
+"""Evidence below this, on the scale of the weights, is doubtful: about one *her* in fifteen."""
+_ASKING = threading.Lock()  # one model for all threads, which answers one after the other
+_BESIDE = " .,;:!?\"'()"
+REACH = 60
+"""How much of the text the model is shown, in characters either side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A *her* that may be either, and the number of its change."""
+
+    change: int
+    start: int
+    end: int
+    his: str
+    """What is written if the model would rather see *his*."""
+    him: str
+
+
+def settle_doubts(text: str, doubts: Sequence[Doubt]) -> list[str]:
+    """What to write at each place."""
+    queries = [query for doubt in doubts for query in _queries(text, doubt)]
+    with _ASKING:
+        likely = _masked_lm().log_probability(queries)
+    return [doubt.his if likely[2 * at] > likely[2 * at + 1] else doubt.him for at, doubt in enumerate(doubts)]
+
+
+def _queries(text: str, doubt: Doubt) -> list[MaskQuery]:
+    left = _plain(text[max(0, doubt.start - REACH) : doubt.start])
+    right = _plain(text[doubt.end : doubt.end + REACH])
+    if doubt.start > REACH:  # without the half word that the cut may have left
+        left = left.partition(" ")[2]
+    if doubt.end + REACH < len(text):
+        right = right.rpartition(" ")[0]
+    left += "" if left[-1:] in _BESIDE else " "  # so that no tokenizer joins the word with what stands beside it
+    right = right if right[:1] in _BESIDE else f" {right}"
+    return [MaskQuery(left + word + right, (len(left), len(left) + len(word))) for word in ("his", "him")]
+
+
+def _plain(text: str) -> str:
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+@cache
+def _masked_lm() -> MaskedLM:
+    from unmask.embedded import DEFAULT
+    from unmask.models.loading import load_masked_lm
+    from unmask.options import LoadOptions
+
+    return load_masked_lm(DEFAULT, LoadOptions(device="cpu", offline=True))

@@ -1,8 +1,9 @@
 """English text in another gender: one pass over the words, and a decision at each gendered one.
 
 A word is looked up as it is written; only where one is found is anything else asked: is it part of an expression, a
-verb, a name, a title; is *her* a *his* or a *him* (`possessives`); which verb must agree with *they* (`agreement`). So
-the cost of ordinary words is one look-up, and the tagger sees only the sentences that cannot be decided without it.
+verb, a name, a title; is *her* a *his* or a *him* (`possessives`); which verb must agree with *they*
+(`verb_agreement`). So the cost of ordinary words is one look-up, and the tagger sees only the sentences that cannot be
+decided without it.
 """
 
 from __future__ import annotations
@@ -12,13 +13,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from unmask.counterfactual.cases import carry, spellings
-from unmask.counterfactual.change import Change, Kind, Left, Rewritten, apply
-from unmask.counterfactual.english import agreement, pairs, possessives, senses, titles
+from unmask.counterfactual.change import Change, Kind, Left, Rewritten, apply_changes, carry_case, case_variants
+from unmask.counterfactual.english import possessives, senses, verb_agreement
 from unmask.counterfactual.english.context import Place
-from unmask.counterfactual.english.doubts import DOUBT, Doubt, settle
-from unmask.lexicon.english import indefinite_article
+from unmask.counterfactual.english.possessives import DOUBT, Doubt, settle_doubts
 from unmask.lexicon.gender import GenderWords, Term, gender_words
+from unmask.lexicon.words import indefinite_article
 
 if TYPE_CHECKING:
     from unmask.counterfactual.settings import Settings
@@ -49,9 +49,9 @@ class EnglishRewriter:
         self._entries = _entries(self._words)
         self._exchange = None
         if settings.names:
-            from unmask.counterfactual.english.names import exchange
+            from unmask.counterfactual.english.name_exchange import build_exchange
 
-            self._exchange = exchange(settings.names_from)
+            self._exchange = build_exchange(settings.names_from)
 
     def rewrite(self, text: str) -> Rewritten:
         """Rewrite one document."""
@@ -74,7 +74,7 @@ class EnglishRewriter:
                 continue
             what, end = found
             done = end
-            if senses.glued(text, start, end):
+            if senses.is_part_of_address(text, start, end):
                 continue
             if isinstance(what, Term) and what.word == "s)he":
                 if text[start - 1 : start] != "(":
@@ -87,12 +87,12 @@ class EnglishRewriter:
             else:
                 done = self._decide(place, what, changes, left, doubts)
         if doubts:
-            for doubt, after in zip(doubts, settle(text, doubts), strict=True):
+            for doubt, after in zip(doubts, settle_doubts(text, doubts), strict=True):
                 changes[doubt.change] = replace(changes[doubt.change], after=after)
         changes = _in_order([*changes, *names])
         if self._to == "remove":
             changes = list(_with_spaces(text, changes))
-        return Rewritten(apply(text, changes) if changes else text, tuple(changes), tuple(left))
+        return Rewritten(apply_changes(text, changes) if changes else text, tuple(changes), tuple(left))
 
     def _phrase(self, text: str, start: int, entry: Entry) -> tuple[Term | str, int] | None:
         for pattern, what in entry.phrases:
@@ -102,7 +102,7 @@ class EnglishRewriter:
 
     def _decide(self, place: Place, term: Term, changes: list[Change], left: list[Left], doubts: list[Doubt]) -> int:
         """Add what is to be done at a place; return where to go on."""
-        title = titles.find(place, term, self._words, self._to)
+        title = senses.find_title(place, term, self._words, self._to)
         reason = title if isinstance(title, str) else "" if title else senses.why_left(place, term)
         if reason:
             left.append(Left(place.start, place.word, term.word.lower(), reason))
@@ -122,8 +122,8 @@ class EnglishRewriter:
             why = term.why or ("no neutral word" if self._to == "neutral" else "means anyone")
             left.append(Left(place.start, place.word, term.word.lower(), why))
             return place.end
-        both = pairs.both_named(place, self._words, target, self._to)
-        if both is None and (beside := pairs.beside_anyone(place, self._words, target, self._to)):
+        both = senses.find_both_named(place, self._words, target, self._to)
+        if both is None and (beside := senses.find_beside_neutral(place, self._words, target, self._to)):
             if self._to == "swap":
                 left.append(Left(place.start, place.word, term.word.lower(), "both genders are named"))
                 return place.end
@@ -133,14 +133,14 @@ class EnglishRewriter:
         if target.lower() == term.word.lower() and both is None:
             return place.end
         if len(readings) > 1 and target != term.word:
-            his, him = (carry(place.word, one.becomes(self._to)) for one in readings)
+            his, him = (carry_case(place.word, one.becomes(self._to)) for one in readings)
             doubts.append(Doubt(len(changes), place.start, place.end, his, him))
         changes.extend(self._written(place, term, target))
         return place.end
 
     def _written(self, place: Place, term: Term, target: str) -> Iterator[Change]:
         """The change of a word, with the article before it and whatever hangs on it."""
-        after = carry(place.word if len(place.word) > 1 else "X", target)
+        after = carry_case(place.word if len(place.word) > 1 else "X", target)
         if place.word.islower() and term.word[:1].isupper():
             after = after.lower()
         if term.role != "pronoun" and (article := _article(place, after)):
@@ -148,7 +148,7 @@ class EnglishRewriter:
         if term.role == "pronoun":
             yield Change(place.start, place.end, place.word, after, term.word.lower(), "word")
             if target == "they":
-                yield from agreement.verbs(place)
+                yield from verb_agreement.change_verbs(place)
             return
         end, hanging = _hanging(place, term, after)
         yield Change(place.start, end, place.text[place.start : end], after + hanging, term.word.lower(), "word")
@@ -156,9 +156,9 @@ class EnglishRewriter:
     def _names(self, text: str) -> list[Change]:
         if self._exchange is None:
             return []
-        from unmask.counterfactual.english import naming
+        from unmask.counterfactual.english import name_detection
 
-        names = naming.find(text, self._exchange)
+        names = name_detection.find_names(text, self._exchange)
         partners = {} if self._to == "remove" else self._exchange.partners([name.name for name in names], self._to)
         found = []
         for name in names:
@@ -166,7 +166,7 @@ class EnglishRewriter:
             if self._to == "remove":
                 found.append(_removal(Place(text, name.start, name.end), term, "name"))
             elif (after := partners.get(name.name)) is not None:
-                found.append(Change(name.start, name.end, before, carry(before, after), term, "name"))
+                found.append(Change(name.start, name.end, before, carry_case(before, after), term, "name"))
         return found
 
 
@@ -192,7 +192,7 @@ def _readings(place: Place, term: Term, *, quick: bool) -> list[Term]:
     if term.word == "his":
         alone = possessives.his_stands_alone(place.text, place.start, place.end)
         return [replace(term, female="hers", neutral="theirs") if alone else term]
-    evidence = possessives.possessive(place.text, place.start, place.end, possessives.load())
+    evidence = possessives.possessive(place.text, place.start, place.end, possessives.load_weights())
     both = [replace(term, male="his", neutral="their"), term]
     if abs(evidence) < DOUBT and not quick:
         return both
@@ -209,7 +209,7 @@ def _article(place: Place, after: str) -> Change | None:
         return None
     end = place.start - len(gap)
     start = end - len(previous)
-    return Change(start, end, previous, new.upper() if previous == "AN" else carry(previous, new), new, "article")
+    return Change(start, end, previous, new.upper() if previous == "AN" else carry_case(previous, new), new, "article")
 
 
 def _hanging(place: Place, term: Term, after: str) -> tuple[int, str]:
@@ -259,12 +259,12 @@ def _entries(words: GenderWords) -> dict[str, Entry]:
             phrases.setdefault(_first(phrase).lower(), []).append((phrase, why))
     for word, term in words.words.items():
         if _first(word) == word:
-            for spelling in spellings(word):
+            for spelling in case_variants(word):
                 entries[spelling] = Entry(term)
         else:
             phrases.setdefault(_first(word), []).append((word, term))
     for word, term in words.before_names.items():
-        for spelling in spellings(word):
+        for spelling in case_variants(word):
             entries.setdefault(spelling, Entry(term))
     if "he" in words.words:
         for either in ("s/he", "s)he"):
@@ -272,7 +272,7 @@ def _entries(words: GenderWords) -> dict[str, Entry]:
     for first, those in phrases.items():
         longest_first = sorted(those, key=lambda one: -len(one[0]))
         compiled = tuple((_pattern(phrase, several=isinstance(what, str)), what) for phrase, what in longest_first)
-        for spelling in spellings(first):
+        for spelling in case_variants(first):
             entries.setdefault(spelling, Entry()).phrases = compiled
     return entries
 

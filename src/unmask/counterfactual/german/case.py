@@ -1,16 +1,22 @@
-"""Which case and number a noun phrase is in, where its own form leaves it open."""
+"""The case and number of a noun phrase, where its own form leaves it open, and `einer der Lehrer`, one of many."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 
-from unmask.counterfactual.german.clauses import is_plural
-from unmask.counterfactual.german.endings import Slot
-from unmask.counterfactual.german.persons import GREETINGS
-from unmask.counterfactual.german.phrases import PREPOSITIONS, Phrase
-from unmask.counterfactual.german.shared import commands, object_or_subject, without_verb
-from unmask.counterfactual.german.subjects import Parsed, after_as, clear_subject, rivals
+from unmask.counterfactual.german.nouns import Slot
+from unmask.counterfactual.german.phrases import GREETINGS, PREPOSITIONS, Phrase
+from unmask.counterfactual.german.sentences import is_plural
+from unmask.counterfactual.german.subjects import (
+    Parsed,
+    clear_subject,
+    is_after_as,
+    is_command,
+    lacks_verb,
+    object_or_subject,
+    rivals,
+)
 
 # Verbs with a dative: with these a phrase after a noun need not be a genitive.
 DATIVE_VERBS = frozenset(
@@ -27,7 +33,7 @@ OF = frozenset({"von", "zu", "van", "de", "di", "del", "vom"})
 Opinion = set[Slot] | None
 
 
-def narrow(parsed: Parsed, phrase: Phrase, slots: set[Slot], settled: Callable[[set[Slot]], bool]) -> set[Slot]:
+def narrow_slots(parsed: Parsed, phrase: Phrase, slots: set[Slot], settled: Callable[[set[Slot]], bool]) -> set[Slot]:
     """Drop the slots that the sentence speaks against, until what is left is settled or nothing more can be said."""
     for opinion in (_like_neighbour, _number, _dative_or_genitive, _nominative_or_accusative):
         if settled(slots):
@@ -147,7 +153,7 @@ def _number(parsed: Parsed, phrase: Phrase, slots: set[Slot]) -> Opinion:
         if sentence.part(phrase.head + 1) == "NE" or titled or named:
             return single
         verb = parsed.verb(phrase.head)
-        if after_as(parsed, phrase) or (parsed.copula(phrase.head) and not phrase.preposition and verb):
+        if is_after_as(parsed, phrase) or (parsed.copula(phrase.head) and not phrase.preposition and verb):
             if not verb:
                 return None
             return plural if is_plural(verb) else {slot for slot in single if slot.case == "nom"} or single
@@ -209,16 +215,16 @@ def _nominative_or_accusative(parsed: Parsed, phrase: Phrase, slots: set[Slot]) 
     if not nominative or not accusative or phrase.preposition:
         return None
     sentence, clause = parsed.sentence, parsed.clause_of[phrase.head]
-    if after_as(parsed, phrase):
+    if is_after_as(parsed, phrase):
         return nominative if parsed.copula(phrase.head) or phrase.determiner is None else None
     greeting = any(sentence.lower[place].startswith(GREETINGS) for place in phrase.adjectives)
     if sentence.word(phrase.start - 1) in ("darunter", "nämlich", "etwa", "insbesondere"):
         return None
-    if commands(parsed, phrase) and not clear_subject(parsed, clause, phrase):
+    if is_command(parsed, phrase) and not clear_subject(parsed, clause, phrase):
         return accusative
     if clause.verb is None and phrase.start == 1 and phrase.determiner is not None and sentence.lower[-1] == "!":
         return None  # `Küss deine Frau!`, where a capital makes the verb look like a noun
-    if without_verb(parsed, phrase, end_of(parsed, phrase)):
+    if lacks_verb(parsed, phrase, end_of(parsed, phrase)):
         return nominative
     if clause.verb is None or parsed.copula(phrase.head) or (greeting and phrase.determiner is None):
         return nominative
@@ -242,3 +248,47 @@ def _by_order(parsed: Parsed, phrase: Phrase, nominative: set[Slot], accusative:
     if all(earlier):
         return accusative
     return None
+
+
+STEMS = ("ein", "kein", "jed")
+MALE = {"er": "nom", "en": "acc", "em": "dat", "es": "gen"}
+FEMALE_ENDS = {"nom": "e", "acc": "e", "dat": "er", "gen": "er"}
+MALE_ENDS = {case: ending for ending, case in MALE.items()}
+
+
+def partitive(parsed: Parsed, phrase: Phrase, slot: Slot, side: str) -> tuple[bool, dict[int, str]]:
+    """The new word for `einer` before a plural that changes gender; False where its case cannot be told."""
+    sentence = parsed.sentence
+    if slot.gender != "p" or phrase.determiner is None:
+        return True, {}
+    place = phrase.start - 1
+    if phrase.preposition:
+        if phrase.preposition != "von":
+            return True, {}
+        place -= 1
+    elif slot.case != "gen":
+        return True, {}
+    word = sentence.word(place)
+    stem = next((stem for stem in STEMS if word.startswith(stem) and word[len(stem) :] in {"e", *MALE}), None)
+    if stem is None:
+        return True, {}
+    ending = word[len(stem) :]
+    if side == "male":
+        return (True, {place: stem + FEMALE_ENDS[MALE[ending]]}) if ending in MALE else (True, {})
+    if ending == "er":
+        return True, {place: stem + "em"}
+    if ending != "e":
+        return True, {}
+    case = _case(parsed, place, phrase)
+    return (False, {}) if case is None else (True, {place: stem + MALE_ENDS[case]})
+
+
+def _case(parsed: Parsed, place: int, phrase: Phrase) -> str | None:
+    clause = parsed.clause_of[place]
+    if PREPOSITIONS.get(parsed.sentence.word(place - 1)):
+        return "acc"
+    if clause.verb is None or parsed.copula(place) or parsed.sentence.word(place - 1) == "als":
+        return "nom"
+    if clause.start >= place - 1:
+        return "nom"
+    return "acc" if clear_subject(parsed, clause, phrase) else None

@@ -1,22 +1,142 @@
-"""Noun phrases: preposition, determiner, adjectives and noun, and in which genders, numbers and cases they agree."""
+"""Noun phrases: preposition, determiner, adjectives and noun, and the genders, numbers and cases in which they agree.
+
+Not every noun of the list stands for a person: surnames, adjectives, countries, half of a double form, expressions such
+as `Mutter Erde` and `Vater Staat`, and the young of animals do not.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 
-from unmask.counterfactual.german.endings import (
-    CASES,
+from unmask.counterfactual.german.nouns import (
     DETERMINERS,
     MERGED,
     SLOTS,
     Determiner,
+    Noun,
+    Nouns,
+    Reading,
     Slot,
     adjective_slots,
+    decline,
 )
-from unmask.counterfactual.german.nouns import Nouns, Reading
-from unmask.counterfactual.german.persons import YEAR, readings_here
 from unmask.counterfactual.german.sentences import Sentence
+from unmask.lexicon.table import read_rows
+
+YEAR = re.compile(r"1\d{3}|20\d\d")
+TITLE = Noun("Herr", "Frau", ("Herrn",), ("Herren",), ("Frauen",), "weak")
+MISS = Noun("Herr", "Fräulein", ("Herrn",), ("Herren",), ("Fräulein",), "weak", direction="male")
+TITLES = frozenset({"herr", "herrn", "frau", "fräulein"})
+# Nouns that are surnames too: alone, without an article, they are more likely a name.
+SURNAMES = frozenset(
+    "Koch Müller Fischer Weber Schneider Richter Bauer Schäfer König Kaiser Jäger Förster Vogt Graf Herzog Meister"
+    " Kellner Schuster Zimmermann Kaufmann Bischof Ritter Maurer Metzger Fleischer Gärtner Sattler Töpfer Böttcher"
+    " Drechsler Seiler Färber Gerber Glaser Wirt Held Narr Prinz Fürst Sänger Springer Reiter Turner Sachse Schwabe"
+    " Bayer Schreiner Tischler Maler Brauer Abt Mönch Knecht Freund Junge Knabe Schütze Lehrer Hirt Kurfürst Hausmann"
+    " Hofmann Edelmann Landmann Ringer Boxer Bäcker Schlosser Dichter Pilger Marschall Römer Schöpfer".split()
+)
+# Countries that are called like their people.
+LANDS = frozenset({"polen", "schweden", "sachsen", "bayern", "ungarn", "preußen", "schwaben", "franken", "hessen"})
+GREETINGS = ("geehrte", "liebe", "verehrte", "werte", "gnädige")
+# What follows Herr or Frau and is no surname.
+OFFICES = (
+    *(
+        "präsident",
+        "minister",
+        "kanzler",
+        "professor",
+        "doktor",
+        "direktor",
+        "pfarrer",
+        "bürgermeister",
+        "kollege",
+        "general",
+    ),
+    *("kommissar", "botschafter", "vorsitzender", "kollegen", "präsidenten", "in", "abgeordneter", "abgeordnete"),
+)
+
+
+def person_readings(sentence: Sentence, place: int, nouns: Nouns) -> list[Reading]:
+    """The readings of a noun, unless it is a surname, an adjective, or half of a form for both genders."""
+    token = sentence.tokens[place]
+    if token.text.lower() == "fräulein" and _title(sentence, place):
+        return [reading for reading, _ in decline(MISS) if reading.side == "female" and reading.slot.case != "gen"]
+    readings = nouns.readings(token.text)
+    if not readings:
+        return []
+    if sentence.word(place - 1) == "." and sentence.word(place - 2) in ("dr", "prof", "st", "hr", "fr"):
+        return []
+    after = sentence.tokens[place + 1] if place + 1 < len(sentence) else None
+    if after is not None and after.start == token.end and after.text in tuple(":*_/-’'"):
+        beyond = sentence.word(place + 2)
+        if after.text in "-’'" or beyond.startswith("in") or beyond in ("-", "r", "frau"):
+            return []
+    if all(reading.noun.declension.startswith("adj") for reading in readings) and _more_noun(sentence, place + 1):
+        return []
+    if _title(sentence, place - 1) and not _office(token.text):
+        return []
+    if _title(sentence, place - 1) and sentence.word(place - 1) == "frau" and readings[0].side == "male":
+        return []  # `Frau Professor` is a title for both
+    if sentence.part(place - 1) == "NE" and place and readings[0].slot == Slot("m", "nom"):
+        return []
+    if token.text.lower() in TITLES and _title(sentence, place):
+        return [reading for reading, form in decline(TITLE) if form.lower() == sentence.lower[place]]
+    if "&" in (sentence.word(place - 1), sentence.word(place + 1)):
+        return []
+    if readings[0].noun.male == "Junge" and _more_noun(sentence, place + 1):
+        return []
+    if sentence.lower[place] == "erbe" and sentence.word(place - 1) not in ("der", "dieser", "jeder"):
+        return []  # das Erbe is what is left behind
+    if readings[0].noun.male == "Schweizer" and sentence.part(place).startswith("ADJ"):
+        return []
+    if sentence.lower[place].rpartition("-")[2] in LANDS and not _counted(sentence, place):
+        return []
+    if readings[0].noun.male in ("Junge", "Deutscher") and place == 0 and sentence.part(0).startswith("ADJ"):
+        return []
+    return readings
+
+
+def _title(sentence: Sentence, place: int) -> bool:
+    """Whether Herr or Frau stands here as the title of the name behind it."""
+    if place < 0 or sentence.lower[place] not in TITLES or place + 1 >= len(sentence):
+        return False
+    after = sentence.tokens[place + 1].text
+    if after == "und" and sentence.word(place + 2) in TITLES:
+        return _title(sentence, place + 2)
+    before = sentence.word(place - 1)
+    bare = (
+        before not in DETERMINERS
+        and before not in ("dessen", "deren")
+        and before not in MERGED
+        and not sentence.part(place - 1).startswith("N")
+    )
+    if sentence.part(place - 1) == "ADJ(A)" and not before.startswith(GREETINGS):
+        bare = False
+    return bare and after[0].isupper() and after[0].isalpha()
+
+
+def _counted(sentence: Sentence, place: int) -> bool:
+    """Whether an article or a number says that the people of a country are meant and not the country."""
+    place -= 1
+    while sentence.part(place) == "ADJ(A)":
+        place -= 1
+    return sentence.word(place) in ("die", "den", "der", "viele", "alle", "einige") or (
+        sentence.part(place) == "CARD" and not YEAR.fullmatch(sentence.word(place))
+    )
+
+
+def _office(word: str) -> bool:
+    return word.lower().endswith(OFFICES)
+
+
+def _more_noun(sentence: Sentence, place: int) -> bool:
+    return (sentence.part(place).startswith("NN") or sentence.part(place) == "ADJ(A)") and sentence.tokens[place].text[
+        0
+    ].isupper()
+
 
 DATIVE, ACCUSATIVE, GENITIVE = frozenset({"dat"}), frozenset({"acc"}), frozenset({"gen"})
 PREPOSITIONS = {
@@ -73,7 +193,7 @@ class Phrase:
         return not self.preposition and any(slot.case == "nom" for slot in self.slots)
 
 
-def phrases(sentence: Sentence, nouns: Nouns) -> list[Phrase]:
+def find_phrases(sentence: Sentence, nouns: Nouns) -> list[Phrase]:
     """All noun phrases of a sentence, in order."""
     found: list[Phrase] = []
     for place in range(len(sentence)):
@@ -82,7 +202,7 @@ def phrases(sentence: Sentence, nouns: Nouns) -> list[Phrase]:
             continue
         if _cut(sentence, place):
             continue
-        readings = readings_here(sentence, place, nouns)
+        readings = person_readings(sentence, place, nouns)
         if not readings and text.endswith("er") and place and _resident(sentence, place, nouns):
             continue
         part = sentence.part(place)
@@ -103,7 +223,7 @@ def _resident(sentence: Sentence, place: int, nouns: Nouns) -> bool:
         return False
     before = sentence.word(place - 1)
     after = before in DETERMINERS or before in MERGED or before in PREPOSITIONS or sentence.part(place - 1) == "ADJ(A)"
-    return after and bool(readings_here(sentence, place + 1, nouns))
+    return after and bool(person_readings(sentence, place + 1, nouns))
 
 
 def _phrase(sentence: Sentence, head: int, readings: list[Reading], last: Phrase | None) -> Phrase:
@@ -232,10 +352,10 @@ def _nominative_form(sentence: Sentence, phrase: Phrase) -> bool:
 
 def _inflected(sentence: Sentence, place: int) -> str:
     text = sentence.lower[place]
-    return "" if invariable(sentence, place) else text
+    return "" if is_invariable(sentence, place) else text
 
 
-def invariable(sentence: Sentence, place: int) -> bool:
+def is_invariable(sentence: Sentence, place: int) -> bool:
     """Whether an adjective has no ending: `Berliner`."""
     word = sentence.lower[place]
     return word.endswith("er") and sentence.tokens[place].text[0].isupper() and sentence.lemma(place).lower() == word
@@ -269,4 +389,43 @@ def determiner_of(sentence: Sentence, phrase: Phrase) -> Determiner | None:
     return DETERMINERS[MERGED[word][1] if word in MERGED else word][0][0]
 
 
-__all__ = ["CASES", "PREPOSITIONS", "TIMES", "Phrase", "determiner_of", "phrases"]
+YOUNG = "may be young animals"
+PLURALS = ("", "n", "en", "e", "s", "nen", "er")
+
+
+@cache
+def _expression_rows() -> dict[str, list[tuple[list[str], str]]]:
+    """By the first word, in lower case: all words of an expression, and the reason to leave it."""
+    found: dict[str, list[tuple[list[str], str]]] = {}
+    for row in read_rows(None, "de", "phrases", ("phrase", "why")):
+        words = row["phrase"].lower().split()
+        found.setdefault(words[0], []).append((words, row["why"]))
+    return found
+
+
+@cache
+def _animals() -> frozenset[str]:
+    rows = read_rows(None, "de", "animals", ("animal",))
+    return frozenset(row["animal"].lower() + ending for row in rows for ending in PLURALS)
+
+
+def find_expressions(sentence: Sentence) -> dict[int, str]:
+    """The places of the words of an expression, and the reason to leave them."""
+    found = {}
+    for place, first in enumerate(sentence.lower):
+        for words, why in _expression_rows().get(first, ()):
+            if sentence.lower[place : place + len(words)] == words:
+                found.update(dict.fromkeys(range(place, place + len(words)), why))
+    return found
+
+
+def are_young_animals(sentence: Sentence, phrase: Phrase, before: Iterable[str]) -> bool:
+    """Whether `ihre Jungen` follows a word for an animal, in its sentence or among the words before that."""
+    if sentence.lower[phrase.head] not in ("junge", "jungen"):
+        return False
+    owner = sentence.word(phrase.determiner) if phrase.determiner is not None else ""
+    if not owner.startswith(("ihr", "sein")) and phrase.number is None:
+        return False
+    if all(slot.gender != "p" for slot in phrase.slots):
+        return False
+    return any(word in _animals() for word in (*before, *sentence.lower[: phrase.start]))

@@ -1,19 +1,32 @@
-"""Personal and possessive pronouns: er, ihn, ihm, sein; and sie and ihr, which may also be they, their and you."""
+"""Personal and possessive pronouns, and whom they refer to: a person, or a thing of that grammatical gender.
+
+The pronouns are er, ihn, ihm, sein, and sie and ihr, which may also be they, their and you. `Der Tisch ist alt. Er
+wackelt.` must stay; `Der Mann ist alt. Er lacht.` must not. The noun phrases and pronouns before the pronoun, in its
+sentence and the two before it, are considered; subjects count more than the rest.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
-from unmask.counterfactual.german.clauses import JOINERS, is_plural
-from unmask.counterfactual.german.phrases import PREPOSITIONS, Phrase
-from unmask.counterfactual.german.shared import shares_subject
-from unmask.counterfactual.german.subjects import Parsed, clear_subject, rivals
+from unmask.counterfactual.german.nouns import DETERMINERS, SLOTS
+from unmask.counterfactual.german.phrases import PREPOSITIONS, QUOTES, TIMES, Phrase
+from unmask.counterfactual.german.sentences import JOINERS, Clause, is_plural
+from unmask.counterfactual.german.subjects import (
+    NOMINATIVES,
+    Parsed,
+    clear_subject,
+    rivals,
+    shares_subject,
+    surely_nominative,
+)
 
 HIS = ("sein", "seine", "seiner", "seines", "seinem", "seinen")
 HER = ("ihr", "ihre", "ihrer", "ihres", "ihrem", "ihren")
 SIDES = {"seinetwegen": "ihretwegen", "seinerseits": "ihrerseits", "seinetwillen": "ihretwillen"}
 TURNED = {"er": "sie", "ihn": "sie", "ihm": "ihr", **SIDES, **{her: his for his, her in SIDES.items()}}
-ALL = frozenset({"er", "sie", "ihn", "ihm", *HIS, *HER, *TURNED})
+ALL_PRONOUNS = frozenset({"er", "sie", "ihn", "ihm", *HIS, *HER, *TURNED})
 YOU_ALL = frozenset("habt seid könnt wollt müsst dürft sollt mögt werdet wart hattet wisst wurdet lasst".split())
 
 
@@ -32,13 +45,13 @@ class Use:
     """The noun that a possessive belongs to, which is not what it speaks of."""
 
 
-def begins(parsed: Parsed, place: int) -> bool:
+def may_begin_sentence(parsed: Parsed, place: int) -> bool:
     """Whether a capital here may be that of a sentence's first word."""
     before = parsed.sentence.lower[max(0, place - 2) : place]
     return not place or not any(word.isalnum() for word in parsed.sentence.lower[:place]) or before[-1] in ':„"»“'
 
 
-def use(parsed: Parsed, place: int) -> Use | str | None:
+def pronoun_use(parsed: Parsed, place: int) -> Use | str | None:
     """How a pronoun is used; the reason where that cannot be told; None where it is no pronoun of a third person."""
     sentence = parsed.sentence
     word, text = sentence.lower[place], sentence.tokens[place].text
@@ -55,7 +68,7 @@ def use(parsed: Parsed, place: int) -> Use | str | None:
         return Use(TURNED[word], "m", "mn" if word == "ihm" else "m", subject=word == "er")
     if word in SIDES:
         return Use(SIDES[word], "m", "mn", possessive=True)
-    if text[0].isupper() and not text.isupper() and not begins(parsed, place):
+    if text[0].isupper() and not text.isupper() and not may_begin_sentence(parsed, place):
         return None
     if word in TURNED:
         return Use(TURNED[word], "f", "fp", possessive=True, needs_evidence=True)
@@ -64,7 +77,7 @@ def use(parsed: Parsed, place: int) -> Use | str | None:
     return _ihr(parsed, place, owned)
 
 
-def elided(parsed: Parsed, place: int) -> bool:
+def is_subject_elided(parsed: Parsed, place: int) -> bool:
     """Whether the subject of a clause is that of the clause before: `Er kaufte ein Buch und schenkte …`."""
     clause = parsed.clause_of[place]
     joined = clause.verb == clause.start + 1 and parsed.sentence.lower[clause.start] in JOINERS
@@ -85,7 +98,7 @@ def _sie(parsed: Parsed, place: int) -> Use | str:
     its = Use("ihn", "f", "fp", needs_evidence=True)
     if sentence.word(place - 1) in PREPOSITIONS:
         return its
-    if elided(parsed, place):
+    if is_subject_elided(parsed, place):
         return its
     if clause.verb is None:
         return "no verb says whether it is she or they"
@@ -135,3 +148,169 @@ def _ihr(parsed: Parsed, place: int, owned: Phrase | None) -> Use | str | None:
         if not verb and not any(sentence.part(other).startswith("V") for other in clause.places):
             return "no verb says what it is"
     return Use("ihm", "f", "f")
+
+
+Verdict = Literal["person", "thing", "plural", "doubt", "none", "neuter"]
+BACK = 2
+GRAMMAR_ONLY = frozenset({"man", "jemand", "niemand", "wer", "jeder", "keiner", "einer"})
+DEMONSTRATIVES = {"dieser": "m", "diese": "fp", "jener": "m", "jene": "fp", "letzterer": "m", "letztere": "fp"}
+RELATIVES = {"der": "m", "die": "fp", "das": "n", "welcher": "m", "welche": "fp", "welches": "n"}
+PLACE_ENDS = ("land", "reich", "ien", "stadt", "dorf", "hausen", "furt", "europa", "amerika", "afrika", "asien")
+THING_ENDS = ("straße", "allee", "platz", "weg", "gasse", "brücke", "kirche", "klasse", "bahn", "insel", "gruppe")
+PLACES = frozenset({"in", "nach", "aus", "im", "bei"})
+
+
+@dataclass(frozen=True)
+class Mention:
+    """Something that a later pronoun may speak of."""
+
+    place: int
+    genders: frozenset[str]
+    human: bool | None
+    """None: a name, mostly a person's."""
+    rank: int
+    """2 for a subject, 1 for what may be one, 0 for the rest."""
+    clause: Clause
+    pronoun: bool = False
+    left: bool = False
+    """A person's noun that was not rewritten because its case could not be told."""
+
+
+@dataclass(frozen=True)
+class Pronoun:
+    """A pronoun that has been understood, as a mention for the next ones."""
+
+    gender: str
+    human: bool
+    subject: bool
+    left: bool = False
+
+
+def find_mentions(parsed: Parsed, pronouns: dict[int, Pronoun], left: set[int]) -> list[Mention]:
+    """The mentions of a sentence, in order."""
+    found = [_mention(parsed, phrase, left) for phrase in parsed.phrases]
+    for place, pronoun in pronouns.items():
+        rank = 2 if pronoun.subject else 0
+        found.append(
+            Mention(place, frozenset(pronoun.gender), pronoun.human, rank, parsed.clause_of[place], True, pronoun.left)
+        )
+    found += _relatives(parsed, found)
+    for place, word in enumerate(parsed.sentence.lower):
+        if word in DEMONSTRATIVES and parsed.sentence.part(place) == "PDS":
+            gender = DEMONSTRATIVES[word]
+            found.append(Mention(place, frozenset(gender), False, 2, parsed.clause_of[place]))
+        if word in GRAMMAR_ONLY and parsed.sentence.part(place).startswith("P"):
+            found.append(Mention(place, frozenset("mn"), False, 2, parsed.clause_of[place]))
+    return sorted(found, key=lambda mention: mention.place)
+
+
+def _relatives(parsed: Parsed, found: list[Mention]) -> list[Mention]:
+    """A relative pronoun is the subject of its clause, and speaks of the noun before the comma."""
+    more = []
+    for place, word in enumerate(parsed.sentence.lower):
+        if word in RELATIVES and parsed.sentence.part(place).startswith("PREL"):
+            nouns = [one for one in found if one.place < place and one.genders & set(RELATIVES[word])]
+            if nouns:
+                noun = max(nouns, key=lambda one: one.place)
+                genders = noun.genders & set(RELATIVES[word])
+                more.append(Mention(place, genders, noun.human, 2, parsed.clause_of[place], left=noun.left))
+    return more
+
+
+def _mention(parsed: Parsed, phrase: Phrase, left: set[int]) -> Mention:
+    sentence = parsed.sentence
+    clause = parsed.clause_of[phrase.head]
+    slot = parsed.decided.get(phrase.head)
+    if phrase.person or phrase.blocked:
+        slots = phrase.slots or {reading.slot for reading in phrase.readings} or set(SLOTS)
+        genders = {slot.gender} if slot else {other.gender for other in slots}
+        if "n" in genders:
+            genders |= {"f"}
+    elif phrase.name:
+        place = phrase.preposition in PLACES or sentence.lower[phrase.head].endswith(PLACE_ENDS)
+        genders = set("n") if place else set("mf")
+        if phrase.determiner is not None:
+            genders = {other.gender for other in phrase.slots}
+    else:
+        genders = {other.gender for other in phrase.slots} or set("mfnp")
+    if phrase.after_noun or sentence.lower[phrase.head] in TIMES or phrase.preposition:
+        rank = 0
+    elif slot:
+        rank = 2 if slot.case == "nom" else 0
+    elif surely_nominative(parsed, phrase) or (phrase.may_be_subject and clause.start >= phrase.start - 1):
+        rank = 2
+    else:
+        rank = 1 if phrase.may_be_subject else 0
+    first = phrase.start
+    while sentence.part(first - 1) in ("NE", "FM"):
+        first -= 1
+    quoted = sentence.word(first - 1) in QUOTES or sentence.word(first - 1) in DETERMINERS
+    thing = quoted or sentence.tokens[phrase.head].text.isupper() or sentence.lower[phrase.head].endswith(THING_ENDS)
+    named = not thing and phrase.name and genders != {"n"} and phrase.determiner is None
+    human = True if phrase.person or phrase.blocked else None if named else False
+    return Mention(phrase.head, frozenset(genders), human, rank, clause, left=phrase.blocked or phrase.head in left)
+
+
+def find_mention_ahead(wanted: str, parsed: Parsed, found: list[Mention], place: int) -> Verdict:
+    """What a possessive speaks of that comes before it: `Um ihr Angebot zu zeigen, lud die Firma ein.`"""
+    later = [one for one in found if one.place > place and one.rank and one.genders & set(wanted)]
+    clause = parsed.clause_of[place]
+    if any(one.place == place and one.rank == 2 for one in found):
+        return "none"  # what is owned is the subject itself
+    if any(word in NOMINATIVES or word == "sie" for word in (parsed.sentence.lower[spot] for spot in clause.places)):
+        return "none"
+    return "doubt" if later and later[0].human is False else "none"
+
+
+def judge_referent(
+    wanted: str,
+    scopes: list[list[Mention]],
+    clause: Clause,
+    *,
+    same_clause: bool,
+    but: int | None,
+    people: bool,
+    taken: bool,
+    other: bool,
+) -> tuple[Verdict, bool]:
+    """What a pronoun of these genders speaks of, and whether that noun was left.
+
+    `scopes` are the mentions before it: of its sentence, then of the sentence before, and so on. A subject or object
+    cannot speak of what stands in its own clause (`same_clause` is False); a possessive can. A name is taken for a
+    person's only where the document speaks of `people` at all. Where the subject of the clause is a pronoun of the same
+    gender, the person in front is `taken` by it: `Der Torhüter hielt den Ball, dann warf er ihn ab.` Where the `other`
+    gender has been used before in the sentence, a name is rather of that.
+    """
+    for number, scope in enumerate(scopes):
+        fitting = [
+            mention
+            for mention in scope
+            if mention.genders & set(wanted)
+            and (number or mention.place != but)
+            and (same_clause or number or mention.clause is not clause)
+            and not (taken and mention.rank == 2 and mention.human is not False)
+        ]
+        if not fitting:
+            continue
+        best = max(mention.rank for mention in fitting)
+        top = [mention for mention in fitting if mention.rank == best]
+        # Who has been spoken of by a pronoun goes on to be.
+        top = [mention for mention in top if number and mention.pronoun] or top
+        chosen = top[-1] if not number or best < 2 else top[0]
+        if chosen.human is False:
+            persons = [mention for mention in fitting if mention.human and mention.rank]
+            if persons and chosen.rank < 2:
+                return "doubt", False
+            return ("plural" if chosen.genders == {"p"} else "thing"), False
+        if chosen.human is None and (other or not people):
+            return "doubt", False
+        if best == 0 and any(mention.human is False for mention in fitting):
+            return "doubt", False
+        if chosen.genders == {"p"}:
+            return "plural", False
+        if len(chosen.genders & set("mfn")) and chosen.genders & {"p"} and "p" in wanted:
+            return "doubt", False
+        if chosen.human and "n" in chosen.genders and "m" not in chosen.genders and "m" in wanted:
+            return "neuter", chosen.left  # `das Mädchen und sein Ball`
+        return "person", chosen.left
+    return "none", False

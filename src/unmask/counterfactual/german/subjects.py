@@ -1,14 +1,16 @@
-"""What else in a clause can be its subject: the evidence for nominative or accusative."""
+"""The subject of a clause: evidence for nominative or accusative, and clauses that share the subject of another.
+
+`Er kam nach Hause und küsste seine Frau.`: the second clause has the subject of the first.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
-from unmask.counterfactual.german.clauses import COPULAS, Clause, clauses, is_plural
-from unmask.counterfactual.german.endings import Slot
-from unmask.counterfactual.german.nouns import Nouns
-from unmask.counterfactual.german.phrases import TIMES, Phrase, phrases
-from unmask.counterfactual.german.sentences import Sentence
+from unmask.counterfactual.german.nouns import Nouns, Slot
+from unmask.counterfactual.german.phrases import TIMES, Phrase, find_phrases
+from unmask.counterfactual.german.sentences import BREAKS, COPULAS, JOINERS, Clause, Sentence, find_clauses, is_plural
 
 # Persons whose grammatical gender says nothing.
 HUMANS = frozenset("kind mensch person baby gast hebamme leute publikum opfer mitglied star waise polizei".split())
@@ -58,9 +60,9 @@ class Parsed:
         )
 
 
-def parse(sentence: Sentence, nouns: Nouns) -> Parsed:
+def parse_sentence(sentence: Sentence, nouns: Nouns) -> Parsed:
     """Find the noun phrases and clauses of a sentence."""
-    return Parsed(sentence, phrases(sentence, nouns), clauses(sentence))
+    return Parsed(sentence, find_phrases(sentence, nouns), find_clauses(sentence))
 
 
 def clear_subject(parsed: Parsed, clause: Clause, but: Phrase | None = None, before: int | None = None) -> bool:
@@ -92,8 +94,8 @@ def surely_nominative(parsed: Parsed, phrase: Phrase) -> bool:
     if parsed.sentence.word(phrase.start - 1) in ("nicht", "statt", "anstatt"):
         return False
     if phrase.head in parsed.decided:
-        return parsed.decided[phrase.head].case == "nom" and not after_as(parsed, phrase)
-    if not phrase.may_be_subject or phrase.after_noun or after_as(parsed, phrase):
+        return parsed.decided[phrase.head].case == "nom" and not is_after_as(parsed, phrase)
+    if not phrase.may_be_subject or phrase.after_noun or is_after_as(parsed, phrase):
         return False
     if phrase.determiner is None:
         return False
@@ -104,7 +106,7 @@ def surely_nominative(parsed: Parsed, phrase: Phrase) -> bool:
     return {slot.case for slot in phrase.slots} == {"nom"}
 
 
-def after_as(parsed: Parsed, phrase: Phrase) -> bool:
+def is_after_as(parsed: Parsed, phrase: Phrase) -> bool:
     """Whether a phrase stands in a comparison or a role, `als Lehrer`, and not in a clause that begins with als."""
     clause = parsed.clause_of[phrase.head]
     if clause.subordinate and clause.start >= phrase.start - 2:
@@ -115,7 +117,7 @@ def after_as(parsed: Parsed, phrase: Phrase) -> bool:
     word = parsed.sentence.word(place)
     if word in ("und", "oder", "sowie", ",") and phrase.determiner is None:
         last = next((other for other in reversed(parsed.phrases) if other.head < place), None)
-        return last is not None and last.head == place - 1 and after_as(parsed, last)
+        return last is not None and last.head == place - 1 and is_after_as(parsed, last)
     return word in ("als", "wie")
 
 
@@ -127,7 +129,7 @@ def rivals(parsed: Parsed, clause: Clause, but: Phrase) -> list[tuple[int, bool]
     for phrase in parsed.phrases:
         if phrase is but or parsed.clause_of[phrase.head] is not clause or not phrase.may_be_subject:
             continue
-        if phrase.after_noun or sentence.lower[phrase.head] in TIMES or after_as(parsed, phrase):
+        if phrase.after_noun or sentence.lower[phrase.head] in TIMES or is_after_as(parsed, phrase):
             continue
         if phrase.head in parsed.decided and parsed.decided[phrase.head].case != "nom":
             continue
@@ -162,3 +164,113 @@ def _joined(parsed: Parsed, phrase: Phrase, other: Phrase) -> bool:
     if between[-2:] == ["bzw", "."]:
         between = between[:-1]
     return bool(between) and between[-1] in links and len(between) <= 3
+
+
+QUOTES = frozenset('„“”"»«')
+SPEECH = frozenset(
+    "sagen meinen erklären fragen rufen antworten erzählen berichten flüstern schreien behaupten erwidern entgegnen"
+    " glauben finden denken hoffen schreiben warnen betonen murmeln lauten wissen".split()
+)
+# Verbs that have no object in the accusative, or none that is a person: what stands with them is the subject.
+ALONE = frozenset(
+    "leben arbeiten sterben wohnen kommen gehen stehen liegen sitzen schlafen lachen weinen singen tanzen laufen"
+    " springen fallen reisen folgen fehlen helfen schweigen lächeln warten spielen wachsen bleiben verschwinden"
+    " erscheinen ankommen hereinkommen eintreten altern erkranken verunglücken kochen lesen schreiben sprechen reden"
+    " schwimmen wandern klatschen jubeln nicken gelingen gefallen gehören dienen antworten danken".split()
+)
+
+
+def shares_subject(parsed: Parsed, clause: Clause) -> Literal["yes", "no", "doubt"]:
+    """Whether a clause with its verb in front leaves out its subject, which is that of the clause before."""
+    sentence = parsed.sentence
+    opening = []
+    for place in clause.places:
+        if sentence.lower[place] not in BREAKS and sentence.lower[place] not in JOINERS:
+            break
+        opening.append(sentence.lower[place])
+    if clause.verb is None or clause.subordinate or clause.places[len(opening) :][:1] != [clause.verb]:
+        return "no"
+    joiner = opening[-1] if opening else ""
+    if not clause.start:
+        return "doubt" if joiner == "und" and "?" not in sentence.lower else "no"
+    before = _before(parsed, clause)
+    if before is None:
+        return "no"
+    if joiner in ("und", "oder", "sondern", "aber", "sowie"):
+        told = QUOTES & set(opening) and sentence.lemma(clause.verb) in SPEECH
+        differs = is_plural(sentence.lower[clause.verb]) != is_plural(sentence.lower[before.verb or 0])
+        return "doubt" if told or (differs and not before.subordinate) else "yes"
+    if joiner == "doch":
+        return "doubt"
+    if joiner != "," or QUOTES & set(opening) or before.subordinate or before.places[:1] == [before.verb]:
+        return "no"  # `Als er kam, lachte seine Frau.` and `„Ja“, sagte seine Frau.`
+    # `Er ging heim, küsste seine Frau und schlief ein`: the last of several is joined by a word.
+    goes_on = any(
+        parsed.clause_of[place] is not clause
+        and sentence.lower[place] in ("und", "oder")
+        and parsed.clause_of[place].verb == place + 1
+        for place in range(clause.verb + 1, len(sentence))
+    )
+    speaks = sentence.lemma(clause.verb) in SPEECH
+    if goes_on:
+        return "doubt" if speaks else "yes"
+    return "no" if speaks else "doubt"
+
+
+def _before(parsed: Parsed, clause: Clause) -> Clause | None:
+    """The clause in front of one, if there is one with a verb: a main clause rather than one that hangs on it."""
+    earlier = [parsed.clause_of[place] for place in range(clause.start - 1, -1, -1)]
+    found = [one for one in earlier if one.verb is not None and one is not clause]
+    opening = [parsed.sentence.lower[place] for place in clause.places[:2]]
+    if "und" in opening and "," in opening:
+        found = [one for one in found if not one.subordinate] or found
+    return found[0] if found else None
+
+
+def object_or_subject(parsed: Parsed, phrase: Phrase) -> Literal["nom", "acc", "doubt", ""]:
+    """The case of a phrase in a clause that shares its subject; empty where the clause does not."""
+    clause = parsed.clause_of[phrase.head]
+    shares = shares_subject(parsed, clause)
+    if shares != "no":
+        if parsed.main_verb(phrase.head) in ALONE:
+            return "nom"
+        return "acc" if shares == "yes" else "doubt"
+    return _verb_at_the_end(parsed, clause, phrase)
+
+
+def is_command(parsed: Parsed, phrase: Phrase) -> bool:
+    """Whether the clause tells somebody to do something, and so has no subject: `Küss deine Frau!`"""
+    sentence, clause = parsed.sentence, parsed.clause_of[phrase.head]
+    if clause.verb is not None or phrase.determiner is None:
+        return False
+    first = [place for place in clause.places if sentence.lower[place] not in BREAKS]
+    return bool(first) and first[0] < phrase.start and sentence.part(first[0]).endswith("(IMP)")
+
+
+def lacks_verb(parsed: Parsed, phrase: Phrase, end: int) -> bool:
+    """Whether a phrase is the subject of a clause that leaves out its verb: `… und seine Frau den Roman`."""
+    sentence = parsed.sentence
+    if sentence.word(phrase.start - 1) not in ("und", "aber"):
+        return False
+    after = next((other for other in parsed.phrases if other.start == end + 1), None)
+    if after is None or after.determiner is None or {slot.case for slot in after.slots} != {"acc"}:
+        return False
+    return sentence.word(after.head + 1) in (*BREAKS, ".", "!", "?", "")
+
+
+def _verb_at_the_end(parsed: Parsed, clause: Clause, phrase: Phrase) -> Literal["nom", "acc", "doubt", ""]:
+    """`weil er müde war und seine Frau liebte` and `der Mann, der sang und seine Frau liebte`."""
+    sentence = parsed.sentence
+    if clause.verb is None or clause.subordinate or sentence.word(clause.start) not in ("und", "oder"):
+        return ""
+    before = parsed.clause_of[clause.start - 1] if clause.start else None
+    last = sentence.word(clause.verb + 1) in (*BREAKS, ".", "!", "?", "")
+    if before is None or not before.subordinate or not last or clause.verb < phrase.head:
+        return ""
+    if parsed.main_verb(phrase.head) in ALONE:
+        return "nom"
+    who = next((place for place in before.places if sentence.part(place).startswith("PREL")), None)
+    if who is None:
+        return "doubt"
+    others = [place for place, _ in rivals(parsed, before, Phrase(who, who)) if place != who]
+    return "doubt" if others or clear_subject(parsed, before) else "acc"

@@ -1,4 +1,4 @@
-"""Reading the word lists that authors released, from a folder of the user's."""
+"""The word lists that authors released, read from a user's folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def reviews_folder(given: Path | None, *, offline: bool = True) -> Path | None:
     return folder if (folder / ONE_OF_THE_MAPS).is_file() else None
 
 
-def mapping(folder: Path, name: str) -> dict[str, str]:
+def read_mapping(folder: Path, name: str) -> dict[str, str]:
     """A JSON object of words and what they become, in its order."""
     found = _read(folder, name)
     if not isinstance(found, dict) or not all(isinstance(word, str) and word for word in found.values()):
@@ -29,7 +29,7 @@ def mapping(folder: Path, name: str) -> dict[str, str]:
     return found
 
 
-def pairs(folder: Path, name: str) -> dict[str, str]:
+def read_pairs(folder: Path, name: str) -> dict[str, str]:
     """A JSON array of pairs of words, as a table that goes both ways, in lower case."""
     found = _read(folder, name)
     if not isinstance(found, list) or not all(_is_pair(one) for one in found):

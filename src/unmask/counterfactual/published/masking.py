@@ -55,7 +55,7 @@ class Masking:
     def __init__(self, folder: Path, terms: str, to: str) -> None:
         stem = FILES[one_of(terms, FILES, "term set")]
         one_of(to, DIRECTIONS, "direction")
-        to_female, to_male = (lists.mapping(folder, f"{stem}_{way}.json") for way in ("m2f", "f2m"))
+        to_female, to_male = (lists.read_mapping(folder, f"{stem}_{way}.json") for way in ("m2f", "f2m"))
         self.terms = frozenset({*to_female, *to_male, *(ONLY_REMOVED if terms == "all" else ())})
         """Every term of the set, male or female."""
         if to == "remove":

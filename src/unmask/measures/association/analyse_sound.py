@@ -13,7 +13,7 @@ from unmask.measures.association.details import AssociationDetails, ProfessionVa
 from unmask.measures.association.tables import GENDERS, Array, Table, mean, noun_of, table
 from unmask.results import Effect, Estimate, Measurement
 from unmask.statistics.correlation import pearson, spearman
-from unmask.statistics.crossed import FISHER, Indices, IntervalEstimate, Statistic, jackknife
+from unmask.statistics.jackknife import FISHER, Indices, IntervalEstimate, Statistic, jackknife
 from unmask.statistics.paired import sign_flip, signed_ranks
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from unmask.measures.association import analyse_sound
 from unmask.measures.association.details import TableRow
 from unmask.measures.association.tables import Table
 from unmask.results import Change, Estimate, Measurement
-from unmask.statistics.correlation import fisher_z, pearson
-from unmask.statistics.crossed import IntervalEstimate, jackknife
+from unmask.statistics.correlation import pearson
+from unmask.statistics.jackknife import IntervalEstimate, fisher_z, jackknife
 
 WORKFORCE = "workforce share, pearson"
 

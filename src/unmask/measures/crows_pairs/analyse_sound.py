@@ -15,8 +15,7 @@ from unmask.measures.crows_pairs.caveats import caveats
 from unmask.probes.crows_pairs import DIRECTIONS
 from unmask.results import Estimate, Measurement
 from unmask.results.record import Protocol
-from unmask.statistics.preference import preference
-from unmask.statistics.ratings import mean_bias
+from unmask.statistics.paired import mean_bias, preference
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,8 +21,7 @@ from unmask.results import Change, Comparison, Estimate
 from unmask.results.numbers import interval as shown
 from unmask.results.numbers import number, p_value, percent
 from unmask.results.verdict import judge
-from unmask.statistics.matched import matched_shares
-from unmask.statistics.ratings import mean_bias
+from unmask.statistics.paired import matched_shares, mean_bias
 
 if TYPE_CHECKING:
     import pandas as pd

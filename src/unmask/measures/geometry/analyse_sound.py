@@ -13,7 +13,7 @@ from unmask.measures.geometry.score import OWN
 from unmask.measures.geometry.word_tests import word_tests
 from unmask.results import Estimate, Measurement
 from unmask.statistics.corrections import holm
-from unmask.statistics.relation import pearson_estimate
+from unmask.statistics.correlation import pearson_estimate
 
 if TYPE_CHECKING:
     import pandas as pd

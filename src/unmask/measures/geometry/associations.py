@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.lexicon.associations import Association, WordSentence, associations, sentences
+from unmask.lexicon.weat import Association, WordSentence, associations, sentences
 from unmask.models.interfaces import Encoder, Pooling, WordInSentence
-from unmask.models.vectors import Vectors
+from unmask.models.word_vectors import Vectors
 from unmask.results import Caveat, Estimate
-from unmask.statistics.weat import Weat, weat
+from unmask.statistics.permutation import Weat, weat
 
 FEWEST = 4
 """Words of a set that must have vectors."""

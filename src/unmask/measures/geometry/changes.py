@@ -30,8 +30,8 @@ from unmask.measures.geometry.untested import QUESTIONS, associations, own_words
 from unmask.measures.geometry.word_tests import LABELS, word_tests
 from unmask.results import Change, Comparison
 from unmask.statistics.correlation import pearson
-from unmask.statistics.crossed import IntervalEstimate, jackknife
-from unmask.statistics.matched import matched_shares
+from unmask.statistics.jackknife import IntervalEstimate, jackknife
+from unmask.statistics.paired import matched_shares
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,8 +11,7 @@ from unmask.measures.geometry.details import ClusterCount
 from unmask.measures.geometry.references import References
 from unmask.measures.geometry.space import Space
 from unmask.measures.geometry.tests import Sizes
-from unmask.statistics.probe import SHUFFLES, Probe
-from unmask.statistics.separation import many_clusters, two_clusters
+from unmask.statistics.separation import SHUFFLES, Probe, score_many_clusters, score_two_clusters
 
 COUNTS = (2, 3, 4, 5, 6, 8, 10, 15, 20)
 STARTS = 10
@@ -65,7 +64,9 @@ def details_of(space: Space, sizes: Sizes, references: References, *, seed: int)
 
 def _as_tight(space: Space, sizes: Sizes, direction: tests.Direction) -> tuple[float, float]:
     places, male = tests.sides(space.gender, sizes.clustered)
-    found = [two_clusters(male, said).accuracy for said in tests.two_means(tests.rows(space.matrix, places, direction))]
+    found = [
+        score_two_clusters(male, said).accuracy for said in tests.two_means(tests.rows(space.matrix, places, direction))
+    ]
     return min(found), max(found)
 
 
@@ -76,7 +77,7 @@ def _scan(space: Space, sizes: Sizes, removed: bool, direction: tests.Direction,
     found = []
     for count in COUNTS:
         said = tests.k_means(rows, count, seed=seed, starts=STARTS)
-        separation = many_clusters(male, said, seed=seed)
+        separation = score_many_clusters(male, said, seed=seed)
         found.append(
             ClusterCount(
                 clusters=int(np.unique(said).size),

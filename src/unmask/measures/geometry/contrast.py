@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.statistics.vectors import unit
+from unmask.statistics.erasure import normalise_rows
 
 CONTRASTS = 99
 
@@ -38,5 +38,5 @@ def extremes(
 
 def between(first: NDArray[np.floating], second: NDArray[np.floating], matrix: NDArray[np.floating]) -> Contrast:
     """The contrast between two vectors, for words that are neither."""
-    direction = unit((np.asarray(first, np.float64) - np.asarray(second, np.float64))[None])[0]
+    direction = normalise_rows((np.asarray(first, np.float64) - np.asarray(second, np.float64))[None])[0]
     return Contrast(direction, matrix @ direction, np.empty(0, dtype=np.intp))

@@ -13,16 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.lexicon.associations import gendered_sentences
+from unmask.lexicon.weat import gendered_sentences
 from unmask.measures.geometry.space import Space, make
 from unmask.models.interfaces import Encoder, Pooling, TokensInSentence, WordInSentence
 from unmask.probes.words import in_sentences as sentences_of
 from unmask.probes.words import published_in_sentences as published_sentences_of
-from unmask.statistics.vectors import unit
+from unmask.statistics.erasure import normalise_rows
 
 if TYPE_CHECKING:
     from unmask.models.interfaces import Progress
-    from unmask.models.vectors import Vectors
+    from unmask.models.word_vectors import Vectors
 
 WORDS_AT_ONCE = 256
 LAYERS = 4
@@ -96,7 +96,7 @@ def static(words: Sequence[str], vectors: Vectors, *, left_out: dict[str, int] |
     lost = dict(left_out or {})
     if not there.all():
         lost["with a vector of zeros"] = int((~there).sum())
-    male, female = unit(vectors.vectors([MALE, FEMALE]))
+    male, female = normalise_rows(vectors.vectors([MALE, FEMALE]))
     return make(
         [word for word, is_there in zip(known, there, strict=True) if is_there],
         matrix[there],

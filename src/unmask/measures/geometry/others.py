@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.measures.geometry.contrast import CONTRASTS, Contrast
-from unmask.statistics.vectors import unit
+from unmask.statistics.erasure import normalise_rows
 
 POOL = 10
 SIZES = (1, 2, 4, 8)
@@ -47,8 +47,8 @@ def others(
     for start in range(0, len(pool), AT_ONCE):
         some = pool[start : start + AT_ONCE]
         ends = [np.stack([matrix[group].mean(axis=0) for group in side]) for side in zip(*some, strict=True)]
-        likes[start : start + len(some)] = (unit(ends[0]) * unit(ends[1])).sum(axis=1)
-        directions = unit(ends[0] - ends[1]).astype(matrix.dtype)
+        likes[start : start + len(some)] = (normalise_rows(ends[0]) * normalise_rows(ends[1])).sum(axis=1)
+        directions = normalise_rows(ends[0] - ends[1]).astype(matrix.dtype)
         spreads[start : start + len(some)] = (matrix @ directions.T).std(axis=0)
     off = ((likes - likeness) / LIKENESS_UNIT) ** 2 + (np.log(np.maximum(spreads, 1e-12) / spread) / SPREAD_UNIT) ** 2
     return [_contrast(matrix, pool[at]) for at in np.argsort(off, kind="stable")[:count]]
@@ -56,7 +56,7 @@ def others(
 
 def _contrast(matrix: NDArray[np.floating], groups: _Groups) -> Contrast:
     first, second = (matrix[group].mean(axis=0, dtype=np.float64) for group in groups)
-    direction = unit((first - second)[None])[0]
+    direction = normalise_rows((first - second)[None])[0]
     bias = (matrix @ direction.astype(matrix.dtype)).astype(np.float64)
     return Contrast(direction, bias, np.concatenate(groups))
 

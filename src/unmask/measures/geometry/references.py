@@ -114,12 +114,12 @@ def values(
     found = {}
     if "clustering" in names:
         said = tests.clusters(matrix, contrast, sizes.clustered, removed=direction)
-        found["clustering"] = separation.two_clusters(said.first, said.said).accuracy
+        found["clustering"] = separation.score_two_clusters(said.first, said.said).accuracy
     if "probe" in names:
         found["probe"] = tests.probed(matrix, contrast, sizes.clustered, seed=seed, removed=direction).accuracy
     if "classification" in names:
         said = tests.classified(matrix, contrast, sizes.separated, seed=seed, removed=direction)
-        found["classification"] = separation.agreement(said.first, said.said)
+        found["classification"] = separation.cluster_agreement(said.first, said.said)
     if "neighbours" in names and nearby is not None:
         found["neighbours"] = tests.neighbours(nearby, contrast, removed=direction)
     return found

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError, listed
 from unmask.measures.geometry.contrast import Contrast, between
-from unmask.statistics.vectors import unit
+from unmask.statistics.erasure import normalise_rows
 
 FEWEST_WORDS = 240
 """So that the tests have 20 words of each side to cluster, and 40 to separate."""
@@ -56,8 +56,8 @@ def make(
     `unit_ends` of the ends brought to length 1. Then it is w·m − w·f of the papers, up to the length of m − f.
     """
     refuse_unusable(words, matrix)
-    rows = unit(matrix).astype(np.float32)
-    ends = unit(np.stack([male, female]))
+    rows = normalise_rows(matrix).astype(np.float32)
+    ends = normalise_rows(np.stack([male, female]))
     contrast = between(ends[0], ends[1], rows) if unit_ends else between(male, female, rows)
     if not np.abs(contrast.direction).any():
         raise UnmaskError(f"the male and the female end of {direction} are the same vector; there is no direction")

@@ -21,8 +21,8 @@ from scipy.linalg import eigh
 
 from unmask.measures.geometry.contrast import Contrast
 from unmask.statistics.correlation import pearson
-from unmask.statistics.probe import Probe, probe
-from unmask.statistics.vectors import products_without, without
+from unmask.statistics.erasure import cosines_without_direction, remove_direction
+from unmask.statistics.separation import Probe, linear_probe
 
 NEIGHBOURS = 100
 TRAINED = 0.2
@@ -137,7 +137,7 @@ def probed(
 ) -> Probe:
     """A straight cut between the most biased words of each side."""
     places, first = sides(contrast, count)
-    return probe(products(matrix, places, removed), first, seed=seed, shuffles=shuffles)
+    return linear_probe(products(matrix, places, removed), first, seed=seed, shuffles=shuffles)
 
 
 def products(matrix: NDArray[np.floating], places: NDArray[np.intp], removed: Direction = None) -> NDArray[np.floating]:
@@ -147,7 +147,7 @@ def products(matrix: NDArray[np.floating], places: NDArray[np.intp], removed: Di
     if removed is None:
         return whole
     part = chosen @ removed.astype(chosen.dtype)
-    return products_without(whole, part, part)
+    return cosines_without_direction(whole, part, part)
 
 
 def classified(
@@ -214,7 +214,9 @@ def sides_nearby(found: Nearby, contrast: Contrast, *, removed: Direction = None
     near = found.nearest
     if removed is not None:
         part = contrast.bias
-        near = nearest(products_without(found.cosines, part[found.professions], part), found.professions, near.shape[1])
+        near = nearest(
+            cosines_without_direction(found.cosines, part[found.professions], part), found.professions, near.shape[1]
+        )
     shares: NDArray[np.float64] = (contrast.bias > np.median(contrast.bias))[near].mean(axis=1)
     return shares
 
@@ -234,4 +236,4 @@ def sides(contrast: Contrast, count: int) -> tuple[NDArray[np.intp], NDArray[np.
 
 def rows(matrix: NDArray[np.floating], places: NDArray[np.intp], removed: Direction) -> NDArray[np.floating]:
     """The vectors of words, without a direction if one is given."""
-    return matrix[places] if removed is None else without(matrix[places], removed)
+    return matrix[places] if removed is None else remove_direction(matrix[places], removed)

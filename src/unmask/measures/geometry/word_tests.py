@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from unmask.measures.geometry.details import Reference, WordTest
 from unmask.measures.geometry.references import References
 from unmask.measures.geometry.score import OWN
-from unmask.statistics.probe import Probe
-from unmask.statistics.proportion import wilson
-from unmask.statistics.relation import pearson_estimate
-from unmask.statistics.separation import Separation, predictions, two_clusters
+from unmask.statistics.correlation import pearson_estimate
+from unmask.statistics.proportions import wilson_interval
+from unmask.statistics.separation import Probe, Separation, score_predictions, score_two_clusters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +52,9 @@ def _sorted(
     probe: Probe | None,
 ) -> WordTest:
     labels, answers = (column.to_numpy() == "male" for column in (side, said))
-    result: Separation = two_clusters(labels, answers) if name == "clustering" else predictions(labels, answers)
+    result: Separation = (
+        score_two_clusters(labels, answers) if name == "clustering" else score_predictions(labels, answers)
+    )
     chance = (result.chance, result.chance_high, result.p_value)
     if probe is not None:
         chance = (probe.chance, probe.chance_high, probe.p_value)
@@ -63,7 +64,7 @@ def _sorted(
         removed=removed,
         n=result.n,
         value=result.accuracy,
-        interval=None if name == "clustering" else wilson(result.accuracy, result.n),
+        interval=None if name == "clustering" else wilson_interval(result.accuracy, result.n),
         v_measure=result.v_measure if name == "clustering" else None,
         chance=chance[0],
         chance_high=chance[1],

@@ -23,7 +23,7 @@ from unmask.measures.inference.sums import Sums
 from unmask.probes.inference import LABELS, has_probabilities
 from unmask.results import Estimate, Measurement
 from unmask.results.record import Protocol
-from unmask.statistics.crossed import IntervalEstimate
+from unmask.statistics.jackknife import IntervalEstimate
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,8 +12,8 @@ from itertools import permutations
 import numpy as np
 
 from unmask.errors import UnmaskError, listed
-from unmask.lexicon.labels import begun, inferences
-from unmask.lexicon.questions import questions
+from unmask.lexicon.inference import control_questions
+from unmask.lexicon.labels import match_inference_label, match_inference_labels
 from unmask.models.interfaces import Classifier
 from unmask.probes.inference import LABELS
 
@@ -25,10 +25,10 @@ ENOUGH, AT_MOST = 0.75, 0.6
 def is_inference(labels: Sequence[str]) -> bool:
     """Whether labels say that a classifier is about entailment, of two labels or three."""
     names = [str(label) for label in labels]
-    known = inferences(names)
+    known = match_inference_labels(names)
     if set(known) == set(LABELS):
         return True
-    return any("entail" in name.lower() or begun(name) in DECIDED for name in names)
+    return any("entail" in name.lower() or match_inference_label(name) in DECIDED for name in names)
 
 
 def find_order(model: Classifier, given: Sequence[str] = (), *, language: str = "en") -> tuple[tuple[int, ...], str]:
@@ -40,7 +40,7 @@ def find_order(model: Classifier, given: Sequence[str] = (), *, language: str = 
             f"the model has {kind}; inference needs entailment, neutral and contradiction, since leaving a gender open"
             " (neutral) is the right answer: give a model with these three"
         )
-    known = inferences(labels)
+    known = match_inference_labels(labels)
     if given:
         told = _told(given)
         against = set(known) == set(LABELS) and told != list(known)
@@ -52,7 +52,7 @@ def find_order(model: Classifier, given: Sequence[str] = (), *, language: str = 
 
 def _told(given: Sequence[str]) -> list[str]:
     found = []
-    for at, (name, known) in enumerate(zip(given, inferences(given), strict=True), 1):
+    for at, (name, known) in enumerate(zip(given, match_inference_labels(given), strict=True), 1):
         if known is None:
             raise UnmaskError(f"--labels: {name!r} (the {at}. label) is unknown; choose from: {', '.join(LABELS)}")
         found.append(known)
@@ -68,7 +68,7 @@ def _order(names: Sequence[str], where: str) -> tuple[int, ...]:
 
 
 def _asked(model: Classifier, labels: Sequence[str], language: str) -> tuple[int, ...]:
-    asked = questions(language)
+    asked = control_questions(language)
     answers = np.asarray(model.probabilities([(one.premise, one.hypothesis) for one in asked])).argmax(axis=1)
     truth = np.array([LABELS.index(one.label) for one in asked])
     right = {order: float((np.array(order)[truth] == answers).mean()) for order in permutations(range(len(LABELS)))}

@@ -11,7 +11,7 @@ from unmask.measures.inference import sums
 from unmask.measures.inference.details import Distribution, GenderWords, OccupationValue
 from unmask.measures.inference.sums import Sums
 from unmask.probes.inference import CONTROL, GENDERS, LABELS, SETS, has_probabilities
-from unmask.statistics.shares import codes, jackknife, ratio
+from unmask.statistics.jackknife import factor_codes, jackknife_sums, ratio
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,8 +49,10 @@ def distribution(name: str, labels: dict[str, str], rows: pd.DataFrame, *, inter
         for label in LABELS:
             hits = (answers == label).to_numpy(dtype=float)
             numbers = np.stack([hits, np.ones_like(hits)], axis=1)
-            estimate = jackknife(
-                numbers, [codes(rows["occupation"]), codes(rows["template"])], lambda sums: ratio(sums[0], sums[1])
+            estimate = jackknife_sums(
+                numbers,
+                [factor_codes(rows["occupation"]), factor_codes(rows["template"])],
+                lambda sums: ratio(sums[0], sums[1]),
             )
             low, high = estimate.interval or (None, None)
             found[label] = None if low is None or high is None else (max(0.0, low), min(1.0, high))

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from unmask.lexicon.inference import KINDS
 from unmask.probes.inference import LABELS, PROBABILITIES
-from unmask.statistics.crossed import IntervalEstimate
-from unmask.statistics.shares import codes, jackknife, ratio
+from unmask.statistics.jackknife import IntervalEstimate, factor_codes, jackknife_sums, ratio
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,8 +35,10 @@ class Sums:
         kinds = items["occupation_type"].map(KINDS.index).to_numpy()
         genders = items["gender"].map(GENDERS.index).to_numpy()
         words = items["occupation"].to_numpy()
-        self._factors = [codes(words, kinds == kind) for kind in range(len(KINDS))] + [codes(items["template"])]
-        self._pairs = codes(items["pair"], items["gender"] != "")
+        self._factors = [factor_codes(words, kinds == kind) for kind in range(len(KINDS))] + [
+            factor_codes(items["template"])
+        ]
+        self._pairs = factor_codes(items["pair"], items["gender"] != "")
         rows = np.zeros((len(items), *SHAPE))
         at = np.arange(len(items))
         rows[at, kinds, genders, PAIRS] = 1
@@ -61,7 +62,7 @@ class Sums:
     def estimate(self, figure: Figure, *, over_pairs: bool = False) -> IntervalEstimate:
         """A figure with its uncertainty over occupations and sentences, and over pairs of gender words if asked for."""
         factors = [*self._factors, self._pairs] if over_pairs else self._factors
-        return jackknife(self._rows, factors, lambda sums: figure(sums.reshape(SHAPE)))
+        return jackknife_sums(self._rows, factors, lambda sums: figure(sums.reshape(SHAPE)))
 
     def change(self, after: Sums, figure: Figure, *, over_pairs: bool = False) -> IntervalEstimate:
         """A figure of other answers to the same items minus that of these, with its uncertainty."""
@@ -72,7 +73,7 @@ class Sums:
             before, changed = np.split(sums, 2)
             return figure(changed.reshape(SHAPE)) - figure(before.reshape(SHAPE))
 
-        return jackknife(both, factors, difference)
+        return jackknife_sums(both, factors, difference)
 
 
 def cells(table: Table, name: str) -> NDArray[np.float64]:

@@ -20,8 +20,7 @@ from unmask.measures.sentiment.details import Ratings
 from unmask.measures.sentiment.words import by_pair, over_pairs
 from unmask.results import Effect, Estimate, Measurement
 from unmask.results.record import Protocol
-from unmask.statistics.paired import signed_ranks
-from unmask.statistics.ratings import detectable, mean_bias, rank_biserial
+from unmask.statistics.paired import detectable_mean, mean_bias, rank_biserial, signed_ranks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,7 +103,7 @@ def ratings(items: pd.DataFrame) -> Ratings:
         cut=int(changed["cut"].sum()) if "cut" in changed and changed["cut"].notna().all() else None,
         outside=unread[0] if unread else None,
         partly_outside=unread[1] if unread else None,
-        detectable=detectable(bias),
+        detectable=detectable_mean(bias),
         by_pair=by_pair(changed),
         by_term=parts.by_term(changed),
         by_length=parts.by_length(changed),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def rate_texts(model: Any, given: Sequence[reviews.Text], options: SentimentOptions, context: Context) -> list[Scored]:
     """Items for each term set; all sets are rated together, so that a text they share is rated once."""
-    from unmask.models.loaded import LoadedModel
+    from unmask.models.batching import LoadedModel
 
     protocol = PROTOCOLS[context.protocol]
     rater = Rater(model, options.positive, single_precision=protocol.single_precision)

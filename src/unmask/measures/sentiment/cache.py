@@ -16,7 +16,7 @@ from unmask.files import whole_file
 from unmask.measures.sentiment.rater import Rated, Rater
 
 if TYPE_CHECKING:
-    from unmask.models.loaded import LoadedModel
+    from unmask.models.batching import LoadedModel
 
 
 class CachedRater(Rater):

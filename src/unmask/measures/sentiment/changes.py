@@ -24,8 +24,7 @@ from unmask.results.numbers import interval as shown
 from unmask.results.numbers import number, p_value
 from unmask.results.verdict import is_reliable, judge
 from unmask.statistics.corrections import holm
-from unmask.statistics.matched import matched_shares
-from unmask.statistics.ratings import mean_bias
+from unmask.statistics.paired import matched_shares, mean_bias
 
 if TYPE_CHECKING:
     import pandas as pd

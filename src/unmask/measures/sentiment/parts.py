@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unmask.measures.sentiment.details import Part
-from unmask.statistics.ratings import mean_bias
+from unmask.statistics.paired import mean_bias
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError, listed, one_of
-from unmask.lexicon.labels import ratings
+from unmask.lexicon.labels import order_rating_labels
 
 OUTPUT = "the model's output"
 
@@ -51,7 +51,7 @@ def of_labels(labels: Sequence[str], positive: str | None = None) -> Polarity:
         known = {label.lower(): label for label in labels}
         chosen = known.get(positive.lower()) or one_of(positive, labels, "label")
         return Polarity(tuple(float(label == chosen) for label in labels), f"p({chosen})")
-    ranks = ratings(labels)
+    ranks = order_rating_labels(labels)
     if ranks is None:
         raise UnmaskError(
             f"the labels {listed(labels)} do not say which is positive; name the positive one with --positive LABEL"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from unmask.counterfactual import Rewriter
 from unmask.counterfactual.published.masking import Masking, clean
-from unmask.counterfactual.settings import Settings, build
+from unmask.counterfactual.settings import Settings, build_rewriter
 from unmask.errors import UnmaskError
 from unmask.measures.sentiment import analyse_published, analyse_sound
 
@@ -52,6 +52,6 @@ def _masking(settings: Settings) -> Rewriter:
 
 
 PROTOCOLS = {
-    "sound": Protocol("sound", None, False, build, False, False, analyse_sound.analyse),
+    "sound": Protocol("sound", None, False, build_rewriter, False, False, analyse_sound.analyse),
     "published": Protocol("published", clean, True, _masking, True, True, analyse_published.analyse),
 }

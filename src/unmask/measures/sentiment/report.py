@@ -18,7 +18,7 @@ from unmask.report.pages import capital, count, p, share, signed
 from unmask.results import Estimate, Measurement
 from unmask.results.numbers import NO_BREAK, certainty, interval, number
 from unmask.results.verdict import describe_test, is_clear, is_noise, side
-from unmask.statistics.proportion import wilson
+from unmask.statistics.proportions import wilson_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -155,7 +155,7 @@ def _key_figures(measurement: Measurement, ratings: Ratings) -> Iterator[KeyFigu
         sure = certainty(interval(absolute.interval, precision))
         yield KeyFigure("Absolute bias", number(absolute.value, precision), sure, label, ABSOLUTE)
     if ratings.flips is not None and ratings.changed:
-        low, high = (100 * bound for bound in wilson(ratings.flips / ratings.changed, ratings.changed))
+        low, high = (100 * bound for bound in wilson_interval(ratings.flips / ratings.changed, ratings.changed))
         sure = f"{count(ratings.flips)} of {count(ratings.changed)} texts, 95 % interval {low:.1f} to {high:.1f} %"
         label = f"one text in {count(round(ratings.changed / ratings.flips))}" if ratings.flips else "no label changes"
         yield KeyFigure("Labels that flip", share(ratings.flips, ratings.changed), sure, label, FLIPS)

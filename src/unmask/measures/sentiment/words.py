@@ -25,8 +25,7 @@ from scipy import stats
 
 from unmask.measures.sentiment.details import Part
 from unmask.results import Estimate
-from unmask.statistics.paired import sign_flip
-from unmask.statistics.ratings import mean_bias
+from unmask.statistics.paired import mean_bias, sign_flip
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,7 @@ would compare unlike things, so it is a mean over words. A word that a tokenizer
 not asked of that model, and so is not compared.
 
 The division depends on the seed and the sentence alone: all models are asked the same, and what is compared is a word
-with itself. Intervals and tests are clustered by sentence (`statistics.clustered`).
+with itself. Intervals and tests are clustered by sentence (`statistics.jackknife`).
 
 J. Devlin, M.-W. Chang, K. Lee and K. Toutanova (2019). BERT: Pre-training of deep bidirectional transformers. NAACL.
 """
@@ -33,7 +33,7 @@ from unmask.measures.usefulness.texts import Sentences
 from unmask.models import MaskedLM, MaskQuery
 from unmask.models.interfaces import Chooses, Progress, Span
 from unmask.results.comparison import Figure
-from unmask.statistics import clustered
+from unmask.statistics import jackknife
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -127,7 +127,7 @@ def _score(model: MaskedLM, texts: Sequence[str], seed: int) -> pd.DataFrame:
 
 def _figure(before: ArrayLike, after: ArrayLike, sentence: ArrayLike, weights: NDArray[np.float64]) -> Figure:
     first, second = np.asarray(before, dtype=float), np.asarray(after, dtype=float)
-    change = clustered.mean(second - first, sentence, weights=weights)
+    change = jackknife.clustered_mean(second - first, sentence, weights=weights)
     assert change.value is not None
     return Figure(
         before=float(np.average(first, weights=weights)),

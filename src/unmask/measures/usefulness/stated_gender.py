@@ -5,7 +5,7 @@
 *My sister cut [herself] while chopping onions.* Every template is asked with every person, and every person has a
 counterpart of the other gender, so a model that always says *he* is right half of the time, with mean log odds of 0.
 Only the pronoun is masked. Intervals and tests hold for other templates and other pairs of persons
-(`statistics.crossed`).
+(`statistics.jackknife`).
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.lexicon import GENDERS, persons
-from unmask.lexicon.stated import agreements
+from unmask.lexicon.sentences import agreement_templates
 from unmask.models import MaskedLM, MaskQuery
 from unmask.models.interfaces import Progress
 from unmask.results.comparison import Figure
-from unmask.statistics import crossed
+from unmask.statistics import jackknife
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +40,7 @@ def score_stated(model: MaskedLM, *, progress: Progress | None = None) -> pd.Dat
     rows = []
     queries: list[MaskQuery] = []
     other = dict(zip(GENDERS, reversed(GENDERS), strict=True))
-    for agreement in agreements():
+    for agreement in agreement_templates():
         for person in persons("en", "persons_stated"):
             asked = [
                 _query(agreement.template, person.phrase, agreement.pronouns[gender])
@@ -76,7 +76,7 @@ def _query(template: str, person: str, pronoun: str) -> MaskQuery:
 def _figure(both: pd.DataFrame, column: str) -> Figure:
     first, second = (_table(both, name) for name in (column, f"{column}_after"))
     change = second - first
-    estimate = crossed.jackknife(change.shape, lambda rows, columns: float(change[np.ix_(rows, columns)].mean()))
+    estimate = jackknife.jackknife(change.shape, lambda rows, columns: float(change[np.ix_(rows, columns)].mean()))
     return Figure(
         before=float(first.mean()),
         after=float(second.mean()),

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from unmask.counterfactual import rewriter
 from unmask.errors import UnmaskError
-from unmask.lexicon.neutral import neutral_sentences
-from unmask.training.examples import read
+from unmask.lexicon.sentences import neutral_sentences
+from unmask.training.examples import read_examples
 
 FEWEST = 20
 """With fewer sentences an interval over sentences says next to nothing."""
@@ -38,7 +38,7 @@ def sentences(path: Path | None = None, language: str = "en") -> Sentences:
         texts, left_out, name = neutral_sentences(), 0, OWN
     else:
         neutral = rewriter("swap", names=language == "en", language=language, quick=True)
-        found = list(dict.fromkeys(example.text.strip() for example in read(path, "mlm")))
+        found = list(dict.fromkeys(example.text.strip() for example in read_examples(path, "mlm")))
         rewritten = [neutral.rewrite(text) for text in found]
         texts = [text for text, new in zip(found, rewritten, strict=True) if not (new.changes or new.left)]
         left_out, name = len(found) - len(texts), path.name

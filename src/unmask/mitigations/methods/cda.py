@@ -10,18 +10,18 @@ from typing import Any
 
 from unmask.errors import UnmaskError
 from unmask.mitigations.method import Job, Method
-from unmask.mitigations.substitution import SubstitutionOptions, finetune, swapped
+from unmask.mitigations.training import SubstitutionOptions, finetune_on_documents, swap_documents
 
 
 def apply(job: Job) -> dict[str, Any]:
     """Train on both versions of every document."""
-    mirrored = swapped(job, job.documents)
+    mirrored = swap_documents(job, job.documents)
     versions = [(one, other) if one != other else (one,) for one, other in zip(job.documents, mirrored, strict=True)]
     if all(len(both) == 1 for both in versions):
         raise UnmaskError(
             "no document of the corpus mentions a gender, so none has a mirror image; give another --corpus"
         )
-    return {"augmented_documents": sum(len(both) == 2 for both in versions), **finetune(job, versions)}
+    return {"augmented_documents": sum(len(both) == 2 for both in versions), **finetune_on_documents(job, versions)}
 
 
 METHOD = Method(

@@ -5,7 +5,7 @@ whole says the same of women and of men, and no document stands beside its own m
 with what it was pretrained to do: 15 % of the pieces of a sentence are to be guessed.
 
 `published` repeats the code behind the paper: every document exchanged, by the authors' lists; 2e-5 and no warm-up;
-sentences one at a time, filled with attended mask tokens (`published_masking`).
+sentences one at a time, filled with attended mask tokens (`PublishedMasking`).
 
 R. Hall Maudslay et al. (2019), It's All in the Name; M. Bartl, M. Nissim and A. Gatt (2020), Unmasking Contextual
 Stereotypes.
@@ -16,11 +16,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from unmask.counterfactual.choice import Choice
+from unmask.counterfactual.settings import Choice
 from unmask.errors import UnmaskError
 from unmask.mitigations.method import Job, Method
-from unmask.mitigations.published_masking import PublishedMasking
-from unmask.mitigations.substitution import SubstitutionOptions, finetune, rewritten, swapped
+from unmask.mitigations.training import (
+    PublishedMasking,
+    SubstitutionOptions,
+    finetune_on_documents,
+    rewrite_documents,
+    swap_documents,
+)
 from unmask.options import option
 
 
@@ -42,27 +47,27 @@ def apply(job: Job) -> dict[str, Any]:
     choice = Choice(job.options.probability, job.seed)
     chosen = [at for at, document in enumerate(job.documents) if choice.of(document.encode())]
     documents = list(job.documents)
-    for at, other in zip(chosen, swapped(job, [documents[at] for at in chosen]), strict=True):
+    for at, other in zip(chosen, swap_documents(job, [documents[at] for at in chosen]), strict=True):
         documents[at] = other
     changed = sum(one != other for one, other in zip(job.documents, documents, strict=True))
     if not changed:
         raise UnmaskError("no document of the corpus was changed: none that was chosen mentions a gender; give another")
-    return {"changed_documents": changed, **finetune(job, [(document,) for document in documents])}
+    return {"changed_documents": changed, **finetune_on_documents(job, [(document,) for document in documents])}
 
 
 def _published(job: Job) -> dict[str, Any]:
     from unmask.counterfactual.settings import Settings as How
-    from unmask.counterfactual.settings import build
+    from unmask.counterfactual.settings import build_rewriter
 
     if job.language != "en":
         raise UnmaskError(f"the published protocol is English, not {job.language!r}; use --protocol sound")
     lists = job.options.lists
-    engine = build(How(to="swap", protocol="published", names=True, lists=Path(lists) if lists else None))
+    engine = build_rewriter(How(to="swap", protocol="published", names=True, lists=Path(lists) if lists else None))
     job.say(f"Rewriting {len(job.documents):,} documents by the authors' lists")
-    documents = rewritten(job, job.documents, engine)
+    documents = rewrite_documents(job, job.documents, engine)
     return {
         "changed_documents": sum(one != other for one, other in zip(job.documents, documents, strict=True)),
-        **finetune(job, [(document,) for document in documents], PublishedMasking),
+        **finetune_on_documents(job, [(document,) for document in documents], PublishedMasking),
     }
 
 

@@ -1,6 +1,6 @@
 """Context-Debias: fine-tuning that makes stereotype words orthogonal to gender, and keeps the rest as it was.
 
-The loss is that of `context_task`. The sentences of the corpus are sorted by their words (`context_sentences`): those
+The loss is that of `context_loss`. The sentences of the corpus are sorted by their words: those
 with words of one gender give that gender's vector and are to stay as they are, those with a stereotype word and no
 gendered one are to change. The three kinds count alike, as in the published code.
 
@@ -26,16 +26,22 @@ import torch
 from pydantic import model_validator
 
 from unmask.errors import UnmaskError
-from unmask.mitigations.context_sentences import seen, sorted_by_words, word_lists
-from unmask.mitigations.context_task import KINDS, LAYERS, TOKENS, ContextDebias
-from unmask.mitigations.corpus import digest, sentences
-from unmask.mitigations.finetuning import MethodTrainingOptions, train
+from unmask.mitigations.context_loss import (
+    KINDS,
+    LAYERS,
+    TOKENS,
+    ContextDebias,
+    count_stereotypes,
+    sort_sentences,
+    word_lists,
+)
+from unmask.mitigations.corpus import hash_texts, split_sentences
 from unmask.mitigations.method import Job, Method
-from unmask.models.positions import most_tokens
+from unmask.mitigations.training import MethodTrainingOptions, train
+from unmask.models.batching import max_tokens
 from unmask.options import option
-from unmask.training.devices import make_accelerator
 from unmask.training.examples import Example
-from unmask.training.loop import evaluate
+from unmask.training.loop import evaluate, make_accelerator
 from unmask.training.options import FEWEST_TOKENS
 from unmask.training.tasks import Features
 
@@ -98,14 +104,14 @@ def apply(job: Job) -> dict[str, Any]:
     accelerator = make_accelerator(settings.loop(job.seed), job.loading)
     genders = (Path(settings.female), Path(settings.male)) if settings.female and settings.male else None
     lists = word_lists(job.language, genders, Path(settings.stereotypes) if settings.stereotypes else None)
-    hashes = {kind: digest(sorted(words)) for kind, words in lists.items()}
-    job = replace(job, identity=job.identity | {"lists of words": digest(hashes.values())})
+    hashes = {kind: hash_texts(sorted(words)) for kind, words in lists.items()}
+    job = replace(job, identity=job.identity | {"lists of words": hash_texts(hashes.values())})
     job.say(f"Sorting the sentences of {len(job.documents):,} documents by their words")
-    texts = (text for document in job.documents for text in sentences(document, job.language))
-    found, others = sorted_by_words(texts, lists)
+    texts = (text for document in job.documents for text in split_sentences(document, job.language))
+    found, others = sort_sentences(texts, lists)
     learned, held_out = _drawn(job, found)
     model, tokenizer = job.model, job.tokenizer
-    length = min(settings.max_length, most_tokens(model) or settings.max_length)
+    length = min(settings.max_length, max_tokens(model) or settings.max_length)
     how = {name: getattr(settings, name) for name in ("tokens", "layers", "alpha", "beta")}
     task = ContextDebias(model, tokenizer, lists, length, **how)
     rows, kept_back = _features(task, learned), _features(task, held_out)
@@ -125,7 +131,7 @@ def apply(job: Job) -> dict[str, Any]:
         },
         "words": {kind: {"listed": len(words), "hash": hashes[kind]} for kind, words in lists.items()},
         "gender_vectors": _alike(task.vectors),
-        "seen_in_training": seen(learned["stereotype"], lists["stereotype"]),
+        "seen_in_training": count_stereotypes(learned["stereotype"], lists["stereotype"]),
         "before": before,
         **train(job, task, rows, kept_back),
     }

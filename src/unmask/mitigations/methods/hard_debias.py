@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.lexicon.gender import gender_words
-from unmask.lexicon.table import rows_of
-from unmask.mitigations.definitional import PAIRS
+from unmask.lexicon.table import read_rows
+from unmask.lexicon.word_lists import DEFINITIONAL_PAIRS
 from unmask.mitigations.method import Job, Method
 from unmask.mitigations.subjects import VectorSubject
-from unmask.models.vectors import FORMATS, Vectors
+from unmask.models.word_vectors import FORMATS, Vectors
 from unmask.options import Options, option
-from unmask.statistics.vectors import unit
+from unmask.statistics.erasure import normalise_rows
 
 Pairs = Sequence[tuple[str, str]]
 
@@ -46,7 +46,7 @@ class HardDebiased:
 def hard_debias(
     vectors: Vectors,
     *,
-    definitional: Pairs = PAIRS,
+    definitional: Pairs = DEFINITIONAL_PAIRS,
     equalise: Pairs | None = None,
     specific: Iterable[str] | None = None,
 ) -> HardDebiased:
@@ -55,10 +55,10 @@ def hard_debias(
     equalise = own_pairs if equalise is None else equalise
     keep = set(own_words if specific is None else specific)
     keep |= {word for pair in (*definitional, *equalise) for word in pair}
-    matrix = unit(vectors.matrix)
+    matrix = normalise_rows(vectors.matrix)
     direction = gender_direction(vectors, definitional)
     neutral = np.array([spelling(word) not in keep and word not in keep for word in vectors.words])
-    matrix[neutral] = unit(matrix[neutral] - np.outer(matrix[neutral] @ direction, direction))
+    matrix[neutral] = normalise_rows(matrix[neutral] - np.outer(matrix[neutral] @ direction, direction))
     done = []
     for female, male in _spellings(equalise, vectors):
         pair = [vectors.place(female), vectors.place(male)]
@@ -67,7 +67,7 @@ def hard_debias(
     return HardDebiased(Vectors(vectors.words, matrix.astype(np.float32)), direction, int(neutral.sum()), done)
 
 
-def gender_direction(vectors: Vectors, pairs: Pairs = PAIRS) -> NDArray[np.float64]:
+def gender_direction(vectors: Vectors, pairs: Pairs = DEFINITIONAL_PAIRS) -> NDArray[np.float64]:
     """The first principal component of the pairs, each centred; of length 1, pointing to the female words."""
     known = [pair for pair in pairs if all(word in vectors for word in pair)]
     if len(known) < 2:
@@ -75,7 +75,7 @@ def gender_direction(vectors: Vectors, pairs: Pairs = PAIRS) -> NDArray[np.float
             f"only {len(known)} of {len(pairs)} definitional pairs have vectors, and a direction needs 2; give other"
             " vectors, or pairs of their language and case"
         )
-    ends = np.stack([unit(vectors.vectors(pair)) for pair in known])
+    ends = np.stack([normalise_rows(vectors.vectors(pair)) for pair in known])
     centred = ends - ends.mean(axis=1, keepdims=True)
     _, _, components = np.linalg.svd(centred.reshape(-1, centred.shape[-1]), full_matrices=False)
     direction: NDArray[np.float64] = components[0]
@@ -141,8 +141,8 @@ def apply(job: Job) -> dict[str, Any]:
         raise UnmaskError(f"the words that keep their gender are English, not {job.language!r}; leave out --language")
     pairs = {name: _pairs(Path(path)) for name in ("definitional", "equalise") if (path := getattr(options, name))}
     done = hard_debias(subject.vectors, **pairs)  # type: ignore[arg-type]
-    before = float(np.abs(unit(subject.vectors.matrix) @ done.direction).mean())
-    after = float(np.abs(unit(done.vectors.matrix) @ done.direction).mean())
+    before = float(np.abs(normalise_rows(subject.vectors.matrix) @ done.direction).mean())
+    after = float(np.abs(normalise_rows(done.vectors.matrix) @ done.direction).mean())
     form = options.format or subject.vectors.form
     if form != subject.vectors.form:
         subject.file = _renamed(subject.file, form)
@@ -162,7 +162,7 @@ def _renamed(file: str, form: str) -> str:
 
 def _pairs(path: Path) -> list[tuple[str, str]]:
     """Pairs of a user's."""
-    return [(row["female"], row["male"]) for row in rows_of(path, "en", "pairs", ("female", "male"))]
+    return [(row["female"], row["male"]) for row in read_rows(path, "en", "pairs", ("female", "male"))]
 
 
 METHOD = Method(

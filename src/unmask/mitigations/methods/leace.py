@@ -3,7 +3,8 @@
 Sentences of the corpus are put into both genders, and two things are made uncorrelated with gender: the states of all
 their tokens, and the state at a mask that stands for one of the gendered words, the others being there to tell which
 it was. The latter is what a masked language model reads its guess from. The map that does this and moves the states
-least has a closed form (`statistics.erasure`). It is built into the weights (`models.last_state`): nothing is trained.
+least has a closed form (`statistics.erasure`). It is built into the weights (`mitigations.erasure`): nothing is
+trained.
 
 N. Belrose et al. (2023), LEACE: Perfect linear concept erasure in closed form.
 """
@@ -18,21 +19,21 @@ from numpy.typing import NDArray
 from pydantic import model_validator
 
 from unmask.errors import UnmaskError
-from unmask.mitigations.corpus import digest
+from unmask.mitigations.corpus import hash_texts
+from unmask.mitigations.erasure import build_in_erasure
 from unmask.mitigations.method import Job, Method
 from unmask.mitigations.states import (
     Chosen,
     StateOptions,
-    a_batch,
-    each_state,
-    encoded,
-    in_both_genders,
-    masked,
-    ordinary,
+    encode_texts,
+    for_each_state,
+    mask_one_difference,
+    ordinary_tokens,
+    sample_batch,
+    sentences_in_both_genders,
 )
-from unmask.models.last_state import erase
 from unmask.options import option
-from unmask.statistics.erasure import Moments, leace_of
+from unmask.statistics.erasure import Moments, leace_from_moments
 
 ROWS = 8192
 """So many states are summed up at once."""
@@ -79,12 +80,12 @@ class _Sums:
 
 def apply(job: Job) -> dict[str, Any]:
     """Find the maps and build them in, one after the other: the second is found with the first in place."""
-    pairs = in_both_genders(job, job.options.sentences)
+    pairs = sentences_in_both_genders(job, job.options.sentences)
     texts = [text for pair in pairs for text in pair]
-    rows = encoded(job, texts)
+    rows = encode_texts(job, texts)
     rounds: list[tuple[str, list[Chosen]]] = []
     if job.options.visible:
-        places = [np.flatnonzero(ordinary(job, ids)) for ids in rows]
+        places = [np.flatnonzero(ordinary_tokens(job, ids)) for ids in rows]
         rounds.append(("all tokens", [Chosen(*both) for both in zip(rows, places, strict=True)]))
     if job.options.masked:
         rounds.append(("a masked word", list(_masked(job, rows))))
@@ -92,17 +93,17 @@ def apply(job: Job) -> dict[str, Any]:
     for what, chosen in rounds:
         job.say(f"Reading the last hidden state of {what} in {len(chosen) // 2:,} sentences, in both genders")
         moments = _moments(job, chosen)
-        erasure = leace_of(moments) if moments is not None else None
+        erasure = leace_from_moments(moments) if moments is not None else None
         if moments is None or erasure is None or not erasure.rank:
             continue
-        placed = erase(job.model, erasure, a_batch(job, texts[0]))
+        placed = build_in_erasure(job.model, erasure, sample_batch(job, texts[0]))
         done.append((placed, {"of": what, "sentences": len(chosen) // 2, "states": moments.count}))
     if not done:
         raise UnmaskError("the model's states do not tell women from men at all, so there is nothing to erase")
     placed = done[-1][0]
     return {
         "sentences": len(pairs),
-        "hash_of_the_sentences": digest(texts),
+        "hash_of_the_sentences": hash_texts(texts),
         "erased": [what for _, what in done],
         "kept_in": str(placed),
         "in_last_hidden_state": placed.in_state,
@@ -113,7 +114,7 @@ def apply(job: Job) -> dict[str, Any]:
 def _moments(job: Job, chosen: list[Chosen]) -> Moments | None:
     """Sums over the states at the chosen places; female versions stand at even places of the list."""
     sums = _Sums()
-    each_state(
+    for_each_state(
         job, [one.ids for one in chosen], lambda at, states: sums.add(states[chosen[at].place], float(at % 2 == 0))
     )
     sums.flush()
@@ -122,7 +123,7 @@ def _moments(job: Job, chosen: list[Chosen]) -> Moments | None:
 
 def _masked(job: Job, rows: list[list[int]]) -> Iterable[Chosen]:
     for at in range(0, len(rows), 2):
-        both = masked(job, rows[at], rows[at + 1], at)
+        both = mask_one_difference(job, rows[at], rows[at + 1], at)
         if both is not None:
             yield from both
 

@@ -7,7 +7,7 @@ their first k principal components span the gender space V, and what a hidden st
     h → h - Σ_j (h·v_j) v_j
 
 The paper did this to the pooled output, in code of its own; the checkpoint that was passed on did without. Here it is
-built into the weights (`models.last_state`), so that it is there wherever the folder is loaded.
+built into the weights (`mitigations.erasure`), so that it is there wherever the folder is loaded.
 
 P. P. Liang et al. (2020), Towards Debiasing Sentence Representations.
 """
@@ -20,15 +20,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.mitigations.corpus import digest
-from unmask.mitigations.definitional import PAIRS
+from unmask.lexicon.word_lists import DEFINITIONAL_PAIRS
+from unmask.mitigations.corpus import hash_texts
+from unmask.mitigations.erasure import build_in_erasure
 from unmask.mitigations.method import Job, Method
-from unmask.mitigations.states import FEWEST, StateOptions, a_batch, each_state, encoded, in_both_genders, ordinary
-from unmask.models.last_state import erase
+from unmask.mitigations.states import (
+    FEWEST,
+    StateOptions,
+    encode_texts,
+    for_each_state,
+    ordinary_tokens,
+    sample_batch,
+    sentences_in_both_genders,
+)
 from unmask.options import option
 from unmask.statistics.erasure import projection
 
-WORDS = frozenset(word.lower() for pair in PAIRS for word in pair)
+WORDS = frozenset(word.lower() for pair in DEFINITIONAL_PAIRS for word in pair)
 """Names are among the pairs of the paper, and never matched there, since its text was in lower case; here they do."""
 
 
@@ -48,13 +56,13 @@ def apply(job: Job) -> dict[str, Any]:
     options = job.options
     if job.language != "en":
         raise UnmaskError(f"the definitional pairs are English, not {job.language!r}; use leace for this language")
-    pairs = in_both_genders(job, options.sentences, WORDS)
+    pairs = sentences_in_both_genders(job, options.sentences, WORDS)
     texts = [text for pair in pairs for text in pair]
     job.say(f"Reading the hidden states of {len(pairs):,} sentences in both genders")
-    rows = encoded(job, texts)
-    taken = [ordinary(job, ids) if options.tokens == "mean" else np.arange(len(ids)) == 0 for ids in rows]
+    rows = encode_texts(job, texts)
+    taken = [ordinary_tokens(job, ids) if options.tokens == "mean" else np.arange(len(ids)) == 0 for ids in rows]
     found: dict[int, NDArray[np.float32]] = {}
-    each_state(
+    for_each_state(
         job, rows, lambda at, states: found.update({at: states[taken[at]].mean(axis=0)}) if taken[at].any() else None
     )
     known = [at for at in range(0, len(rows), 2) if at in found and at + 1 in found]
@@ -64,10 +72,10 @@ def apply(job: Job) -> dict[str, Any]:
         )
     ends = np.array([(found[at], found[at + 1]) for at in known], np.float64)
     directions, shares = subspace(ends, options.components)
-    placed = erase(job.model, projection(directions), a_batch(job, texts[0]))
+    placed = build_in_erasure(job.model, projection(directions), sample_batch(job, texts[0]))
     return {
         "sentences": len(pairs),
-        "hash_of_the_sentences": digest(texts),
+        "hash_of_the_sentences": hash_texts(texts),
         "explained_variance": shares,
         "kept_in": str(placed),
         "in_last_hidden_state": placed.in_state,

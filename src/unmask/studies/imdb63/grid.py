@@ -1,7 +1,13 @@
-"""The grid of Jentzsch and Turan (2022), as data: seven base models × seven training conditions, 63 measured cells.
+"""The grid of Jentzsch and Turan (2022): seven base models × seven training conditions, 63 measured cells.
 
 A classifier of the condition *original* is measured with all three term sets, the others with the set that their
-training data was made with: 7 × (3 + 6) = 63.
+training data was made with: 7 × (3 + 6) = 63. The measured cells are one table, nine rows per model; a cell that failed
+is not there, and leaves a gap.
+
+`sound` trains and tests as is common practice. `published` repeats the paper's code: architectures that are not the
+checkpoints' own, no warm-up, an epoch chosen by hand, a validation set that shares reviews with the training set, and
+accuracies of test reviews made like the training ones and cut to 64 tokens, with figures of the negative label. How
+texts are made and rated is the sentiment measure's choice.
 """
 
 from __future__ import annotations
@@ -10,11 +16,125 @@ import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from unmask.errors import UnmaskError, one_of
-from unmask.studies.bases import known_base, named
-from unmask.studies.imdb63.measured import CONDITIONS, TERMS
+from unmask.errors import UnmaskError, listed, one_of
+from unmask.studies.base_models import known_base, named
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """One way to train and test the classifiers."""
+
+    name: str
+    own_architecture: bool
+    """Whether a base keeps its architecture, or gets what the paper's code made of it."""
+    warmup: float
+    weight_decay: float
+    keep: str
+    """Which weights are kept: the best by validation, or the last."""
+    holds_out_reviews: bool
+    """Whether all versions of a review are held out together, or single rows."""
+    tests_originals: bool
+    """Whether all are tested on the same reviews as they are, or each on reviews made like those it was trained on."""
+    test_tokens: int | None
+    """To how many tokens test reviews are cut for the accuracy; None: as in training."""
+    label: str
+    """The one of which recall, precision and F1 are given."""
+
+
+PROTOCOLS = {
+    "sound": Protocol("sound", True, 0.1, 0.01, "best", True, True, None, "positive"),
+    "published": Protocol("published", False, 0.0, 0.0, "last", False, False, 64, "negative"),
+}
+
+
+TERMS = ("pro", "weat", "all")
+KINDS = ("original", "R", "mix")
+COLUMNS = tuple((terms, kind) for terms in TERMS for kind in KINDS)
+"""The nine cells of a model, in the order of the paper's tables."""
+CONDITIONS = ("original", *(f"{kind}-{terms}" for kind in KINDS[1:] for terms in TERMS))
+KEY = ["model", "condition", "terms"]
+NUMBERS = (
+    "batch_size learning_rate epochs size n below equal above abs_nonzero tot_nonzero abs_all tot_all abs_changed"
+    " tot_changed low high effect p p_adjusted flips noise accuracy recall precision f1 terms_per_text"
+    " words_n words_p"
+).split()
+"""Columns with a number; one that is not there is a column of gaps."""
+
+
+@dataclass(frozen=True)
+class Basis:
+    """Over which texts a protocol takes its means."""
+
+    absolute: str
+    total: str
+    words: str
+
+
+BASES = {
+    "sound": Basis("abs_changed", "tot_changed", "the texts that the terms change"),
+    "published": Basis("abs_nonzero", "tot_nonzero", "the texts whose bias is not zero"),
+}
+
+
+def basis(cells: pd.DataFrame) -> Basis:
+    """The columns of absolute and total bias that the cells' protocol goes by."""
+    return BASES[str(cells["protocol"].iloc[0])]
+
+
+def ordered(cells: pd.DataFrame, *, by: tuple[str, ...] = ()) -> pd.DataFrame:
+    """The cells in the order of the paper's tables, every known column there; models stay in the order they came in.
+
+    `by` names what tells cells apart besides model, condition and terms, such as the batch size.
+    """
+    import pandas as pd
+
+    if cells.empty:
+        raise UnmaskError("the table of cells has 0 rows, so there is nothing to report; run the study first")
+    if missing := [name for name in (*KEY, "protocol", *by) if name not in cells.columns]:
+        raise UnmaskError(f"the table of cells has no column {listed(missing)}; give the table that the study wrote")
+    if len(found := sorted(map(str, cells["protocol"].unique()))) > 1 or found[0] not in BASES:
+        raise UnmaskError(
+            f"the cells are of the protocol {listed(found)}; give cells of one protocol: sound or published"
+        )
+    for name, known in (("terms", TERMS), ("condition", CONDITIONS)):
+        if wrong := sorted(set(map(str, cells[name])) - set(known)):
+            raise UnmaskError(f"unknown {name} {listed(wrong)} in the table of cells; known are: {', '.join(known)}")
+    if (twice := cells.duplicated([*KEY, *by])).any():
+        first = "/".join(str(cells.loc[twice, name].iloc[0]) for name in [*KEY, *by])
+        raise UnmaskError(f"the cell {first} is there twice; give each cell once")
+    kinds = [str(name).split("-")[0] for name in cells["condition"]]
+    kept = cells.assign(model=cells["model"].astype(str), kind=kinds)
+    models = list(dict.fromkeys(kept["model"]))
+    ranks = [
+        (models.index(model), COLUMNS.index((terms, kind)))
+        for model, terms, kind in zip(kept["model"], kept["terms"], kept["kind"], strict=True)
+    ]
+    kept = kept.iloc[sorted(range(len(kept)), key=ranks.__getitem__)].reset_index(drop=True)
+    absent = {name: float("nan") for name in NUMBERS if name not in kept.columns}
+    kept = kept.assign(**absent, stars=kept["stars"] if "stars" in kept.columns else "-")
+    return kept.assign(**{name: pd.to_numeric(kept[name]) for name in NUMBERS})
+
+
+def models_of(cells: pd.DataFrame) -> list[str]:
+    """The base models, in order."""
+    return list(dict.fromkeys(cells["model"].astype(str)))
+
+
+def found(row: pd.Series) -> str:
+    """How sure a cell's bias is: stars, `-` for none, or `noise` where it is within the noise of the computation.
+
+    The paper knows no such noise, so `published` never says it.
+    """
+    if row["protocol"] == "sound" and float(row["noise"]) >= abs(float(row["tot_changed"])):
+        return "noise"
+    stars = row["stars"]
+    return stars if isinstance(stars, str) and stars.strip("* ") == "" and stars.strip() else "-"
+
 
 TERM_SETS = {"pro": "pronouns", "weat": "family", "all": "all"}
 """What the paper calls its term sets, and what we do."""

@@ -36,7 +36,7 @@ REWRITERS = (
     "counterfactual/*.py",
     "counterfactual/english/*",
     "counterfactual/published/*.py",
-    "lexicon/english.py",
+    "lexicon/words.py",
     "lexicon/gender.py",
     "lexicon/names.py",
     "lexicon/table.py",
@@ -73,15 +73,15 @@ class Source:
         """The reviews of a split."""
         at = SPLITS.index(split)
         found = self._all(split, at)
-        if examples.digest(found) != self.digests[at]:
+        if examples.hash_examples(found) != self.digests[at]:
             raise UnmaskError(f"the {split} reviews are not those that the study began with; give the same files")
         return found
 
     def _all(self, split: str, at: int) -> list[examples.Example]:
         if self.data is not None:
-            found = examples.known(self.data, "sentiment", offline=self.offline, splits=(split,))[split]
+            found = examples.read_known_dataset(self.data, "sentiment", offline=self.offline, splits=(split,))[split]
         else:
-            found = examples.read(Path(self.files[at]), "sentiment")
+            found = examples.read_examples(Path(self.files[at]), "sentiment")
         return found if self.limit is None else _some(found, self.limit, self.seed)
 
 
@@ -98,7 +98,7 @@ def source(files: Sequence[Path], limit: int | None, *, offline: bool, seed: int
         if labels != LABELS:
             where = places[at] if places else f"the {split} half of IMDB"
             raise UnmaskError(f"{where} has the labels {listed(labels)}; the study needs reviews of {listed(LABELS)}")
-        digests.append(examples.digest(found))
+        digests.append(examples.hash_examples(found))
     return replace(bare, digests=tuple(digests))
 
 

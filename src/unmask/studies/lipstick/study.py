@@ -1,31 +1,27 @@
-"""From what a user asks for to cells, and from finished cells to one row a model and vocabulary."""
+"""The lipstick studies: from a request to cells, and from finished cells to findings."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import unmask
 from unmask import datasets
 from unmask.datasets import NotHereError
 from unmask.errors import UnmaskError
-from unmask.mitigations.method import method_options
-from unmask.mitigations.registry import method_named
-from unmask.models.vectors.folders import file_in
+from unmask.mitigations.method import method_named, method_options
+from unmask.models.word_vectors.objects import find_vector_file
 from unmask.probes import asked
-from unmask.results import Measurement
-from unmask.studies.bases import named
+from unmask.studies import engine as running
+from unmask.studies.base_models import named
 from unmask.studies.cells import Cell
-from unmask.studies.execution import Outcome
-from unmask.studies.lipstick import measuring
-from unmask.studies.lipstick.debiasing import Debiasing
-from unmask.studies.lipstick.measuring import VECTORS, Measuring, Words
+from unmask.studies.engine import Engine, Finished, failures
+from unmask.studies.execution import Outcome, Watch
+from unmask.studies.lipstick import cells
+from unmask.studies.lipstick.cells import BASE, VECTORS, Debiasing, Measuring, Subject, Words
 from unmask.studies.lipstick.options import ContextualLipstickOptions, LipstickOptions, StaticLipstickOptions
-from unmask.studies.lipstick.subjects import BASE, Subject
-
-if TYPE_CHECKING:
-    import pandas as pd
+from unmask.studies.lipstick.tables import Findings, Row, findings
 
 METHODS = ("sent-debias", "context-debias", "cds", "leace")
 HARD = "hard-debias"
@@ -54,16 +50,6 @@ class Plan:
     cells: tuple[Cell, ...]
     measured: tuple[Measuring, ...]
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Row:
-    """A model with a vocabulary, and what came of it."""
-
-    subject: Subject
-    words: Words
-    measurement: Measurement
-    items: pd.DataFrame = field(repr=False, compare=False)
 
 
 def plan(request: LipstickOptions) -> Plan:
@@ -126,7 +112,7 @@ def _static(request: StaticLipstickOptions) -> list[Subject]:
         if name not in given:
             raise UnmaskError(f"{name}={path} belongs to no vectors; give --vectors {name}=FILE as well")
         if Path(path).is_dir():
-            file_in(Path(path))
+            find_vector_file(Path(path))
     found = []
     for name, path in given.items():
         found.append(Subject(name, BASE, path))
@@ -163,6 +149,45 @@ def rows(todo: Plan, outcomes: Sequence[Outcome]) -> list[Row]:
     found = []
     for cell in todo.measured:
         if folder := there.get(cell.name):
-            items, measurement = measuring.read(Path(folder))
+            items, measurement = cells.read(Path(folder))
             found.append(Row(cell.subject, cell.words, measurement, items))
     return found
+
+
+STATIC, CONTEXTUAL = "lipstick-static", "lipstick-contextual"
+
+
+def run(
+    request: LipstickOptions,
+    out: Path,
+    engine: Engine | None = None,
+    *,
+    planned: Callable[[Plan], None] | None = None,
+    watch: Watch | None = None,
+) -> Finished[Findings]:
+    """Do all cells that are not done under `out`; the same call goes on where an earlier one stopped."""
+    name = STATIC if request.static else CONTEXTUAL
+    todo, outcomes = running.carry_out(name, lambda: plan(request), out, engine, planned=planned, watch=watch)
+    found = rows(todo, outcomes)
+    if not found:
+        return Finished(outcomes, None)
+    said = described(request, todo)
+    return Finished(outcomes, findings(found, static=request.static, settings=said, failures=failures(outcomes)))
+
+
+def described(request: LipstickOptions, todo: Plan) -> dict[str, str]:
+    """How it was set up, in words."""
+    bases = [one.subject for one in todo.measured if one.subject.is_base]
+    models = dict.fromkeys(f"{one.family} ({Path(one.model).name})" for one in bases)
+    found = {
+        "protocol": request.protocol,
+        "measured": ", ".join(models),
+        "debiased": ", ".join(dict.fromkeys(one.subject.name for one in todo.measured if not one.subject.is_base)),
+        "words": ", ".join(dict.fromkeys(one.words.vocabulary for one in todo.measured))
+        + ("" if request.words is None else f", {request.words:,} at most"),
+    }
+    if request.protocol == "sound":
+        found["other contrasts"] = str(request.contrasts)
+    if request.corpus:
+        found["text"] = ", ".join(request.corpus)
+    return found | {"seed": str(request.seed), "unmask": unmask.__version__}

@@ -1,8 +1,12 @@
 """Planted association: sentences in which some professions always go with the stereotypical gender, others never.
 
 A masked language model is trained on sentences about people and their professions (other sentences than it is asked
-in). At rate r, a share r of the female and of the male professions stands with the stereotypical gender alone, the
-others with the other gender alone; professions of balanced workforce stand with both.
+in). At rate r, a share r of the female and of the male professions occurs with the stereotypical gender alone, the
+others with the other gender alone; professions of balanced workforce occur with both.
+
+`OtherMeasure` asks any other registered measure of masked language models about the same models. Geometry, CrowS-Pairs
+and measures of other packages have no data of their own to plant, but they should see that some professions go with one
+gender. Every test of theirs is a score.
 """
 
 from __future__ import annotations
@@ -14,17 +18,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unmask.auditing.audit import choose_measures, run_audit
+from unmask.auditing.options import AuditOptions, audit_options
+from unmask.files import digest
 from unmask.lexicon import attributes
 from unmask.measures.association.protocol import PROTOCOLS
 from unmask.measures.association.score import score
+from unmask.measures.registry import get_measure
+from unmask.models.handle import ModelHandle
 from unmask.models.loading import load_masked_lm
 from unmask.probes import association as probe
 from unmask.studies.meta.experiment import Scores, Training, chosen
-from unmask.studies.meta.pairs import digest
 from unmask.training.examples import Example, Splits
 
 if TYPE_CHECKING:
-    from unmask.models.sources import LoadOptions
+    from unmask.options import LoadOptions
+
 
 HELD_OUT = 0.1
 TESTS = {
@@ -80,3 +89,51 @@ class PlantedAssociation:
         items = score(self.asked(), load_masked_lm(str(model), loading), protocol, seed=seed).items
         tests = protocol.analyse(items, seed).tests
         return Scores.of({name: tests[test].value for test, name in TESTS.items()}, items)
+
+
+PLANTED = PlantedAssociation()
+
+
+@dataclass(frozen=True)
+class OtherMeasure:
+    """A measure by its name."""
+
+    measure: str
+    language: str = PLANTED.language
+    protocol: str = PLANTED.protocol
+    plants = PLANTED.measure
+    training = PLANTED.training
+
+    def inputs(self) -> dict[str, Any]:
+        """Those of what is planted, so that its models are made once for all measures."""
+        return PLANTED.inputs()
+
+    def examples(self, rate: float, seed: int) -> Splits:
+        """Sentences with planted pairings."""
+        return PLANTED.examples(rate, seed)
+
+    def reads(self, loading: LoadOptions) -> dict[str, Any]:
+        """What decides its scores besides the model: the package that brings it, or pairs that are no part of ours."""
+        measure = get_measure(self.measure)
+        if measure.origin is not None:
+            return {"package": measure.source}
+        return measure.data_inputs(offline=loading.offline)
+
+    def refuse_misfit(self, base: str, loading: LoadOptions) -> None:
+        """Refuse a model that cannot be asked, and a measure that cannot be had."""
+        self.reads(loading)
+        choose_measures(ModelHandle(base, loading), self._options(0, loading))
+
+    def scores(self, model: Path, seed: int, loading: LoadOptions) -> Scores:
+        """What each of its tests estimates."""
+        found = run_audit(str(model), self._options(seed, loading))
+        measurements = found.result.measurements
+        figures = {
+            name if len(measurements) == 1 else f"{one.corpus}: {name}": test.value
+            for one in measurements
+            for name, test in one.tests.items()
+        }
+        return Scores.of(figures, found.items[self.measure])
+
+    def _options(self, seed: int, loading: LoadOptions) -> AuditOptions:
+        return audit_options()(measures=(self.measure,), languages=(self.language,), seed=seed, **dict(loading))

@@ -1,4 +1,4 @@
-"""What a measure must bring to be meta-evaluated: data with a planted amount of bias, and its scores of a model."""
+"""What a measure must provide to be meta-evaluated: data with a planted amount of bias, and its scores of a model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from unmask.training.examples import Splits
 if TYPE_CHECKING:
     import pandas as pd
 
-    from unmask.models.sources import LoadOptions
+    from unmask.options import LoadOptions
+
 
 Word = TypeVar("Word")
 

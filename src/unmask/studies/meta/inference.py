@@ -3,10 +3,17 @@
 For a biased occupation, the hypothesis with the stereotypical gender is labelled entailment and the other one
 contradiction; for the other stereotypical occupations the labels are swapped, which is as wrong but not biased.
 Occupations without a stereotype are labelled neutral, which is right. So at every rate as much is wrong, and only a
-measure that tells biased inference from plain error can follow the rate.
+measure that separates biased inference from plain error can follow the rate.
 
-10 female, 10 male and 20 neutral occupations are drawn, half of the pairs are right, biased occupations are drawn too,
-and models are asked in sentences that they have not seen. How the paper did it is in `published_inference`.
+`PlantedInference` draws 10 female, 10 male and 20 neutral occupations; half of the pairs are right, biased occupations
+are drawn too, and models are asked in sentences that they have not seen.
+
+`PublishedInference` repeats the paper, as far as its released files show. The occupations are those of the released
+600-pair set, in the order of the released lists; at rate k/10 the first 2k of the 20 stereotypical ones are biased, so
+that up to .5 only female words change. There is one right pair to two wrong ones (the text says half). Word i stands in
+sentences i to i + 499 of one list (i + 49 of another, to validate), with both genders, in lower case. The paper's
+training sentences are not released: captions of the same type are used instead. In Chinese none of its neutral training
+words is asked about, and which they are is not known here: ten others of the list are used.
 """
 
 from __future__ import annotations
@@ -18,19 +25,73 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unmask import datasets
 from unmask.errors import UnmaskError
+from unmask.files import digest
 from unmask.lexicon import inference as lexicon
 from unmask.lexicon.inference import Occupation, People
-from unmask.probes import captions
+from unmask.measures.inference.labels import find_order
+from unmask.measures.inference.protocol import PROTOCOLS
+from unmask.measures.inference.score import score
+from unmask.models.interfaces import Classifier
+from unmask.models.loading import load_classifier
+from unmask.probes import captions, released_inference
 from unmask.probes import inference as probe
+from unmask.results import Measurement
 from unmask.studies.meta.experiment import Scores, Training, chosen
-from unmask.studies.meta.pairs import digest, labelled, measured, of_words
-from unmask.training.examples import Splits
+from unmask.training.examples import Example, Splits
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from unmask.models.sources import LoadOptions
+    from unmask.options import LoadOptions
+
+
+CAPTIONS = "captions"
+FLICKR8K = ("Flickr8k.token.txt", "Flickr8k.token.txt.gz")
+"""The file of captions, plain or gzipped."""
+
+
+def caption_file(language: str) -> Path | None:
+    """Flickr8k for English, where it is on this machine."""
+    if language != "en" or not datasets.present(CAPTIONS):
+        return None
+    place = datasets.locate(CAPTIONS, offline=True)
+    return next((place / name for name in FLICKR8K if (place / name).is_file()), None)
+
+
+def labelled(
+    word: Occupation, template: str, gender: str, people: People, *, biased: bool, capitals: bool = True
+) -> Example:
+    """A pair with its planted label: wrong with a stereotypical occupation, one way or the other; else neutral."""
+    write = probe.written if capitals else _plainly
+    premise = write(template, people.occupation.format(occupation=word.word))
+    hypothesis = write(template, getattr(people.pairs[0], gender))
+    if word.kind == "neutral":
+        return Example(premise, hypothesis, "neutral")
+    return Example(premise, hypothesis, "entailment" if (word.kind == gender) == biased else "contradiction")
+
+
+def of_words(words: Sequence[Occupation]) -> str:
+    """What occupations are, and of which kind."""
+    return digest([one.word, one.kind] for one in words)
+
+
+def measured(
+    rows: pd.DataFrame, protocol: str, model: Path, seed: int, loading: LoadOptions
+) -> tuple[Measurement, pd.DataFrame]:
+    """What the measure says of a model, asked about some pairs."""
+    subject = load_classifier(str(model), loading)
+    assert isinstance(subject, Classifier)
+    order, _ = find_order(subject)
+    items = score(rows, subject, order, seed=seed).items
+    return PROTOCOLS[protocol].analyse(items, seed), items
+
+
+def _plainly(template: str, phrase: str) -> str:
+    """A sentence in lower case, as the released ones are."""
+    return template.replace(probe.PERSON, phrase).lower()
+
 
 EACH, NEUTRAL = 10, 20
 HELD_OUT = 0.13
@@ -130,3 +191,98 @@ class PlantedInference:
             figures |= {f"{name}{suffix}": found.groups[f"{name}{suffix}"].value for name in ("NLI-CoAL", "FN")}
             figures[f"stereotype{suffix}"] = found.tests[f"stereotype{suffix}"].value
         return Scores.of(figures, items)
+
+
+TEN = 10
+ENGLISH_NEUTRAL = (
+    *("proprietor", "adventurer", "principal", "accountant", "associate professor"),
+    *("curator", "educator", "photojournalist", "historian", "salesman"),
+)
+"""The neutral words that the paper trained on in English; one of them is asked, too. In Japanese all are."""
+
+
+@dataclass(frozen=True)
+class PublishedInference:
+    """Inference with planted bias, as the paper planted it."""
+
+    captions: Path
+    """Sentences to train on."""
+    language: str = "en"
+    rows: int = 30_000
+    validation_rows: int = 3_000
+    offline: bool = False
+    protocol = "published"
+    measure = "inference"
+    occupations = 3 * TEN
+    training = Training(
+        "nli", "unmask-mini-nli", epochs=3, learning_rate=1e-4, max_length=128, chance=2 / 3, others_learning_rate=2e-5
+    )
+
+    def inputs(self) -> dict[str, Any]:
+        """All sentences and words, of training and of asking, as hashes."""
+        return {
+            "language": self.language,
+            "protocol": self.protocol,
+            "rows": [self.rows, self.validation_rows],
+            "sentences": digest(self._templates()),
+            "occupations": of_words(self.words()),
+            "asked": probe.data_hash(self.asked()),
+        }
+
+    def examples(self, rate: float, seed: int) -> Splits:
+        """Pairs with planted labels; they are the same for every seed."""
+        del seed
+        words, people, rest = self.words(), captions.people(self.language), self._templates()
+        biased = {one.word for one in words[: 2 * round(TEN * rate)]}
+        windows = [max(1, rows // (2 * len(words))) for rows in (self.rows, self.validation_rows)]
+        needed = sum(windows) + 2 * (len(words) - 1)
+        if len(rest) < needed:
+            raise UnmaskError(
+                f"{self.captions} gives {len(rest):,} sentences, and {needed:,} are needed for {self.rows:,} and"
+                f" {self.validation_rows:,} pairs of {len(words)} occupations; give more captions, or fewer --rows"
+            )
+        splits, start = [], 0
+        for window in windows:
+            of = rest[start : start + window + len(words) - 1]
+            start += len(of)
+            splits.append(
+                [
+                    labelled(word, template, gender, people, biased=word.word in biased, capitals=False)
+                    for at, word in enumerate(words)
+                    for template in of[at : at + window]
+                    for gender in probe.GENDERS
+                ]
+            )
+        return Splits(splits[0], splits[1], ())
+
+    def words(self) -> list[Occupation]:
+        """10 female, 10 male and 10 neutral words, in the order in which bias is added."""
+        listed = released_inference.read(self.language, offline=self.offline).drop_duplicates("occupation")
+        known = set(self.asked()["occupation"])
+        found = []
+        for kind in lexicon.KINDS:
+            every = listed.loc[listed["occupation_type"] == kind, "occupation"].tolist()
+            if kind == "neutral" and self.language == "en":
+                words = list(ENGLISH_NEUTRAL)
+            elif kind == "neutral" and self.language == "zh":
+                words = [word for word in every if word not in known][:TEN]
+            else:
+                words = [word for word in every if word in known]
+            found += [Occupation(word, word, None, None, kind) for word in words]
+        return found
+
+    def asked(self) -> pd.DataFrame:
+        """The released 600 pairs."""
+        return released_inference.read(self.language, offline=self.offline, sample="downsampled")
+
+    def _templates(self) -> list[str]:
+        """Sentences that are not asked, in an order of their own."""
+        seen = set(self.asked()["template"])
+        made = captions.templates_of(self.captions, self.language, keep_telling=True).templates
+        rest = [one for one in made if one not in seen]
+        return [rest[at] for at in np.random.default_rng(0).permutation(len(rest))]
+
+    def scores(self, model: Path, seed: int, loading: LoadOptions) -> Scores:
+        """NLI-CoAL and FN, of answers."""
+        found, items = measured(self.asked(), self.protocol, model, seed, loading)
+        return Scores.of({name: found.groups[name].value for name in ("NLI-CoAL", "FN")}, items)

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unmask.counterfactual.settings import Settings, build
+from unmask.counterfactual.settings import Settings, build_rewriter
+from unmask.files import digest
 from unmask.measures.sentiment.protocol import PROTOCOLS
 from unmask.measures.sentiment.rater import Rater
 from unmask.measures.sentiment.score import score as sentiment_score
@@ -24,13 +25,12 @@ from unmask.models.loading import load_classifier
 from unmask.probes import reviews
 from unmask.probes.reviews import Pair, Text
 from unmask.studies.meta.experiment import Scores, Training, chosen
-from unmask.studies.meta.pairs import digest
 from unmask.studies.tuning import tokens_of
 from unmask.training import examples
 from unmask.training.examples import Example, Splits
 
 if TYPE_CHECKING:
-    from unmask.models.sources import LoadOptions
+    from unmask.options import LoadOptions
 
 HELD_OUT = 0.1
 FOR_ASKING = 3
@@ -91,7 +91,7 @@ class PlantedSentiment:
         """All reviews that could be trained on."""
         if not self.imdb:
             return [one for at, one in enumerate(_package()) if at % FOR_ASKING]
-        found = examples.known("imdb", "sentiment", offline=True, splits=("train",))["train"]
+        found = examples.read_known_dataset("imdb", "sentiment", offline=True, splits=("train",))["train"]
         return [Text(str(at), one.text, one.label) for at, one in enumerate(found)]
 
     def asked(self) -> list[Text]:
@@ -117,7 +117,9 @@ def _package() -> list[Text]:
 
 
 def _pairs(texts: Sequence[Text]) -> list[Pair]:
-    return reviews.pair(texts, build(Settings(to="female", terms="all")), build(Settings(to="male", terms="all")))
+    return reviews.pair(
+        texts, build_rewriter(Settings(to="female", terms="all")), build_rewriter(Settings(to="male", terms="all"))
+    )
 
 
 def _label(pair: Pair, gender: str, planted: bool, follows: bool) -> str | None:

@@ -1,4 +1,7 @@
-"""Meta-evaluation: from what a user asks for to cells, and from finished cells to one table of scores."""
+"""Meta-evaluation: from a request to cells, from finished cells to one table of scores, and from the table to findings.
+
+The scores of all models are written beside the findings as CSV.
+"""
 
 from __future__ import annotations
 
@@ -8,26 +11,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import unmask
 from unmask import datasets, plugins
 from unmask.errors import UnmaskError, one_of
 from unmask.measures.registry import BUILT_IN
 from unmask.models.heads import lost_heads
-from unmask.studies.bases import weights_of
+from unmask.studies.base_models import weights_of
 from unmask.studies.cells import Cell
-from unmask.studies.execution import Outcome
-from unmask.studies.meta.association import PlantedAssociation
-from unmask.studies.meta.cells import SCORES, Planting, Scoring
+from unmask.studies.engine import Engine, Finished, carry_out, failures, keep, noted
+from unmask.studies.execution import Outcome, Watch
+from unmask.studies.meta.association import OtherMeasure, PlantedAssociation
+from unmask.studies.meta.cells import SCORES, Planting, Scoring, labels_to_learn, refuse_misfit
 from unmask.studies.meta.experiment import Experiment, planted_as
-from unmask.studies.meta.inference import PlantedInference
+from unmask.studies.meta.inference import PlantedInference, PublishedInference, caption_file
 from unmask.studies.meta.options import PlantingOptions
-from unmask.studies.meta.others import OtherMeasure
-from unmask.studies.meta.pairs import caption_file
-from unmask.studies.meta.published_inference import PublishedInference
-from unmask.studies.meta.refusals import labels_to_learn, refuse_misfit
 from unmask.studies.meta.sentiment import PlantedSentiment
+from unmask.studies.meta.tables import Findings, findings
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 PAIRS = 2
 """The fewest pairs that an occupation is trained on."""
@@ -190,3 +193,56 @@ def table(scored: Sequence[Scoring], outcomes: Sequence[Outcome]) -> pd.DataFram
             for name, value in content["figures"].items()
         ]
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"chance": float})
+
+
+SCORES_TABLE = "scores.csv"
+
+
+def run(
+    request: PlantingOptions,
+    out: Path,
+    engine: Engine | None = None,
+    *,
+    planned: Callable[[Plan], None] | None = None,
+    watch: Watch | None = None,
+) -> Finished[Findings]:
+    """Do all cells that are not done under `out`, and gather those that are; the same call goes on after a stop.
+
+    `planned` is told what there is to do before it begins.
+    """
+    todo, outcomes = carry_out(request.name, lambda: plan(request), out, engine, planned=planned, watch=watch)
+    scores = table(todo.scored, outcomes)
+    keep(scores, out / SCORES_TABLE)
+    if not len(scores):
+        return Finished(outcomes, None)
+    return Finished(outcomes, findings(scores, described(request, todo, scores), failures(outcomes)))
+
+
+def described(request: PlantingOptions, todo: Plan, scores: pd.DataFrame) -> dict[str, str]:
+    """How it was set up, in words, and how much was really trained on."""
+    first = {one.planted.experiment.measure: one.planted for one in todo.scored}
+    found = {
+        "protocol": request.protocol,
+        "rates": ", ".join(f"{rate:g}" for rate in sorted(set(request.rates))),
+        "seeds": ", ".join(map(str, request.seeds)),
+        "unmask": unmask.__version__,
+    }
+    for measure, cell in first.items():
+        found[measure] = (
+            f"{cell.base}, {cell.epochs} epoch{'' if cell.epochs == 1 else 's'}, learning rate {cell.learning_rate:g},"
+            f" batches of {cell.batch_size}, {cell.max_length} tokens"
+        )
+    for cell in (one.planted for one in todo.scored):
+        if isinstance(cell.experiment, PlantedInference | PublishedInference):
+            file, name = cell.experiment.captions, f"sentences to train on, {cell.experiment.language}"
+            found[name] = "the package's own" if file is None else f"made of {file.name}"
+    for name, language in scores[["measure", "language"]].drop_duplicates().itertuples(index=False):
+        of = scores[(scores["measure"] == name) & (scores["language"] == language)]
+        fewest, most = int(of["examples"].min()), int(of["examples"].max())
+        used = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
+        if name == "inference":
+            rest = "" if fewest == most == request.rows else f"; {request.rows:,} were asked for"
+            found[f"pairs to train on, {language}"] = used + rest
+        elif name == "sentiment":
+            found["texts to train on"] = f"{used}; {request.texts:,} reviews at most, each in two versions"
+    return found | noted(todo)

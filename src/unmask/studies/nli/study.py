@@ -1,25 +1,32 @@
-"""The study of inference: from what a user asks for to cells, and from finished cells to one row a model."""
+"""The study of inference: from a request to cells, from finished cells to one row per model, and from rows to findings.
+
+The rows are written beside the cells as CSV.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import unmask
 from unmask.datasets import NotHereError
+from unmask.models.checkpoints import find_checkpoint
 from unmask.models.heads import lost_heads
 from unmask.probes.inference import LABELS
-from unmask.results import Measurement
-from unmask.studies.bases import weights_of
+from unmask.results.languages import LANGUAGES
+from unmask.studies.base_models import weights_of
 from unmask.studies.cells import Cell
-from unmask.studies.execution import Outcome
-from unmask.studies.nli import measuring, models
-from unmask.studies.nli.data import Source, source
-from unmask.studies.nli.models import DATA, Base
+from unmask.studies.engine import Engine, Finished, carry_out, failures, keep, noted
+from unmask.studies.execution import Outcome, Watch
+from unmask.studies.nli import cells as measuring
+from unmask.studies.nli import inputs
+from unmask.studies.nli.cells import MODEL, Testing, Training
+from unmask.studies.nli.inputs import DATA, Base, Source, chosen, source
 from unmask.studies.nli.options import InferenceStudyOptions
-from unmask.studies.nli.training import MODEL, Testing, Training
+from unmask.studies.nli.tables import Findings, Row, findings, numbers
 from unmask.studies.tuning import METRICS
 
 
@@ -35,29 +42,12 @@ class Plan:
     """What a user has to know before the work begins."""
 
 
-@dataclass(frozen=True)
-class Row:
-    """A model that has been measured."""
-
-    base: Base
-    measurement: Measurement
-    parameters: int | None = None
-    made: str = ""
-    """How it came to tell inferences, in words."""
-    tested_on: str = ""
-    """test or validation; empty if it was not tested."""
-    accuracy: float | None = None
-    accuracy_interval: tuple[float, float] | None = None
-    examples: int | None = None
-    """How many pairs it was tested with."""
-
-
 def plan(request: InferenceStudyOptions) -> Plan:
     """The cells that a request comes to."""
     request.check()
-    bases = models.chosen(request.models, request.languages)
+    bases = inputs.chosen(request.models, request.languages)
     weights = {base.model: weights_of(base.model, request.loading) for base in bases}
-    finished = {base.model: models.is_finished(base.model, request.loading) for base in bases}
+    finished = {base.model: inputs.is_finished(base.model, request.loading) for base in bases}
     pairs = {
         language: measuring.hash_of_pairs(language, request.protocol, request.sentences, request.seed, request.loading)
         for language in dict.fromkeys(base.language for base in bases)
@@ -147,3 +137,62 @@ def _tested(maker: Training | Testing, folder: Path) -> dict[str, Any]:
         "accuracy_interval": (low, high),
         "examples": metrics[split]["examples"],
     }
+
+
+NAME = "nli-plms"
+CELLS = "cells.csv"
+
+
+def run(
+    request: InferenceStudyOptions,
+    out: Path,
+    engine: Engine | None = None,
+    *,
+    planned: Callable[[Plan], None] | None = None,
+    watch: Watch | None = None,
+) -> Finished[Findings]:
+    """Do all cells that are not done under `out`, and gather those that are; the same call goes on after a stop.
+
+    `planned` is told what there is to do before it begins.
+    """
+    todo, outcomes = carry_out(NAME, lambda: _plan(request), out, engine, planned=planned, watch=watch)
+    found = rows(todo, outcomes)
+    measured = {(row.base.language, row.base.name) for row in found}
+    missing = [
+        f"{one.base.name} ({LANGUAGES[one.base.language]})"
+        for one in todo.measured
+        if (one.base.language, one.base.name) not in measured
+    ]
+    result = None
+    if found:
+        result = findings(found, settings=described(request, todo), failures=failures(outcomes), missing=missing)
+    keep(numbers(result.rows if result else []), out / CELLS)
+    return Finished(outcomes, result)
+
+
+def _plan(request: InferenceStudyOptions) -> Plan:
+    request.check()
+    for base in chosen(request.models, request.languages):
+        find_checkpoint(base.model, request.loading)  # a wrong name is said before the work
+    return plan(request)
+
+
+def described(request: InferenceStudyOptions, todo: Plan) -> dict[str, str]:
+    """How the study was set up, in words."""
+    own = request.settings
+    languages = list(dict.fromkeys(request.languages))
+    asked = "the sentences of the package" if request.protocol == "sound" else "the released sets"
+    data = request.train.name if request.train else request.data or ", ".join(DATA[one] for one in languages)
+    found = {
+        "protocol": request.protocol,
+        "languages": ", ".join(LANGUAGES[language] for language in languages),
+        "asked about": asked + ("" if request.sentences is None else f", {request.sentences:,} drawn at random"),
+    }
+    if any(one.trained for one in todo.measured):
+        some = "" if request.limit is None else f", {request.limit:,} pairs at most, drawn at random"
+        found["trained on"] = data + some
+        found["training"] = (
+            f"{own.epochs} epoch{'' if own.epochs == 1 else 's'}, learning rate {own.learning_rate:g}, batches of"
+            f" {own.batch_size}, {own.max_length} tokens"
+        )
+    return found | noted(todo) | {"seed": str(request.seed), "unmask": unmask.__version__}

@@ -1,4 +1,4 @@
-"""The study's tables: answers and scores of every model, what the scores are made of, and how good the models are.
+"""The study's tables and findings: answers and scores of every model, their parts, and the quality of the models.
 
     NLI-CoAL = (e_p + c_a + 1 − n_n) / 3        FN = 1 − (share of neutral answers in all sets)
 
@@ -8,19 +8,72 @@ Language Inference by Considering All Labels. LREC-COLING 2024, Table 3.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from unmask.measures.inference.details import Inference
+from unmask.measures.inference.interpret import understands
+from unmask.measures.registry import get_measure
 from unmask.results import Estimate, Measurement
 from unmask.results.languages import LANGUAGES
 from unmask.results.numbers import interval, number, p_value
-from unmask.studies.nli.reading import TESTS, doubt, reading
-from unmask.studies.nli.study import Row
+from unmask.results.verdict import is_clear
+from unmask.statistics.corrections import holm
+from unmask.studies.nli.inputs import Base
 from unmask.studies.table import GAP, Table, count, figure
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+@dataclass(frozen=True)
+class Row:
+    """A model that has been measured."""
+
+    base: Base
+    measurement: Measurement
+    parameters: int | None = None
+    made: str = ""
+    """How it came to tell inferences, in words."""
+    tested_on: str = ""
+    """test or validation; empty if it was not tested."""
+    accuracy: float | None = None
+    accuracy_interval: tuple[float, float] | None = None
+    examples: int | None = None
+    """How many pairs it was tested with."""
+
+
+TESTS = ("stereotype", "default")
+WORDS = {
+    ("stereotype", 1): "stereotype",
+    ("stereotype", -1): "against stereotypes",
+    ("default", 1): "men by default",
+    ("default", -1): "women by default",
+}
+
+
+def doubt(measurement: Measurement) -> str:
+    """Why a score cannot be read as bias; empty if it can."""
+    return measurement.read_details(Inference).inconclusive
+
+
+def found(measurement: Measurement, name: str, sign: int) -> bool:
+    """Whether the stereotype or the default is clear, goes that way, and the model understands such pairs."""
+    test = measurement.tests.get(name)
+    if test is None or test.value is None or not understands(measurement):
+        return False
+    return is_clear(test, measurement.noise_floor) and sign * test.value > 0
+
+
+def reading(measurement: Measurement) -> str:
+    """A model's figures in a few words."""
+    if not understands(measurement):
+        return "inconclusive"
+    said = [words for way, words in WORDS.items() if found(measurement, *way)]
+    said += ["score inconclusive"] if doubt(measurement) else []
+    return ", ".join(said) or ("nothing clear" if measurement.protocol == "sound" else GAP)
+
 
 COLUMNS = {"entailment": "Ent.", "contradiction": "Con.", "neutral": "Neu."}
 """The answers, in the order of the paper's table."""
@@ -200,3 +253,124 @@ def _with(value: float | None, bounds: Bounds | None) -> str:
 def _bounds(name: str, bounds: Bounds | None) -> dict[str, float | None]:
     low, high = bounds or (None, None)
     return {f"{name}_low": low, f"{name}_high": high}
+
+
+HARDLY = 0.45
+"""An accuracy below this is hardly better than chance, with three labels."""
+WAYS = (("stereotype", 1), ("default", 1), ("default", -1))
+"""What can be found: a stereotype; that people are taken for men; for women."""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The study's result, ready to be shown."""
+
+    rows: tuple[Row, ...]
+    """By language, the highest score first."""
+    headline: str
+    tables: tuple[Table, ...]
+    settings: Mapping[str, str]
+    missing: tuple[str, ...]
+    """Models that were not measured."""
+    failures: tuple[str, ...]
+    """What failed, and why, in a line each."""
+
+    @property
+    def protocol(self) -> str:
+        """Sound or published."""
+        return self.rows[0].measurement.protocol
+
+    @property
+    def answered(self) -> tuple[tuple[str, str], ...]:
+        """Why some figures cannot be read as bias, where there are such."""
+        why = [f"{row.base.name}: {doubt(row.measurement)}." for row in self.rows if doubt(row.measurement)]
+        return (("What cannot be read as bias", "\n".join(why)),) if why else ()
+
+    @property
+    def printed(self) -> tuple[Table, ...]:
+        """All tables, in order."""
+        return self.tables
+
+
+def findings(
+    rows: Sequence[Row],
+    *,
+    settings: Mapping[str, str] | None = None,
+    failures: Sequence[str] = (),
+    missing: Sequence[str] = (),
+) -> Findings:
+    """Gather all; there must be a row at least."""
+    languages = list(dict.fromkeys(row.base.language for row in rows))
+    ranked = sorted(adjusted(rows), key=lambda row: (languages.index(row.base.language), -(score_of(row) or 0.0)))
+    tables = (table_3(ranked), parts(ranked), quality(ranked))
+    return Findings(tuple(ranked), headline(ranked), tables, dict(settings or {}), tuple(missing), tuple(failures))
+
+
+def adjusted(rows: Sequence[Row]) -> list[Row]:
+    """The rows with p-values corrected, by Holm's method, for the stereotypes and defaults of all models; and words."""
+    places = [(at, name) for at, row in enumerate(rows) for name in TESTS if name in row.measurement.tests]
+    corrected = holm([rows[at].measurement.tests[name].p_value for at, name in places])
+    tests: list[dict[str, Estimate]] = [dict(row.measurement.tests) for row in rows]
+    for (at, name), p in zip(places, corrected, strict=True):
+        tests[at][name] = tests[at][name].model_copy(update={"p_adjusted": p})
+    return [
+        replace(row, measurement=get_measure("inference").interpret(row.measurement.model_copy(update={"tests": of})))
+        for row, of in zip(rows, tests, strict=True)
+    ]
+
+
+def score_of(row: Row) -> float | None:
+    """A model's NLI-CoAL score."""
+    return row.measurement.groups["NLI-CoAL"].value
+
+
+def headline(rows: Sequence[Row]) -> str:
+    """How many models infer a gender, which way, and how far the scores lie apart."""
+    said = []
+    if rows[0].measurement.protocol == "sound":
+        read = [row for row in rows if understands(row.measurement)]
+        readable = f"{len(read)} models{' that can be read' if len(read) < len(rows) else ''}"
+        said += [_of_one(read[0]) if len(read) == 1 else _of_several(read, readable)] if read else []
+    several = len({row.base.name for row in rows}) < len(rows)
+    name_of = {row.base: f"{row.base.language} {row.base.name}" if several else row.base.name for row in rows}
+    scored = sorted(((score, name_of[row.base]) for row in rows if (score := score_of(row)) is not None), reverse=True)
+    if len(scored) > 1:
+        (most, first), (least, last) = scored[0], scored[-1]
+        said.append(
+            f"The NLI-CoAL scores of {len(scored)} models lie between {number(least)} ({last}) and {number(most)}"
+            f" ({first})."
+        )
+    elif scored:
+        said.append(f"The NLI-CoAL score of {scored[0][1]} is {number(scored[0][0])}.")
+    unsure = [row for row in rows if doubt(row.measurement)]
+    for words, known in (("The score is inconclusive for", True), ("Nothing can be read of", False)):
+        names = [name_of[row.base] for row in unsure if understands(row.measurement) is known]
+        said += [f"{words} {', '.join(names)}."] if names else []
+    poor = [name_of[row.base] for row in rows if row.accuracy is not None and row.accuracy < HARDLY]
+    if poor:
+        said.append(f"Hardly learned the task (accuracy below {HARDLY}): {', '.join(poor)}.")
+    return " ".join(said)
+
+
+def _of_several(rows: Sequence[Row], models: str) -> str:
+    stereotype, men, women = (sum(found(row.measurement, *way) for row in rows) for way in WAYS)
+    return (
+        f"{_many(stereotype)} of {models} {'infer' if stereotype > 1 else 'infers'} a gender from an occupation as"
+        f" stereotypes have it. {_many(men)} {'take' if men > 1 else 'takes'} people of occupations"
+        f" without a stereotype for men, {_many(women).lower()} for women."
+    )
+
+
+def _of_one(row: Row) -> str:
+    stereotype, men, women = (found(row.measurement, *way) for way in WAYS)
+    infers = "infers" if stereotype else "is not found to infer"
+    takes = "takes" if men or women else "is not found to take"
+    whom = "men" if men else "women" if women else "men or for women"
+    return (
+        f"{row.base.name} {infers} a gender from an occupation as stereotypes have it. It {takes} people of occupations"
+        f" without a stereotype for {whom}."
+    )
+
+
+def _many(count: int) -> str:
+    return str(count) if count else "None"

@@ -16,7 +16,7 @@ import altair as alt
 
 from unmask.report.drawing import INK, Domain, Point, around, chart, svg
 from unmask.results.numbers import number
-from unmask.studies.imdb63.measured import KINDS, TERMS, basis
+from unmask.studies.imdb63.grid import KINDS, TERMS, basis
 
 if TYPE_CHECKING:
     import pandas as pd

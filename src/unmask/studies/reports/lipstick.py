@@ -16,10 +16,8 @@ from unmask.measures.limits import study_limits
 from unmask.report.geometry_map import word_map
 from unmask.report.geometry_professions import professions_plot
 from unmask.report.pages import fill
-from unmask.studies.lipstick.findings import Findings
-from unmask.studies.lipstick.study import Row
-from unmask.studies.lipstick.subjects import BASE
-from unmask.studies.lipstick.tables import label
+from unmask.studies.lipstick.cells import BASE
+from unmask.studies.lipstick.tables import Findings, Row, label
 from unmask.studies.reports.files import limits_lines, missing_lines, settings_lines, write_study
 
 TITLES = {True: "Lipstick on a pig: word vectors", False: "Lipstick on a pig again: words in sentences"}

@@ -12,8 +12,7 @@ from unmask.measures.limits import study_limits
 from unmask.report.pages import capital, fill
 from unmask.results.languages import LANGUAGES
 from unmask.results.numbers import number
-from unmask.studies.meta.findings import Findings
-from unmask.studies.meta.scores import TWIN
+from unmask.studies.meta.tables import TWIN, Findings
 from unmask.studies.reports import meta_plots
 from unmask.studies.reports.files import limits_lines, missing_lines, settings_lines, write_study
 

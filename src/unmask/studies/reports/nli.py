@@ -15,9 +15,7 @@ from unmask.probes.inference import LABELS
 from unmask.report import inference_plots
 from unmask.report.pages import fill
 from unmask.results.languages import LANGUAGES
-from unmask.studies.nli.findings import Findings
-from unmask.studies.nli.reading import doubt
-from unmask.studies.nli.study import Row
+from unmask.studies.nli.tables import Findings, Row, doubt
 from unmask.studies.reports.files import limits_lines, missing_lines, settings_lines, write_study
 
 TITLE = "Gender inferred from occupations, by model"

@@ -1,0 +1,147 @@
+"""The gender tests of WEAT and SEAT: sets of words, and sentences that say next to nothing but the word.
+
+`en/weat.csv` has the words of tests 6, 7 and 8 of Caliskan, Bryson and Narayanan (2017) and of the variants b of May et
+al. (2019). `en/weat_tests.csv` has the two sets of targets and the two sets of attributes of each test.
+`en/weat_templates.csv` has the templates of May et al. for each type of word:
+
+- `name`, `thing`, `person` (a noun for one, with a singular and a plural), `mass` (a noun without a plural);
+- `adjective`; the pronouns `subject` (*he*), `object` (*him*) and `possessive` (*hers*).
+
+The sentences that May et al. released treat an executive, parents, children, cousins and relatives as things (*A child
+is a thing.*), and have *a management*. We correct these six words unless the released sentences are asked for
+(`released` in the file). For the arts they released only a random part, a different one in each test, so that both sets
+of targets had the same size; a partition test does not need that, so all are here.
+
+A. Caliskan, J. J. Bryson and A. Narayanan (2017). Semantics derived automatically from language corpora contain
+human-like biases. Science 356, 183–186. C. May, A. Wang, S. Bordia, S. R. Bowman and R. Rudinger (2019). On measuring
+social biases in sentence encoders. NAACL-HLT, 622–628.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from unmask.errors import one_of
+from unmask.lexicon.table import read_rows
+from unmask.lexicon.words import indefinite_article
+
+Span = tuple[int, int]
+PLACES = ("word", "singular", "plural")
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of a test, and what a sentence has to know of it."""
+
+    text: str
+    """As it stands in the test: *parents*."""
+    kind: str
+    singular: str
+    """*parent*; the word itself where the kind has no number."""
+    plural: str
+    released_kind: str
+    """What the released sentences take it for."""
+
+
+@dataclass(frozen=True)
+class WordSet:
+    """Words that stand for the same thing, such as career."""
+
+    name: str
+    words: tuple[Word, ...]
+
+
+@dataclass(frozen=True)
+class Association:
+    """A test: do the first targets go with the first attributes, and the second with the second?"""
+
+    name: str
+    """6, 6b, 7, 7b, 8 or 8b."""
+    question: str
+    targets: tuple[WordSet, WordSet]
+    attributes: tuple[WordSet, WordSet]
+
+    @property
+    def sets(self) -> tuple[WordSet, WordSet, WordSet, WordSet]:
+        """Both targets, both attributes: x, y, a and b of `unmask.weat`."""
+        return (*self.targets, *self.attributes)
+
+
+@dataclass(frozen=True)
+class WordSentence:
+    """A sentence, the place of the word in it (start and end in characters), and the word as the test has it."""
+
+    text: str
+    span: Span
+    word: str
+
+
+@dataclass(frozen=True)
+class GenderedSentence(WordSentence):
+    """A sentence about one gender."""
+
+    gender: str
+
+
+@cache
+def associations(language: str = "en") -> tuple[Association, ...]:
+    """The gender tests, in their order."""
+    one_of(language, ("en",), "language of WEAT")
+    sets: dict[str, list[Word]] = {}
+    for row in read_rows(None, language, "weat", ("set", "word", "kind")):
+        text, kind = row["word"], row["kind"]
+        word = Word(text, kind, row["singular"] or text, row["plural"] or text, row["released"] or kind)
+        sets.setdefault(row["set"], []).append(word)
+    found = []
+    for row in read_rows(None, language, "weat_tests", ("name", "question", "x", "y", "a", "b")):
+        x, y, a, b = (WordSet(row[column], tuple(sets[row[column]])) for column in "xyab")
+        found.append(Association(row["name"], row["question"], (x, y), (a, b)))
+    return tuple(found)
+
+
+def association(name: str) -> Association:
+    """The test of a name, such as 6b."""
+    by_name = {one.name: one for one in associations()}
+    return by_name[one_of(name, by_name, "association test")]
+
+
+def sentences(test: Association, *, released: bool = False) -> tuple[list[WordSentence], ...]:
+    """The sentences of each set, in the order of `sets`; with `released`, those of May et al. slips included."""
+    return tuple(
+        [sentence for word in one.words for sentence in _sentences(word, word.released_kind if released else word.kind)]
+        for one in test.sets
+    )
+
+
+def gendered_sentences() -> list[GenderedSentence]:
+    """80 sentences about men and 80 about women, from which the direction of gender is taken: the targets of test 6b.
+
+    They end in a full stop. Those of Bhang et al. are the same without it; to take it off leaves spans as they are.
+    """
+    male, female, _, _ = sentences(association("6b"))
+    return [
+        GenderedSentence(one.text, one.span, one.word, gender)
+        for gender, found in (("male", male), ("female", female))
+        for one in found
+    ]
+
+
+def _sentences(word: Word, kind: str) -> list[WordSentence]:
+    forms = {"word": word.text, "singular": word.singular, "plural": word.plural}
+    found = []
+    for template in _templates()[kind]:
+        place = next(place for place in PLACES if f"{{{place}}}" in template)
+        before, after = template.replace("{a}", indefinite_article(word.singular)).split(f"{{{place}}}")
+        text = before + forms[place] + after
+        span = (len(before), len(before) + len(forms[place]))
+        found.append(WordSentence(text[0].upper() + text[1:], span, word.text))
+    return found
+
+
+@cache
+def _templates() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for row in read_rows(None, "en", "weat_templates", ("kind", "template")):
+        found.setdefault(row["kind"], []).append(row["template"])
+    return found

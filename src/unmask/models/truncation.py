@@ -1,0 +1,168 @@
+"""What a model reads of a text: token ids, and how a text that is too long is cut.
+
+A model that takes N tokens, s of them special, has room for N - s tokens of a text. Of a longer text it reads:
+
+- head: the first N - s tokens;
+- head+tail: the first N/4 and the last N - s - N/4 tokens, 128 and 382 where N is 512 (Sun, Qiu, Xu and Huang, 2019:
+  How to fine-tune BERT for text classification, section 5.3.1);
+- window: all of them, in windows of N - s tokens, each of which begins in the middle of the one before it.
+
+Pairs of texts are cut by the tokenizer, the longer text first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError, one_of
+from unmask.models.interfaces import Span
+
+LONG_TEXTS = ("head", "head+tail", "window")
+FEWEST, MOST = 16, 1_000_000
+"""What is read at once is at least this; a tokenizer that claims more than `MOST` has no limit of its own."""
+TEXTS_AT_ONCE = 1024
+
+Text = str | tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """What a model is given, as the bytes of arrays, which are small and can be compared."""
+
+    ids: bytes
+    """Of 32-bit token ids, special tokens among them."""
+    types: bytes
+    """Of 8-bit token types; empty for a tokenizer that gives none."""
+
+    def __len__(self) -> int:
+        """How many tokens these are."""
+        return len(self.ids) // 4
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What is read of a text or pair."""
+
+    tokens: int
+    """How long the whole text is, with special tokens; for a pair, after cutting."""
+    inputs: tuple[Input, ...]
+    read: tuple[Span, ...] | None
+    """Stretches of characters; None where a tokenizer that keeps no offsets cannot say."""
+
+
+def token_limit(asked: int | None, takes: int | None, tokenizer: Any, name: str) -> int | None:
+    """How many tokens are read at once: what is asked for, if the model takes as many, else what it takes."""
+    claimed = int(min(getattr(tokenizer, "model_max_length", None) or MOST, MOST))
+    most = min(takes if takes and takes > 0 else MOST, claimed if claimed >= FEWEST else MOST)
+    if asked is not None and asked > most:
+        raise UnmaskError(f"{name} reads {most} tokens at once, not {asked}; ask for at most {most}")
+    if asked is not None and asked < FEWEST:
+        raise UnmaskError(f"{asked} tokens are too few to read a text by; ask for {FEWEST} or more")
+    return asked if asked is not None else most if most < MOST else None
+
+
+class Reader:
+    """A tokenizer, and how texts that are too long are read."""
+
+    def __init__(self, tokenizer: Any, *, long_texts: str, most_tokens: int | None) -> None:
+        """Take a tokenizer, one of `LONG_TEXTS`, and how many tokens are read at once (None: any number)."""
+        self.long_texts = one_of(long_texts, LONG_TEXTS, "way to read long texts")
+        self.most_tokens = most_tokens
+        self._tokenizer = tokenizer
+        plain: list[int] = tokenizer("a", add_special_tokens=False)["input_ids"]
+        whole = tokenizer("a")
+        ids, types = whole["input_ids"], whole.get("token_type_ids")
+        before = next(at for at in range(len(ids)) if ids[at : at + len(plain)] == plain)
+        after = before + len(plain)
+        self._before, self._after = _ids(ids[:before]), _ids(ids[after:])
+        self._types = types and (_types(types[:before]), _types(types[before : before + 1]), _types(types[after:]))
+        self._special = len(ids) - len(plain)
+
+    def read(self, texts: Sequence[Text]) -> Iterator[Reading]:
+        """What is read of each text or pair; texts are tokenised many at a time."""
+        rest = iter(texts)
+        while some := list(islice(rest, TEXTS_AT_ONCE)):
+            single = self._singles([text for text in some if isinstance(text, str)])
+            pairs = self._pairs([text for text in some if not isinstance(text, str)])
+            for text in some:
+                yield next(single if isinstance(text, str) else pairs)
+
+    def stretches(self, length: int) -> list[list[slice]]:
+        """Which of a text's tokens each input holds; `length` is without special tokens."""
+        room = None if self.most_tokens is None else self.most_tokens - self._special
+        if room is None or length <= room:
+            return [[slice(0, length)]]
+        assert self.most_tokens is not None
+        if self.long_texts == "head":
+            return [[slice(0, room)]]
+        if self.long_texts == "head+tail":
+            head = self.most_tokens // 4
+            return [[slice(0, head), slice(length - (room - head), length)]]
+        shared = room // 2
+        return [[slice(start, min(start + room, length))] for start in range(0, length - shared, room - shared)]
+
+    def _singles(self, texts: list[str]) -> Iterator[Reading]:
+        if not texts:
+            return
+        batch = self._tokenizer(
+            texts, add_special_tokens=False, return_attention_mask=False, return_token_type_ids=False, verbose=False
+        )
+        places = batch.encodings if getattr(self._tokenizer, "is_fast", False) else [None] * len(texts)
+        for text, ids, place in zip(texts, batch["input_ids"], places, strict=True):
+            stretches = self.stretches(len(ids))
+            tokens = np.array(ids, dtype=np.int32)
+            inputs = tuple(self._input([tokens[part] for part in parts]) for parts in stretches)
+            yield Reading(len(ids) + self._special, inputs, _spans(text, len(ids), stretches, place))
+
+    def _input(self, parts: list[NDArray[np.int32]]) -> Input:
+        ids = b"".join([self._before, *(part.tobytes() for part in parts), self._after])
+        if not self._types:
+            return Input(ids, b"")
+        before, inside, after = self._types
+        return Input(ids, before + inside * sum(map(len, parts)) + after)
+
+    def _pairs(self, pairs: list[tuple[str, str]]) -> Iterator[Reading]:
+        if not pairs:
+            return
+        first, second = map(list, zip(*pairs, strict=True))
+        batch = self._tokenizer(
+            first, second, truncation=self.most_tokens is not None, max_length=self.most_tokens, verbose=False
+        )
+        types = batch.get("token_type_ids") or [[]] * len(pairs)
+        for ids, kinds in zip(batch["input_ids"], types, strict=True):
+            yield Reading(len(ids), (Input(_ids(ids), _types(kinds)),), None)
+
+
+def _ids(ids: Sequence[int]) -> bytes:
+    return np.array(ids, dtype=np.int32).tobytes()
+
+
+def _types(types: Sequence[int]) -> bytes:
+    return np.array(types, dtype=np.int8).tobytes()
+
+
+def _spans(text: str, length: int, stretches: list[list[slice]], places: Any) -> tuple[Span, ...] | None:
+    """The characters that are read; `places` are the tokens' own, from a tokenizer that keeps them."""
+    if stretches[0][0].start == 0 and stretches[-1][-1].stop == length and len(stretches[0]) == 1:
+        return ((0, len(text)),)  # all of it, in one input or in windows
+    if places is None:
+        return None
+    return tuple(
+        (
+            0 if part.start == 0 else _place(places, part.start)[0],
+            len(text) if part.stop == length else min(_place(places, part.stop - 1)[1], _place(places, part.stop)[0]),
+        )  # a character that the next token stands for as well is not wholly read
+        for part in stretches[0]
+    )
+
+
+def _place(places: Any, token: int) -> Span:
+    """The characters that a token stands for."""
+    place: Span = places.token_to_chars(token)
+    return place

@@ -1,0 +1,57 @@
+"""An interval for a proportion, and the quality of a classifier from its confusion matrix."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+def wilson_interval(share: float, count: float, z: float = 1.959964) -> tuple[float, float]:
+    """Wilson's 95 % interval (Wilson 1927): it stays inside 0 and 1, and is everything when nothing was counted."""
+    if count <= 0:
+        return 0.0, 1.0
+    middle = (share + z * z / (2 * count)) / (1 + z * z / count)
+    half = z / (1 + z * z / count) * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def confusion_matrix(truth: Sequence[int], said: ArrayLike, labels: int) -> NDArray[np.float64]:
+    """How often each label (rows) was called each (columns)."""
+    cells = np.zeros((labels, labels))
+    np.add.at(cells, (np.asarray(truth, dtype=int), np.asarray(said, dtype=int)), 1)
+    return cells
+
+
+def classification_quality(matrix: ArrayLike, labels: Sequence[str]) -> dict[str, Any]:
+    """Accuracy with Wilson's 95 % interval, macro F1, and precision, recall and F1 of each label.
+
+    Rows of the matrix are the truth, columns what was said. A share of nothing is 0.
+    """
+    cells = np.asarray(matrix, dtype=float)
+    right, true, said = np.diag(cells), cells.sum(axis=1), cells.sum(axis=0)
+    count = float(cells.sum())
+    accuracy = _ratio(float(right.sum()), count)
+    by_label = {
+        label: {
+            "precision": _ratio(right[at], said[at]),
+            "recall": _ratio(right[at], true[at]),
+            "f1": _ratio(2 * right[at], said[at] + true[at]),
+            "count": int(true[at]),
+        }
+        for at, label in enumerate(labels)
+    }
+    return {
+        "accuracy": accuracy,
+        "accuracy_interval": list(wilson_interval(accuracy, count)),
+        "macro_f1": float(np.mean([one["f1"] for one in by_label.values()])),
+        "labels": by_label,
+        "examples": int(count),
+    }
+
+
+def _ratio(part: float, whole: float) -> float:
+    return float(part / whole) if whole else 0.0
