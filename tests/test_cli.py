@@ -131,7 +131,7 @@ def _refused(done: subprocess.CompletedProcess[str], said: str, folder: Path) ->
         (["audit", "some-org/some-model"], "not in the local cache"),
         (["audit", "some-org/some-model", "--offline"], "not in the local cache"),
         (["audit", "MODEL", "--measure", "asociation"], "did you mean 'association'"),
-        (["audit", "MODEL", "--language", "fr"], "unknown language 'fr'"),
+        (["audit", "MODEL", "--language", "fr"], "unknown language of association 'fr'; choose from: en, de"),
         (["audit", "MODEL", "--protocol", "publish"], "did you mean 'published'"),
         (["audit", "MODEL", "--corpus", "emotion"], "did you mean 'emotions'"),
         (["audit", "MODEL", "--device", "nowhere"], "nowhere"),

@@ -27,6 +27,7 @@ from unmask.auditing.options import audit_options
 from unmask.auditing.repeating import options_of
 from unmask.errors import UnmaskError
 from unmask.measures.sections import build_sections, item_tables
+from unmask.measures.base import Measure
 from unmask.mitigations import corpus
 from unmask.options import LoadOptions
 from unmask.report import html, terminal
@@ -705,5 +706,5 @@ def test_a_measure_of_another_package_is_meta_evaluated(model_folder: Folder, mo
     assert found.figures == {name: test.value for name, test in audit.measurements[0].tests.items()}
     assert len(found.items) == len(audit.items["pronouns"])
     before = todo.scored[0].inputs()
-    monkeypatch.setattr(plugins.Plugin, "source", "extras 2.0")
+    monkeypatch.setattr(Measure, "source", "extras 2.0")
     assert todo.scored[0].inputs() != before  # another version is asked again

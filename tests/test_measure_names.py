@@ -1,0 +1,96 @@
+"""No module outside a measure's own folder knows which measures there are."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import unmask
+from unmask.measures import registry
+
+ROOT = Path(unmask.__file__).parent
+KNOWN = {
+    "cli/completion.py": 1,
+    "cli/studies/nli_meta.py": 1,
+    "comparing/downstream.py": 1,
+    "comparing/evidence.py": 1,
+    "datasets.py": 1,
+    "gating/figures.py": 1,
+    "gating/starting.py": 5,
+    "probes/crows_pairs.py": 1,
+    "probes/recorded.py": 9,
+    "probes/reviews.py": 1,
+    "report/card_figures.py": 15,
+    "report/citations.py": 5,
+    "report/comparison.py": 20,
+    "report/comparison_terminal.py": 1,
+    "report/geometry.py": 1,
+    "report/geometry_cards.py": 1,
+    "report/geometry_terminal.py": 1,
+    "report/html.py": 8,
+    "report/inference.py": 1,
+    "report/inference_study.py": 1,
+    "report/items.py": 11,
+    "report/limits.py": 4,
+    "report/lipstick.py": 1,
+    "report/pages.py": 2,
+    "report/ranking.py": 5,
+    "report/sentences.py": 4,
+    "report/study.py": 1,
+    "report/terminal.py": 6,
+    "studies/imdb63/texts.py": 2,
+    "studies/imdb63/training.py": 1,
+    "studies/lipstick/measuring.py": 1,
+    "studies/lipstick/tables.py": 1,
+    "studies/meta/association.py": 1,
+    "studies/meta/findings.py": 2,
+    "studies/meta/inference.py": 1,
+    "studies/meta/job.py": 2,
+    "studies/meta/published_inference.py": 1,
+    "studies/meta/refusals.py": 1,
+    "studies/meta/sentiment.py": 3,
+    "studies/meta/study.py": 6,
+    "studies/nli/findings.py": 1,
+    "studies/nli/measuring.py": 1,
+    "training/examples.py": 3,
+    "training/finetune.py": 1,
+    "training/known_files.py": 1,
+}
+"""Modules that still name measures, and how often. Numbers may only shrink; delete a line that has come to zero."""
+
+
+def _names(tree: ast.AST) -> list[str]:
+    """The string literals of a module that are the name of a measure, without docstrings."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, documented) and node.body and isinstance(node.body[0], ast.Expr)
+    }
+    return [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and node.value in registry.BUILT_IN
+        and id(node) not in docstrings
+    ]
+
+
+def test_a_literal_is_counted_and_a_docstring_is_not() -> None:
+    text = (
+        '"""association"""\ndef f(x: str) -> bool:\n    "geometry"\n    return x in ("sentiment", "inference of it")\n'
+    )
+    assert _names(ast.parse(text)) == ["sentiment"]
+
+
+def test_no_other_module_names_a_measure() -> None:
+    folders = {measure.__class__.__module__.rpartition(".")[2] for measure in registry.built_in()}
+    own = [ROOT / "measures" / folder for folder in folders] + [ROOT / "measures" / "registry.py"]
+    assert all(path.exists() for path in own)
+    counts = {}
+    for path in sorted(ROOT.rglob("*.py")):
+        if not any(path.is_relative_to(place) for place in own):
+            counts[path.relative_to(ROOT).as_posix()] = len(_names(ast.parse(path.read_text(encoding="utf-8"))))
+    more = {path: count for path, count in counts.items() if count > KNOWN.get(path, 0)}
+    assert more == {}, "ask the measure through unmask.measures.registry, or move the code into its folder"
