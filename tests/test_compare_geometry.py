@@ -18,6 +18,7 @@ from scipy import stats
 
 import unmask
 from pages import assert_loads_nothing, assert_plots_are_described, seen
+from report_blocks import find_table, of_type, table_rows
 from unmask.auditing.options import audit_options
 from unmask.comparing import job
 from unmask.errors import UnmaskError
@@ -28,9 +29,11 @@ from unmask.measures.crows_pairs.changes import compare
 from unmask.measures.geometry.change_words import judge as geometry_judge
 from unmask.measures.geometry.changes import correlation_change
 from unmask.measures.geometry.details import Geometry, GeometryChange
+from unmask.measures.sections import build_comparison_sections
 from unmask.models.vectors import Vectors, write
 from unmask.probes.asked import stereotypes
-from unmask.report.comparison import render
+from unmask.report.blocks import Figure
+from unmask.report.comparison import render_comparison
 from unmask.report.terminal import comparison_text
 from unmask.results import Change, Comparison, ModelInfo
 from unmask.results.storage import load_comparison
@@ -437,18 +440,33 @@ def test_an_encoder_is_asked_again_as_it_was_audited(model_folder: Callable[[str
 
 def test_the_page_has_maps_and_professions_side_by_side() -> None:
     found = findings()
-    page = render(found.result, found.items)
+    comparison = _only(found)
+    built = build_comparison_sections(found.result, found.items)
+    page = render_comparison(found.result, built)
     assert_loads_nothing(page)
     assert_plots_are_described(page, 4)
-    for part in ("Do words that were biased before still lie together?", "Plain removal leaves", "After, own words"):
-        assert part in seen(page)
-    change = _only(found).changes["classification"]
-    assert f"{100 * (change.before or 0):.1f} %" in seen(page)
-    assert f"{100 * (change.after or 0):.1f} %" in seen(page)
     assert "None" not in seen(page)
-    assert_plots_are_described(render(found.result), 2)  # without items there is no map
-    lines = comparison_text(found.result, 80).splitlines()  # a narrow terminal cuts no number
-    assert f"{100 * (change.before or 0):.1f} → {100 * (change.after or 0):.1f}" in next(
-        line for line in lines if "classifier, %" in line
-    )
-    assert any("plain" in line for line in lines)
+    blocks = built[0].blocks
+    change = comparison.changes["classification"]
+    values = [f"{100 * (value or 0):.1f} %" for value in (change.before, change.after)]
+    tests = table_rows(find_table(blocks, "Can words that were biased before"))
+    assert [cell.split(" [")[0] for cell in tests["Classifier"][1:3]] == values
+    assert tests["Classifier"][5] == change.verdict
+    test = comparison.read_details(GeometryChange).test("classification")
+    assert test is not None
+    assert test.others is not None
+    assert test.lost is not None
+    contrasts = table_rows(find_table(blocks, "Compared with unrelated contrasts"))["Classifier"]
+    assert contrasts[1].startswith(f"{100 * test.others.mean:.1f} % [{100 * test.others.low:.1f},")
+    assert f"{100 * abs(test.lost.mean):.1f} points" in contrasts[3]
+    assert contrasts[5] == f"{100 * (test.own or 0):.1f} %"
+    others = table_rows(find_table(blocks, "Other figures"))
+    assert {*tests, *others} >= {"Two clusters", "Stereotype", "Neighbours, own words"}
+    assert len(tests) + len(others) == len(comparison.changes)
+    without_items = build_comparison_sections(found.result)[0].blocks
+    assert len(of_type(without_items, Figure)) == 2  # there is no map
+    lines = comparison_text(found.result, built, 80).splitlines()
+    assert max(map(len, lines)) <= 80
+    line = next(line for line in lines if "Classifier " in line)
+    assert all(value in line.replace("\N{NO-BREAK SPACE}", " ") for value in values)  # no number is cut
+    assert any("Plain removal leaves" in line for line in lines)
