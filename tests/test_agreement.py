@@ -9,18 +9,21 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from unmask.report.comparison_agreement import view
 
 import unmask
 from pages import seen
+from report_blocks import find_table
 from unmask.comparing import evidence
 from unmask.comparing.agreement import agreement
 from unmask.comparing.figures import Evidence, model_figures
 from unmask.comparing.sides import Subject
 from unmask.errors import UnmaskError
 from unmask.measures.geometry.details import Geometry, GeometryChange, WordTest, WordTestChange
-from unmask.options import LoadOptions
-from unmask.report.comparison import render
+from unmask.measures.sections import build_comparison_sections
+from unmask.models.sources import LoadOptions
+from unmask.report.agreement import agreement_blocks, pearson_matrix
+from unmask.report.comparison import render_comparison
+from unmask.report.pages import shade
 from unmask.report.terminal import comparison_text
 from unmask.results import Agreement, Caveat, Comparison, Estimate, MeasureFigure, Measurement, ModelFigures
 from unmask.statistics.corrections import holm
@@ -190,23 +193,29 @@ def test_four_models_are_compared_across_measures_and_three_are_not(tmp_path: Pa
     codes = [caveat.code for caveat in compared.result.caveats]
     assert "few-models" in codes
     assert "crows-pairs-not-measured" in codes
-    assert "no two figures can be compared" in seen(render(compared.result))
+    assert "no two figures can be compared" in seen(compared.text())
 
 
 def test_a_matrix_is_shown_in_the_page_and_in_the_terminal(tmp_path: Path) -> None:
     result = unmask.compare(*(_audit(tmp_path, seed) for seed in range(2)), usefulness=False).result
     result = result.model_copy(update={"agreement": _agreement(VALUES | {"same": [0.7] * 5})})
-    page = seen(render(result))
+    sections = build_comparison_sections(result)
+    page = seen(render_comparison(result, sections))
     assert "Do the measures agree?" in page
     assert "Same is not compared: the same for all models." in page
-    text = " ".join(comparison_text(result).split())
+    text = " ".join(comparison_text(result, sections, 80).split())
     r = (result.agreement or _agreement(VALUES)).correlations[0].pearson
     assert f"2 b {r:.2f}" in text
-    rows = view(_agreement(VALUES))["rows"]
-    assert [cell["value"] for cell in rows[1]["cells"]][:2] == [f"{r:.2f}", ""]
-    assert rows[0]["cells"][1]["colour"].startswith("rgb(27 158 119")
-    assert rows[2]["cells"][0]["colour"].startswith("rgb(217 95 2")
-    assert (rows[1]["cells"][0]["n"], rows[2]["cells"][0]["n"]) == (None, 4)
+    matrix = find_table(agreement_blocks(_agreement(VALUES)), "Correlations between measures")
+    first, second, third = matrix.rows[:3]
+    assert [cell.text for cell in second][1:3] == [f"{r:.2f}", ""]
+    assert second[1].shade == r
+    assert shade(first[2].shade or 0).startswith("rgb(27 158 119")
+    assert shade(third[1].shade or 0).startswith("rgb(217 95 2")
+    assert (second[1].note, third[1].note) == ("", "n = 4")
+    (numbered,) = pearson_matrix(_agreement(VALUES))
+    assert numbered.rows[1][1].text == f"{r:.2f}"
+    assert {len(row) for row in numbered.rows} == {len(numbered.columns)}
 
 
 def test_the_classifiers_made_of_a_model_are_audited(tmp_path: Path) -> None:

@@ -15,24 +15,26 @@ import torch
 import transformers
 from numpy.typing import NDArray
 from scipy import stats
-from unmask.report.comparison_terminal import comparison_text
 
 import unmask
 from pages import assert_loads_nothing, assert_plots_are_described, seen
+from report_blocks import find_table, of_type, table_rows
 from unmask.auditing.options import audit_options
 from unmask.comparing import job
-from unmask.comparing.options import CompareOptions
 from unmask.errors import UnmaskError
-from unmask.lexicon.word_lists import nouns
+from unmask.lexicon.geometry import nouns
 from unmask.measures.base import ComparedModel
 from unmask.measures.crows_pairs.analyse_sound import analyse as analyse_pairs
 from unmask.measures.crows_pairs.changes import compare
 from unmask.measures.geometry.change_words import judge as geometry_judge
 from unmask.measures.geometry.changes import correlation_change
 from unmask.measures.geometry.details import Geometry, GeometryChange
-from unmask.models.word_vectors import Vectors, write_vectors
+from unmask.measures.sections import build_comparison_sections
+from unmask.models.vectors import Vectors, write
 from unmask.probes.asked import stereotypes
-from unmask.report.comparison import render
+from unmask.report.blocks import Figure
+from unmask.report.comparison import render_comparison
+from unmask.report.terminal import comparison_text
 from unmask.results import Change, Comparison, ModelInfo
 from unmask.results.storage import load_comparison
 from unmask.results.verdict import judge
@@ -71,7 +73,7 @@ def scrambled() -> Table:
 
 @cache
 def findings() -> job.Findings:
-    return job.run(planted(), [forgotten()], CompareOptions(audit=FEW))
+    return job.run(planted(), [forgotten()], job.Settings(audit=FEW))
 
 
 @cache
@@ -80,7 +82,7 @@ def before() -> unmask.Audit:
 
 
 def _against(after: Any) -> tuple[job.Findings, Comparison]:
-    found = job.run(before(), [after], CompareOptions(usefulness=False))
+    found = job.run(before(), [after], job.Settings(usefulness=False))
     return found, found.result.comparisons[0]
 
 
@@ -170,7 +172,7 @@ def test_what_plain_removal_leaves_is_that_of_the_model_before() -> None:
 
 def test_a_model_that_has_lost_everything_is_not_said_to_have_lost_gender() -> None:
     """Words that were chosen in one model are harder to tell apart in any other."""
-    found = _only(job.run(planted(), [scrambled()], CompareOptions(audit=FEW, usefulness=False)))
+    found = _only(job.run(planted(), [scrambled()], job.Settings(audit=FEW, usefulness=False)))
     change = found.changes["classification"]
     assert change.p_adjusted is not None
     assert change.p_adjusted < 0.001
@@ -213,7 +215,7 @@ def test_words_that_only_one_knows_are_left_out_of_both() -> None:
     lost = words[5:15]
     kept = [at for at, word in enumerate(words) if word not in lost]
     table = [words[at] for at in kept], matrix[kept]
-    found = job.run(planted(), [table], CompareOptions(audit=FEW, usefulness=False))
+    found = job.run(planted(), [table], job.Settings(audit=FEW, usefulness=False))
     one = _only(found)
     assert one.read_details(GeometryChange).unknown == sorted(lost)
     assert (one.unpaired, one.items) == (10, len(before().items["geometry"]) - 10)
@@ -247,7 +249,7 @@ def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         UnmaskError, match=r"unmask-mini-nli can be measured for .*'inference'.*, not for 'association'"
     ):
-        job.run("unmask-mini", ["unmask-mini-nli"], CompareOptions(audit=audit_options()(measures=("association",))))
+        job.run("unmask-mini", ["unmask-mini-nli"], job.Settings(audit=audit_options()(measures=("association",))))
 
 
 # the verdict
@@ -395,7 +397,7 @@ def test_debiased_vectors_are_compared_with_those_they_were_made_from(tmp_path: 
     more = [*words, "man", "woman", "father", "mother"]
     ends = np.random.default_rng(2).normal(size=(4, SIZE))
     ends[:, 0] = 4, -4, 4, -4
-    write_vectors(tmp_path / "v.bin", Vectors(more, np.concatenate([matrix, ends]).astype(np.float32)), form="word2vec")
+    write(tmp_path / "v.bin", Vectors(more, np.concatenate([matrix, ends]).astype(np.float32)), form="word2vec")
     unmask.mitigate(tmp_path / "v.bin", "hard-debias", tmp_path / "hard")
     unmask.audit(tmp_path / "v.bin", contrasts=19).save(tmp_path / "audit")
     compared = unmask.compare(tmp_path / "audit", tmp_path / "hard", usefulness=False)
@@ -438,18 +440,33 @@ def test_an_encoder_is_asked_again_as_it_was_audited(model_folder: Callable[[str
 
 def test_the_page_has_maps_and_professions_side_by_side() -> None:
     found = findings()
-    page = render(found.result, found.items)
+    comparison = _only(found)
+    built = build_comparison_sections(found.result, found.items)
+    page = render_comparison(found.result, built)
     assert_loads_nothing(page)
     assert_plots_are_described(page, 4)
-    for part in ("Do words that were biased before still lie together?", "Plain removal leaves", "After, own words"):
-        assert part in seen(page)
-    change = _only(found).changes["classification"]
-    assert f"{100 * (change.before or 0):.1f} %" in seen(page)
-    assert f"{100 * (change.after or 0):.1f} %" in seen(page)
     assert "None" not in seen(page)
-    assert_plots_are_described(render(found.result), 2)  # without items there is no map
-    lines = comparison_text(found.result, 80).splitlines()  # a narrow terminal cuts no number
-    assert f"{100 * (change.before or 0):.1f} → {100 * (change.after or 0):.1f}" in next(
-        line for line in lines if "classifier, %" in line
-    )
-    assert any("plain" in line for line in lines)
+    blocks = built[0].blocks
+    change = comparison.changes["classification"]
+    values = [f"{100 * (value or 0):.1f} %" for value in (change.before, change.after)]
+    tests = table_rows(find_table(blocks, "Can words that were biased before"))
+    assert [cell.split(" [")[0] for cell in tests["Classifier"][1:3]] == values
+    assert tests["Classifier"][5] == change.verdict
+    test = comparison.read_details(GeometryChange).test("classification")
+    assert test is not None
+    assert test.others is not None
+    assert test.lost is not None
+    contrasts = table_rows(find_table(blocks, "Compared with unrelated contrasts"))["Classifier"]
+    assert contrasts[1].startswith(f"{100 * test.others.mean:.1f} % [{100 * test.others.low:.1f},")
+    assert f"{100 * abs(test.lost.mean):.1f} points" in contrasts[3]
+    assert contrasts[5] == f"{100 * (test.own or 0):.1f} %"
+    others = table_rows(find_table(blocks, "Other figures"))
+    assert {*tests, *others} >= {"Two clusters", "Stereotype", "Neighbours, own words"}
+    assert len(tests) + len(others) == len(comparison.changes)
+    without_items = build_comparison_sections(found.result)[0].blocks
+    assert len(of_type(without_items, Figure)) == 2  # there is no map
+    lines = comparison_text(found.result, built, 80).splitlines()
+    assert max(map(len, lines)) <= 80
+    line = next(line for line in lines if "Classifier " in line)
+    assert all(value in line.replace("\N{NO-BREAK SPACE}", " ") for value in values)  # no number is cut
+    assert any("Plain removal leaves" in line for line in lines)

@@ -1,4 +1,4 @@
-"""The report of a comparison: every section, the result's own numbers, nothing loaded, nothing injected by a name."""
+"""The report of a comparison: its blocks have the result's numbers, and every format shows them safely."""
 
 from __future__ import annotations
 
@@ -10,12 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from unmask.report.comparison_terminal import comparison_text
 
 from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium, seen
+from report_blocks import find_table, key_figures, lines, of_type, sections, table_rows
 from unmask import analyse, compare
+from unmask.measures import registry
 from unmask.measures.association.details import AssociationChanges, HypothesisChange, ProfessionChange, TableRow
-from unmask.report.comparison import RULES, render
+from unmask.measures.base import Measure
+from unmask.measures.sections import build_comparison_sections, comparison_section
+from unmask.report import terminal
+from unmask.report.blocks import Block
+from unmask.report.blocks import Figure as Drawing
+from unmask.report.comparison import RULES, closing_blocks, describe_origin, opening_blocks, render_comparison
 from unmask.results.comparison import Change, Comparison, ComparisonResult, Figure, Side, Usefulness
 from unmask.results.numbers import number
 from unmask.results.record import Interval
@@ -155,41 +161,47 @@ def _two() -> ComparisonResult:
     return _result(_comparison(details=_details(_professions(60))), over)
 
 
+def render(result: ComparisonResult) -> str:
+    """The page of a comparison without items."""
+    return render_comparison(result, build_comparison_sections(result))
+
+
+def comparison_text(result: ComparisonResult, width: int = 100) -> str:
+    """What a terminal shows."""
+    return terminal.comparison_text(result, build_comparison_sections(result), width)
+
+
+def _blocks(comparison: Comparison) -> list[Block]:
+    return list(comparison_section(comparison).blocks)
+
+
+def _closing(result: ComparisonResult, index: int = 0) -> list[Block]:
+    return closing_blocks(result, build_comparison_sections(result), index)
+
+
 @cache
 def _page() -> str:
     """One model after."""
     return render(_result(_comparison()))
 
 
-@cache
-def _page_of_two() -> str:
-    return render(_two())
-
-
-def _part(page: str, start: str, end: str) -> str:
-    return page[page.index(start) :].split(end, 1)[0]
-
-
 def test_every_section_is_there() -> None:
+    result = _result(_comparison())
+    (section,) = build_comparison_sections(result)
+    assert sections(section.blocks) == [
+        *("What changed", "As in the paper’s Table 4", "By profession", "The paper’s hypotheses")
+    ]
+    closing = _closing(result)
+    assert sections(closing) == ["Is it still useful?", "Before you rely on this"]
+    assert lines(closing) == ["The sentences are made from templates.", "The tokenizers differ."]
+    assert not opening_blocks(result, [section])
     page = seen(_page())
-    sections = ("What changed", "Table 4", "By profession", "hypotheses", "still useful", "rely on this", "Method")
-    rules = [rule.replace("\u00a0", " ") for rule in RULES.values()]
-    for part in (f"{BEFORE} → {AFTER}", *sections, "Provenance", "jackknife", "Holm", "independent", *rules):
-        assert part in page, part
-    facts = ("✓ Improved", "The stereotype shrank", "Cost. The loss", "H1", "made from templates", "tokenizers differ")
-    provenance = (
-        "aaa1" * 16,
-        "bbb2" * 16,
-        "f00d" * 16,
-        "audits/mini-cds",
-        "4711",
-        "9.9.9",
-        "0.0.7",
-        "2020-02-02T02:02",
-    )
-    for fact in (*facts, *provenance, "supported → partly supported", "5,400 sentences", "12 by only one"):
+    provenance = ("aaa1" * 16, "bbb2" * 16, "f00d" * 16, "audits/mini-cds", "4711", "9.9.9", "0.0.7", "2020-02-02T02")
+    for fact in (f"{BEFORE} → {AFTER}", section.headline, result.comparisons[0].cost, section.note, *provenance):
         assert fact in page, fact
-    assert "Overview" not in page
+    for rule in RULES.values():
+        assert rule.replace("\u00a0", " ") in page
+    assert "5,400 sentences scored by both models, 12 of" in section.note
     assert "None" not in page
 
 
@@ -197,70 +209,105 @@ def test_every_section_is_there() -> None:
 def test_a_verdict_is_a_word_and_a_colour(verdict: str) -> None:
     result = _result(_comparison(verdict=verdict, details=_details([]), changes={}))
     page = render(result)
-    banner = _part(page, '<div class="banner', "</div>")
+    banner = page[page.index('<div class="banner') :].split("</div>", 1)[0]
     assert banner.startswith(f'<div class="banner {verdict.split()[0]}">')
     assert verdict.capitalize() in seen(banner)
     assert verdict in comparison_text(result)
 
 
 def test_the_key_figures_are_those_of_the_result() -> None:
-    cards = seen(_part(_page(), '<ul class="cards', "</ul>"))
+    figures = key_figures(_blocks(_comparison()))
+    assert list(figures) == ["Stereotype", "Workforce, r", "Balanced professions, nats"]
     before, after = 2.163, 2.163 * 0.3
-    factors = [number(exp(value)) for value in (before - 0.35, before + 0.35, after - 0.25, after + 0.25)]
-    assert f"{number(exp(before))} × → {number(exp(after))} × 95 %: {factors[0]} to {factors[1]} →" in cards
-    assert f"→ {factors[2]} to {factors[3]} Change × {number(exp(after - before))}" in cards
-    assert "Workforce, r 0.67 → 0.21" in cards
-    assert "Balanced professions, nats −0.41 → −0.12" in cards
-    assert "Masked words, loss 2.311 → 2.352 Change +0.041 [0.021, 0.061] , p < 0.001 clearly worse" in cards
-    assert "Stated gender, accuracy 92.1 % → 91.8 % Change −0.3 points [−1.3, 0.7] , p = 0.510 no clear change" in cards
-    assert "Sentiment, accuracy 88.1 % → 87.1 % Change −1.0 points" in cards
+    bounds = [number(exp(value)) for value in (before - 0.35, before + 0.35, after - 0.25, after + 0.25)]
+    stereotype = figures["Stereotype"]
+    assert _plain(stereotype.value) == f"{number(exp(before))} × → {number(exp(after))} ×"
+    assert f"[{bounds[0]}, {bounds[1]}] → [{bounds[2]}, {bounds[3]}]" in _plain(stereotype.certainty)
+    assert f"change × {number(exp(after - before))} [" in _plain(stereotype.certainty)
+    assert stereotype.verdict == "improved"
+    assert _plain(figures["Workforce, r"].value) == "0.67 → 0.21"
+    assert _plain(figures["Balanced professions, nats"].value) == "−0.41 → −0.12"
+
+
+def _plain(text: str) -> str:
+    return text.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_the_table_of_changes_has_every_change() -> None:
     comparison = _comparison()
-    table = seen(_part(render(_result(comparison)), '<table class="changes">', "</table>"))
-    assert "Stereotype 1,080 2.16 [1.81, 2.51] 0.65 [0.40, 0.90] −1.51 [−1.71, −1.31] < 0.001 improved" in table
-    assert "Workforce share, pearson 1,080 0.67 [0.32, 1.02] 0.21 [−0.04, 0.46] −0.46 [−0.66, −0.26] 0.012" in table
-    for name in comparison.changes:
-        assert name.capitalize() in table
+    table = find_table(_blocks(comparison), "What changed")
+    rows = table_rows(table)
+    assert rows["Stereotype"] == [
+        *("1,080", "2.16 [1.81, 2.51]", "0.65 [0.40, 0.90]", "−1.51 [−1.71, −1.31]", "< 0.001", "improved")
+    ]
+    assert rows["Workforce, pearson"][1:5] == [
+        "0.67 [0.32, 1.02]",
+        "0.21 [−0.04, 0.46]",
+        "−0.46 [−0.66, −0.26]",
+        "0.012",
+    ]
+    assert len(rows) == len(comparison.changes)
+    assert table.terminal_rows == 5  # a terminal shows no means
+    tests = find_table(_closing(_result(comparison)), "The tests")
+    assert tests.folded
+    assert list(table_rows(tests)) == [name.capitalize() for name in comparison.changes]
+    assert table_rows(tests)["Stereotype"] == [
+        *("t = −4.20 df 17.3", "< 0.001", "< 0.001", "< 0.001", "−0.61 [−0.80, −0.30] rank-biserial")
+    ]
 
 
-def test_the_papers_table_is_marked_as_such() -> None:
-    page = _page()
-    table = seen(_part(page, '<table class="paper">', "</table>"))
-    assert "Male f −0.83 0.22 +1.05 900 16633 −0.55 < 0.001 m 0.16 0.29 +0.12" in table
-    assert "paper’s own test" in seen(page)
+def test_the_papers_table_and_hypotheses_are_shown() -> None:
+    blocks = _blocks(_comparison())
+    assert table_rows(find_table(blocks, "As in the paper’s Table 4"))["Male"] == [
+        *("−0.83", "0.22", "+1.05", "0.16", "0.29", "+0.12", "900", "16633", "−0.55", "< 0.001")
+    ]
+    ((answer,),) = [find_table(blocks, "The paper’s hypotheses").rows]
+    assert [cell.text for cell in answer][1::2] == ["supported", "partly supported"]
 
 
 def test_usefulness_says_on_what_it_was_measured() -> None:
-    table = seen(_part(_page(), '<table class="usefulness">', "</table>"))
-    assert "Masked words neutral sentences, n = 312 loss 2.311 2.352 +0.041 [0.021, 0.061] < 0.001" in table
-    assert "log odds 2.810 2.850 +0.040 [0.010, 0.070] 0.012 clearly better" in table
-    assert "Sentiment imdb, n = 25,000" in table
+    table = find_table(_closing(_result(_comparison())), "Is it still useful?")
+    rows = table_rows(table)
+    assert rows["Masked words, loss"] == ["312", "2.311", "2.352", "+0.041 [0.021, 0.061]", "< 0.001", "clearly worse"]
+    assert rows["Stated gender, log odds"][3:] == ["+0.040 [0.010, 0.070]", "0.012", "clearly better"]
+    assert rows["Stated gender, accuracy"][1:] == [
+        *("92.1 %", "91.8 %", "−0.3 points [−1.3, 0.7]", "0.510", "no clear change")
+    ]
+    assert rows["Sentiment, accuracy"][:4] == ["25,000", "88.1 %", "87.1 %", "−1.0 points [−1.5, −0.5]"]
+    assert [row[0].note for row in table.rows][0::2] == ["neutral sentences", "own templates", "imdb"]
 
 
 def test_several_models_begin_with_an_overview() -> None:
-    page = seen(_page_of_two())
-    table = seen(_part(_page_of_two(), '<table class="overview">', "</table>"))
-    assert f"{BEFORE} → {AFTER}, {OTHER}" in page
-    assert "improved 8.70 × → 1.91 × × 0.22" in table
-    assert "overshot 8.70 × → 0.27 ×" in table
-    assert "+0.041 [0.021, 0.061]" in table
-    assert page.index("Overview") < page.index("✓ Improved") < page.index("⇄ Overshot")
-    assert page.count("The tokenizers differ.") == 1
+    result = _two()
+    built = build_comparison_sections(result)
+    table = find_table(opening_blocks(result, built), "Overview")
+    assert table.columns[2].title == "Stereotype, odds"
+    rows = table_rows(table)
+    assert rows[AFTER] == [
+        *("improved", "8.70 × → 1.91 ×", "× 0.22 [0.18, 0.27]", "+0.041 [0.021, 0.061]", "91.8 % (92.1 % before)")
+    ]
+    assert rows[OTHER][:2] == ["overshot", "8.70 × → 0.27 ×"]
+    assert [row[0].link for row in table.rows] == ["comparison-1", "comparison-2"]
+    page = render(result)
+    assert 'id="comparison-2"' in page
+    assert seen(page).count("The tokenizers differ.") == 1
 
 
-def test_the_proof_is_the_record_and_the_weights() -> None:
-    page = seen(_page_of_two())
-    assert f"Made from {BEFORE} by cds. Weights before aaa1aaa1aaa1 , after bbb2bbb2bbb2" in page
-    assert "Nothing records that the one was made from the other. Weights before aaa1aaa1aaa1 , after ccc3" in page
+def test_the_origin_is_the_record_and_the_weights() -> None:
+    result = _two()
+    first, second = (describe_origin(result.before, side) for side in result.after)
+    assert first == f"Made from {BEFORE} by cds. Weights before aaa1aaa1aaa1, after bbb2bbb2bbb2."
+    assert second.endswith("Weights before aaa1aaa1aaa1, after ccc3ccc3ccc3.")
     nameless = _side(BEFORE, "").model_copy(update={"model": ModelInfo(name="scores.tsv", architecture="recorded")})
-    unknown = _result(_comparison(OTHER, details=_details([]), changes={}), before=nameless)
-    assert "weights of both models are not known" in seen(render(unknown))
+    assert "weights of both models are not known" in describe_origin(nameless, result.after[1])
+
+
+def _bars(comparison: Comparison) -> list[Drawing]:
+    return [figure for figure in of_type(_blocks(comparison), Drawing) if figure.description.startswith("Bars")]
 
 
 def test_bars_are_sorted_by_the_size_of_the_change() -> None:
-    panel = _part(_part(_page(), "group male, before and after", "</figure>"), "<svg", "</svg>")
+    panel = _bars(_comparison())[0].draw()
     names = re.findall(rf">(male job \d+|{LONG})</text>", panel)
     assert names == [LONG if at == 3 else f"male job {at}" for at in range(20)]
     assert re.findall(r">([+−]1\.\d\d)</text>", panel)[:2] == ["+1.60", "−1.58"]
@@ -271,14 +318,15 @@ def test_bars_are_sorted_by_the_size_of_the_change() -> None:
 def test_bars_of_nothing_but_zeros_are_drawn() -> None:
     still = dict.fromkeys(("female_before", "female_after", "male_before", "male_after", "change"), 0.0)
     flat = [one.model_copy(update=still) for one in _professions(1)[:1]]
-    assert ">male job 0</text>" in render(_result(_comparison(details=_details(flat), changes={})))
+    assert ">male job 0</text>" in _bars(_comparison(details=_details(flat), changes={}))[0].draw()
 
 
 def test_of_a_long_list_the_largest_changes_are_shown() -> None:
-    page = _page_of_two()
-    assert "40 of 60: the largest changes" in seen(page)
-    assert ">male job 39</text>" in page
-    assert ">male job 40</text>" not in page
+    figure = _bars(_comparison(details=_details(_professions(60))))[0]
+    assert "40 of 60" in figure.title
+    panel = figure.draw()
+    assert ">male job 39</text>" in panel
+    assert ">male job 40</text>" not in panel
 
 
 def test_every_plot_has_a_description() -> None:
@@ -286,27 +334,30 @@ def test_every_plot_has_a_description() -> None:
 
 
 def test_published_shows_what_there_is() -> None:
-    page = render(_result(_published()))
-    table = seen(_part(page, '<table class="changes">', "</table>"))
-    assert "Female minus male, male professions 1,080 −1.51 −0.45 +1.06 < 0.001 improved" in table
-    assert "adjusted" not in table
-    cards = seen(_part(page, '<ul class="cards', "</ul>"))
-    assert "Male professions, nats −1.51 → −0.45 Change +1.06 , p < 0.001" in cards
-    assert "95 %" not in cards
-    assert "jackknife" not in seen(page)
-    assert "finds too much" in seen(_part(page, '<div class="banner', "</div>"))
-    assert "95 % interval" not in comparison_text(_result(_published())).split("Table")[0].split("contrast")[1]
+    comparison = _published()
+    section = comparison_section(comparison)
+    table = find_table(section.blocks, "What changed")
+    assert table_rows(table)["Male: female − male"] == ["1,080", "−1.51", "−0.45", "+1.06", "< 0.001", "improved"]
+    assert table.columns[5].title == "p"
+    assert "95 %" not in table.note
+    figure = key_figures(section.blocks)["Male professions, nats"]
+    assert _plain(f"{figure.value}; {figure.certainty}") == "−1.51 → −0.45; change +1.06, p < 0.001"
+    assert not any("jackknife" in line for line in lines(section.method))
+    assert "independent" in section.meaning
 
 
 def test_what_grammar_drowns_is_not_read_as_a_verdict() -> None:
     agreement = Caveat(code="grammatical-agreement", text="Agreement drowns it.")
-    given: dict[str, Any] = {"language": "de", "details": _details([]), "changes": {}}
+    given: dict[str, Any] = {"language": "de", "details": _details([])}
     drowned = _comparison(verdict="no reliable change", headline="Not bias.", caveats=[agreement], **given)
     result = _result(drowned, _comparison(corpus="agreement-free", headline="This is it.", **given))
-    page = seen(render(result))
-    assert page.index("This is it.") < page.index("Not bias.")
-    assert "? Not interpretable" in page
-    assert page.count("Is it still useful?") == 1  # of the model, not of each corpus
+    first, second = build_comparison_sections(result)
+    assert (first.headline, second.headline) == ("This is it.", "Not bias.")
+    assert (first.verdict, second.verdict) == ("improved", "not interpretable")
+    assert {figure.verdict for figure in key_figures(second.blocks).values()} == {"not interpretable"}
+    assert sections(_closing(result, 0))[0] == "Is it still useful?"
+    assert sections(_closing(result, 1)) == ["Before you rely on this"]  # of the model, not of each corpus
+    assert "? Not interpretable" in seen(render(result))
     assert "not interpretable" in comparison_text(result)
 
 
@@ -319,9 +370,11 @@ def test_figures_that_could_not_be_had_are_dashes() -> None:
     page = render(result)
     assert "<svg" not in page
     assert "None" not in seen(page) + comparison_text(result)
-    assert "Stereotype 1,080 – – – – not tested" in seen(page)
-    for left_out in ("Key figures", "Table 4", "hypotheses", "still useful", "rely on this"):
-        assert left_out not in page
+    blocks = _blocks(empty)
+    assert not key_figures(blocks)
+    assert sections(blocks) == ["What changed", "By profession"]
+    assert table_rows(find_table(blocks, "What changed"))["Stereotype"] == ["1,080", "–", "–", "–", "–", "not tested"]
+    assert not sections(_closing(result))
 
 
 def test_a_comparison_of_nothing_still_says_what_it_was() -> None:
@@ -330,12 +383,39 @@ def test_a_comparison_of_nothing_still_says_what_it_was() -> None:
     assert comparison_text(result) == ""
 
 
+def test_a_measure_that_is_not_installed_gets_the_default_blocks() -> None:
+    changes = {"mean score": _change({"contrast": "mean score"}, 0.5, 0.2, 0.01, verdict="improved")}
+    section = comparison_section(_comparison(name="theirs", changes=changes, details={}))
+    assert _plain(key_figures(section.blocks)["Mean score"].value) == "0.50 → 0.20"
+    assert table_rows(find_table(section.blocks, "What changed"))["Mean score"][4:] == ["0.010", "improved"]
+    (figure,) = of_type(section.blocks, Drawing)
+    assert figure.draw().startswith("<svg")
+
+
+@pytest.mark.parametrize("measure", registry.built_in(), ids=lambda measure: measure.name)
+def test_every_measure_says_how_it_compares(measure: Measure) -> None:
+    details = {"words": 0, "tests": []} if measure.name == "geometry" else {}
+    section = comparison_section(_comparison(name=measure.name, changes={}, details=details))
+    assert len(lines(measure.comparison_method([section.comparison]))) >= 1
+    assert lines(section.method)[-1].startswith("After ")
+
+
+def test_pairs_of_sentences_are_shares() -> None:
+    change = _change({"contrast": "stereotype"}, 0.12, 0.05, 0.01, verdict="improved")
+    section = comparison_section(_comparison(name="crows-pairs", changes={"stereotype": change}, details={}))
+    assert section.main is not None
+    assert (section.main.before, section.main.after) == ("62.0\u00a0%", "55.0\u00a0%")
+    assert section.main.before_interval == "[27.0, 97.0]"
+    assert section.main.change == "−7.0\u00a0points"
+
+
 def test_hostile_text_is_escaped_everywhere() -> None:
     page = render(_hostile())
     assert_loads_nothing(page)
     assert "<b>" not in page
     assert unescape(page).count(EVIL) > 40
-    assert "&lt;script&gt;" in _part(page, "<svg", "</svg>")
+    svg = page[page.index("<svg") :].split("</svg>", 1)[0]
+    assert "&lt;script&gt;" in svg
 
 
 def _hostile() -> ComparisonResult:
@@ -368,40 +448,52 @@ def _hostile() -> ComparisonResult:
     return _result(evil, before=side, after=[side], usefulness=[useful], **more)
 
 
-def test_the_terminal_says_it_on_one_screen() -> None:
-    text = comparison_text(_result(_comparison()))
-    assert len(text.splitlines()) <= 26
-    assert max(map(len, text.splitlines())) <= 100
+@pytest.mark.parametrize("width", [80, 100])
+def test_the_terminal_cuts_nothing(width: int) -> None:
+    text = comparison_text(_result(_comparison()), width)
+    assert len(text.splitlines()) <= 60
+    assert max(map(len, text.splitlines())) <= width
     words = " ".join(text.split())
-    assert "stereotype 2.16 → 0.65 −1.51 [−1.71, −1.31] < 0.001 improved" in words
-    assert "balanced: female − male −0.41 → −0.12 +0.29" in words
-    assert "masked words, loss: 2.311 → 2.352 (change +0.041 [0.021, 0.061], p < 0.001)" in words
+    assert "−1.51 [−1.71, −1.31] < 0.001 improved" in words
+    assert "0.012 clear" in words
+    assert "+0.041 [0.021, 0.061] < 0.001 clearly" in words
     assert f"Made from {BEFORE} by cds." in words
-    assert "after verdict" not in words
+    assert "- The tokenizers differ." in words
+    assert "Overview" not in words
+    assert "persons" not in words  # means are left to the page
+
+
+def test_the_terminal_shows_whole_verdicts() -> None:
+    text = comparison_text(_result(_comparison(changes=_changes(p=0.3, verdict="no reliable change"))), 80)
+    assert max(map(len, text.splitlines())) <= 80
+    table = text.split("What changed")[1].split("In nats")[0]
+    assert table.count("reliable") == table.count("no ") == 4
 
 
 def test_the_terminal_begins_with_an_overview_of_several() -> None:
-    words = " ".join(comparison_text(_two()).split())
-    assert words.index("mini-cds improved 8.70 × → 1.91 ×") < words.index("The stereotype shrank")
+    words = " ".join(comparison_text(_two(), 80).split())
+    assert words.index("mini-cds improved 8.70 × → 1.91 × +0.041 91.8 %") < words.index("The stereotype shrank")
     assert "mini-leace overshot 8.70 × → 0.27 × +0.041" in words
+    assert words.count("The tokenizers differ.") == 1
 
 
 def test_the_terminal_takes_markup_for_text() -> None:
     labels = {"contrast": "difference", "group": "[red]"}
     named = _result(_comparison(changes={"x": _change(labels, 1, 2, 0.2)}, headline="[bold]loud[/bold]"))
     text = comparison_text(named)
-    assert "[red]: female − male" in text
+    assert "[red]: female" in text
     assert "[bold]loud[/bold]" in text
 
 
 def test_the_papers_own_scores_make_a_page(data: Path) -> None:
     golden = data / "golden/becpro_en_bert_association.tsv"
     sides = [analyse(golden, score_column=column) for column in ("Pre_Assoc", "Post_Assoc")]
-    result = compare(*sides, usefulness=False).result
-    page = render(result)
+    compared = compare(*sides, usefulness=False)
+    page = compared.text()
     assert_plots_are_described(page, 5)
-    assert "Male f −0.83" in seen(_part(page, '<table class="paper">', "</table>"))  # the paper's Table 4
-    assert result.comparisons[0].headline in seen(page)
+    table = find_table(compared.sections()[0].blocks, "As in the paper’s Table 4")
+    assert table_rows(table)["Male"][0] == "−0.83"  # the paper's Table 4
+    assert compared.comparisons[0].headline in seen(page)
 
 
 @pytest.mark.browser

@@ -23,6 +23,7 @@ from unmask.measures import limits
 from unmask.measures.association import AGREEMENT
 from unmask.measures.inference.details import Distribution, Inference
 from unmask.measures.sections import build_sections, item_tables
+from unmask.measures.sections import build_comparison_sections
 from unmask.probes.inference import CONTROL
 from unmask.report import markdown, rows
 from unmask.report.items import ItemColumn, ItemsTable, browse_items
@@ -133,7 +134,7 @@ def test_markdown_names_the_package_of_a_plug_in() -> None:
 def test_a_comparison_s_report_is_written_anew(folders: Path) -> None:
     for form, fact in (
         ("html", "Gender bias before and after"),
-        ("md", "| figure | before |"),
+        ("md", "| Figure | n | Before |"),
         ("csv", "before_model,"),
     ):
         command([folders / "before-after"], form, None)
@@ -146,9 +147,9 @@ def test_markdown_and_csv_of_a_comparison_have_its_cost_and_whether_measures_agr
         [MeasureFigure(name=name, measure=name, extrinsic=False, what="") for name in "ab"],
     )
     result = compared._result(compared._comparison(), agreement=across)
-    text = unmask.Compared(result, {}).text("md")
-    cost = "| masked words (neutral sentences) | loss | 312 | 2.311 | 2.352 | 0.041 | [0.021, 0.061] | < 0.001 |"
-    for fact in (cost, "| a, b | 5 | 0.96 | [", "| m2 | 2.000 | 4.000 |", across.headline):
+    text = markdown.comparison_markdown(result, build_comparison_sections(result))
+    cost = "| Masked words, loss (neutral sentences) | 312 | 2.311 | 2.352 | +0.041 [0.021, 0.061] | < 0.001 |"
+    for fact in (cost, "| a, b | 5 | 0.96 [", "| m2 | 2.000 | 4.000 |", across.headline):
         assert fact in text
     table = list(csv.DictReader(rows.to_csv(rows.comparison_rows(result)).splitlines()))
     (loss,) = (row for row in table if row["name"] == "loss")

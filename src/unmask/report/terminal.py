@@ -21,8 +21,6 @@ from unmask.report.sections import MeasureSection
 from unmask.results import AuditResult, ComparisonResult
 
 VERDICT_STYLES = {"improved": "bold green", "overshot": "bold yellow", "worse": "bold red"}
-WIDEST_WORD = 16
-"""Longer words are broken where a table is narrow."""
 FIRST_COLUMN = 13
 """The narrowest that the first column of a table may become."""
 
@@ -144,14 +142,18 @@ def _flatten(blocks: Sequence[Block]) -> Iterator[Block]:
 
 def _fit_table(block: Table, width: int) -> RichTable:
     """The widest form of the table that fits: all columns, fewer columns, or intervals below their values."""
+    block = replace(block, rows=block.rows[: block.terminal_rows])
     every = range(len(block.columns))
     narrow = [index for index in every if block.columns[index].narrow or not index]
     brief = _without_bounds(block)
     for form, columns in ((block, every), (block, narrow), (brief, narrow)):
         table = _rich_table(form, columns)
-        if Console(width=10 * width).measure(table).maximum - _spare_width(block, columns) <= width:
+        excess = _wrap_text(table, form, columns, Console(width=10 * width).measure(table).maximum - width)
+        if excess <= 0:
             return table
-    return _rich_table(brief, narrow, separator="\n")
+    table = _rich_table(brief, narrow, separator="\n")
+    _wrap_text(table, brief, narrow, Console(width=10 * width).measure(table).maximum - width)
+    return table
 
 
 def _without_bounds(block: Table) -> Table:
@@ -166,18 +168,20 @@ def _without_bounds(block: Table) -> Table:
     return replace(block, rows=rows)
 
 
-def _spare_width(block: Table, shown: Sequence[int]) -> int:
-    """By how much a table becomes narrower where its text wraps."""
-    spare = max(0, max((len(row[0].text) for row in block.rows), default=0) - FIRST_COLUMN)
-    for index in shown[1:]:
-        if not block.columns[index].numeric:
+def _wrap_text(table: RichTable, block: Table, shown: Sequence[int], excess: int) -> int:
+    """Make columns of text narrower by as much as a table is too wide, and return what remains of that."""
+    widths = {}
+    for position, index in enumerate(shown):
+        if position == 0 or not block.columns[index].numeric:
             texts = [block.columns[index].title, *(row[index].text for row in block.rows)]
-            spare += max(map(len, texts)) - _longest_word(texts)
-    return spare
-
-
-def _longest_word(texts: Sequence[str]) -> int:
-    return max((len(word) for text in texts for word in text.split()), default=0)
+            longest_word = max((len(word) for text in texts for word in text.split()), default=0)
+            widths[position] = max(map(len, texts)), longest_word if position else FIRST_COLUMN
+    for position, (natural, least) in sorted(widths.items(), key=lambda item: item[1][1] - item[1][0]):
+        cut = max(0, min(excess, natural - least))
+        if cut:
+            table.columns[position].width = natural - cut
+            excess -= cut
+    return excess
 
 
 def _rich_table(block: Table, shown: Sequence[int], separator: str = " ") -> RichTable:
@@ -188,8 +192,6 @@ def _rich_table(block: Table, shown: Sequence[int], separator: str = " ") -> Ric
     for index, column in enumerate(columns):
         if index and not column.numeric:
             table.columns[index].justify, table.columns[index].no_wrap = "left", False
-            words = [column.title, *(row[shown[index]].text for row in block.rows)]
-            table.columns[index].min_width = min(_longest_word(words), WIDEST_WORD)
-    for row in block.rows[: block.terminal_rows]:
+    for row in block.rows:
         table.add_row(*(escape(f"{row[index].text}{separator}{row[index].bounds}".rstrip()) for index in shown))
     return table
