@@ -101,7 +101,7 @@ def _browse(table: ItemsTable, room: int) -> dict[str, Any]:
 def _shown(table: ItemsTable) -> pd.DataFrame:
     """The columns worth showing: plain texts and numbers that are not the same in every row."""
     items = table.items.reset_index(drop=True)
-    wanted = [column.name for column in table.columns] or list(items)
+    wanted = [column.name for column in table.columns] or list(map(str, items))
     if "before" in items:  # two models side by side
         wanted = [name for name in wanted if name != table.score]
     shown = items[[name for name in wanted if name in items]]
