@@ -17,8 +17,8 @@ from unmask.report.blocks import Block, KeyFigure, Section, Table, Text
 from unmask.report.sections import MeasureSection
 from unmask.results import AuditResult
 
-FIRST_COLUMN = 13
-"""The narrowest that the first column of a table may become."""
+FIRST_COLUMN, LONGEST_WORD = 13, 24
+"""The narrowest that the first column of a table may become, and the longest word for which it is wider."""
 
 
 def show_audit(result: AuditResult, sections: Sequence[MeasureSection], console: Console) -> None:
@@ -105,7 +105,7 @@ def _flatten(blocks: Sequence[Block]) -> Iterator[Block]:
 def _fit_table(block: Table, width: int) -> RichTable:
     """The table with all columns; if it does not fit, with fewer columns; if need be, without intervals."""
     narrow = [index for index, column in enumerate(block.columns) if column.narrow or not index]
-    spare = max((len(row[0].text) for row in block.rows), default=0) - FIRST_COLUMN
+    spare = max((len(row[0].text) for row in block.rows), default=0) - _first_width(block)
     for shown, bounds in ((list(range(len(block.columns))), True), (narrow, True), (narrow, False)):
         table = _rich_table(block, shown, bounds=bounds)
         if Console(width=10 * width).measure(table).maximum - max(0, spare) <= width:
@@ -113,11 +113,17 @@ def _fit_table(block: Table, width: int) -> RichTable:
     return table
 
 
+def _first_width(block: Table) -> int:
+    """The width at which the first column keeps its words whole."""
+    words = [word for row in block.rows for word in row[0].text.split()]
+    return max(FIRST_COLUMN, min(LONGEST_WORD, max(map(len, words), default=0)))
+
+
 def _rich_table(block: Table, shown: Sequence[int], *, bounds: bool) -> RichTable:
     columns = [block.columns[index] for index in shown]
     titles = [f"{column.group}: {column.title}" if column.group else column.title for column in columns]
     table = make_table(*titles)
-    table.columns[0].min_width = FIRST_COLUMN
+    table.columns[0].min_width = _first_width(block)
     for index, column in enumerate(columns):
         if index and not column.numeric:
             table.columns[index].justify, table.columns[index].no_wrap = "left", False
