@@ -20,7 +20,7 @@ from unmask.comparing.sides import Subject
 from unmask.errors import UnmaskError
 from unmask.measures.geometry.details import Geometry, GeometryChange, WordTest, WordTestChange
 from unmask.measures.sections import build_comparison_sections
-from unmask.models.sources import LoadOptions
+from unmask.options import LoadOptions
 from unmask.report.agreement import agreement_blocks, pearson_matrix
 from unmask.report.comparison import render_comparison
 from unmask.report.pages import shade

@@ -21,8 +21,9 @@ from pages import assert_loads_nothing, assert_plots_are_described, seen
 from report_blocks import find_table, of_type, table_rows
 from unmask.auditing.options import audit_options
 from unmask.comparing import job
+from unmask.comparing.options import CompareOptions
 from unmask.errors import UnmaskError
-from unmask.lexicon.geometry import nouns
+from unmask.lexicon.word_lists import nouns
 from unmask.measures.base import ComparedModel
 from unmask.measures.crows_pairs.analyse_sound import analyse as analyse_pairs
 from unmask.measures.crows_pairs.changes import compare
@@ -30,7 +31,8 @@ from unmask.measures.geometry.change_words import judge as geometry_judge
 from unmask.measures.geometry.changes import correlation_change
 from unmask.measures.geometry.details import Geometry, GeometryChange
 from unmask.measures.sections import build_comparison_sections
-from unmask.models.vectors import Vectors, write
+from unmask.models.word_vectors import Vectors
+from unmask.models.word_vectors.files import write_vectors
 from unmask.probes.asked import stereotypes
 from unmask.report.blocks import Figure
 from unmask.report.comparison import render_comparison
@@ -73,7 +75,7 @@ def scrambled() -> Table:
 
 @cache
 def findings() -> job.Findings:
-    return job.run(planted(), [forgotten()], job.Settings(audit=FEW))
+    return job.run(planted(), [forgotten()], CompareOptions(audit=FEW))
 
 
 @cache
@@ -82,7 +84,7 @@ def before() -> unmask.Audit:
 
 
 def _against(after: Any) -> tuple[job.Findings, Comparison]:
-    found = job.run(before(), [after], job.Settings(usefulness=False))
+    found = job.run(before(), [after], CompareOptions(usefulness=False))
     return found, found.result.comparisons[0]
 
 
@@ -172,7 +174,7 @@ def test_what_plain_removal_leaves_is_that_of_the_model_before() -> None:
 
 def test_a_model_that_has_lost_everything_is_not_said_to_have_lost_gender() -> None:
     """Words that were chosen in one model are harder to tell apart in any other."""
-    found = _only(job.run(planted(), [scrambled()], job.Settings(audit=FEW, usefulness=False)))
+    found = _only(job.run(planted(), [scrambled()], CompareOptions(audit=FEW, usefulness=False)))
     change = found.changes["classification"]
     assert change.p_adjusted is not None
     assert change.p_adjusted < 0.001
@@ -215,7 +217,7 @@ def test_words_that_only_one_knows_are_left_out_of_both() -> None:
     lost = words[5:15]
     kept = [at for at, word in enumerate(words) if word not in lost]
     table = [words[at] for at in kept], matrix[kept]
-    found = job.run(planted(), [table], job.Settings(audit=FEW, usefulness=False))
+    found = job.run(planted(), [table], CompareOptions(audit=FEW, usefulness=False))
     one = _only(found)
     assert one.read_details(GeometryChange).unknown == sorted(lost)
     assert (one.unpaired, one.items) == (10, len(before().items["geometry"]) - 10)
@@ -249,7 +251,7 @@ def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         UnmaskError, match=r"unmask-mini-nli can be measured for .*'inference'.*, not for 'association'"
     ):
-        job.run("unmask-mini", ["unmask-mini-nli"], job.Settings(audit=audit_options()(measures=("association",))))
+        job.run("unmask-mini", ["unmask-mini-nli"], CompareOptions(audit=audit_options()(measures=("association",))))
 
 
 # the verdict
@@ -397,7 +399,7 @@ def test_debiased_vectors_are_compared_with_those_they_were_made_from(tmp_path: 
     more = [*words, "man", "woman", "father", "mother"]
     ends = np.random.default_rng(2).normal(size=(4, SIZE))
     ends[:, 0] = 4, -4, 4, -4
-    write(tmp_path / "v.bin", Vectors(more, np.concatenate([matrix, ends]).astype(np.float32)), form="word2vec")
+    write_vectors(tmp_path / "v.bin", Vectors(more, np.concatenate([matrix, ends]).astype(np.float32)), form="word2vec")
     unmask.mitigate(tmp_path / "v.bin", "hard-debias", tmp_path / "hard")
     unmask.audit(tmp_path / "v.bin", contrasts=19).save(tmp_path / "audit")
     compared = unmask.compare(tmp_path / "audit", tmp_path / "hard", usefulness=False)

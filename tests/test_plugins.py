@@ -26,8 +26,8 @@ from unmask import datasets, plugins
 from unmask.auditing.options import audit_options
 from unmask.auditing.repeating import options_of
 from unmask.errors import UnmaskError
-from unmask.measures.sections import build_sections, item_tables
 from unmask.measures.base import Measure
+from unmask.measures.sections import build_sections, item_tables
 from unmask.mitigations import corpus
 from unmask.options import LoadOptions
 from unmask.report import html, terminal

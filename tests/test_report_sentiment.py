@@ -450,6 +450,7 @@ def test_the_histogram_counts_every_text_once(measured: tuple[Measurement, pd.Da
     values = np.concatenate([np.linspace(-0.01, -0.001, 50), np.linspace(0.001, 0.03, 149), [0.9], np.zeros(7)])
     limit = find_axis_limit(values)
     assert limit == pytest.approx(0.03)
+    assert limit is not None
     bars = rating_plots.bars_of(values, 0.002, limit)
     counts = {gender: sum(bar["count"] for bar in bars if bar["gender"] == gender) for gender in ("female", "male")}
     assert counts == {"female": 50, "male": 149}
