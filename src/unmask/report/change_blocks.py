@@ -59,7 +59,8 @@ def change_text(name: str, change: Change, *, digits: int = 2, scale: Scale = ""
 
 def usefulness_text(name: str, figure: UsefulFigure) -> ChangeText:
     """A figure of usefulness as text. Accuracies are in percent."""
-    digits, scale = (1, "percent") if name == "accuracy" else (3, "")
+    scale: Scale = "percent" if name == "accuracy" else ""
+    digits = 1 if name == "accuracy" else 3
     verdict = describe_significance(figure.p_value)
     if is_significant(figure.p_value) and name in HIGHER_IS_BETTER:
         verdict = "clearly better" if (figure.change > 0) == HIGHER_IS_BETTER[name] else "clearly worse"
