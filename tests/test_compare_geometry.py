@@ -197,7 +197,7 @@ def test_a_model_that_has_forgotten_is_improved_though_its_own_words_lie_apart()
     tested = [found.changes[name] for name in ("clustering", "probe", "classification", "neighbours")]
     smallest = min(change.p_value or 0.0 for change in tested)
     assert min(change.p_adjusted or 0.0 for change in tested) == pytest.approx(4 * smallest)
-    assert "was not audited for what it fills in" in findings().result.caveats[0].text
+    assert "was not audited as a masked language model" in findings().result.caveats[0].text
 
 
 # degenerate input
@@ -431,7 +431,7 @@ def test_an_encoder_is_asked_again_as_it_was_audited(model_folder: Callable[[str
         assert (configuration["measures"], configuration["languages"]) == (["geometry"], ["en"])
     change = compared.comparisons[0].changes["classification"]
     assert change.p_adjusted is not None
-    after = compared.audits["other"]
+    after = compared.audits["other"].save(tmp_path / "after")
     shutil.copyfile(base / "model.safetensors", other / "model.safetensors")
     changed = unmask.compare(audited, after, usefulness=False).comparisons[0]
     assert "no longer those that were audited" in next(

@@ -588,12 +588,16 @@ def test_recorded_answers_without_probabilities(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("model", "settings", "said"),
     [
-        ("unmask-mini-nli", {"measures": "sentiment"}, "sentiment needs a classifier of texts, and inference fits"),
+        (
+            "unmask-mini-nli",
+            {"measures": "sentiment"},
+            "tells entailment from contradiction; sentiment needs a text classifier",
+        ),
         ("unmask-mini-sentiment", {"measures": "inference"}, "the model has two labels; inference needs entailment"),
         (
             "unmask-mini",
             {"measures": "inference"},
-            "has no classification head; inference needs a classifier of pairs",
+            "unmask-mini is a masked language model; inference needs a classifier with the labels entailment",
         ),
         ("unmask-mini-nli", {"languages": "de"}, "unknown language of inference 'de'"),
         ("unmask-mini-nli", {"terms": "all"}, "--terms is for sentiment, and this model is measured for inference"),
@@ -609,7 +613,7 @@ def test_recorded_answers_without_probabilities(tmp_path: Path) -> None:
             "--captions brings its own templates, and --templates t.csv would not be used; give one of the two",
         ),
         ("unmask-mini-nli", {"limit": 1}, "1 sentence is too few; inference needs 2 or more"),
-        ("unmask-mini-nli", {"limit": 0}, "0 sentences are too few; inference needs 2 or more"),
+        ("unmask-mini-nli", {"limit": 0}, "limit is 0; give 1 or more"),
     ],
 )
 def test_bad_input_is_one_line(model: str, settings: dict[str, Any], said: str) -> None:
@@ -622,7 +626,7 @@ def test_bad_input_is_one_line(model: str, settings: dict[str, Any], said: str) 
 def test_bad_input_in_the_shell_is_one_line(tmp_path: Path) -> None:
     done = command("audit", "unmask-mini-nli", "--corpus", "imdb", "--out", "a", cwd=tmp_path)
     assert done.returncode == 2
-    assert "unknown corpus of inference 'imdb'" in done.stderr
+    assert "--corpus imdb is for sentiment, and this model is measured for inference; leave it out" in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "a").exists()
 
