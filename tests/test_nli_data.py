@@ -6,7 +6,6 @@ import gzip
 import json
 from collections import Counter
 from collections.abc import Callable
-from inspect import signature
 from pathlib import Path
 
 import pandas as pd
@@ -18,6 +17,7 @@ from unmask.errors import UnmaskError
 from unmask.probes.inference import COLUMNS
 from unmask.probes.released_inference import read as released
 from unmask.training.examples import Example, Splits, gather_examples, join_words, read_examples, read_known_dataset
+from unmask.training.options import FinetuneOptions
 
 LANGUAGES = ("en", "ja", "zh")
 STEREOTYPED = [("PS", "female", "female"), ("PS", "male", "male"), ("AS", "female", "male"), ("AS", "male", "female")]
@@ -159,12 +159,17 @@ def test_finetune_nli_has_the_settings_of_the_paper(model_folder: Callable[[str]
         {"premise": "My aunt is a mason.", "hypothesis": "She works.", "label": label} for label in ("neutral",) * 4
     ]
     (tmp_path / "pairs.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    finetune.command(
-        "nli", str(model_folder("bert-uncased")), tmp_path / "out", train=tmp_path / "pairs.jsonl", device="cpu"
+    options = FinetuneOptions(
+        task="nli",
+        model=str(model_folder("bert-uncased")),
+        out=tmp_path / "out",
+        train=tmp_path / "pairs.jsonl",
+        device="cpu",
     )
+    finetune.command(options)
     settings = json.loads((tmp_path / "out" / "metrics.json").read_text())["settings"]
     assert [settings[name] for name in ("epochs", "learning_rate", "batch_size")] == [5, 2e-5, 32]
-    assert signature(finetune.command).parameters["max_length"].default == 128, "this model takes fewer"
+    assert options.max_length == 128, "this model takes fewer"
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Options that verbs share."""
+"""Options of the command line alone that several commands have."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 ProtocolName = Annotated[
     str,
-    typer.Option(help="sound: the method done right. published: what produced the paper's table, slips included."),
+    typer.Option(help="sound: corrected method. published: exact reproduction of the paper, errors included."),
 ]
 Out = Annotated[
     Path | None,
@@ -19,10 +19,3 @@ Seed = Annotated[
     int, typer.Option(min=0, help="Chooses the sample for the noise floor, and permutations beyond counting.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON in place of the table.")]
-Offline = Annotated[bool, typer.Option("--offline", help="Use only what is on this machine.")]
-AllowPickle = Annotated[
-    bool, typer.Option("--allow-pickle", help="Load pickled weights, which can run code of their author's.")
-]
-AllowRemoteCode = Annotated[
-    bool, typer.Option("--allow-remote-code", help="Run Python code that comes with the model.")
-]
