@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from unmask.report.ranking import rankings
 
 import unmask
 from commands import environment
@@ -38,6 +37,7 @@ from unmask.statistics.corrections import holm
 from unmask.studies.meta.association import OtherMeasure
 from unmask.studies.meta.options import PlantingOptions
 from unmask.studies.meta.study import plan
+from unmask.workflows.ranking import rankings
 
 Folder = Callable[[str], Path]
 Typed = Callable[..., tuple[int | str | None, str, str]]

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 import test_report_html as made
 from pages import EVIL, needs_chromium
 from unmask.probes import recorded
-from unmask.report import ranking
+from unmask.workflows import ranking
 
 pytestmark = [pytest.mark.browser, needs_chromium]
 RIGHT_TO_LEFT = "\u202eالممرضة\u202c متعبة"
