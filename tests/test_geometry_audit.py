@@ -435,7 +435,10 @@ def broken(word2vec: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["same.bin"], "are the same vector; there is no direction"),
         (["folder"], "names no file of vectors"),
         (["v.bin", "--language", "de"], "geometry asks about English words, not 'de' ones"),
-        (["v.bin", "--measure", "association"], "has vectors of words and nothing else"),
+        (
+            ["v.bin", "--measure", "association"],
+            "v.bin is a table of word vectors; association needs a masked language model",
+        ),
         (["v.bin", "--corpus", "glove"], "--corpus glove is for encoders"),
         (["v.bin", "--corpus", "bec-pro"], "--corpus bec-pro is for association"),
         (["v.bin", "--corpus", "noun"], "did you mean 'nouns'"),

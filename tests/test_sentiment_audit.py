@@ -212,13 +212,25 @@ def test_bad_input_is_one_line(model: str, words: tuple[str, ...], said: str, fo
         ("classifier", {"texts": "texts.csv", "terms": "pronoun"}, "did you mean 'pronouns'?"),
         ("classifier", {"texts": "missing.csv"}, "missing.csv does not exist"),
         ("classifier", {"texts": "texts.csv", "positive": "good"}, "unknown label 'good'"),
-        ("classifier", {"texts": "texts.csv", "long_texts": "tail"}, "unknown way to read long texts 'tail'"),
-        ("classifier", {"texts": "texts.csv", "limit": 0}, "the limit is 0 texts; give 1 or more"),
+        (
+            "classifier",
+            {"texts": "texts.csv", "long_texts": "tail"},
+            "unknown long texts 'tail'; did you mean 'head+tail'",
+        ),
+        ("classifier", {"texts": "texts.csv", "limit": 0}, "limit is 0; give 1 or more"),
         ("classifier", {"texts": "texts.csv", "corpora": "imdb"}, "--texts takes the place of a corpus"),
-        ("classifier", {"corpora": "bec-pro"}, "unknown corpus of texts 'bec-pro'"),
+        (
+            "classifier",
+            {"corpora": "bec-pro"},
+            "--corpus bec-pro is for association, and this model is measured for sentiment",
+        ),
         ("classifier", {"measures": "association"}, "association needs a masked language model"),
         ("classifier", {"professions": "texts.csv"}, "--professions is for association"),
-        ("unmask-mini", {"measures": "sentiment"}, "has no classification head"),
+        (
+            "unmask-mini",
+            {"measures": "sentiment"},
+            "unmask-mini is a masked language model; sentiment needs a text classifier",
+        ),
         ("unmask-mini", {"positive": "good"}, "--positive is for sentiment"),
         ("unmask-mini", {"long_texts": "window"}, "--long-texts is for sentiment"),
     ],
@@ -391,7 +403,9 @@ def test_ratings_that_are_none(lines: tuple[str, ...], said: str, tmp_path: Path
 
 def test_what_does_not_go_with_ratings(tmp_path: Path) -> None:
     file = written(tmp_path / "r.csv", "p_female,p_male", "0.5,0.6")
-    with pytest.raises(UnmaskError, match="--score-column is for association"):
+    with pytest.raises(
+        UnmaskError, match="--score-column does not apply: sentiment needs the columns p_female and p_male"
+    ):
         unmask.analyse(file, score_column="p_male")
     with pytest.raises(UnmaskError, match="lacks the columns 'template'"):
         unmask.analyse(file, measure="association")

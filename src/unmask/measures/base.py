@@ -236,10 +236,10 @@ class Measure(ABC):
     def units(self, options: Any, context: Context, languages: Sequence[str], corpora: Sequence[str]) -> list[Context]:
         """What is measured: one context for each language and corpus."""
         units = []
-        for language in languages:
+        for language in dict.fromkeys(languages):
             one_of(language, self.languages, f"language of {self.name}")
             unit = replace(context, language=language)
-            named = [corpus for corpus in corpora if corpus in self.corpora]
+            named = [corpus for corpus in dict.fromkeys(corpora) if corpus in self.corpora]
             units += [replace(unit, corpus=corpus) for corpus in named or self.default_corpora(options, unit)]
         return units
 

@@ -46,7 +46,10 @@ class ModelHandle:
     @property
     def name(self) -> str:
         """How to call the model in a message."""
-        return str(self.given) if self.is_named else f"the {type(self.given).__name__}"
+        if self.is_named:
+            return str(self.given)
+        model = self.given[0] if isinstance(self.given, tuple) and self.given else self.given
+        return f"the {type(model).__name__}"
 
     @property
     def is_named(self) -> bool:

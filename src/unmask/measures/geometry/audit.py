@@ -28,8 +28,8 @@ def measure_vectors(model: ModelHandle, options: GeometryOptions, units: Sequenc
 
     Files are in the order of frequency, so that these have the words of the association tests, too.
     """
-    (context,) = units
-    _refuse_encoder_options(options, context.corpus)
+    _refuse_encoder_options(options, [unit.corpus for unit in units])
+    context = units[0]
     vectors = model.vectors(most=probe.words_read(options.words, listed=options.word_list is not None))
     for end in (MALE, FEMALE):
         if end in vectors and not vectors.vectors([end]).any():
@@ -46,11 +46,11 @@ def measure_vectors(model: ModelHandle, options: GeometryOptions, units: Sequenc
     yield _measure(space, Run("en", corpus, context.seed, True, options.contrasts, tests, context.progress), context)
 
 
-def _refuse_encoder_options(options: GeometryOptions, corpus: str) -> None:
+def _refuse_encoder_options(options: GeometryOptions, corpora: Sequence[str]) -> None:
     """Word vectors have no layers, no tokens and no other vocabulary."""
     defaults = {name: field.default for name, field in type(options).model_fields.items()}
     given = [f"--{name}" for name in OF_ENCODERS if getattr(options, name) != defaults[name]]
-    given += [] if corpus in (NOUNS, WORDS) else [f"--corpus {corpus}"]
+    given += [f"--corpus {corpus}" for corpus in corpora if corpus not in (NOUNS, WORDS)]
     if given:
         raise UnmaskError(
             f"{given[0]} is for encoders; word vectors have one vector per word, and all their words are asked about;"
