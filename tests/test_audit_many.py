@@ -216,10 +216,10 @@ def test_if_all_models_fail_there_is_no_ranking(tmp_path: Path) -> None:
         (("a", "b", "a"), "'a' is given more than once; give each model once"),
         (("a", "b", "--protocol", "new"), "--protocol is 'new'; choose from: sound, published"),
         (("a", "b", "--engine", "rai"), "--engine is 'rai'; did you mean 'ray'?"),
-        (("a", "b", "--cpus", "2"), "--cpus 2 is for steps on Ray, and the engine is local; add --engine ray"),
+        (("a", "b", "--cpus", "2"), "--cpus is for Ray, and the engine is local; add --engine ray, or leave it out"),
         (("a", "b", "--out", "full"), "full holds something else than a study; give another folder with --out"),
         (("a", "--engine", "ray"), "--engine is for audits of several models; give another model, or leave it out"),
-        (("--gpus", "1"), "--gpus is for audits of several models; give another model, or leave it out"),
+        (("--gpus", "1"), "--gpus is for Ray, and the engine is local; add --engine ray, or leave it out"),
     ],
 )
 def test_what_cannot_work_is_one_line_and_nothing_is_audited(tmp_path: Path, words: list[str], line: str) -> None:

@@ -343,7 +343,7 @@ def test_limits_are_named_without_caveats_and_once() -> None:
     for caveats in ([], [binary]):
         made = update("", [_audit(_measurement(caveats=caveats))])
         said = made.partition("### What this does not say\n")[2].partition("###")[0]
-        assert "\n- Gender is taken as binary" in said
+        assert "\n- Gender is treated as binary" in said
         assert said.count("binary") == 1
 
 

@@ -138,7 +138,7 @@ def test_effect_sizes_and_groups_have_their_own_intervals() -> None:
 
 
 def test_a_share_of_crows_pairs_is_far_from_one_half() -> None:
-    share = Estimate(labels={}, n=262, value=0.35, interval=(0.3, 0.4))
+    share = Estimate(labels={}, n=262, value=0.35, interval=(0.3, 0.4), neutral=0.5)
     pairs = _measurement("crows-pairs", groups={"all pairs": share})
     rule = {"measure": "crows-pairs", "group": "all pairs"}
     done = _gate(pairs, rule | {"magnitude_at_most": 0.1}, rule | {"magnitude_at_most": 0.099})

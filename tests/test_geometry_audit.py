@@ -449,7 +449,7 @@ def broken(word2vec: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["MODEL", "--words", "300", "--full"], "--words and --full both say which words"),
         (["MODEL", "--full", "--corpus", "glove"], "--full and --corpus glove both say which words"),
         (["MODEL", "--word-list", "two.txt", "--words", "9"], "--words and --word-list both say which words"),
-        (["MODEL", "--pooling", "last"], "unknown pooling 'last'"),
+        (["MODEL", "--pooling", "last"], "--pooling is 'last'"),
         (["MODEL", "--contrasts", "9"], "--contrasts"),
         (["MODEL", "--layers", "0"], "--layers"),
         (["MODEL", "--layers", "9", "--measure", "geometry"], "9 layers were asked for, but"),

@@ -218,7 +218,7 @@ def test_several_audits_are_ranked_with_the_ranks_that_intervals_allow(
     ("names", "form", "out", "said"),
     [
         (["nothing"], "html", None, "nothing has no result.json; give a folder that unmask audit has written"),
-        (["one"], "pdf", None, "unknown format 'pdf'; choose from: html, md, csv"),
+        (["one"], "pdf", None, "format is 'pdf'; choose from: html, md, csv"),
         (["one", "one"], "md", None, "a folder was given twice; give each once"),
         (["one", "before-after"], "md", None, "before-after is a comparison, and cannot be ranked; give audits"),
         (["one"], "md", Path("two"), "two exists; give another name with --out, or remove it first"),

@@ -215,7 +215,7 @@ def test_bad_input_is_one_line(model: str, words: tuple[str, ...], said: str, fo
         (
             "classifier",
             {"texts": "texts.csv", "long_texts": "tail"},
-            "unknown long texts 'tail'; did you mean 'head+tail'",
+            "long_texts is 'tail'; did you mean 'head+tail'",
         ),
         ("classifier", {"texts": "texts.csv", "limit": 0}, "limit is 0; give 1 or more"),
         ("classifier", {"texts": "texts.csv", "corpora": "imdb"}, "--texts takes the place of a corpus"),

@@ -465,7 +465,7 @@ def test_a_limit_of_tokens(tiny: tuple[Any, Any], tmp_path: Path) -> None:
     texts = written(tmp_path / "t.txt", _at(13, length=15), _at(14, length=15))
     of = ratings(measure(tiny, texts, most_tokens=16))
     assert (of.most_tokens, of.cut, of.outside) == (16, 2, 1)
-    with pytest.raises(UnmaskError, match="unknown way to read long texts 'tail'"):
+    with pytest.raises(UnmaskError, match="long_texts is 'tail'; did you mean 'head"):
         measure(tiny, texts, long_texts="tail")
     for setting in ({"long_texts": "window"}, {"most_tokens": 16}):
         with pytest.raises(UnmaskError, match="Planted reads texts its own way"):

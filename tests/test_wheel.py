@@ -34,7 +34,7 @@ def test_every_file_of_the_package_is_in_the_wheel(wheel: Path) -> None:
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert there - {name for name in there if ".dist-info/" in name} == wanted
-    assert {"unmask/py.typed", "unmask/report/page.html.j2", "unmask/lexicon/en/names.csv"} <= wanted
+    assert {"unmask/py.typed", "unmask/report/audit.html.j2", "unmask/lexicon/en/names.csv"} <= wanted
     assert {f"unmask/embedded/{name}/config.json" for name in ("unmask-mini", "unmask-mini-nli")} <= wanted
 
 

@@ -119,6 +119,8 @@ def run_audit(model: Any, options: AuditOptions | None = None, *, progress: Prog
     import pandas as pd
 
     options = options or audit_options()()
+    if not options.languages:
+        raise UnmaskError("no languages were given; give at least one, or leave them out for the default")
     handle = as_handle(model, options.loading, progress=progress)
     measures = choose_measures(handle, options)
     options.check(measures)

@@ -238,7 +238,7 @@ def show_ranking(audits: Sequence[AuditResult], console: Console) -> None:
     from rich.markup import escape
     from rich.text import Text
 
-    from unmask.report.tables import table
+    from unmask.report.terminal import make_table
 
     found = rankings(audits)
     if not found:
@@ -246,7 +246,7 @@ def show_ranking(audits: Sequence[AuditResult], console: Console) -> None:
     for ranking in found:
         console.print(Text(f"\n{ranking.title}", style="bold"))
         console.print(Text(ranking.sentence))
-        rows = table("model", "rank", "figure", "95 % interval")
+        rows = make_table("model", "rank", "figure", "95 % interval")
         for place in ranking.places:
             rows.add_row(escape(place.model), place.rank, place.value, place.bounds)
         console.print(rows)
