@@ -170,9 +170,7 @@ def test_parts_that_do_not_belong_together_are_refused(model_folder: Callable[[s
     folder = model_folder("bert-uncased")
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     bare = transformers.AutoModel.from_pretrained(folder)
-    with pytest.raises(
-        unmask.UnmaskError, match="the BertModel is an encoder without a head; association needs a"
-    ):
+    with pytest.raises(unmask.UnmaskError, match="the BertModel is an encoder without a head; association needs a"):
         unmask.audit((bare, tokenizer), measures="association")
     with pytest.raises(unmask.UnmaskError, match="no language-model head"):
         TransformersMaskedLM(bare, tokenizer).log_probability([MaskQuery("He is a mason.", (0, 2))])

@@ -250,10 +250,11 @@ def test_a_file_of_settings_can_list_models(
     text = 'templates = "t.csv"\nprofessions = "p.csv"\nout = "out"\n'
     file.write_text(f'model = ["bert-0", "bert-1"]\ncpus = 1\n{text}')
     given = unmask.read_config(file)
-    assert given.pop("model") == (str(tmp_path / "bert-0"), str(tmp_path / "bert-1"))
+    models = given.pop("model")
+    assert models == (str(tmp_path / "bert-0"), str(tmp_path / "bert-1"))
     assert given == options
     monkeypatch.chdir(tmp_path)
-    assert _statuses(unmask.audit_many(["bert-0", "bert-1"], **given, out="out")) == {
+    assert _statuses(unmask.audit_many(models, **given, out="out")) == {
         "bert-0": "done",
         "bert-1": "done",
     }
