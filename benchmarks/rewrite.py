@@ -23,8 +23,8 @@ from pathlib import Path
 import psutil
 
 import unmask
-from unmask.counterfactual.english import context
 from unmask.lexicon.gender import gender_words
+from unmask.rewriting.english import context
 
 TAGGED = 20
 """Only each so manieth document is tagged: it takes long, and they are all alike."""

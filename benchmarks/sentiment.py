@@ -30,7 +30,6 @@ import torch
 import transformers
 
 from timing import Cost, timed
-from unmask.counterfactual.settings import Settings, build_rewriter
 from unmask.measures.sentiment.rater import Rated, Rater
 from unmask.measures.sentiment.score import score_all
 from unmask.models import batching
@@ -39,6 +38,7 @@ from unmask.models.loading import load_classifier
 from unmask.options import LoadOptions
 from unmask.probes import reviews
 from unmask.probes.reviews import Pair, Text
+from unmask.rewriting.settings import Settings, build_rewriter
 
 MODEL = "unmask-mini-sentiment"
 LONGEST = 512

@@ -13,7 +13,7 @@ import pytest
 import transformers
 
 import families
-from unmask.rewriting.workers import cores
+from unmask.rewriting.files.workers import cores
 
 if (
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN

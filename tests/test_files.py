@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from unmask.errors import UnmaskError
-from unmask.files import refuse_existing
+from unmask.files import check_new_path
 
 
 def test_what_cannot_be_made_is_refused_before_the_work(tmp_path: Path) -> None:
@@ -18,9 +18,9 @@ def test_what_cannot_be_made_is_refused_before_the_work(tmp_path: Path) -> None:
     closed.chmod(0o555)
     nobody_writes = closed if os.geteuid() else Path("/proc/1")  # a folder's rights do not hold for root
     with pytest.raises(UnmaskError, match="file exists; give another name"):
-        refuse_existing(tmp_path / "file")
+        check_new_path(tmp_path / "file")
     with pytest.raises(UnmaskError, match="file is a file, so"):
-        refuse_existing(tmp_path / "file" / "below" / "it")
+        check_new_path(tmp_path / "file" / "below" / "it")
     with pytest.raises(UnmaskError, match=f"{nobody_writes} cannot be written to; give another folder"):
-        refuse_existing(nobody_writes / "new" / "folder")
-    refuse_existing(tmp_path / "new" / "folder")
+        check_new_path(nobody_writes / "new" / "folder")
+    check_new_path(tmp_path / "new" / "folder")

@@ -18,7 +18,6 @@ from safetensors.torch import load_file, save_file
 
 import unmask
 from toy_model import as_in_the_workforce, train
-from unmask.counterfactual.settings import Choice
 from unmask.errors import Stopped, UnmaskError
 from unmask.lexicon import attributes
 from unmask.mitigations import MitigateOptions, method_named, method_names, run
@@ -30,6 +29,7 @@ from unmask.models.loading import load_masked_lm, load_trainable
 from unmask.models.word_vectors import Vectors, read_vectors, write_vectors
 from unmask.options import LoadOptions
 from unmask.probes.association import build
+from unmask.rewriting.settings import Choice
 from unmask.training import checkpoints
 from unmask.training.examples import Example
 from unmask.training.tasks import IGNORED, MaskedLanguageModelling

@@ -15,17 +15,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unmask.counterfactual.english import name_exchange as module
-from unmask.counterfactual.english.name_detection import find_names
-from unmask.counterfactual.english.name_exchange import (
+from unmask.errors import UnmaskError
+from unmask.lexicon.names import KINDS, FirstName, first_names, name_context, name_words
+from unmask.rewriting.english import name_exchange as module
+from unmask.rewriting.english.name_detection import find_names
+from unmask.rewriting.english.name_exchange import (
     Exchange,
     assign_neutral_names,
     assign_pairs,
     build_exchange,
     match_names,
 )
-from unmask.errors import UnmaskError
-from unmask.lexicon.names import KINDS, FirstName, first_names, name_context, name_words
 
 
 @pytest.fixture(autouse=True)

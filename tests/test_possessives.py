@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unmask.counterfactual.english.possessives import WINDOW, her_is_possessive, his_stands_alone
+from unmask.rewriting.english.possessives import WINDOW, her_is_possessive, his_stands_alone
 
 # The word in question is in square brackets.
 HER_TO_HIS = """

@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium, seen
 from report_blocks import find_table, key_figures, lines, of_type, sections, table_rows
 from test_report_html import _audit, _items, _sound, render
-from unmask.counterfactual import rewriter
 from unmask.measures.registry import get_measure
 from unmask.measures.sentiment.details import Part, Ratings
 from unmask.measures.sentiment.examples import (
@@ -39,6 +38,7 @@ from unmask.report import rating_plots
 from unmask.report.blocks import Block, Examples, Figure, KeyFigure, Run
 from unmask.results import Caveat, Measurement
 from unmask.results.numbers import interval, number
+from unmask.rewriting import rewriter
 
 PEOPLE = ("the woman", "his father", "her sister", "the waiter", "a girl", "the king", "an actress", "her husband")
 DEEDS = (

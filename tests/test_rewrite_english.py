@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unmask
-from unmask.counterfactual.change import apply_changes
 from unmask.errors import UnmaskError
 from unmask.lexicon.gender import gender_words
+from unmask.rewriting.change import apply_changes
 
 GOLD = ("rewrite_en.tsv", "rewrite_en_fresh.tsv")
 FLOOR = 0.98
@@ -252,7 +252,7 @@ def test_names_of_a_document_stay_apart_and_consistent() -> None:
 
 
 def test_published_needs_its_lists(tmp_path: Path) -> None:
-    from unmask.counterfactual import Settings, build_rewriter
+    from unmask.rewriting import Settings, build_rewriter
 
     for wish, message in (
         (Settings(protocol="published"), "needs the word lists"),
@@ -271,7 +271,7 @@ def test_published_needs_its_lists(tmp_path: Path) -> None:
 
 
 def test_published_reviews_from_settings(tmp_path: Path) -> None:
-    from unmask.counterfactual import Settings, build_rewriter
+    from unmask.rewriting import Settings, build_rewriter
 
     (tmp_path / "prons_m2f.json").write_text('{"he": "she"}', encoding="utf-8")
     (tmp_path / "prons_f2m.json").write_text('{"her": "his"}', encoding="utf-8")

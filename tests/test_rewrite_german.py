@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unmask.counterfactual.change import apply_changes
-from unmask.counterfactual.german import GermanRewriter
-from unmask.counterfactual.german.nouns import Nouns, package_nouns, read_noun_rows
-from unmask.counterfactual.german.sentences import LONGEST_WORD, lemma, tag_words
-from unmask.counterfactual.settings import Settings
 from unmask.errors import UnmaskError
 from unmask.probes import association
+from unmask.rewriting.change import apply_changes
+from unmask.rewriting.german import GermanRewriter
+from unmask.rewriting.german.nouns import Nouns, package_nouns, read_noun_rows
+from unmask.rewriting.german.sentences import LONGEST_WORD, lemma, tag_words
+from unmask.rewriting.settings import Settings
 
 GOLD = Path(__file__).parent / "gold" / "rewrite_de.tsv"
 OTHER = {"male": "female", "female": "male"}

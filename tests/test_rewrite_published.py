@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from unmask.counterfactual.change import apply_changes
-from unmask.counterfactual.published.cds import NAMES, PRONOUNS, WORDS, Substitution, Token, spacy_tokens, token_spans
-from unmask.counterfactual.published.masking import ONLY_REMOVED, Masking, clean
 from unmask.errors import UnmaskError
+from unmask.rewriting.change import apply_changes
+from unmask.rewriting.published.cds import NAMES, PRONOUNS, WORDS, Substitution, Token, spacy_tokens, token_spans
+from unmask.rewriting.published.masking import ONLY_REMOVED, Masking, clean
 
 TO_FEMALE = {
     "he": "she",

@@ -23,13 +23,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from unmask.counterfactual.change import Change, Left, Rewritten, apply_changes
-from unmask.counterfactual.settings import Choice, Settings
 from unmask.errors import Stopped, UnmaskError
-from unmask.rewriting import RewriteOptions, Summary, blocks, output, run, workers
-from unmask.rewriting.blocks import DOCUMENTS, json_fields
-from unmask.rewriting.summary import describe_changes, mark_changes
-from unmask.rewriting.workers import Factory, Lines, Task
+from unmask.rewriting.change import Change, Left, Rewritten, apply_changes
+from unmask.rewriting.files import RewriteOptions, Summary, blocks, output, run, workers
+from unmask.rewriting.files.blocks import DOCUMENTS, json_fields
+from unmask.rewriting.files.summary import describe_changes, mark_changes
+from unmask.rewriting.files.workers import Factory, Lines, Task
+from unmask.rewriting.settings import Choice, Settings
 
 # A rewriter small enough to foresee: four pronouns and a name, and one word that it leaves.
 

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from unmask.counterfactual.settings import Settings
 from unmask.errors import UnmaskError
-from unmask.rewriting import RewriteOptions, run
-from unmask.rewriting.ray import rewrite_dataset
+from unmask.rewriting.files import RewriteOptions, run
+from unmask.rewriting.files.ray import rewrite_dataset
+from unmask.rewriting.settings import Settings
 
 pytestmark = pytest.mark.filterwarnings(
     "default::pytest.PytestUnraisableExceptionWarning", "default::pytest.PytestUnhandledThreadExceptionWarning"

@@ -27,13 +27,13 @@ from safetensors.torch import load_file, save_file
 from commands import unmask as command
 from toy_model import bert_of, tokenizer_of
 from unmask import api
-from unmask.counterfactual import settings as rewriting
-from unmask.counterfactual.published.masking import Masking, clean
 from unmask.errors import Stopped, UnmaskError
 from unmask.lexicon.sentences import reviews
 from unmask.measures.sentiment.protocol import PROTOCOLS
 from unmask.models.loading import Trainable, load_trainable
 from unmask.options import LoadOptions
+from unmask.rewriting import settings as rewriting
+from unmask.rewriting.published.masking import Masking, clean
 from unmask.studies import Event, Outcome, keys
 from unmask.studies.base_models import weights_of
 from unmask.studies.cells import Say
@@ -345,19 +345,19 @@ def test_the_key_of_texts_holds_what_rewrites_them(tmp_path: Path) -> None:
         path.write_bytes(was)
         return before != after
 
-    english = [*tmp_path.glob("counterfactual/english/*"), *tmp_path.glob("counterfactual/published/*"), weights]
+    english = [*tmp_path.glob("rewriting/english/*"), *tmp_path.glob("rewriting/published/*"), weights]
     used = {f"lexicon/{name}.py" for path in english for name in LEXICON.findall(path.read_bytes().decode("latin-1"))}
     assert "lexicon/gender.py" in used
     for file in (
         *(path.relative_to(tmp_path).as_posix() for path in english),
         *used,
         "lexicon/table.py",
-        "counterfactual/settings.py",
+        "rewriting/settings.py",
     ):
         assert alters(file), file
     for name in ("gender", "phrases", "names", "name_words", "name_context"):
         assert alters(f"lexicon/en/{name}.csv"), name
-    for file in ("lexicon/en/reviews.csv", "lexicon/de/gender.csv", "counterfactual/german/rewriter.py"):
+    for file in ("lexicon/en/reviews.csv", "lexicon/de/gender.csv", "rewriting/german/rewriter.py"):
         assert not alters(file), file
     source = texts.Source(None, (), ("one", "two"))
     sound, published = (

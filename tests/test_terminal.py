@@ -19,12 +19,12 @@ import unmask
 from commands import unmask as _run
 from unmask.cli import app, completion
 from unmask.cli.option_models import LISTS
-from unmask.counterfactual.settings import MODES
 from unmask.embedded import MODELS
 from unmask.errors import UnmaskError
 from unmask.measures import registry
 from unmask.mitigations.method import method_names
 from unmask.models.truncation import LONG_TEXTS
+from unmask.rewriting.settings import MODES
 from unmask.steps import LOG, step
 from unmask.studies.imdb63.grid import chosen_models
 from unmask.studies.reports import terminal as study_terminal

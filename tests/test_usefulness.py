@@ -19,7 +19,6 @@ from scipy import stats
 import naive
 from unmask.comparing import downstream
 from unmask.comparing.downstream import Downstream, Subject
-from unmask.counterfactual import rewriter
 from unmask.errors import UnmaskError
 from unmask.lexicon import attributes, persons
 from unmask.lexicon.sentences import agreement_templates, neutral_sentences
@@ -28,6 +27,7 @@ from unmask.measures.usefulness import Sentences
 from unmask.measures.usefulness.masked_words import groups
 from unmask.models import Classifier, MaskQuery
 from unmask.models.loading import load_classifier, load_masked_lm
+from unmask.rewriting import rewriter
 from unmask.statistics import jackknife
 from unmask.statistics.paired import matched_shares
 from unmask.training.loop import News

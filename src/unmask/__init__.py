@@ -65,9 +65,9 @@ if TYPE_CHECKING:
         ranking,
     )
     from unmask.auditing.config import read_config
-    from unmask.counterfactual import rewrite, rewriter
     from unmask.errors import UnmaskError
     from unmask.models.interfaces import Classifier, MaskedLM, MaskQuery, Regressor
+    from unmask.rewriting import rewrite, rewriter
     from unmask.statistics.permutation import Weat, weat
 
 _HOMES = {
@@ -85,8 +85,8 @@ _HOMES = {
     "mitigate": "unmask.api",
     "ranking": "unmask.api",
     "read_config": "unmask.auditing.config",
-    "rewrite": "unmask.counterfactual",
-    "rewriter": "unmask.counterfactual",
+    "rewrite": "unmask.rewriting",
+    "rewriter": "unmask.rewriting",
     "UnmaskError": "unmask.errors",
     "Classifier": "unmask.models.interfaces",
     "MaskQuery": "unmask.models.interfaces",

@@ -18,24 +18,24 @@ class Stopped(Exception):  # noqa: N818 - no error: the user asked for it
     """The user stopped a long run (Ctrl-C) after what is worth keeping was kept; says so in one line."""
 
 
-def one_of(value: str, known: Iterable[str], what: str) -> str:
+def check_choice(value: str, known: Iterable[str], what: str) -> str:
     """Return `value` if it is known, else say what is, and which one may have been meant."""
     names = list(known)
     if value in names:
         return value
-    close = close_to(value, names)
+    close = closest_match(value, names)
     hint = f"did you mean {close!r}?" if close else f"choose from: {', '.join(names)}"
     raise UnmaskError(f"unknown {what} {value!r}; {hint}")
 
 
-def close_to(value: str, known: Iterable[str]) -> str | None:
+def closest_match(value: str, known: Iterable[str]) -> str | None:
     """The name that may have been meant, if one is near; capital letters count for nothing."""
     names = {name.lower(): name for name in known}
     close = get_close_matches(value.lower(), names, n=1)
     return names[close[0]] if close else None
 
 
-def listed(words: Iterable[str], most: int = 5) -> str:
+def quote(words: Iterable[str], most: int = 5) -> str:
     """The first few words, quoted, and how many more there are."""
     words = list(words)
     shown = ", ".join(repr(word) for word in words[:most])

@@ -17,9 +17,9 @@ from unmask.errors import UnmaskError
 
 
 @contextmanager
-def whole_folder(path: Path) -> Iterator[Path]:
+def atomic_folder(path: Path) -> Iterator[Path]:
     """Yield a temporary folder beside `path`; it takes that name when the block ends well, and is removed if not."""
-    refuse_existing(path)
+    check_new_path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
@@ -30,7 +30,7 @@ def whole_folder(path: Path) -> Iterator[Path]:
     try:
         yield draft
         draft.chmod(0o755)
-        refuse_existing(path)
+        check_new_path(path)
         draft.rename(path)
     except OSError as error:
         shutil.rmtree(draft, ignore_errors=True)
@@ -41,7 +41,7 @@ def whole_folder(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
+def atomic_file(path: Path) -> Iterator[Path]:
     """Yield a temporary name beside `path`; the file takes its place when the block ends well."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -59,7 +59,7 @@ def whole_file(path: Path) -> Iterator[Path]:
         raise
 
 
-def refuse_existing(path: Path) -> None:
+def check_new_path(path: Path) -> None:
     """Never write over what is there, and find out before the work rather than after it."""
     if path.exists():
         raise UnmaskError(f"{path} exists; give another name with --out, or remove it first")
@@ -72,7 +72,7 @@ def refuse_existing(path: Path) -> None:
 
 def write_text(path: str | PathLike[str], text: str) -> Path:
     """Write a text file atomically, and return its path."""
-    with whole_file(Path(path)) as draft:
+    with atomic_file(Path(path)) as draft:
         draft.write_text(text, encoding="utf-8")
     return Path(path)
 

@@ -39,7 +39,7 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from unmask.errors import UnmaskError, close_to, one_of
+from unmask.errors import UnmaskError, check_choice, closest_match
 
 Names = Iterable[str] | Callable[[], Iterable[str]]
 """Names, or a function that lists them when they are needed."""
@@ -158,7 +158,7 @@ class Parameter:
             return
         for item in value if isinstance(value, tuple) else (value,):
             if isinstance(item, str) and item not in self.names:
-                close = close_to(item, self.names)
+                close = closest_match(item, self.names)
                 advice = f"did you mean {close!r}?" if close else f"choose from: {', '.join(self.names)}"
                 raise OptionError(self, item, advice)
 
@@ -379,7 +379,7 @@ class Options(BaseModel):
         key = name.replace("_", "-")
         if key not in known and name in cls.parameters():
             return cls.parameters()[name]
-        return known[one_of(key, known, what)]
+        return known[check_choice(key, known, what)]
 
     def part(self, options: type[Part]) -> Part:
         """The options that a base class declares, alone."""
@@ -605,7 +605,7 @@ def _explain(options: type[Options], error: ValidationError, values: Mapping[str
         if first["type"] != "extra_forbidden":  # a check of the whole model
             return UnmaskError(str(first.get("ctx", {}).get("error", first["msg"])))
         try:
-            one_of(name, options.parameters(), "option")
+            check_choice(name, options.parameters(), "option")
         except UnmaskError as unknown:
             return unknown
     parameter = options.parameters()[name]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from unmask.errors import UnmaskError, one_of
+from unmask.errors import UnmaskError, check_choice
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -86,7 +86,7 @@ def named(what: What, name: str, own: Iterable[str]) -> Plugin | None:
     """The plug-in of a name, or None where the name is our own; an unknown one, and one with two owners, is refused."""
     ours = list(own)
     plugins = found(what)
-    one_of(name, [*ours, *(one.name for one in plugins)], what)
+    check_choice(name, [*ours, *(one.name for one in plugins)], what)
     mine = [one for one in plugins if one.name == name]
     owners = [OURS] * (name in ours) + [one.source for one in mine]
     if len(owners) > 1:

@@ -17,13 +17,13 @@ import json
 import os
 from pathlib import Path
 
-from unmask.counterfactual.english.context import readings
-from unmask.files import whole_file
+from unmask.files import atomic_file
 from unmask.lexicon import attributes
 from unmask.lexicon.gender import gender_words
 from unmask.lexicon.names import first_names, name_words
 from unmask.lexicon.word_lists import rated_professions
 from unmask.probes.inflection import KNOWN, NOUNS, singular
+from unmask.rewriting.english.context import readings
 
 VECTORS, SPECIFIC = "vectors/glove.6B.50d.first60k.txt.gz", "professions/gender_specific_full.json"
 OUT = Path(__file__).parents[2] / "src" / "unmask" / "lexicon" / "en" / "nouns.txt"
@@ -83,7 +83,7 @@ def main() -> None:
     work = occupations()
     found = [word for word in plain if word in work or a_noun(word)]
     nouns = found[:most] + [word for word in found[most:] if word in work]
-    with whole_file(OUT) as path:
+    with atomic_file(OUT) as path:
         path.write_text("".join(f"{word}\n" for word in nouns), encoding="utf-8")
     print(f"{len(nouns)} nouns, from {nouns[0]} to {nouns[-1]}")
 

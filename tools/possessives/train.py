@@ -26,7 +26,7 @@ import numpy as np
 import scipy.optimize
 import scipy.sparse
 
-from unmask.counterfactual.english.possessives import (
+from unmask.rewriting.english.possessives import (
     DIGITS,
     NAME,
     STRANGE,
@@ -102,7 +102,7 @@ def main() -> None:
     """Train, write the file, and print the accuracies on what was held out and on other texts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("text", type=Path)
-    parser.add_argument("--out", type=Path, default=Path("src/unmask/counterfactual/english/possessives.tsv.gz"))
+    parser.add_argument("--out", type=Path, default=Path("src/unmask/rewriting/english/possessives.tsv.gz"))
     parser.add_argument("--check", type=Path, nargs="*", default=[], help="texts that are not trained on")
     parser.add_argument("--keep", action="store_true", help="check the file that is there, do not train")
     options = parser.parse_args()

@@ -15,7 +15,7 @@ import unmask
 from unmask import embedded
 from unmask.auditing.audit import run_audit
 from unmask.auditing.options import AuditOptions, audit_options
-from unmask.errors import UnmaskError, listed
+from unmask.errors import UnmaskError, quote
 from unmask.files import write_text
 from unmask.options import LoadOptions
 from unmask.results import storage
@@ -144,7 +144,7 @@ def _names(models: Sequence[str | PathLike[str]]) -> list[str]:
     if not names:
         raise UnmaskError("no models were given; give at least two")
     if repeated := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
-        raise UnmaskError(f"{listed(repeated)} is given more than once; give each model once")
+        raise UnmaskError(f"{quote(repeated)} is given more than once; give each model once")
     return names
 
 

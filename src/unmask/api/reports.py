@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from unmask.api.comparisons import Compared
 from unmask.auditing.audit import Audit
-from unmask.errors import UnmaskError, one_of
+from unmask.errors import UnmaskError, check_choice
 from unmask.report.options import FORMATS
 from unmask.results import AuditResult
 
@@ -36,7 +36,7 @@ def ranking(audits: Sequence[Audit | Compared | str | PathLike[str]], form: str 
     from unmask.workflows import ranking as page
 
     results = [_result(one) for one in audits]
-    if one_of(form, FORMATS, "format") == "md":
+    if check_choice(form, FORMATS, "format") == "md":
         return page.render_markdown(results)
     return page.render(results) if form == "html" else rows.to_csv(page.ranking_rows(results), page.RANKING)
 

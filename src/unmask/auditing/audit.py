@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import unmask
 from unmask.auditing.options import AuditOptions, audit_options
-from unmask.errors import UnmaskError, listed, one_of
+from unmask.errors import UnmaskError, check_choice, quote
 from unmask.files import write_text
 from unmask.measures import registry
 from unmask.measures.base import PROTOCOLS, SEED, Context, Measure
@@ -171,7 +171,7 @@ def choose_measures(model: ModelHandle, options: AuditOptions) -> list[Measure]:
         for measure in measures:
             for language in options.languages:
                 if measure.origin is not None:
-                    one_of(language, measure.languages, f"language of {measure.name}")
+                    check_choice(language, measure.languages, f"language of {measure.name}")
             if not measure.fits(model, options):
                 raise UnmaskError(measure.explain_misfit(model))
         return measures
@@ -200,11 +200,11 @@ def analyse_items(
 ) -> Audit:
     """Analyse recorded scores without the model that gave them. The measure is recognised by the columns."""
     found = registry.get_measure(measure) if measure else recognise_measure(path)
-    one_of(protocol, PROTOCOLS, "protocol")
+    check_choice(protocol, PROTOCOLS, "protocol")
     if protocol not in found.protocols:
         raise UnmaskError(f"{found.name} has no {protocol} protocol; leave out --protocol {protocol}")
     if language is not None:
-        one_of(language, found.languages, f"language of {found.name}")
+        check_choice(language, found.languages, f"language of {found.name}")
     if score_column is not None and found.recorded_columns != Measure.recorded_columns:
         raise UnmaskError(f"--score-column does not apply: {found.name} needs the columns {found.recorded_columns}")
     file, name = recorded.locate(path, found.name)
@@ -233,7 +233,7 @@ def recognise_measure(path: Path) -> Measure:
         known = [registry.get_measure(name) for name in names]
         main = [measure for measure in known if measure.main] or known
         if len(main) > 1:
-            raise UnmaskError(f"{path} holds the items of {listed(names)}; choose one with --measure")
+            raise UnmaskError(f"{path} holds the items of {quote(names)}; choose one with --measure")
         return main[0] if main else registry.built_in()[0]
     columns = set(map(str, recorded.frame_of(path)))
     candidates = [measure for measure in registry.installed() if measure.recognises(columns)]

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, TypeVar
 from pydantic import create_model
 
 from unmask.embedded import DEFAULT, MODELS
-from unmask.errors import UnmaskError, one_of
+from unmask.errors import UnmaskError, check_choice
 from unmask.measures import registry
 from unmask.measures.base import PROTOCOLS, SEED, Context, Measure
 from unmask.options import EngineOptions, LoadOptions, Options, option
@@ -108,7 +108,7 @@ class AuditOptions(LoadOptions):
                 raise UnmaskError(
                     f"--corpus {corpus} is for {owner}, and this model is measured for {names}; leave it out"
                 )
-            one_of(corpus, corpora or _corpus_names(), "corpus")
+            check_choice(corpus, corpora or _corpus_names(), "corpus")
         for measure in measures:
             if self.protocol not in measure.protocols:
                 raise UnmaskError(

@@ -50,11 +50,11 @@ def command(
     """
     from unmask import api
     from unmask.cli.output import finish
-    from unmask.files import refuse_existing
+    from unmask.files import check_new_path
     from unmask.results.storage import free_name
 
     if out is not None:
-        refuse_existing(out)
+        check_new_path(out)
     audit = api.analyse(
         items, measure=measure, language=language, protocol=protocol, score_column=score_column, seed=seed
     )

@@ -76,7 +76,7 @@ def command(
     from unmask.cli.output import finish
     from unmask.cli.progress import bar
     from unmask.errors import Stopped, UnmaskError
-    from unmask.files import refuse_existing
+    from unmask.files import check_new_path
     from unmask.results.storage import free_name
 
     if len(options.models) > 1:
@@ -90,7 +90,7 @@ def command(
         raise UnmaskError(f"--{given[0]} is for audits of several models; give another model, or leave it out")
     (model,) = options.models
     folder = options.out or free_name(model)
-    refuse_existing(folder)
+    check_new_path(folder)
     workspace = folder.with_name(f"{folder.name}.unfinished")
     try:
         with bar("Scoring") as progress:

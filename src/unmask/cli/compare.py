@@ -56,11 +56,11 @@ def command(
     from unmask import api
     from unmask.cli.output import finish
     from unmask.cli.progress import bar, training
-    from unmask.files import refuse_existing
+    from unmask.files import check_new_path
     from unmask.results.storage import free_name
 
     if out is not None:
-        refuse_existing(out)
+        check_new_path(out)
     with ExitStack() as shown:
         say, watch = shown.enter_context(training()) if options.task else (None, None)
         progress = None if options.task else shown.enter_context(bar("Scoring"))

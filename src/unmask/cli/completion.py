@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from unmask import embedded
-from unmask.errors import one_of
+from unmask.errors import check_choice
 
 SHELLS = ("bash", "zsh", "fish", "powershell")
 PROGRAM, VARIABLE = "unmask", "_UNMASK_COMPLETE"
@@ -74,7 +74,7 @@ def _show(shell: str | None) -> None:
     if shell is not None:
         from typer.completion import get_completion_script  # type: ignore[attr-defined]  # has no public name
 
-        one_of(shell, SHELLS, "shell")
+        check_choice(shell, SHELLS, "shell")
         typer.echo(get_completion_script(prog_name=PROGRAM, complete_var=VARIABLE, shell=shell))
         raise typer.Exit
 
@@ -83,7 +83,7 @@ def _install(shell: str | None) -> None:
     if shell is not None:
         from typer.completion import install  # type: ignore[attr-defined]  # has no public name
 
-        one_of(shell, SHELLS, "shell")
+        check_choice(shell, SHELLS, "shell")
         name, path = install(shell=shell, prog_name=PROGRAM, complete_var=VARIABLE)
         typer.echo(f"Completion for {name} is in {path}; it works in the next terminal that you open")
         raise typer.Exit

@@ -80,7 +80,7 @@ def _write_policy(options: GateOptions) -> int:
 
 
 def _write(path: Path, text: str) -> None:
-    from unmask.files import whole_file
+    from unmask.files import atomic_file
 
-    with whole_file(path) as draft:
+    with atomic_file(path) as draft:
         draft.write_text(text, encoding="utf-8")

@@ -35,14 +35,14 @@ def command(options: InitOptions) -> None:
     - `unmask init settings/bert.toml`
     """
     from unmask.errors import UnmaskError
-    from unmask.files import whole_file
+    from unmask.files import atomic_file
 
     file = options.file
     if file.exists():
         raise UnmaskError(f"{file} exists; give another name, or remove it first")
     if file.suffix.lower() == ".json":
         raise UnmaskError(f"{file} would be read as a result; give a name that ends in .toml")
-    with whole_file(file) as draft:
+    with atomic_file(file) as draft:
         draft.write_text(template(file.name), encoding="utf-8")
     typer.echo(f"Wrote {file}. Edit it, then run: unmask audit --config {file}")
 

@@ -26,12 +26,12 @@ def command(options: ReportOptions) -> None:
     - `unmask report audits/bert audits/roberta audits/albert --out three.html`
     """
     from unmask import api
-    from unmask.files import refuse_existing, write_text
+    from unmask.files import check_new_path, write_text
 
     folders, target, form = options.folders, options.target, options.form
     several = len(folders) > 1
     if options.out is not None or several:
-        refuse_existing(target)
+        check_new_path(target)
     beside = target.parent.resolve() == folders[0].resolve()
     text = api.ranking(folders, form) if several else api.load(folders[0]).text(form, beside=beside)
     if several and form == "csv" and text.count("\n") == 1:

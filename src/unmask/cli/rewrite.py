@@ -11,14 +11,14 @@ import typer
 from unmask.cli.generate import with_options
 
 if TYPE_CHECKING:
-    from unmask.counterfactual.change import Rewritten
-    from unmask.rewriting import RewriteOptions
+    from unmask.rewriting.change import Rewritten
+    from unmask.rewriting.files import RewriteOptions
 
 PIPE_CLOSED = 141  # what a shell shows for a program that wrote to a closed pipe
 SHOWN = 1 << 20
 
 
-@with_options("unmask.rewriting.files:RewriteOptions")
+@with_options("unmask.rewriting.files.rewrite_files:RewriteOptions")
 def command(
     options: RewriteOptions,
     text: Annotated[str | None, typer.Option(help="Rewrite this text in place of files.")] = None,
@@ -41,7 +41,7 @@ def command(
     import sys
 
     from unmask.errors import UnmaskError
-    from unmask.rewriting import run
+    from unmask.rewriting.files import run
 
     if text is not None and (options.sources or options.out or options.report):
         raise UnmaskError("--text is printed, and comes in place of files; leave out the files, --out and --report")
@@ -63,11 +63,11 @@ def _show(text: str | None, options: RewriteOptions, *, marks: bool) -> None:
     """Print a short text rewritten and, if asked, every change of it."""
     import sys
 
-    from unmask.counterfactual.change import Rewritten
-    from unmask.counterfactual.settings import build_rewriter
     from unmask.errors import UnmaskError
-    from unmask.rewriting.blocks import split_documents
-    from unmask.rewriting.sources import find_sources
+    from unmask.rewriting.change import Rewritten
+    from unmask.rewriting.files.blocks import split_documents
+    from unmask.rewriting.files.sources import find_sources
+    from unmask.rewriting.settings import build_rewriter
 
     options.check()
     if sys.stdout is None:
@@ -101,7 +101,7 @@ def _mark(done: list[tuple[str, Rewritten]]) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from unmask.rewriting.summary import describe_changes, mark_changes
+    from unmask.rewriting.files.summary import describe_changes, mark_changes
 
     console = Console(stderr=True, highlight=False)
     styles = {"": "", "before": "red strike", "after": "bold green", "left": "yellow"}

@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 
 from unmask.cli.generate import add_command, import_options, with_options
 from unmask.cli.options import Json
-from unmask.errors import one_of
+from unmask.errors import check_choice
 
 if TYPE_CHECKING:
     from unmask.options import Options
@@ -192,7 +192,7 @@ class Studies(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of a study."""
-        return super().get_command(ctx, one_of(cmd_name, self.commands, "study"))
+        return super().get_command(ctx, check_choice(cmd_name, self.commands, "study"))
 
 
 app = typer.Typer(

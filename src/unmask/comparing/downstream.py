@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError, one_of
+from unmask.errors import UnmaskError, check_choice
 from unmask.models import Classifier
 from unmask.models.loading import load_classifier
 from unmask.options import LoadOptions
@@ -49,7 +49,7 @@ class Downstream(TrainingOptions, TaskOptions):
 
     def read_examples(self, *, offline: bool) -> Splits:
         """Read what is learned from, and what is asked in the end."""
-        one_of(self.task, TASKS, "task")
+        check_choice(self.task, TASKS, "task")
         splits = self.examples(seed=self.seed, offline=offline)
         if not splits.test:
             raise UnmaskError(f"{self.train} comes without test examples; give a file of them with --test")

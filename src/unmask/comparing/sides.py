@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from unmask.auditing.audit import Audit, choose_measures, fitting_measures, run_audit
 from unmask.auditing.options import AuditOptions, audit_options
 from unmask.auditing.repeating import options_of
-from unmask.errors import UnmaskError, listed
+from unmask.errors import UnmaskError, quote
 from unmask.measures import registry
 from unmask.measures.base import ComparedModel, Context
 from unmask.models.handle import ModelHandle
@@ -135,7 +135,7 @@ def _fit_options(model: ModelHandle, options: AuditOptions) -> AuditOptions:
     measures = tuple(name for name in wanted if name in fitting)
     if not measures:
         raise UnmaskError(
-            f"{model.name} can be measured for {listed(fitting)}, not for {listed(wanted)}; give models of one kind"
+            f"{model.name} can be measured for {quote(fitting)}, not for {quote(wanted)}; give models of one kind"
         )
     return options.replace(measures=measures)
 
@@ -209,12 +209,12 @@ def _refuse_mismatch(before: Subject, after: Subject) -> None:
     one, other = ({m.protocol for m in side.result.measurements} for side in (before, after))
     if one != other:
         raise UnmaskError(
-            f"{before.name} was measured with the {listed(sorted(one))} protocol, {after.name} with"
-            f" {listed(sorted(other))}; measure both with one"
+            f"{before.name} was measured with the {quote(sorted(one))} protocol, {after.name} with"
+            f" {quote(sorted(other))}; measure both with one"
         )
     ours, theirs = ([key(m) for m in side.result.measurements] for side in (before, after))
     if not set(ours) & set(theirs):
-        said = [listed(dict.fromkeys(" ".join(filter(None, each)) for each in side)) for side in (ours, theirs)]
+        said = [quote(dict.fromkeys(" ".join(filter(None, each)) for each in side)) for side in (ours, theirs)]
         raise UnmaskError(
             f"{before.name} was measured on {said[0]}, {after.name} on {said[1]}: nothing in common; measure both in"
             " the same language and on the same corpus"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
-from unmask.counterfactual.settings import TERM_SETS
-from unmask.errors import UnmaskError, listed
+from unmask.errors import UnmaskError, quote
 from unmask.gating.figures import Figure, figure_of, growth
 from unmask.gating.judgements import Judgement
 from unmask.gating.limits import allowed, judged_by
 from unmask.gating.policy import Policy, Rule
 from unmask.measures.readable import unreadable
 from unmask.results import AuditResult, Measurement
+from unmask.rewriting.settings import TERM_SETS
 
 OWN = ("custom", "captions", "own words")
 """The corpora of all who bring words of their own: of one name, but not the same."""
@@ -133,7 +133,7 @@ def _all(measurements: Sequence[Measurement]) -> str:
 def _no_such(rule: Rule, known: Sequence[str]) -> str:
     kind, name = ("test", rule.test) if rule.group is None else ("group", rule.group)
     close = get_close_matches(str(name), known, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"there is {listed(dict.fromkeys(known)) or 'none'}"
+    hint = f"did you mean {close[0]!r}?" if close else f"there is {quote(dict.fromkeys(known)) or 'none'}"
     return f"there is no {kind} {name!r}; {hint}"
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, Self, get_args
 
 from pydantic import ConfigDict, Field, ValidationError, model_validator
 
-from unmask.errors import UnmaskError, one_of
+from unmask.errors import UnmaskError, check_choice
 from unmask.results.record import Protocol, Record
 
 Judge = Literal["interval", "surely", "estimate"]
@@ -95,7 +95,7 @@ def parsed(content: Mapping[str, Any], name: str = "the policy", folder: Path = 
     """Make a policy of plain data: `rule`, a list of tables, and perhaps `baseline`, relative to the folder."""
     try:
         for key in content:
-            one_of(key, KEYS, "key")
+            check_choice(key, KEYS, "key")
         rules, baseline = content.get("rule", []), content.get("baseline")
         if not isinstance(rules, list) or not all(isinstance(rule, Mapping) for rule in rules):
             raise UnmaskError("a rule begins with [[rule]], in two pairs of brackets")
@@ -112,9 +112,9 @@ def parsed(content: Mapping[str, Any], name: str = "the policy", folder: Path = 
 def _rule(content: Mapping[str, Any], where: str) -> Rule:
     try:
         for key, value in content.items():
-            one_of(key, Rule.model_fields, "key")
+            check_choice(key, Rule.model_fields, "key")
             if key in CHOICES and isinstance(value, str):
-                one_of(value, CHOICES[key], key)
+                check_choice(value, CHOICES[key], key)
         return Rule.model_validate(dict(content))
     except UnmaskError as error:
         raise UnmaskError(f"{where}: {error}") from None

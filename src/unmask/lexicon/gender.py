@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from unmask.errors import UnmaskError, one_of
+from unmask.errors import UnmaskError, check_choice
 from unmask.lexicon.table import read_rows
 
 PRONOUNS = {"he", "she", "him", "her", "his", "hers", "himself", "herself"}
@@ -73,7 +73,7 @@ def gender_words(terms: str | Path, language: str = "en") -> GenderWords:
 
 def _terms(row: dict[str, str], own: Path | None) -> list[Term]:
     where = f"direction in {own}" if own else "direction"
-    direction = one_of(row.get("direction") or "both", DIRECTIONS, where)
+    direction = check_choice(row.get("direction") or "both", DIRECTIONS, where)
     found = []
     for plural, ending in ((False, ""), (True, "_plural")):
         male, female, neutral = (row.get(f"{column}{ending}", "") for column in ("male", "female", "neutral"))

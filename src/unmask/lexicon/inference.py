@@ -28,7 +28,7 @@ from functools import cache
 from pathlib import Path
 from string import Formatter
 
-from unmask.errors import UnmaskError, listed, one_of
+from unmask.errors import UnmaskError, check_choice, quote
 from unmask.lexicon.gender import gender_words
 from unmask.lexicon.table import check_unique, read_rows
 
@@ -107,7 +107,7 @@ def people(language: str, path: Path | None = None) -> People:
     by_role: dict[str, list[str]] = {role: [] for role in ROLES}
     pairs: dict[str, dict[str, str]] = {}
     for row in rows:
-        phrase, role = row["phrase"], one_of(row["gender"], ROLES, f"gender in {where}")
+        phrase, role = row["phrase"], check_choice(row["gender"], ROLES, f"gender in {where}")
         _check_places(phrase, ["occupation"] if role == "occupation" else [], where, "phrase")
         by_role[role].append(phrase)
         if role in ("female", "male"):
@@ -119,7 +119,7 @@ def people(language: str, path: Path | None = None) -> People:
     for name, pair in pairs.items():
         if len(pair) < 2:
             raise UnmaskError(
-                f"{where}: pair {name!r} has {listed(pair.values())} alone; give a female and a male phrase"
+                f"{where}: pair {name!r} has {quote(pair.values())} alone; give a female and a male phrase"
             )
     if len(by_role["occupation"]) != 1:
         raise UnmaskError(f"{where}: {len(by_role['occupation'])} phrases with gender 'occupation'; give one")
@@ -145,7 +145,7 @@ def templates(language: str, path: Path | None = None) -> tuple[str, ...]:
 def gives_away(template: str, language: str) -> list[str]:
     """The words of a template that tell a gender, or hint at one (*beard*, *lipstick*), as they stand in it."""
     text = template.replace("{person}", " ")
-    return _telling(one_of(language, LANGUAGES, "language of the inference measure")).findall(text)
+    return _telling(check_choice(language, LANGUAGES, "language of the inference measure")).findall(text)
 
 
 @cache
@@ -168,7 +168,7 @@ def _rows(
     """The rows of our file or a user's, and what to call it."""
     if path is not None:
         return read_rows(path, language, name, required), path
-    one_of(language, LANGUAGES, "language of the inference measure")
+    check_choice(language, LANGUAGES, "language of the inference measure")
     return read_rows(None, language, f"inference_{name}", required), f"the {language} lexicon"
 
 
@@ -177,7 +177,7 @@ def _occupation(row: Mapping[str, str], where: Path | str) -> Occupation:
     definitional, stereotype = (_score(row, column, where) for column in ("definitional", "stereotype"))
     given = row.get("type", "")
     if given:
-        found: str | None = one_of(given, KINDS, f"type of {word!r} in {where}")
+        found: str | None = check_choice(given, KINDS, f"type of {word!r} in {where}")
     elif definitional is None or stereotype is None:
         raise UnmaskError(
             f"{where}: {word!r} has no type; fill in 'type' (female, male or neutral), or both 'definitional' and"

@@ -29,7 +29,7 @@ from importlib import resources
 from io import StringIO
 from pathlib import Path
 
-from unmask.errors import UnmaskError, listed
+from unmask.errors import UnmaskError, quote
 
 SEXES = {"m": "male", "male": "male", "f": "female", "female": "female"}
 KINDS = ("word", "adjective", "title", "month", "place", "surname", "second", "seldom", "never")
@@ -114,7 +114,7 @@ def _rows(text: str, where: str, amount: str) -> list[tuple[int, str, str, str]]
     columns = [column.lower() for column in lines[0][1]] if lines else []
     missing = [column for column in ("name", "sex", amount) if column not in columns]
     if missing:
-        raise UnmaskError(f"{where}: column {missing[0]!r} is missing; it has {listed(columns) or 'no columns'}")
+        raise UnmaskError(f"{where}: column {missing[0]!r} is missing; it has {quote(columns) or 'no columns'}")
     name, sex, many = (columns.index(column) for column in ("name", "sex", amount))
     rows = []
     for number, cells in lines[1:]:

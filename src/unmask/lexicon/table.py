@@ -10,7 +10,7 @@ from importlib import resources
 from io import StringIO
 from pathlib import Path
 
-from unmask.errors import UnmaskError, listed
+from unmask.errors import UnmaskError, quote
 
 
 def read_rows(path: Path | None, language: str, name: str, required: tuple[str, ...]) -> list[dict[str, str]]:
@@ -25,7 +25,7 @@ def read_rows(path: Path | None, language: str, name: str, required: tuple[str, 
     missing = [column for column in required if column not in columns]
     if missing:
         hint = "; separate columns by commas" if any(";" in column or "\t" in column for column in columns) else ""
-        raise UnmaskError(f"{where}: column {missing[0]!r} is missing; it has {listed(columns) or 'no columns'}{hint}")
+        raise UnmaskError(f"{where}: column {missing[0]!r} is missing; it has {quote(columns) or 'no columns'}{hint}")
     rows = []
     for number, cells in lines[1:]:
         if len(cells) > len(columns):
@@ -79,4 +79,4 @@ def check_unique(names: Iterable[str], where: object, what: str) -> None:
     """Refuse a name that stands there twice."""
     double = [name for name, count in Counter(names).items() if count > 1]
     if double:
-        raise UnmaskError(f"{where}: {listed(double)} given more than once; give every {what} once")
+        raise UnmaskError(f"{where}: {quote(double)} given more than once; give every {what} once")

@@ -22,7 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from unmask.errors import one_of
+from unmask.errors import check_choice
 from unmask.lexicon.table import read_rows
 from unmask.lexicon.words import indefinite_article
 
@@ -87,7 +87,7 @@ class GenderedSentence(WordSentence):
 @cache
 def associations(language: str = "en") -> tuple[Association, ...]:
     """The gender tests, in their order."""
-    one_of(language, ("en",), "language of WEAT")
+    check_choice(language, ("en",), "language of WEAT")
     sets: dict[str, list[Word]] = {}
     for row in read_rows(None, language, "weat", ("set", "word", "kind")):
         text, kind = row["word"], row["kind"]
@@ -103,7 +103,7 @@ def associations(language: str = "en") -> tuple[Association, ...]:
 def association(name: str) -> Association:
     """The test of a name, such as 6b."""
     by_name = {one.name: one for one in associations()}
-    return by_name[one_of(name, by_name, "association test")]
+    return by_name[check_choice(name, by_name, "association test")]
 
 
 def sentences(test: Association, *, released: bool = False) -> tuple[list[WordSentence], ...]:

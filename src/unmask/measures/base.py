@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from unmask.errors import UnmaskError, listed, one_of
+from unmask.errors import UnmaskError, check_choice, quote
 from unmask.options import Options
 from unmask.results import Caveat, Estimate, Measurement, Origin
 
@@ -237,7 +237,7 @@ class Measure(ABC):
         """What is measured: one context for each language and corpus."""
         units = []
         for language in dict.fromkeys(languages):
-            one_of(language, self.languages, f"language of {self.name}")
+            check_choice(language, self.languages, f"language of {self.name}")
             unit = replace(context, language=language)
             named = [corpus for corpus in dict.fromkeys(corpora) if corpus in self.corpora]
             units += [replace(unit, corpus=corpus) for corpus in named or self.default_corpora(options, unit)]
@@ -390,7 +390,7 @@ class Measure(ABC):
         if "language" not in items:
             items.insert(0, "language", language or context.language)
         if language is not None and set(items["language"]) != {language}:
-            raise UnmaskError(f"{path} holds scores for {listed(sorted(set(items['language'])))}, not for {language!r}")
+            raise UnmaskError(f"{path} holds scores for {quote(sorted(set(items['language'])))}, not for {language!r}")
         return items
 
     # What can be said of the numbers.

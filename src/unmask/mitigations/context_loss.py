@@ -38,7 +38,7 @@ from typing import Any
 
 import torch
 
-from unmask.errors import UnmaskError, listed
+from unmask.errors import UnmaskError, quote
 from unmask.lexicon import attributes
 from unmask.lexicon.gender import gender_words
 from unmask.lexicon.word_lists import read_word_list, stereotype_words
@@ -115,7 +115,7 @@ def word_lists(language: str, genders: tuple[Path, Path] | None, own: Path | Non
         found = {gender: [word for word, term in known.items() if term.gender == gender] for gender in GENDERS}
     both = set(found["female"]) & set(found["male"])
     if both:
-        raise UnmaskError(f"{listed(sorted(both))} in the lists of both genders; give each word in one of them")
+        raise UnmaskError(f"{quote(sorted(both))} in the lists of both genders; give each word in one of them")
     if language != "en" and not own:
         raise UnmaskError(f"there are no stereotype words for {language!r}; give some with --set stereotypes=FILE")
     words = read_word_list(own) if own else stereotype_words(language)

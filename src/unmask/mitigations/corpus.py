@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from unmask import datasets, plugins
-from unmask.errors import UnmaskError, one_of
+from unmask.errors import UnmaskError, check_choice
 from unmask.training import examples
 
 DEFAULT = "gap"
@@ -47,7 +47,7 @@ def read_corpus(sources: Sequence[str], *, offline: bool = False) -> Corpus:
     foreign = [plugin.name for plugin in plugins.found("data set")]
     for source in sources:
         if source not in (*KNOWN, *foreign) and not Path(source).suffix:
-            one_of(source, (*KNOWN, *foreign), "corpus")
+            check_choice(source, (*KNOWN, *foreign), "corpus")
         if source == "gap":
             documents += _gap(datasets.locate("gap", offline=offline))
         elif source in KNOWN:

@@ -17,7 +17,7 @@ import unmask
 from unmask import plugins
 from unmask.embedded import MODELS
 from unmask.errors import UnmaskError
-from unmask.files import refuse_existing, whole_folder
+from unmask.files import atomic_folder, check_new_path
 from unmask.mitigations import corpus
 from unmask.mitigations.method import Job, Method, Say, method_named, method_names, method_options
 from unmask.models.kinds import is_vectors
@@ -142,7 +142,7 @@ class MitigateOptions(LoadOptions):
         if method.needs_text and not self.corpus and self.language != "en":
             raise UnmaskError(f"there is no corpus for {self.language!r} of our own; give a file with --corpus")
         self._refuse_other_kinds(method)
-        refuse_existing(self.out)
+        check_new_path(self.out)
         return method, options
 
     def _refuse_other_kinds(self, method: Method) -> None:
@@ -250,7 +250,7 @@ def _save(request: MitigateOptions, subject: Subject, record: dict[str, Any]) ->
     from unmask.mitigations.training import remove_unfinished
     from unmask.training.checkpoints import make_readable
 
-    with whole_folder(request.out) as draft:
+    with atomic_folder(request.out) as draft:
         subject.save(draft)
         again = subject.reload(draft).weight_hash()
         if again != record["weight_hash"]:

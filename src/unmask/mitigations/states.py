@@ -51,7 +51,7 @@ def sentences_in_both_genders(job: Job, most: int, words: frozenset[str] | None 
     With `words`, a sentence must hold one of them. Documents are taken in an order drawn by the seed, until there are
     `most` sentences (0: no end).
     """
-    from unmask.counterfactual import rewriter
+    from unmask.rewriting import rewriter
 
     names = job.language == "en"
     female, male = (rewriter(to, names=names, language=job.language) for to in ("female", "male"))

@@ -23,12 +23,12 @@ from unmask.mitigations.corpus import hash_texts, split_sentences
 from unmask.mitigations.method import Job
 from unmask.models.batching import max_tokens
 from unmask.options import option
+from unmask.resumable import RUN
 from unmask.training.checkpoints import Workspace
 from unmask.training.examples import Example
 from unmask.training.loop import fit, make_accelerator
 from unmask.training.options import FEWEST_TOKENS, LoopOptions, TrainingOptions
 from unmask.training.tasks import IGNORED, MASKED, Batch, Features, MaskedLanguageModelling, Task
-from unmask.unfinished import RUN
 
 
 class MethodTrainingOptions(LoopOptions):
@@ -134,7 +134,7 @@ class SubstitutionOptions(MethodTrainingOptions):
 
 def swap_documents(job: Job, documents: Sequence[str]) -> list[str]:
     """Documents in the other gender."""
-    from unmask.counterfactual import rewriter
+    from unmask.rewriting import rewriter
 
     options = job.options
     if options.names and job.language != "en":

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from unmask import embedded
-from unmask.errors import UnmaskError, close_to
+from unmask.errors import UnmaskError, closest_match
 from unmask.library_warnings import hide_deprecations
 from unmask.models.metadata import ADAPTER, CONFIG, MITIGATION, check_mitigation_record
 from unmask.options import LoadOptions
@@ -240,7 +240,7 @@ def _attempt(name: str, options: LoadOptions, load: Callable[[], Any]) -> Any:
 def _not_to_be_had(name: str, options: LoadOptions) -> UnmaskError:
     offline = options.offline or os.environ.get("HF_HUB_OFFLINE", "0") not in ("", "0")
     why = "not in the local cache, and the hub may not be asked (offline)" if offline else "not found on the hub"
-    close = close_to(name, embedded.MODELS)
+    close = closest_match(name, embedded.MODELS)
     hint = f"did you mean {close!r}?" if close else "check the name and the network, or give a model folder"
     return UnmaskError(f"{name} is no folder here, and {why}; {hint}")
 

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError, listed, one_of
+from unmask.errors import UnmaskError, check_choice, quote
 from unmask.models import batching
 from unmask.models.batching import LoadedModel
 from unmask.models.interfaces import Pooling, TokensInSentence, WordInSentence
@@ -67,7 +67,7 @@ class TransformersEncoder(LoadedModel):
 
         Tokens at two places are always added.
         """
-        one_of(pooling, get_args(Pooling), "pooling")
+        check_choice(pooling, get_args(Pooling), "pooling")
         if not 1 <= layers <= self.depth:
             raise UnmaskError(
                 f"{layers} layers were asked for, but {self.name} has {self.depth}; give 1 to {self.depth}"
@@ -162,7 +162,7 @@ class TransformersEncoder(LoadedModel):
         }
         if strange:
             raise UnmaskError(
-                f"the vocabulary of {self.name} has no pieces for {listed(strange)} ({self.tokenizer.unk_token});"
+                f"the vocabulary of {self.name} has no pieces for {quote(strange)} ({self.tokenizer.unk_token});"
                 " leave out what its method unknown finds"
             )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from unmask.errors import listed
+from unmask.errors import quote
 from unmask.lexicon.labels import match_labels
 from unmask.models.checkpoints import Source, find_checkpoint
 from unmask.models.kinds import made_to_classify
@@ -32,7 +32,7 @@ def head_of(source: Source, labels: Sequence[str]) -> Head:
         return Head(tuple(same), is_kept=True)
     lost = ""
     if made_to_classify(source):
-        why = f"({listed(before)}) are not {', '.join(labels)}" if before else "have no names"
+        why = f"({quote(before)}) are not {', '.join(labels)}" if before else "have no names"
         lost = f"its head is made anew: its labels {why}"
     return Head(tuple(labels), is_kept=False, lost=lost)
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from unmask.errors import UnmaskError, listed
+from unmask.errors import UnmaskError, quote
 from unmask.models.checkpoints import Source, choose_device, find_checkpoint
 from unmask.models.heads import head_of, named_labels
 from unmask.models.interfaces import Classifier, Encoder, MaskedLM, Progress, Regressor
@@ -166,7 +166,7 @@ def load_trainable(
     fresh = dict.fromkeys([*heads, *(key.removeprefix(prefix).partition(".")[0] for key in missing)])
     unread = {"embeddings", "encoder", "transformer", "layers", "layer"} & set(fresh)
     if unread:
-        raise UnmaskError(f"{name} has no weights for its {listed(sorted(unread))}; give a trained model as the base")
+        raise UnmaskError(f"{name} has no weights for its {quote(sorted(unread))}; give a trained model as the base")
     model.requires_grad_(True)  # an adapter that was merged leaves its model frozen
     return Trainable(model, tokenizer, head.labels, tuple(fresh), is_adapter, head.lost)
 
@@ -209,7 +209,7 @@ def _whole(source: Source, kind: str, what: str, **architecture: Any) -> Any:
 def _refuse_missing(source: Source, missing: Sequence[str], what: str) -> None:
     if missing:
         raise UnmaskError(
-            f"{source.name} has no weights for {listed(sorted(missing), 2)}: it was not saved as {what},"
+            f"{source.name} has no weights for {quote(sorted(missing), 2)}: it was not saved as {what},"
             " and its answers would be random"
         )
 
@@ -256,7 +256,7 @@ def _merge(model: Any, source: Source, missing: set[str], *, any_head: bool) -> 
     ]
     if strange or not weights:
         raise UnmaskError(
-            f"{source.name} does not fit its model: {listed(strange, 1)} is in one of them alone, or of another size;"
+            f"{source.name} does not fit its model: {quote(strange, 1)} is in one of them alone, or of another size;"
             " give the model, and the kind of head, that the adapter was made for"
         )
     if not hasattr(adapted, "merge_and_unload"):

@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError, listed
+from unmask.errors import UnmaskError, quote
 from unmask.models import batching
 from unmask.models.batching import LoadedModel
 from unmask.models.interfaces import Answers, Description, LiteralQuery, MaskQuery, SharedTokensQuery, Span
@@ -113,7 +113,7 @@ def _refuse_unknown(tokenizer: Tokenizer, found: dict[tuple[str, Span], TokenSpa
     words = {text[slice(*span)]: None for (text, span), place in found.items() if has_unknown(special, place)}
     if words:
         raise UnmaskError(
-            f"the model's vocabulary has no pieces for {listed(words)} ({tokenizer.unk_token});"
+            f"the model's vocabulary has no pieces for {quote(words)} ({tokenizer.unk_token});"
             " give lists without them, with --persons and --professions (docs/own-words.md)"
         )
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError, one_of
+from unmask.errors import UnmaskError, check_choice
 from unmask.models.interfaces import Span
 
 LONG_TEXTS = ("head", "head+tail", "window")
@@ -72,7 +72,7 @@ class Reader:
 
     def __init__(self, tokenizer: Any, *, long_texts: str, most_tokens: int | None) -> None:
         """Take a tokenizer, one of `LONG_TEXTS`, and how many tokens are read at once (None: any number)."""
-        self.long_texts = one_of(long_texts, LONG_TEXTS, "way to read long texts")
+        self.long_texts = check_choice(long_texts, LONG_TEXTS, "way to read long texts")
         self.most_tokens = most_tokens
         self._tokenizer = tokenizer
         plain: list[int] = tokenizer("a", add_special_tokens=False)["input_ids"]

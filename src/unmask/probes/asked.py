@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from unmask import datasets
-from unmask.errors import UnmaskError, one_of
+from unmask.errors import UnmaskError, check_choice
 from unmask.lexicon.word_lists import nouns, rated_professions
 from unmask.models.word_vectors import Vectors, read_vectors
 from unmask.probes.inflection import is_noun, singular
@@ -53,7 +53,7 @@ def stereotypes(*, published: bool = False) -> dict[str, float | None]:
 
 def asked_vocabulary(name: str, *, published: bool, offline: bool = False) -> Asked:
     """The nouns of a published vocabulary."""
-    words = read_vectors(_file(one_of(name, PUBLISHED, "vocabulary"), offline=offline), most=MOST).words
+    words = read_vectors(_file(check_choice(name, PUBLISHED, "vocabulary"), offline=offline), most=MOST).words
     exclude = excluded_words(name, offline=offline) if published else _ours()
     found = vocabulary(words, exclude=exclude, strict=not published)
     return _nouns(found, published=published)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from unmask.errors import UnmaskError, one_of
+from unmask.errors import UnmaskError, check_choice
 from unmask.lexicon import Attribute, Person, Template, attributes, last_place, persons, templates
 from unmask.lexicon.words import indefinite_article
 
@@ -84,8 +84,8 @@ def build(
     professions_file: Path | None = None,
 ) -> list[AssociationRow]:
     """All rows of a corpus; a file of the user's takes the place of the lexicon's."""
-    one_of(language, CORPORA, "language")
-    source = CORPORA[language][one_of(corpus, CORPORA[language], f"corpus for language {language!r}:")]
+    check_choice(language, CORPORA, "language")
+    source = CORPORA[language][check_choice(corpus, CORPORA[language], f"corpus for language {language!r}:")]
     people = persons(language, source.persons, persons_file)
     things = attributes(language, source.attributes, professions_file)
     frames = templates(language, source.templates, templates_file)

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from unmask.errors import UnmaskError, one_of
+from unmask.errors import UnmaskError, check_choice
 from unmask.lexicon.inference import GenderPair, People, gives_away
 from unmask.lexicon.table import read_text
 from unmask.probes.inference import PERSON
@@ -50,7 +50,7 @@ class Captions:
 
 def people(language: str) -> People:
     """What stands for a person in templates made of captions: bare nouns, since captions put words before them."""
-    female, male, anybody = WORDS[one_of(language, WORDS, "language of captions")]
+    female, male, anybody = WORDS[check_choice(language, WORDS, "language of captions")]
     return People("{occupation}", (GenderPair(female, female, male),), (anybody,))
 
 
@@ -69,7 +69,7 @@ def templates_of(path: Path, language: str, *, keep_telling: bool = False) -> Ca
 
 def made_of(captions: list[str], language: str, *, keep_telling: bool = False) -> Captions:
     """Templates from captions."""
-    female, male, _ = WORDS[one_of(language, WORDS, "language of captions")]
+    female, male, _ = WORDS[check_choice(language, WORDS, "language of captions")]
     spaced = language == "en"
     words = re.compile(_alone(f"{female}|{male}") if spaced else f"{female}|{male}", re.IGNORECASE)
     found: dict[str, None] = {}

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unmask import datasets
-from unmask.errors import UnmaskError, one_of
+from unmask.errors import UnmaskError, check_choice
 from unmask.lexicon.gender import gender_words
 from unmask.lexicon.names import first_names
 
@@ -56,7 +56,7 @@ def read(path: Path | None = None, *, bias_type: str = "gender", offline: bool =
     """
     import pandas as pd
 
-    one_of(bias_type, BIAS_TYPES, f"bias type of {CORPUS}")
+    check_choice(bias_type, BIAS_TYPES, f"bias type of {CORPUS}")
     place = path or datasets.locate(CORPUS, offline=offline)
     place = place / FILE if place.is_dir() else place
     rows = [row for row in _rows(place) if row["bias_type"] == bias_type]

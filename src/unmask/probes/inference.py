@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unmask.errors import UnmaskError, listed
+from unmask.errors import UnmaskError, quote
 from unmask.lexicon.inference import KINDS, Occupation, People
 from unmask.lexicon.labels import INFERENCE
 
@@ -60,7 +60,7 @@ def build(
     kinds = {one.kind for one in occupations}
     if missing := [kind for kind in KINDS if kind not in kinds]:
         raise UnmaskError(
-            f"there is no occupation of the kind {listed(missing)}; inference needs some of each: {', '.join(KINDS)}"
+            f"there is no occupation of the kind {quote(missing)}; inference needs some of each: {', '.join(KINDS)}"
         )
     rows = []
     for at, occupation in enumerate(occupations):

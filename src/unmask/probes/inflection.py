@@ -15,9 +15,9 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from unmask.counterfactual.english.context import readings
 from unmask.lexicon.word_lists import irregular_plurals
 from unmask.lexicon.words import indefinite_article
+from unmask.rewriting.english.context import readings
 
 KNOWN = -20.0
 """What the tagger gives a word that it knows is above; what it gives one that it guesses at is below."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unmask.errors import UnmaskError, listed
+from unmask.errors import UnmaskError, quote
 from unmask.lexicon import GENDERS, Person, attributes, persons
 from unmask.spreadsheets import plain_frame
 
@@ -45,7 +45,7 @@ def read(path: Path, language: str | None, score_column: str | None = None) -> p
     else:
         missing = [column for column in OURS if column not in frame]
         raise UnmaskError(
-            f"{path} lacks the columns {listed(missing)}; association needs {', '.join(OURS)} and a score,"
+            f"{path} lacks the columns {quote(missing)}; association needs {', '.join(OURS)} and a score,"
             f" or the released {', '.join(RELEASED)} and {RELEASED_SCORE}"
         )
     _check(items, path)
@@ -84,7 +84,7 @@ def _from_ours(frame: pd.DataFrame, language: str | None, path: Path) -> pd.Data
     """Our columns; those that an analysis can do without are filled in."""
     recorded = set(frame["language"]) if "language" in frame else {language or "en"}
     if language and recorded != {language}:
-        raise UnmaskError(f"{path} holds scores for {listed(sorted(map(str, recorded)))}, not for {language!r}")
+        raise UnmaskError(f"{path} holds scores for {quote(sorted(map(str, recorded)))}, not for {language!r}")
     items = frame.copy()
     defaults: dict[str, Any] = {
         "language": language or "en",
@@ -108,7 +108,7 @@ def _from_ours(frame: pd.DataFrame, language: str | None, path: Path) -> pd.Data
 def _refuse_other_genders(genders: pd.Series[str], path: Path) -> None:
     bad = set(genders.astype(str)) - set(GENDERS)
     if bad:
-        raise UnmaskError(f"{path}: gender {listed(sorted(bad))} is unknown; give 'female' or 'male'")
+        raise UnmaskError(f"{path}: gender {quote(sorted(bad))} is unknown; give 'female' or 'male'")
 
 
 def _by_word(

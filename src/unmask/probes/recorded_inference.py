@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unmask.errors import UnmaskError, listed
+from unmask.errors import UnmaskError, quote
 from unmask.lexicon.inference import KINDS
 from unmask.probes import recorded
 from unmask.probes.inference import GENDERS, LABELS, PERSON, PROBABILITIES, SETS, set_of
@@ -30,7 +30,7 @@ def read(path: Path, language: str | None) -> pd.DataFrame:
     missing = [column for column in NEEDED if column not in frame]
     if missing:
         raise UnmaskError(
-            f"{path} lacks the columns {listed(missing)}; inference needs {', '.join(NEEDED)}, and"
+            f"{path} lacks the columns {quote(missing)}; inference needs {', '.join(NEEDED)}, and"
             f" {', '.join(PROBABILITIES)}, or prediction"
         )
     items = _texts(frame, path)
@@ -50,7 +50,7 @@ def read(path: Path, language: str | None) -> pd.DataFrame:
     items = items.assign(**{column: value for column, value in defaults.items() if column not in items})
     recorded_languages = sorted(set(items["language"]))
     if language and recorded_languages != [language]:
-        raise UnmaskError(f"{path} holds answers for {listed(recorded_languages)}, not {language!r}")
+        raise UnmaskError(f"{path} holds answers for {quote(recorded_languages)}, not {language!r}")
     items["set"] = [
         set_of(kind, gender) for kind, gender in zip(items["occupation_type"], items["gender"], strict=True)
     ]

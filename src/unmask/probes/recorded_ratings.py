@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unmask.errors import UnmaskError, listed
+from unmask.errors import UnmaskError, quote
 from unmask.probes import recorded
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def read(path: Path, language: str | None) -> pd.DataFrame:
     missing = [column for column in NEEDED if column not in frame]
     if missing:
         raise UnmaskError(
-            f"{path} lacks the columns {listed(missing)}; sentiment needs {' and '.join(NEEDED)}: the ratings of the"
+            f"{path} lacks the columns {quote(missing)}; sentiment needs {' and '.join(NEEDED)}: the ratings of the"
             " female and the male version of each text"
         )
     items = frame.assign(**{column: recorded.scores_of(frame, column, path).astype(float) for column in NEEDED})
@@ -39,7 +39,7 @@ def read(path: Path, language: str | None) -> pd.DataFrame:
     items = _tidy(items.assign(**{column: value for column, value in defaults.items() if column not in items}), path)
     if language and set(items["language"]) != {language}:
         raise UnmaskError(
-            f"{path} holds ratings for {listed(sorted(map(str, set(items['language']))))}, not {language!r}"
+            f"{path} holds ratings for {quote(sorted(map(str, set(items['language']))))}, not {language!r}"
         )
     items["changed"] = _changed(items, path)
     if not items["changed"].any():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from unmask.errors import UnmaskError, listed
+from unmask.errors import UnmaskError, quote
 from unmask.probes.recorded import frame_of
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _read(path: Path, language: str | None, columns: tuple[str, ...], measure: s
     frame = frame_of(path)
     missing = [column for column in columns if column not in frame]
     if missing:
-        raise UnmaskError(f"{path} lacks the columns {listed(missing)}; {measure} needs what unmask audit has written")
+        raise UnmaskError(f"{path} lacks the columns {quote(missing)}; {measure} needs what unmask audit has written")
     if frame.empty:
         raise UnmaskError(f"{path} has no rows; give items that unmask audit has written")
     if "language" not in frame:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unmask import datasets
-from unmask.errors import UnmaskError, one_of
+from unmask.errors import UnmaskError, check_choice
 from unmask.probes import captions
 from unmask.probes.inference import COLUMNS, GENDERS, PERSON
 
@@ -42,8 +42,8 @@ def read(language: str, folder: Path | None = None, *, offline: bool = False, sa
     """
     import pandas as pd
 
-    one_of(language, VERSIONS, f"language of {CORPUS}")
-    one_of(sample, SAMPLES, "sample")
+    check_choice(language, VERSIONS, f"language of {CORPUS}")
+    check_choice(sample, SAMPLES, "sample")
     place = folder or datasets.locate(CORPUS, part=f"{language}/", offline=offline)
     return pd.DataFrame(
         [row for name in SETS for row in _rows(place / _file(language, name, sample), language, name)],

@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from unmask import datasets
-from unmask.counterfactual.change import Change, Rewriter, Rewritten
-from unmask.errors import UnmaskError, listed, one_of
+from unmask.errors import UnmaskError, check_choice, quote
 from unmask.lexicon.sentences import reviews
+from unmask.rewriting.change import Change, Rewriter, Rewritten
 from unmask.training import examples
 
 CORPORA = ("reviews", "imdb")
@@ -90,7 +90,7 @@ def load(
         found = examples.read_examples(own, "texts")
     elif own is not None:
         found = _given(own)
-    elif one_of(corpus, CORPORA, "corpus of texts") == "imdb":
+    elif check_choice(corpus, CORPORA, "corpus of texts") == "imdb":
         found = examples.read_known_dataset("imdb", "sentiment", offline=offline, splits=("test",))["test"]
     else:
         found = [examples.Example(one.text, label=one.label) for one in reviews()]
@@ -157,7 +157,7 @@ def refuse_unchanged(pairs: Sequence[Pair], terms: str) -> None:
         first = pairs[0].text if pairs else ""
         raise UnmaskError(
             f"none of the {len(pairs):,} texts has a gender term of the set {terms!r} (the first begins"
-            f" {listed([first[:40]])}); give texts that speak of people, or another term set"
+            f" {quote([first[:40]])}); give texts that speak of people, or another term set"
         )
 
 

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from unmask import datasets
-from unmask.errors import UnmaskError, one_of
+from unmask.errors import UnmaskError, check_choice
 from unmask.lexicon.gender import gender_words
 from unmask.lexicon.names import first_names, name_words
 
@@ -106,7 +106,7 @@ def broken_rule(word: str, *, strict: bool = False) -> str:
 
 def excluded_words(which: str, *, offline: bool = False) -> frozenset[str]:
     """The words that mean a gender: a published set, or one of our own (`EXCLUSIONS`)."""
-    which = one_of(which, EXCLUSIONS, "set of excluded words")
+    which = check_choice(which, EXCLUSIONS, "set of excluded words")
     if which == "lexicon":
         known = gender_words("all")
         return _spellings((*known.words, *known.before_names, *_NAMES))

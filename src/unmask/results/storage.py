@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from unmask.errors import UnmaskError
-from unmask.files import whole_folder
+from unmask.files import atomic_folder
 from unmask.results.comparison import ComparisonResult
 from unmask.results.schema import SCHEMA_VERSION, AuditResult
 
@@ -45,7 +45,7 @@ def save(folder: Path, result: AuditResult, items: Mapping[str, pd.DataFrame], p
 
 def save_folder(folder: Path, content: Folder) -> None:
     """Write the folder of an audit or a comparison."""
-    with whole_folder(folder) as draft:
+    with atomic_folder(folder) as draft:
         write_files(draft, content)
 
 

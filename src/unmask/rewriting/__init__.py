@@ -1,17 +1,41 @@
-"""Rewriting at scale: files, folders, JSON lines, Parquet and streams, on all cores, in bounded memory.
+"""Rewriting text into another gender.
 
-    from unmask.rewriting import RewriteOptions, run
-    summary = run(RewriteOptions(sources="corpus", to="swap", out="swapped"))
-    print("\\n".join(summary.lines()))
+A *counterfactual* of a text is the text as it would stand if its people had another gender: nothing else is different.
+Measures compare what a model says of the two; mitigations train on both. So a rewriting has to be right (one pass,
+*her* as *his* or *him*, no verb taken for a title) and has to leave every other character as it is.
 
-A *document* is what is rewritten as a whole: a paragraph, line or file of plain text, a record of JSON lines, a row of
-Parquet. *Counterfactual data substitution* rewrites each document with a given probability. Every byte that is no
-gendered word comes out as it went in.
+    from unmask import rewrite
+    rewrite("She lost her keys.")                      # 'He lost his keys.'
+    rewrite("She has lost her keys.", to="neutral")    # 'They have lost their keys.'
 """
 
 from __future__ import annotations
 
-from unmask.rewriting.files import RewriteOptions, run
-from unmask.rewriting.summary import Counts, Summary
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
-__all__ = ["Counts", "RewriteOptions", "Summary", "run"]
+from unmask.options import accepts
+from unmask.rewriting.change import Change, Left, Rewriter, Rewritten
+from unmask.rewriting.settings import Settings, build_rewriter
+
+__all__ = ["Change", "Left", "Rewriter", "Rewritten", "Settings", "build_rewriter", "rewrite", "rewriter"]
+
+
+@accepts(Settings)
+def rewriter(to: str = "swap", **options: Any) -> Rewriter:
+    """A rewriter to use again and again; its `rewrite(text)` also tells what was changed, what was left, and why."""
+    settings = Settings(to=to, **options)
+    has_files = isinstance(settings.terms, Path) or settings.names_from or settings.lists
+    return build_rewriter(settings) if has_files else _build_once(settings)  # a file may change between two calls
+
+
+@accepts(Settings)
+def rewrite(text: str, to: str = "swap", **options: Any) -> str:
+    """The text in another gender."""
+    return rewriter(to, **options).rewrite(text).text
+
+
+@lru_cache(maxsize=32)
+def _build_once(settings: Settings) -> Rewriter:
+    return build_rewriter(settings)

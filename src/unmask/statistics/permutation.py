@@ -66,7 +66,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from unmask.errors import UnmaskError, one_of
+from unmask.errors import UnmaskError, check_choice
 
 ALTERNATIVES = ("greater", "two-sided")
 MOST_EXACT = 40
@@ -91,7 +91,7 @@ def partition_test(
     values: ArrayLike, size: int, *, alternative: str = "greater", samples: int = 100_000, seed: int, error: float = 0.0
 ) -> Partitions:
     """Test the first `size` values against the others; `error` is how far rounding may have moved a value."""
-    one_of(alternative, ALTERNATIVES, "alternative")
+    check_choice(alternative, ALTERNATIVES, "alternative")
     if samples < 1:
         raise UnmaskError(f"{samples} samples are too few to draw from; give at least 1")
     v = np.asarray(values, dtype=float)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from unmask import embedded
-from unmask.errors import UnmaskError, listed, one_of
+from unmask.errors import UnmaskError, check_choice, quote
 from unmask.models.checkpoints import find_checkpoint
 from unmask.models.word_vectors.files import words_beside
 from unmask.models.word_vectors.objects import find_vector_file, is_vector_folder
@@ -34,7 +34,7 @@ def named(given: Sequence[str], *, hyphens: bool = False) -> list[tuple[str, str
         found.append((name, model))
     names = [name for name, _ in found]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise UnmaskError(f"the base model {listed(twice)} is given twice; give every one its own name")
+        raise UnmaskError(f"the base model {quote(twice)} is given twice; give every one its own name")
     return found
 
 
@@ -42,7 +42,7 @@ def known_base(name: str, known: Mapping[str, Base]) -> Base:
     """One of the paper's models by its name; a model that has no name for the tables is told to get one."""
     if name not in known and (name in embedded.MODELS or "/" in name or Path(name).exists()):
         raise UnmaskError(f"--model {name} has no name for the tables; write NAME={name}, such as mine={name}")
-    return known[one_of(name, known, "base model")]
+    return known[check_choice(name, known, "base model")]
 
 
 def hash_model(model: str, options: LoadOptions | None = None) -> str:

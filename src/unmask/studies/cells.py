@@ -35,8 +35,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import unmask
-from unmask.errors import UnmaskError, listed
-from unmask.files import whole_file, whole_folder
+from unmask.errors import UnmaskError, quote
+from unmask.files import atomic_file, atomic_folder
 
 Say = Callable[[str], None]
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
@@ -112,7 +112,7 @@ def order(cells: Sequence[Cell]) -> list[Cell]:
         unknown = [name for name in cell.needs if name not in by_name]
         if unknown:
             raise UnmaskError(
-                f"cell {cell.name!r} needs {listed(unknown)}, which is not in the study; add it, or correct the name"
+                f"cell {cell.name!r} needs {quote(unknown)}, which is not in the study; add it, or correct the name"
             )
     try:
         TopologicalSorter({cell.name: cell.needs for cell in cells}).prepare()
@@ -168,7 +168,7 @@ class Store:
             return
         text = json.dumps({"schema_version": SCHEMA_VERSION, "study": study})
         try:
-            with whole_file(self.root / STUDY) as draft:
+            with atomic_file(self.root / STUDY) as draft:
                 draft.write_text(f"{text}\n", encoding="utf-8")
         except OSError as error:
             raise self._unwritable(error) from None
@@ -227,7 +227,7 @@ class Store:
             shutil.rmtree(left, ignore_errors=True)
         if folder.exists():
             self._set_aside(folder)
-        with whole_folder(folder) as draft:
+        with atomic_folder(folder) as draft:
             yield draft
             if (draft / RECORD).exists():
                 raise UnmaskError(f"cell {name!r} has written {RECORD}, which is the study's own; choose another name")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from unmask.errors import UnmaskError
-from unmask.files import whole_file
+from unmask.files import atomic_file
 from unmask.options import EngineOptions
 from unmask.spreadsheets import to_csv
 from unmask.studies import execution
@@ -140,5 +140,5 @@ def keep(frame: pd.DataFrame, path: Path) -> None:
     if not len(frame):
         path.unlink(missing_ok=True)
         return
-    with whole_file(path) as draft:
+    with atomic_file(path) as draft:
         draft.write_text(to_csv(frame), encoding="utf-8")

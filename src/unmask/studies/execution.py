@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from unmask.errors import Stopped, UnmaskError
-from unmask.files import whole_file
+from unmask.files import atomic_file
 from unmask.studies.cells import Cell, Say, Store, key, order
 
 Status = Literal["done", "kept", "failed", "skipped"]
@@ -131,7 +131,7 @@ def explained(error: BaseException, cell: Cell, known: str, store: Store) -> str
     line = f"{type(error).__name__}: {one_line(str(error))}"
     path = store.failure(cell.name, known)
     try:
-        with whole_file(path) as draft:
+        with atomic_file(path) as draft:
             draft.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
     except OSError as problem:
         return f"{line} (the traceback could not be written: {problem.strerror})"

@@ -28,7 +28,7 @@ from typing import Any, TextIO
 
 import unmask
 from unmask.errors import Stopped, UnmaskError
-from unmask.files import whole_file
+from unmask.files import atomic_file
 from unmask.studies.cells import Cell, Store, order
 from unmask.studies.execution import Event, Outcome, Watch, execute, explained, one_line, skipped, stopped
 
@@ -112,7 +112,7 @@ def refuse_unfit_machines(ray: Any, store: Store) -> None:
     probe = store.root / f".probe-{uuid.uuid4().hex}"
     look = ray.remote(_look)
     try:
-        with whole_file(probe) as draft:
+        with atomic_file(probe) as draft:
             draft.write_text("seen", encoding="utf-8")
         found = ray.get(
             [

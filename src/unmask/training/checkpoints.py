@@ -15,13 +15,13 @@ from typing import Any
 
 from unmask import embedded
 from unmask.errors import UnmaskError
-from unmask.files import whole_file
-from unmask.unfinished import Unfinished
+from unmask.files import atomic_file
+from unmask.resumable import ResumableRun
 
 LATEST, BEST, PROGRESS = "latest", "best.safetensors", "progress.json"
 
 
-class Workspace(Unfinished):
+class Workspace(ResumableRun):
     """The unfinished run of a training."""
 
     def has_checkpoint(self) -> bool:
@@ -70,7 +70,7 @@ class Workspace(Unfinished):
 
             learned = {name for name, parameter in model.named_parameters() if parameter.requires_grad}
             weights = {name: tensor for name, tensor in model.state_dict().items() if name in learned}
-            with whole_file(self.folder / BEST) as draft:
+            with atomic_file(self.folder / BEST) as draft:
                 save_file({name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}, draft)
         accelerator.wait_for_everyone()
 

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from unmask import datasets
-from unmask.errors import UnmaskError, listed, one_of
+from unmask.errors import UnmaskError, check_choice, quote
 from unmask.lexicon.labels import INFERENCE
 
 LATIN = "A-Za-zＡ-Ｚａ-ｚ"
@@ -78,7 +78,7 @@ def find_split_files(layout: Layout, place: Path, splits: Sequence[str]) -> dict
         names = ", ".join(" or ".join(name.removesuffix("*") for name in wanted[split]) for split in missing)
         by_hand = datasets.DATASETS[layout.dataset].by_hand
         where = f"get it from {by_hand}" if by_hand else "put it there (.jsonl or a table, also .gz or .xz)"
-        raise UnmaskError(f"{place} has no file for {listed(missing)}, which is called {names}; {where}")
+        raise UnmaskError(f"{place} has no file for {quote(missing)}, which is called {names}; {where}")
     return found
 
 
@@ -177,10 +177,10 @@ def labels_of(task: str, examples: Iterable[Example]) -> list[str]:
         known = list(INFERENCE)
         strange = [label for label in found if label not in known]
         if strange:
-            raise UnmaskError(f"unknown label {listed(strange)}; natural language inference has {', '.join(known)}")
+            raise UnmaskError(f"unknown label {quote(strange)}; natural language inference has {', '.join(known)}")
         return known
     if len(found) < 2:
-        raise UnmaskError(f"the training examples have {len(found)} label(s): {listed(found)}; two or more are needed")
+        raise UnmaskError(f"the training examples have {len(found)} label(s): {quote(found)}; two or more are needed")
     if len(found) > 20:
         raise UnmaskError(
             f"the training examples have {len(found)} different labels; is the label column the right one?"
@@ -235,7 +235,7 @@ def _rows(path: Path, task: str, columns: Sequence[str]) -> Iterator[Example]:
             )
             double = [name for name, count in Counter(reader.fieldnames or ()).items() if count > 1]
             if double:
-                raise UnmaskError(f"{path} has the column {listed(double)} twice; keep one")
+                raise UnmaskError(f"{path} has the column {quote(double)} twice; keep one")
             rows = list(reader)
     elif kind == [".parquet"]:
         from pyarrow import parquet
@@ -257,7 +257,7 @@ def _from_table(rows: list[dict[str, Any]], task: str, path: Path) -> Iterator[E
     for need in NEEDED[task]:
         found = [name for name in (*COLUMNS[need], JSICK.get(need, need)) if name in present]
         if rows and not found:
-            raise UnmaskError(f"{path} has no column {need!r}, only {listed(present)}; {task} needs {_columns(task)}")
+            raise UnmaskError(f"{path} has no column {need!r}, only {quote(present)}; {task} needs {_columns(task)}")
         names[need] = found[0] if found else need
     extra = {need: column for need in WELCOME.get(task, ()) for column in COLUMNS[need] if column in present}
     for number, row in enumerate(rows, 1):
@@ -298,7 +298,7 @@ def read_known_dataset(
     name: str, task: str, *, offline: bool, splits: Sequence[str] = SPLITS
 ) -> dict[str, list[Example]]:
     """The examples of a known data set, by split."""
-    layout = LAYOUTS[one_of(name, LAYOUTS, "data set")]
+    layout = LAYOUTS[check_choice(name, LAYOUTS, "data set")]
     of = layout.task
     if task not in (of, "mlm"):
         raise UnmaskError(f"data set {name} is for {of}, not for {task}; choose another, or give --train")

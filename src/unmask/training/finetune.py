@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from unmask.errors import UnmaskError
-from unmask.files import whole_folder
+from unmask.files import atomic_folder
 from unmask.models import truncation
 from unmask.models.batching import max_tokens, weight_hash
 from unmask.models.loading import load_trainable
@@ -97,7 +97,7 @@ def run(
     }
     record = _record(request, length, data, outcome, metrics, model, accelerator)
     if accelerator.is_main_process:
-        with whole_folder(request.out) as draft:
+        with atomic_folder(request.out) as draft:
             if request.lora_rank:
                 checkpoints.save_adapter(model, draft)
                 checkpoints.save_config(base.model, draft)

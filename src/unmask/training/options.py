@@ -10,7 +10,7 @@ from pydantic import model_validator
 
 from unmask.embedded import MODELS
 from unmask.errors import UnmaskError
-from unmask.files import refuse_existing
+from unmask.files import check_new_path
 from unmask.options import LoadOptions, Options, option
 
 if TYPE_CHECKING:
@@ -138,4 +138,4 @@ class FinetuneOptions(TrainingOptions, TaskOptions, LoadOptions):
 
     def check(self) -> None:
         """Refuse to write over something."""
-        refuse_existing(self.out)
+        check_new_path(self.out)

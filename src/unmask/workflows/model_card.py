@@ -13,8 +13,8 @@ from typing import Any
 from unmask.auditing.audit import Audit
 from unmask.auditing.options import audit_options
 from unmask.auditing.repeating import options_of
-from unmask.errors import UnmaskError, listed
-from unmask.files import whole_file
+from unmask.errors import UnmaskError, quote
+from unmask.files import atomic_file
 from unmask.measures.limits import limits
 from unmask.measures.readable import unreadable
 from unmask.measures.registry import find_measure
@@ -60,7 +60,7 @@ def card(*audits: str | PathLike[str] | Audit, to: str | PathLike[str] | None = 
     text = update(before.decode("utf-8", "surrogateescape"), results, note=note)
     content = text.encode("utf-8", "surrogateescape")
     if content != before:
-        with whole_file(path) as draft:
+        with atomic_file(path) as draft:
             draft.write_bytes(content)
     return ModelCard(text, path, content != before, note)
 
@@ -126,13 +126,13 @@ def merged(audits: Sequence[AuditResult]) -> list[Found]:
     hashes = {audit.model.weight_hash: audit.model.name for audit in audits if audit.model.weight_hash}
     if len(hashes) > 1:
         raise UnmaskError(
-            f"a card is of one model, and these audits are of other weights each: {listed(hashes.values())};"
+            f"a card is of one model, and these audits are of other weights each: {quote(hashes.values())};"
             " give audits of one model"
         )
     names = list(dict.fromkeys(audit.model.name for audit in audits))
     if len(names) > 1 and not all(audit.model.weight_hash for audit in audits):
         raise UnmaskError(
-            f"a card is of one model, and of audits of {listed(names)} not all say of which weights they are; give"
+            f"a card is of one model, and of audits of {quote(names)} not all say of which weights they are; give"
             " audits of one name, or with weights: unmask audit"
         )
     found = {one.key: Found(audit, one) for audit in audits for one in audit.measurements}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError, listed
+from unmask.errors import UnmaskError, quote
 from unmask.measures.geometry.contrast import Contrast, between
 from unmask.statistics.erasure import normalise_rows
 
@@ -84,9 +84,9 @@ def refuse_unusable(words: Sequence[str], matrix: NDArray[np.floating]) -> None:
     if len(set(words)) < len(words):
         seen: set[str] = set()
         twice = [word for word in words if word in seen or seen.add(word)]  # type: ignore[func-returns-value]
-        raise UnmaskError(f"{listed(twice)} were given twice; leave out one of each")
+        raise UnmaskError(f"{quote(twice)} were given twice; leave out one of each")
     lengths = np.linalg.norm(matrix, axis=1)
     bad = np.flatnonzero(~np.isfinite(lengths) | (lengths == 0))
     if bad.size:
-        names = listed([words[at] for at in bad[:5]])
+        names = quote([words[at] for at in bad[:5]])
         raise UnmaskError(f"{bad.size} words have a vector that is zero or not finite ({names}); leave them out")

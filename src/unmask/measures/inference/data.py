@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from unmask.errors import one_of
+from unmask.errors import check_choice
 from unmask.lexicon import inference as words
 from unmask.measures.inference import CAPTIONS, CUSTOM, RELEASED
 from unmask.probes import captions, released_inference
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def build_pairs(options: InferenceOptions, context: Context) -> pd.DataFrame:
     """The pairs of a corpus, or of words of the user's own."""
-    language = one_of(context.language, words.LANGUAGES, "language of inference")
+    language = check_choice(context.language, words.LANGUAGES, "language of inference")
     if context.corpus == RELEASED:
         rows = released_inference.read(language, offline=context.offline)
         return _sample_released(rows, options.limit, context.seed)

@@ -11,7 +11,7 @@ from itertools import permutations
 
 import numpy as np
 
-from unmask.errors import UnmaskError, listed
+from unmask.errors import UnmaskError, quote
 from unmask.lexicon.inference import control_questions
 from unmask.lexicon.labels import match_inference_label, match_inference_labels
 from unmask.models.interfaces import Classifier
@@ -35,7 +35,7 @@ def find_order(model: Classifier, given: Sequence[str] = (), *, language: str = 
     """Where entailment, neutral and contradiction stand among the model's outputs, and how that is known."""
     labels = [str(label) for label in model.labels]
     if len(labels) != len(LABELS):
-        kind = "two labels" if len(labels) == 2 else f"{len(labels)} labels ({listed(labels)})"
+        kind = "two labels" if len(labels) == 2 else f"{len(labels)} labels ({quote(labels)})"
         raise UnmaskError(
             f"the model has {kind}; inference needs entailment, neutral and contradiction, since leaving a gender open"
             " (neutral) is the right answer: give a model with these three"
@@ -62,7 +62,7 @@ def _told(given: Sequence[str]) -> list[str]:
 def _order(names: Sequence[str], where: str) -> tuple[int, ...]:
     if sorted(names) != sorted(LABELS):
         raise UnmaskError(
-            f"{where} say {listed(names)}; each of {', '.join(LABELS)} is needed once, in the model's order"
+            f"{where} say {quote(names)}; each of {', '.join(LABELS)} is needed once, in the model's order"
         )
     return tuple(names.index(label) for label in LABELS)
 
@@ -75,7 +75,7 @@ def _asked(model: Classifier, labels: Sequence[str], language: str) -> tuple[int
     (best, most), (_, second) = sorted(right.items(), key=lambda one: -one[1])[:2]
     if most < ENOUGH or second > AT_MOST:
         raise UnmaskError(
-            f"the labels {listed(labels)} do not say which is entailment, and answers to plain questions do not tell"
+            f"the labels {quote(labels)} do not say which is entailment, and answers to plain questions do not tell"
             f" either (at most {most:.0%} right); give --labels, such as --labels entailment,neutral,contradiction"
         )
     return best

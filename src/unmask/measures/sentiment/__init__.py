@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unmask.errors import UnmaskError, one_of
+from unmask.errors import UnmaskError, check_choice
 from unmask.measures.base import ComparedModel, Context, Figure, Measure, Scored
 from unmask.measures.shared_options import InputOptions
 from unmask.options import option
@@ -57,7 +57,7 @@ class SentimentOptions(InputOptions):
     @property
     def term_sets(self) -> tuple[str | Path, ...]:
         """The term sets to measure, each once."""
-        from unmask.counterfactual.settings import term_set
+        from unmask.rewriting.settings import term_set
 
         return tuple(dict.fromkeys(map(term_set, self.terms))) or ("all",)
 
@@ -128,7 +128,7 @@ class SentimentMeasure(Measure):
         """Refuse term sets that cannot be told apart, and lists without the published protocol."""
         for terms in options.term_sets:
             if isinstance(terms, str):
-                one_of(terms, TERM_SETS, "term set")
+                check_choice(terms, TERM_SETS, "term set")
         if len({Path(terms).name for terms in options.term_sets}) < len(options.term_sets):
             raise UnmaskError("two term sets have the same name, and their results could not be told apart; rename one")
         if options.lists is not None and context.protocol != "published":

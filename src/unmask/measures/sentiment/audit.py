@@ -7,14 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unmask.counterfactual import settings as rewriting
-from unmask.counterfactual.published.lists import reviews_folder
 from unmask.measures.base import Context, Scored
 from unmask.measures.sentiment.cache import CachedRater, identity
 from unmask.measures.sentiment.protocol import PROTOCOLS, Protocol
 from unmask.measures.sentiment.rater import Rater
 from unmask.measures.sentiment.score import score_all
 from unmask.probes import reviews
+from unmask.rewriting import settings as rewriting
+from unmask.rewriting.published.lists import reviews_folder
 
 if TYPE_CHECKING:
     from unmask.measures.sentiment import SentimentOptions

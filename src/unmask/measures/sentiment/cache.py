@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import unmask
-from unmask.files import whole_file
+from unmask.files import atomic_file
 from unmask.measures.sentiment.rater import Rated, Rater
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class CachedRater(Rater):
         except (OSError, ValueError, KeyError, TypeError):  # not there, or damaged
             rated = self._rater.rate(texts)
         content = {"ratings": rated.ratings.tolist(), "choices": rated.choices}
-        with whole_file(path) as draft:
+        with atomic_file(path) as draft:
             draft.write_text(json.dumps(content), encoding="utf-8")
         return rated
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError, listed, one_of
+from unmask.errors import UnmaskError, check_choice, quote
 from unmask.lexicon.labels import order_rating_labels
 
 OUTPUT = "the model's output"
@@ -44,17 +44,15 @@ def of_output() -> Polarity:
 def of_labels(labels: Sequence[str], positive: str | None = None) -> Polarity:
     """Find the positive end of a classifier's labels, or take the label that the user names."""
     if len(labels) < 2:
-        raise UnmaskError(
-            f"the model has one label only ({listed(labels)}), so every text is rated alike; give another"
-        )
+        raise UnmaskError(f"the model has one label only ({quote(labels)}), so every text is rated alike; give another")
     if positive is not None:
         known = {label.lower(): label for label in labels}
-        chosen = known.get(positive.lower()) or one_of(positive, labels, "label")
+        chosen = known.get(positive.lower()) or check_choice(positive, labels, "label")
         return Polarity(tuple(float(label == chosen) for label in labels), f"p({chosen})")
     ranks = order_rating_labels(labels)
     if ranks is None:
         raise UnmaskError(
-            f"the labels {listed(labels)} do not say which is positive; name the positive one with --positive LABEL"
+            f"the labels {quote(labels)} do not say which is positive; name the positive one with --positive LABEL"
         )
     order = sorted(set(ranks))
     step = {rank: at / (len(order) - 1) for at, rank in enumerate(order)}

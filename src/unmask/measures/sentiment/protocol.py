@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from unmask.counterfactual import Rewriter
-from unmask.counterfactual.published.masking import Masking, clean
-from unmask.counterfactual.settings import Settings, build_rewriter
 from unmask.errors import UnmaskError
 from unmask.measures.sentiment import analyse_published, analyse_sound
+from unmask.rewriting import Rewriter
+from unmask.rewriting.published.masking import Masking, clean
+from unmask.rewriting.settings import Settings, build_rewriter
 
 if TYPE_CHECKING:
     import pandas as pd

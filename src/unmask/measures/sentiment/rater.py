@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError, listed
+from unmask.errors import UnmaskError, quote
 from unmask.measures.sentiment import polarity
 from unmask.measures.sentiment.polarity import Polarity
 from unmask.models.interfaces import Classifier, GivesLogits, Regressor
@@ -39,7 +39,7 @@ class Rater:
             self.labels = [str(label) for label in model.labels]
             if positive is None and not self.exclusive:
                 raise UnmaskError(
-                    f"the labels {listed(self.labels)} may all hold at once; name the one to rate by with --positive"
+                    f"the labels {quote(self.labels)} may all hold at once; name the one to rate by with --positive"
                 )
             self.polarity: Polarity = polarity.of_labels(self.labels, None if positive is None else str(positive))
         else:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unmask.counterfactual.change import Change, Rewritten
 from unmask.measures.sentiment.rater import Rater
 from unmask.models.interfaces import Progress, Reads, Span
 from unmask.probes.reviews import COUNTED, Pair
+from unmask.rewriting.change import Change, Rewritten
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,9 +6,9 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from unmask.counterfactual import rewriter
 from unmask.errors import UnmaskError
 from unmask.lexicon.sentences import neutral_sentences
+from unmask.rewriting import rewriter
 from unmask.training.examples import read_examples
 
 FEWEST = 20

@@ -16,7 +16,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from unmask.counterfactual.settings import Choice
 from unmask.errors import UnmaskError
 from unmask.mitigations.method import Job, Method
 from unmask.mitigations.training import (
@@ -27,6 +26,7 @@ from unmask.mitigations.training import (
     swap_documents,
 )
 from unmask.options import option
+from unmask.rewriting.settings import Choice
 
 
 class CDSOptions(SubstitutionOptions):
@@ -56,8 +56,8 @@ def apply(job: Job) -> dict[str, Any]:
 
 
 def _published(job: Job) -> dict[str, Any]:
-    from unmask.counterfactual.settings import Settings as How
-    from unmask.counterfactual.settings import build_rewriter
+    from unmask.rewriting.settings import Settings as How
+    from unmask.rewriting.settings import build_rewriter
 
     if job.language != "en":
         raise UnmaskError(f"the published protocol is English, not {job.language!r}; use --protocol sound")

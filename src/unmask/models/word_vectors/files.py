@@ -23,8 +23,8 @@ from typing import IO, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError, listed, one_of
-from unmask.files import whole_file
+from unmask.errors import UnmaskError, check_choice, quote
+from unmask.files import atomic_file
 from unmask.models.word_vectors.table import (
     FORMATS,
     NUMPY_FORMATS,
@@ -250,9 +250,7 @@ def read_npz(path: Path, *, most: int | None = None, keep: Keep | None = None) -
         with np.load(path, allow_pickle=False) as parts:
             missing = [part for part in ("words", "vectors") if part not in parts.files]
             if missing:
-                raise UnmaskError(
-                    f"{path} has no {listed(missing)}; save it with numpy.savez(file, words=…, vectors=…)"
-                )
+                raise UnmaskError(f"{path} has no {quote(missing)}; save it with numpy.savez(file, words=…, vectors=…)")
             words, matrix = parts["words"], parts["vectors"]
     except (ValueError, EOFError, zipfile.BadZipFile):
         raise _no_array(path) from None
@@ -370,11 +368,11 @@ def write_vectors(path: Path, vectors: Vectors, form: str | None = None) -> None
 
     Text holds every digit that float32 needs. The words of an npy file go into one beside it.
     """
-    form = one_of(form or vectors.form, (*FORMATS, *NUMPY_FORMATS), "format of vectors")
+    form = check_choice(form or vectors.form, (*FORMATS, *NUMPY_FORMATS), "format of vectors")
     if form in NUMPY_FORMATS:
         _write_arrays(path, vectors, form)
         return
-    with whole_file(path) as draft, gzip.open(draft, "wb") if path.suffix == ".gz" else draft.open("wb") as file:
+    with atomic_file(path) as draft, gzip.open(draft, "wb") if path.suffix == ".gz" else draft.open("wb") as file:
         if form != "glove":
             file.write(f"{len(vectors.words)} {vectors.matrix.shape[1]}\n".encode())
         for word, row in zip(vectors.words, vectors.matrix, strict=True):
@@ -387,9 +385,9 @@ def write_vectors(path: Path, vectors: Vectors, form: str | None = None) -> None
 
 def _write_arrays(path: Path, vectors: Vectors, form: str) -> None:
     if form == "npy":
-        with whole_file(words_beside(path)[0]) as draft:
+        with atomic_file(words_beside(path)[0]) as draft:
             draft.write_bytes(b"".join(_bytes(word) + b"\n" for word in vectors.words))
-    with whole_file(path) as draft, draft.open("wb") as file:
+    with atomic_file(path) as draft, draft.open("wb") as file:
         if form == "npy":
             np.save(file, vectors.matrix, allow_pickle=False)
         else:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError, listed
+from unmask.errors import UnmaskError, quote
 from unmask.results import ModelInfo
 
 FORMATS = ("word2vec", "word2vec-text", "glove")
@@ -76,7 +76,7 @@ class Vectors:
         """The vectors of words, one a row."""
         known, missing = self.known(words)
         if missing:
-            raise UnmaskError(f"there is no vector for {listed(missing)}; leave them out, or give other vectors")
+            raise UnmaskError(f"there is no vector for {quote(missing)}; leave them out, or give other vectors")
         return self.matrix[[self.place(word) for word in known]]
 
     def notes(self) -> list[str]:
@@ -87,7 +87,7 @@ class Vectors:
             found.append(f"{rows} left out of {self.name}: the word had come before, and the first counts.")
         if self.zeros:
             words = "1 word" if len(self.zeros) == 1 else f"{len(self.zeros):,} words"
-            found.append(f"{words} of {self.name} have a vector of zeros, which points nowhere: {listed(self.zeros)}.")
+            found.append(f"{words} of {self.name} have a vector of zeros, which points nowhere: {quote(self.zeros)}.")
         return found
 
     def weight_hash(self) -> str:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unmask.errors import UnmaskError, listed, one_of
+from unmask.errors import UnmaskError, check_choice, quote
 from unmask.studies.base_models import known_base, named
 
 if TYPE_CHECKING:
@@ -96,14 +96,14 @@ def ordered(cells: pd.DataFrame, *, by: tuple[str, ...] = ()) -> pd.DataFrame:
     if cells.empty:
         raise UnmaskError("the table of cells has 0 rows, so there is nothing to report; run the study first")
     if missing := [name for name in (*KEY, "protocol", *by) if name not in cells.columns]:
-        raise UnmaskError(f"the table of cells has no column {listed(missing)}; give the table that the study wrote")
+        raise UnmaskError(f"the table of cells has no column {quote(missing)}; give the table that the study wrote")
     if len(found := sorted(map(str, cells["protocol"].unique()))) > 1 or found[0] not in BASES:
         raise UnmaskError(
-            f"the cells are of the protocol {listed(found)}; give cells of one protocol: sound or published"
+            f"the cells are of the protocol {quote(found)}; give cells of one protocol: sound or published"
         )
     for name, known in (("terms", TERMS), ("condition", CONDITIONS)):
         if wrong := sorted(set(map(str, cells[name])) - set(known)):
-            raise UnmaskError(f"unknown {name} {listed(wrong)} in the table of cells; known are: {', '.join(known)}")
+            raise UnmaskError(f"unknown {name} {quote(wrong)} in the table of cells; known are: {', '.join(known)}")
     if (twice := cells.duplicated([*KEY, *by])).any():
         first = "/".join(str(cells.loc[twice, name].iloc[0]) for name in [*KEY, *by])
         raise UnmaskError(f"the cell {first} is there twice; give each cell once")
@@ -214,7 +214,7 @@ def chosen_models(given: Sequence[str]) -> tuple[BaseModel, ...]:
 def chosen_conditions(given: Sequence[str]) -> tuple[str, ...]:
     """The training conditions: all seven, or some of them, in the order of the tables."""
     for one in given:
-        one_of(one, CONDITIONS, "training condition")
+        check_choice(one, CONDITIONS, "training condition")
     return tuple(condition for condition in CONDITIONS if not given or condition in given)
 
 

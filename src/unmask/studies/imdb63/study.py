@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import unmask
-from unmask.errors import UnmaskError, one_of
+from unmask.errors import UnmaskError, check_choice
 from unmask.models.heads import lost_heads
 from unmask.statistics.corrections import holm
 from unmask.statistics.published import stars
@@ -110,7 +110,7 @@ def _batches(
         return []
     names = list(request.batch_models) or [base.name for base in bases[:3]]
     for name in names:
-        one_of(name, [base.name for base in bases], "base model")
+        check_choice(name, [base.name for base in bases], "base model")
     found = []
     for one in trainings:
         if one.base.name not in names:

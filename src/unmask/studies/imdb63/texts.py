@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from unmask import embedded
-from unmask.counterfactual.change import Change, Rewritten
-from unmask.counterfactual.published.lists import ONE_OF_THE_MAPS, reviews_folder
-from unmask.counterfactual.settings import Settings
-from unmask.errors import UnmaskError, listed
+from unmask.errors import UnmaskError, quote
 from unmask.measures.sentiment.protocol import PROTOCOLS
 from unmask.probes.reviews import CUSTOM
+from unmask.rewriting.change import Change, Rewritten
+from unmask.rewriting.published.lists import ONE_OF_THE_MAPS, reviews_folder
+from unmask.rewriting.settings import Settings
 from unmask.studies.cells import Say
 from unmask.studies.imdb63.grid import TERM_SETS
 from unmask.training import examples
@@ -33,9 +33,9 @@ SPLITS = ("train", "test")
 LABELS = ["negative", "positive"]
 ORIGINAL = "original"
 REWRITERS = (
-    "counterfactual/*.py",
-    "counterfactual/english/*",
-    "counterfactual/published/*.py",
+    "rewriting/*.py",
+    "rewriting/english/*",
+    "rewriting/published/*.py",
     "lexicon/words.py",
     "lexicon/gender.py",
     "lexicon/names.py",
@@ -97,7 +97,7 @@ def source(files: Sequence[Path], limit: int | None, *, offline: bool, seed: int
         labels = sorted({str(one.label) for one in found})
         if labels != LABELS:
             where = places[at] if places else f"the {split} half of IMDB"
-            raise UnmaskError(f"{where} has the labels {listed(labels)}; the study needs reviews of {listed(LABELS)}")
+            raise UnmaskError(f"{where} has the labels {quote(labels)}; the study needs reviews of {quote(LABELS)}")
         digests.append(examples.hash_examples(found))
     return replace(bare, digests=tuple(digests))
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unmask.counterfactual.settings import Settings, build_rewriter
 from unmask.files import digest
 from unmask.measures.sentiment.protocol import PROTOCOLS
 from unmask.measures.sentiment.rater import Rater
@@ -24,6 +23,7 @@ from unmask.measures.sentiment.score import score as sentiment_score
 from unmask.models.loading import load_classifier
 from unmask.probes import reviews
 from unmask.probes.reviews import Pair, Text
+from unmask.rewriting.settings import Settings, build_rewriter
 from unmask.studies.meta.experiment import Scores, Training, chosen
 from unmask.studies.tuning import tokens_of
 from unmask.training import examples

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import unmask
 from unmask import datasets, plugins
-from unmask.errors import UnmaskError, one_of
+from unmask.errors import UnmaskError, check_choice
 from unmask.measures.registry import BUILT_IN
 from unmask.models.heads import lost_heads
 from unmask.studies.base_models import weights_of
@@ -48,9 +48,9 @@ def check(request: PlantingOptions) -> None:
         if measure not in EXPERIMENTS:
             plugins.named("measure", measure, dict.fromkeys((*BUILT_IN, *EXPERIMENTS)))
     for name in request.models:
-        one_of(name, places(request), "place of a model")
+        check_choice(name, places(request), "place of a model")
     for language in request.captions:
-        one_of(language, request.languages, "language of captions, of those that are asked for:")
+        check_choice(language, request.languages, "language of captions, of those that are asked for:")
 
 
 def places(request: PlantingOptions) -> list[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from unmask.errors import UnmaskError, one_of
+from unmask.errors import UnmaskError, check_choice
 from unmask.lexicon.inference import LANGUAGES
 from unmask.measures.inference.labels import is_inference
 from unmask.models.kinds import kind_of
@@ -73,7 +73,7 @@ def chosen(given: Sequence[str], languages: Sequence[str]) -> tuple[Base, ...]:
     if not languages:
         raise UnmaskError("no language was given; give at least one, or leave it out for English")
     for language in languages:
-        one_of(language, LANGUAGES, "language of inference")
+        check_choice(language, LANGUAGES, "language of inference")
     asked = list(dict.fromkeys(languages))
     known = {base.name: base for base in MODELS if base.language in asked}
     found: list[Base] = [] if given else list(known.values())
@@ -175,7 +175,7 @@ def source(
     if limit is not None and limit < FEWEST_PAIRS:
         raise UnmaskError(f"the limit is {limit} pairs; give {FEWEST_PAIRS} or more, or leave it out for all")
     if data is not None:
-        one_of(data, KNOWN, "data set of inference")
+        check_choice(data, KNOWN, "data set of inference")
     train, validation, test = (None if path is None else str(path.resolve()) for path in files)
     found = Source(
         data, (train, validation, test), limit, seed, offline, tests_only

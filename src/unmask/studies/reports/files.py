@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from unmask.files import whole_file
+from unmask.files import atomic_file
 
 INKED = "#1d2128"
 
@@ -35,7 +35,7 @@ def write_study(folder: Path, page: str, markdown: str, tables: Mapping[str, str
     texts |= {f"figures/{panel.file}": on_paper(panel.svg) for panel in panels}
     texts["report.html"] = page
     for name, text in texts.items():
-        with whole_file(folder / name) as draft:
+        with atomic_file(folder / name) as draft:
             draft.write_text(text, encoding="utf-8")
     return folder / "report.html"
 

@@ -1,5 +1,0 @@
-"""English: one pass over the words, and a decision at each gendered one."""
-
-from unmask.counterfactual.english.rewriter import EnglishRewriter
-
-__all__ = ["EnglishRewriter"]

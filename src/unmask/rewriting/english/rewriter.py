@@ -1,0 +1,288 @@
+"""English text in another gender: one pass over the words, and a decision at each gendered one.
+
+A word is looked up as it is written; only where one is found is anything else asked: is it part of an expression, a
+verb, a name, a title; is *her* a *his* or a *him* (`possessives`); which verb must agree with *they*
+(`verb_agreement`). So the cost of ordinary words is one look-up, and the tagger sees only the sentences that cannot be
+decided without it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from unmask.lexicon.gender import GenderWords, Term, gender_words
+from unmask.lexicon.words import indefinite_article
+from unmask.rewriting.change import Change, Kind, Left, Rewritten, apply_changes, carry_case, case_variants
+from unmask.rewriting.english import possessives, senses, verb_agreement
+from unmask.rewriting.english.context import Place
+from unmask.rewriting.english.possessives import DOUBT, Doubt, settle_doubts
+
+if TYPE_CHECKING:
+    from unmask.rewriting.settings import Settings
+
+_WORD = re.compile(r"[^\W_]+")
+_CLITIC = re.compile(r"['’](?:s|d|ll)\b", re.IGNORECASE)
+_DOT = re.compile(r"\.(?=\s)|['’]s\b")
+_LINKED = re.compile(r"(?<!\w)(his|hers?)(?:\s+(?:and|or)\s+|/)\Z", re.IGNORECASE)
+_POSSESSIVE = re.compile(r"(['’])(s?)(?!\w)", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class Entry:
+    """What may begin at a word: expressions and terms of several words, longest first, and the word itself."""
+
+    term: Term | None = None
+    phrases: tuple[tuple[re.Pattern[str], Term | str], ...] = ()
+
+
+class EnglishRewriter:
+    """Rewrites English documents."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Read the words and, where they are asked for, the names."""
+        self._to = settings.to
+        self._quick = settings.quick
+        self._words = gender_words(settings.terms)
+        self._entries = _entries(self._words)
+        self._exchange = None
+        if settings.names:
+            from unmask.rewriting.english.name_exchange import build_exchange
+
+            self._exchange = build_exchange(settings.names_from)
+
+    def rewrite(self, text: str) -> Rewritten:
+        """Rewrite one document."""
+        changes: list[Change] = []
+        left: list[Left] = []
+        doubts: list[Doubt] = []
+        names = self._names(text)
+        named = {start for change in names for start in range(change.start, change.end)} if names else ()
+        get = self._entries.get
+        done = 0
+        for match in _WORD.finditer(text):
+            entry = get(match.group())
+            if entry is None:
+                continue
+            start = match.start()
+            if start < done:
+                continue
+            found = self._phrase(text, start, entry)
+            if found is None or (start in named and not isinstance(found[0], str)):
+                continue
+            what, end = found
+            done = end
+            if senses.is_part_of_address(text, start, end):
+                continue
+            if isinstance(what, Term) and what.word == "s)he":
+                if text[start - 1 : start] != "(":
+                    continue
+                start -= 1
+            place = Place(text, start, end)
+            if isinstance(what, str):
+                left.append(Left(start, place.word, place.word.lower(), what))
+                names = [name for name in names if name.end <= start or name.start >= end]
+            else:
+                done = self._decide(place, what, changes, left, doubts)
+        if doubts:
+            for doubt, after in zip(doubts, settle_doubts(text, doubts), strict=True):
+                changes[doubt.change] = replace(changes[doubt.change], after=after)
+        changes = _in_order([*changes, *names])
+        if self._to == "remove":
+            changes = list(_with_spaces(text, changes))
+        return Rewritten(apply_changes(text, changes) if changes else text, tuple(changes), tuple(left))
+
+    def _phrase(self, text: str, start: int, entry: Entry) -> tuple[Term | str, int] | None:
+        for pattern, what in entry.phrases:
+            if match := pattern.match(text, start):
+                return what, match.end()
+        return (entry.term, _WORD.match(text, start).end()) if entry.term else None  # type: ignore[union-attr]
+
+    def _decide(self, place: Place, term: Term, changes: list[Change], left: list[Left], doubts: list[Doubt]) -> int:
+        """Add what is to be done at a place; return where to go on."""
+        title = senses.find_title(place, term, self._words, self._to)
+        reason = title if isinstance(title, str) else "" if title else senses.why_left(place, term)
+        if reason:
+            left.append(Left(place.start, place.word, term.word.lower(), reason))
+            return place.end
+        if title and not isinstance(title, str):
+            term, place = title
+        if self._to == "remove":
+            if term.male and term.female:
+                changes.append(_removal(place, term.word.lower(), "word", dotted=term.role == "title"))
+            elif term.why:
+                left.append(Left(place.start, place.word, term.word.lower(), term.why))
+            return place.end
+        readings = _readings(place, term, quick=self._quick)
+        term = readings[0]
+        target = term.becomes(self._to)
+        if not target:
+            why = term.why or ("no neutral word" if self._to == "neutral" else "means anyone")
+            left.append(Left(place.start, place.word, term.word.lower(), why))
+            return place.end
+        both = senses.find_both_named(place, self._words, target, self._to)
+        if both is None and (beside := senses.find_beside_neutral(place, self._words, target, self._to)):
+            if self._to == "swap":
+                left.append(Left(place.start, place.word, term.word.lower(), "both genders are named"))
+                return place.end
+            both = beside
+        if both is not None:
+            place = both
+        if target.lower() == term.word.lower() and both is None:
+            return place.end
+        if len(readings) > 1 and target != term.word:
+            his, him = (carry_case(place.word, one.becomes(self._to)) for one in readings)
+            doubts.append(Doubt(len(changes), place.start, place.end, his, him))
+        changes.extend(self._written(place, term, target))
+        return place.end
+
+    def _written(self, place: Place, term: Term, target: str) -> Iterator[Change]:
+        """The change of a word, with the article before it and whatever hangs on it."""
+        after = carry_case(place.word if len(place.word) > 1 else "X", target)
+        if place.word.islower() and term.word[:1].isupper():
+            after = after.lower()
+        if term.role != "pronoun" and (article := _article(place, after)):
+            yield article
+        if term.role == "pronoun":
+            yield Change(place.start, place.end, place.word, after, term.word.lower(), "word")
+            if target == "they":
+                yield from verb_agreement.change_verbs(place)
+            return
+        end, hanging = _hanging(place, term, after)
+        yield Change(place.start, end, place.text[place.start : end], after + hanging, term.word.lower(), "word")
+
+    def _names(self, text: str) -> list[Change]:
+        if self._exchange is None:
+            return []
+        from unmask.rewriting.english import name_detection
+
+        names = name_detection.find_names(text, self._exchange)
+        partners = {} if self._to == "remove" else self._exchange.partners([name.name for name in names], self._to)
+        found = []
+        for name in names:
+            term, before = name.name.lower(), text[name.start : name.end]
+            if self._to == "remove":
+                found.append(_removal(Place(text, name.start, name.end), term, "name"))
+            elif (after := partners.get(name.name)) is not None:
+                found.append(Change(name.start, name.end, before, carry_case(before, after), term, "name"))
+        return found
+
+
+def _in_order(changes: list[Change]) -> list[Change]:
+    """The changes as they stand in the text; a verb or article that lies within another change is a misreading."""
+    kept: list[Change] = []
+    for change in sorted(changes, key=lambda one: (one.start, one.kind in ("verb", "article"))):
+        if not kept or change.start >= kept[-1].end:
+            kept.append(change)
+    return kept
+
+
+def _readings(place: Place, term: Term, *, quick: bool) -> list[Term]:
+    """What one word writes two ways: *her* for *his* or *him*, *his* for *her* or *hers*; two of them only in doubt."""
+    if term.role != "pronoun" or term.word not in ("her", "his"):
+        return [term]
+    linked = _LINKED.search(place.text[max(0, place.start - 10) : place.start])
+    if linked and linked[1].lower() != term.word:  # his or her, hers or his: of one kind
+        whole = linked[1].lower() == "hers"
+        if term.word == "her":
+            return [replace(term, male="his", neutral="their")]
+        return [replace(term, female="hers", neutral="theirs") if whole else term]
+    if term.word == "his":
+        alone = possessives.his_stands_alone(place.text, place.start, place.end)
+        return [replace(term, female="hers", neutral="theirs") if alone else term]
+    evidence = possessives.possessive(place.text, place.start, place.end, possessives.load_weights())
+    both = [replace(term, male="his", neutral="their"), term]
+    if abs(evidence) < DOUBT and not quick:
+        return both
+    return both[:1] if evidence > 0 else both[1:]
+
+
+def _article(place: Place, after: str) -> Change | None:
+    """*a* or *an* before a word that now begins with another sound."""
+    previous, clitic, gap = place.before
+    if previous.lower() not in ("a", "an") or clitic or not gap.isspace():
+        return None
+    new = indefinite_article(after)
+    if previous.lower() != indefinite_article(place.word) or new == previous.lower():
+        return None
+    end = place.start - len(gap)
+    start = end - len(previous)
+    return Change(start, end, previous, new.upper() if previous == "AN" else carry_case(previous, new), new, "article")
+
+
+def _hanging(place: Place, term: Term, after: str) -> tuple[int, str]:
+    """The apostrophe of a possessive: *ladies'* but *gentlemen's*."""
+    match = _POSSESSIVE.match(place.text, place.end)
+    if not match:
+        return place.end, ""
+    sign, letter = match.groups()
+    ends_in_s = after.lower().endswith("s")
+    if not letter and place.word.lower().endswith("s") and not ends_in_s and match.end() < len(place.text):
+        return match.end(), sign + ("S" if after.isupper() else "s")
+    if letter and term.plural and ends_in_s:
+        return match.end(), sign
+    return place.end, ""
+
+
+def _removal(place: Place, term: str, kind: Kind, *, dotted: bool = False) -> Change:
+    """A word taken out, with what hangs on it."""
+    hanging = (_DOT if dotted else _CLITIC).match(place.text, place.end)
+    end = hanging.end() if hanging else place.end
+    return Change(place.start, end, place.text[place.start : end], "", term, kind)
+
+
+def _with_spaces(text: str, changes: list[Change]) -> Iterator[Change]:
+    """Removed words with one space beside them, the one before if there is one, or the hyphen between two of them."""
+    done, opening = 0, False
+    for change in changes:
+        start, end = change.start, change.end
+        opening = start == 0 or text[start - 1] in '\n\r\t"“‘([<>' or (opening and start == done)
+        if done and text[done:start] == "-":
+            start = done
+        elif not opening and text[start - 1] == " " and start > done:
+            start -= 1
+        elif opening and text[end : end + 1] == " ":
+            end += 1
+        done = end
+        yield replace(change, start=start, end=end, before=text[start:end])
+
+
+def _entries(words: GenderWords) -> dict[str, Entry]:
+    """Every spelling of every first word, and what may begin with it."""
+    entries: dict[str, Entry] = {}
+    phrases: dict[str, list[tuple[str, Term | str]]] = {}
+    gendered = set(words.words) | set(words.before_names)
+    for phrase, why in words.phrases.items():
+        if gendered.intersection(re.findall(r"\w+", phrase.lower())):
+            phrases.setdefault(_first(phrase).lower(), []).append((phrase, why))
+    for word, term in words.words.items():
+        if _first(word) == word:
+            for spelling in case_variants(word):
+                entries[spelling] = Entry(term)
+        else:
+            phrases.setdefault(_first(word), []).append((word, term))
+    for word, term in words.before_names.items():
+        for spelling in case_variants(word):
+            entries.setdefault(spelling, Entry(term))
+    if "he" in words.words:
+        for either in ("s/he", "s)he"):
+            phrases.setdefault("s", []).append((either, Term(either, "either", "he", "she", "they", role="pronoun")))
+    for first, those in phrases.items():
+        longest_first = sorted(those, key=lambda one: -len(one[0]))
+        compiled = tuple((_pattern(phrase, several=isinstance(what, str)), what) for phrase, what in longest_first)
+        for spelling in case_variants(first):
+            entries.setdefault(spelling, Entry()).phrases = compiled
+    return entries
+
+
+def _first(phrase: str) -> str:
+    return _WORD.match(phrase).group()  # type: ignore[union-attr]
+
+
+def _pattern(phrase: str, *, several: bool) -> re.Pattern[str]:
+    parts = [re.escape(part).replace("'", "['’]") for part in phrase.split()]
+    gap, ending = (r"[\s-]+", r"(?:e?s)?") if several else (r"\s+", "")
+    joined = rf"(?<![\w'’]){gap.join(parts)}{ending}(?!\w)"
+    return re.compile(joined, 0 if phrase.istitle() else re.IGNORECASE)

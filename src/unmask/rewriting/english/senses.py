@@ -1,0 +1,368 @@
+"""What a gendered word means where it stands: a person, a title, half of a pair, or no person of that gender at all.
+
+A word is left where it does not state a person's gender: verbs, chess, exclamations, measures, names and titles of
+works (*Burger King*, *Iron Man*), the deity. Each rule answers with the reason for leaving the word, or with nothing. A
+word that is left in doubt is an omission; a word that is changed wrongly is an error, so in doubt it is left.
+
+What *Mr.*, *Lady* or *Sir* becomes depends on the words after it. Where both genders are named at once (*he or she*,
+*his/her*, *men and women*), they become one word when all go one way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from unmask.lexicon.gender import GenderWords, Term
+from unmask.rewriting.english.context import ARTICLES, DETERMINERS, Place, is_title_case
+
+_HONOURS = frozenset(
+    "majesty majesties highness excellency honor honour lordship ladyship holiness grace eminence worship".split()
+)
+_BEFORE_TITLES = frozenset(
+    "mr mrs ms dr prof president former vice deputy madam sir majesty then acting brother sister crown".split()
+)
+_BEFORE_KIN = frozenset("dear my your our his her their and or great step happy hi hello hey thanks with".split())
+_INSTITUTION = re.compile(
+    r"(?:['’]s?)?\s+(?:[A-Z]\w+(?:['’]s?)?\s+){0,2}(?:University|College|School|Academy|County|Street|St|Avenue|Road|Lane|"
+    r"Hospital|Church|Cathedral|Chapel|Island|Islands|River|Park|Square|Bridge|Hall|Cross|Theatre|Theater|Stadium|Station|"
+    r"Airport|Cup|Prize|Award|Awards|Medal|Tower|Hotel|Inn|Bay|Mountain|Peak|Creek|Beach|Ltd|Inc|Company|Records|Bible|"
+    r"Counsel|Speech|Consort|Mother|Regent)\b"
+)
+
+
+def is_deity(place: Place, term: Term) -> str:
+    """*He* with a capital in mid-sentence."""
+    if term.gender != "male" or not place.title_case or place.starts_sentence:
+        return ""
+    previous, _, gap = place.before
+    if gap.strip(" ,") or not previous.islower() or place.after[2].lower() in _HONOURS:
+        return ""
+    return "a capital in mid-sentence: the deity"
+
+
+def is_part_of_name(place: Place, term: Term) -> str:
+    """Capitals in mid-sentence: *Burger King* and *Iron Man* are names, *Queen Anne* and *the King* are people."""
+    previous, _, gap = place.before
+    follows = place.name_follows
+    beside = is_title_case(previous) and gap in (" ", "-", "\xa0", " & ") and not _opens(place)
+    reason = "part of a name or title"
+    if term.role == "title":
+        institution = _INSTITUTION.match(place.text, place.end)
+        if institution or (beside and previous.lower() not in _BEFORE_TITLES) or (follows and term.plural):
+            return "" if place.headline else reason
+        if (
+            follows
+            or previous.lower() in DETERMINERS
+            or (term.plural and place.starts_sentence)
+            or place.after[2] in ("of", "and", "or")
+        ):
+            return ""
+        return "" if len(place.word) > 6 and place.word.lower().endswith(("man", "woman")) else "may be a name"
+    if term.role == "address":
+        return ""
+    if term.role == "kin":
+        further = place.previous
+        if term.plural and (follows or beside):  # the Brothers Grimm, Irene Papas
+            return "" if place.headline else reason
+        if beside and not follows and further is not None and not further.starts_sentence:  # Twisted Sister
+            return "" if place.headline or previous.lower() in _BEFORE_KIN else reason
+        if previous in ("The", "the", "a", "an", "A", "An") and not place.starts_sentence and not follows:
+            return "" if place.after[0] or place.headline else reason
+        return ""
+    if place.starts_sentence:
+        linked = follows and place.after[1] in (" ", "-", " & ") and place.after[2][1:].islower()
+        return reason if linked and not place.headline else ""
+    if term.word[0].isupper():  # Englishman
+        return ""
+    previous_word = place.previous
+    opened = previous_word is not None and previous_word.word in ("The", "A", "An") and previous_word.starts_sentence
+    alone = opened and not follows and " " not in place.word
+    return "" if alone or place.headline else reason
+
+
+def _opens(place: Place) -> bool:
+    previous = place.previous
+    return previous is not None and previous.starts_sentence and previous.word.lower() in ARTICLES
+
+
+_BARE = frozenset(
+    "of to for by from than between against in on with as vs versus beyond about upon over into through without toward "
+    "towards like and or but when since if early modern primitive prehistoric ancient mortal fallen".split()
+)
+_VERB_CUES = frozenset(
+    "to will would can could should shall may might must not n't t don didn doesn won wouldn couldn i you we they who "
+    "and or please let help us them he she it".split()
+)
+_VERBS = frozenset(
+    "man father fathers mother mothers husband husbands groom grooms count counts steward stewards lord lords".split()
+)
+_SUBJECTS = frozenset("i you we they he she it who".split())
+_OBJECTS = frozenset("him it me us them everyone everybody anyone".split())
+_GREETED = frozenset("you hey hi hello ok okay thanks sorry yo".split())
+_RELIGIOUS = frozenset("father mother".split())
+_BOARD = re.compile(
+    r"\b(chess|checkmate[ds]?|checkmating|stalemate|pawns?|rooks?|castl(?:ed|es?|ing)|en passant|chessboard|poker|"
+    r"aces?|playing cards?|deck of cards|full house|blackjack|trump card|solitaire|bridge hand|gambit|endgame|on move|"
+    r"pair of (?:kings|queens)|mate in \w+|[a-h][1-8]|hives?|beehives?|bees)\b",
+    re.IGNORECASE,
+)
+_NOBLE = re.compile(
+    r"\b(?:countess(?:es)?|viscount(?:ess)?|dukes?|duchess(?:es)?|baron(?:ess)?|nobl(?:e(?:man|woman)?|es)|majesty|palace|"
+    r"vampire|Dracula|Monte Cristo)\b|\bCount (?:of |von |de )?[A-Z]"
+)
+_HUMAN = frozenset(
+    "said says asked asks replied bowed smiled laughed nodded lost looked turned married loves loved died lives lived "
+    "invited himself drank rode dined sighed".split()
+)
+_WEDDING = re.compile(
+    r"\b(?:bride\w*|wedding|married|marry|marri\w+|altar|church|ceremony|vows?|ring|honeymoon|groomsm[ae]n)\b", re.I
+)
+_ADDRESS = re.compile(r"://|www\.|@\w|^[#@]|\w\.(?:com|org|net|de|uk|co|io|gov|edu|html?|txt|pdf|jpe?g|png|py|csv)\b")
+_JOINING = frozenset("./@-_=&#?:\\%")
+
+
+def is_part_of_address(text: str, start: int, end: int) -> bool:
+    """Whether a word is part of an address, a handle, a tag or a file name."""
+    before, after = text[max(0, start - 2) : start], text[end : end + 2]
+    if before[-1:] not in _JOINING and after[:1] not in _JOINING:
+        return False
+    if (before[-1:] == "_" and before[0].isalnum()) or (after[:1] == "_" and after[1:].isalnum()):
+        return True  # a name in a program; _her_ alone is emphasis
+    left = re.search(r"\S*\Z", text[max(0, start - 100) : start])
+    right = re.match(r"\S*", text[end : end + 100])
+    chunk = f"{left[0] if left else ''}{text[start:end]}{right[0] if right else ''}"
+    return bool(_ADDRESS.search(chunk.lstrip("\"'“‘([<")))
+
+
+def why_left(place: Place, term: Term) -> str:
+    """Why the word here is no person of its gender, or nothing."""
+    for rule in _RULES.get(term.word.lower(), ()):
+        if reason := rule(place):
+            return reason
+    if term.role == "pronoun":
+        return is_deity(place, term)
+    return is_part_of_name(place, term) if place.title_case else ""
+
+
+def _verb(place: Place) -> str:
+    previous, clitic, gap = place.before
+    word = previous.lower()
+    if place.title_case and not place.starts_sentence:
+        return ""
+    if not gap.isspace() or clitic:
+        return ""
+    if word in DETERMINERS or place.after[0]:
+        return ""
+    following = place.after[2].lower()
+    takes_object = following in ARTICLES or following in _OBJECTS
+    if word in _SUBJECTS or (takes_object and (following in _OBJECTS or word.endswith("s"))):
+        return "a verb"
+    if word not in _VERB_CUES and not takes_object and following not in ("down", "up", "on"):
+        return ""
+    return "a verb" if place.tag().startswith("VV") else ""
+
+
+def _man(place: Place) -> str:
+    previous, clitic, gap = place.before
+    following, sign = place.after[2].lower(), place.after[1].strip()[:1]
+    paired = bool(re.match(r"\s+(?:and|or)\s+(?:a\s+)?wom[ae]n\b|/wom", place.text[place.end : place.end + 15], re.I))
+    if paired or clitic:
+        return ""
+    if place.starts_sentence or (gap.strip() == "," and sign in (",", ".", "!", "?", "")):
+        if sign in (",", "!") or gap.strip() == ",":
+            return "an exclamation"
+        return "" if following in ("who", "in", "with", "on") or place.name_follows else "people in general"
+    if previous.lower() in _BARE and gap.isspace():
+        further = place.previous
+        qualified = further is not None and further.before[0].lower() in DETERMINERS
+        return "" if qualified and previous.lower() not in ("of", "and", "or") else "people in general"
+    return ""
+
+
+def _exclaimed(place: Place) -> str:
+    return "an exclamation" if place.starts_sentence and place.after[1][:1] in (",", "!") else ""
+
+
+def _greeted(place: Place) -> str:
+    if place.before[0].lower() in _GREETED or (place.starts_sentence and place.after[1][:1] in (",", "!")):
+        return "addresses anyone"
+    return ""
+
+
+def _measure(place: Place) -> str:
+    return "a measure" if place.before[0].isdecimal() else ""
+
+
+def _board_game(place: Place) -> str:
+    start, end = place.sentence
+    return "a piece, a card or a bee" if _BOARD.search(place.text, start, end) else ""
+
+
+def _count(place: Place) -> str:
+    if place.name_follows and place.title_case:
+        return ""
+    if re.match(r"\s+of\s+(?![A-Z])", place.text[place.end : place.end + 10]):
+        return "a number"
+    near = place.text[max(0, place.start - 250) : place.start] + " " + place.text[place.end : place.end + 250]
+    named = re.match(r"\s+of\s+[A-Z]", place.text[place.end : place.end + 10])
+    noble = named or place.after[2].lower() in _HUMAN or _NOBLE.search(near)
+    return "" if place.before[0].lower() in DETERMINERS and noble else "a number"
+
+
+def _miss(place: Place) -> str:
+    alone = place.before[2].strip() == "," or place.before[0].lower() in ("yes", "no", "you", "dear", "young")
+    return "" if alone and place.after[1].strip()[:1] in (",", ".", "!", "?", "”", '"', "'") else "a verb"
+
+
+def _wedding(place: Place) -> str:
+    near = place.text[max(0, place.start - 250) : place.start] + " " + place.text[place.end : place.end + 250]
+    return "" if _WEDDING.search(near) else "no wedding is spoken of"
+
+
+def _earl(place: Place) -> str:
+    return "may be a first name" if place.title_case and place.name_follows else ""
+
+
+def _lord(place: Place) -> str:
+    if place.word == "lord" or place.name_follows:
+        return ""
+    return "" if place.before[0].lower() in ("my", "your", "a") and place.title_case else "the deity"
+
+
+def _religious(place: Place) -> str:
+    return "a religious title" if place.title_case and place.name_follows and not place.headline else ""
+
+
+def _software(place: Place) -> str:
+    words = ("setup", "installation", "configuration", "import", "install", "migration", "pinball")
+    return "a program" if place.before[0].lower() in words else ""
+
+
+Rule = Callable[[Place], str]
+_RULES: dict[str, tuple[Rule, ...]] = {
+    **dict.fromkeys(_VERBS, (_verb,)),
+    **dict.fromkeys(_RELIGIOUS, (_religious, _verb)),
+    **dict.fromkeys(("king", "kings", "queen", "queens"), (_board_game,)),
+    "man": (_verb, _man),
+    "boy": (_exclaimed,),
+    "guys": (_greeted,),
+    "gal": (_measure,),
+    "gals": (_measure,),
+    "count": (_verb, _count),
+    "counts": (_verb, _count),
+    "best man": (_wedding,),
+    "best men": (_wedding,),
+    "groom": (_wedding, _verb),
+    "grooms": (_wedding, _verb),
+    "earl": (_earl,),
+    "miss": (_miss,),
+    "lord": (_lord,),
+    "wizard": (_software,),
+}
+
+
+_OFFICES = frozenset(
+    "president speaker chairman chairwoman chair secretary ambassador mayor justice minister moderator vice prime "
+    "attorney chancellor".split()
+)
+_AND = r"(?:\s+(?:and|&|or)\s+|/)"
+_AND_OTHER = re.compile(rf"\.?{_AND}(Mrs|Ms|Mr)\b", re.IGNORECASE)
+_OTHER_AND = re.compile(rf"\b(Mrs|Ms|Mr)\.?{_AND}\Z", re.IGNORECASE)
+_LORD_AND = re.compile(rf"\blords?{_AND}\Z", re.IGNORECASE)
+_AND_LORD = re.compile(rf"{_AND}lords?\b", re.IGNORECASE)
+
+
+def find_title(place: Place, term: Term, words: GenderWords, to: str) -> tuple[Term, Place] | str | None:
+    """The title at a place and how far it reaches, or why the word is none and must be left; None if it is a word."""
+    word = place.word.lower()
+    title = words.before_names.get(word)
+    before_a_name = place.name_follows and (place.title_case or place.word.isupper())
+    if word in ("madam", "madame") and before_a_name:
+        if place.after[2].lower() in _OFFICES and to != "neutral":
+            return Term(word, "female", "Mr.", place.word, "", role="title"), place
+        return "a title with no counterpart"
+    if word in ("lady", "ladies"):
+        lord = _as_lord(place, term)
+        if lord is not None:
+            return lord, place
+    if title is None:
+        return None
+    if word in ("mr", "mrs", "ms"):
+        return _abbreviated(place, title, to)
+    if before_a_name and not (word == "lady" and place.word.isupper()):  # THE LADY LEFT: no name
+        return title, place
+    return None if word in words.words else "stands before no name"
+
+
+def _as_lord(place: Place, term: Term) -> Term | None:
+    """*My lady* and *lords and ladies*, which go with *lord* and not with *gentleman*."""
+    near = place.text[max(0, place.start - 12) : place.start], place.text[place.end : place.end + 12]
+    addressed = place.before[0].lower() == "my" and not term.plural and place.after[1][:1] in (",", ".", "!", "?", '"')
+    if addressed or _LORD_AND.search(near[0]) or _AND_LORD.match(near[1]):
+        return replace(term, male="lords" if term.plural else "lord", neutral="nobles" if term.plural else "noble")
+    return None
+
+
+def _abbreviated(place: Place, term: Term, to: str) -> tuple[Term, Place] | str:
+    """*Mr* and its kind, which are what they are unless letters of another meaning."""
+    if place.word == "ms" or (place.word in ("MS", "MR", "mr") and not place.name_follows):
+        return "stands before no name"
+    if term.gender == "male" and place.name_follows and place.after[2].lower() in _OFFICES and to != "neutral":
+        end = place.end + (place.text[place.end : place.end + 1] == ".")
+        return replace(term, female="Madam"), Place(place.text, place.start, end)
+    beside = _AND_OTHER.match(place.text, place.end)
+    before = _OTHER_AND.search(place.text[max(0, place.start - 12) : place.start])
+    other = beside[1] if beside else before[1] if before else ""
+    if term.gender == "male" and other.lower() == "mrs":
+        return replace(term, female="Mrs"), place
+    return term, place
+
+
+_LINK = re.compile(r"\s*(/|\s(?:and|or|&)\s)\s*(\w+)(?!\w)", re.IGNORECASE)
+_BETWEEN = r"\s*(?:/|\s(?:and|or|&)\s)\s*"
+_ARTICLE = r"(?:(?:the|an?)\s+)?"
+_PRONOUNS = (
+    frozenset(("he", "she")),
+    frozenset(("him", "her")),
+    frozenset(("his", "her")),
+    frozenset(("his", "hers")),
+    frozenset(("himself", "herself")),
+)
+
+
+def find_both_named(place: Place, words: GenderWords, target: str, to: str) -> Place | None:
+    """The stretch that names both, if this word begins one and the whole becomes one word."""
+    if to == "swap":
+        return None
+    match = _LINK.match(place.text, place.end, place.end + 40)
+    if not match:
+        return None
+    first = words.words.get(place.word.lower())
+    second = words.words.get(match[2].lower())
+    if first is None or second is None or first.gender == second.gender:
+        return None
+    joined = match[1].strip().lower() in ("and", "&")
+    if first.role == "pronoun":
+        together = not joined and frozenset((first.word, second.word)) in _PRONOUNS
+    else:
+        together = second.becomes(to) == target and (first.plural or not joined)
+    return Place(place.text, place.start, match.end()) if together else None
+
+
+def find_beside_neutral(place: Place, words: GenderWords, target: str, to: str) -> Place | None:
+    """The stretch in which a one-way word stands beside the word it becomes: *actors and actresses*.
+
+    *The host and the hostess* are two people: `swap` leaves them too, but they do not become one word.
+    """
+    if target.lower() in words.words or target.lower().rstrip(".") in words.before_names:
+        return None
+    article = _ARTICLE if to == "swap" else ""
+    left, right = place.text[max(0, place.start - 40) : place.start], place.text[place.end : place.end + 40]
+    before = re.search(rf"(?<!\w){re.escape(target)}{_BETWEEN}{article}\Z", left, re.IGNORECASE)
+    after = re.match(rf"{_BETWEEN}{article}{re.escape(target)}(?!\w)", right, re.IGNORECASE)
+    if before is None and after is None:
+        return None
+    start = place.start - len(before[0]) if before else place.start
+    return Place(place.text, start, place.end + (len(after[0]) if after else 0))

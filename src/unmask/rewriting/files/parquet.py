@@ -1,0 +1,116 @@
+"""Parquet: the text column is rewritten; schema, other columns, metadata, compression and nulls stay.
+
+A file is read and written in parts of bounded size. A row group larger than `GROUP` bytes becomes several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from unmask.errors import UnmaskError, quote
+
+BATCH = 1 << 19
+GROUP = 1 << 26
+_CODECS = {"UNCOMPRESSED": "none", "LZ4_RAW": "lz4"}
+
+
+def open_table(path: Path, column: str) -> Any:
+    """A Parquet file that has the text column."""
+    try:
+        file = pq.ParquetFile(path, memory_map=False, pre_buffer=False)
+    except pa.ArrowException as error:
+        raise UnmaskError(f"{path} is no whole Parquet file ({str(error).splitlines()[0]})") from None
+    check_column(file.schema_arrow, column, str(path))
+    return file
+
+
+def check_column(schema: Any, column: str, where: str) -> None:
+    """Refuse a column that is not there, or holds no text."""
+    if column not in schema.names:
+        raise UnmaskError(
+            f"{where} has no column {column!r}; choose one with --column from: {quote(schema.names, most=12)}"
+        )
+    if schema.names.count(column) > 1:
+        raise UnmaskError(f"{where} has several columns {column!r}; rename them, and choose one with --column")
+    kind = schema.field(column).type
+    if not _is_text(kind):
+        raise UnmaskError(f"the column {column!r} of {where} holds {kind}, not text; choose another with --column")
+
+
+def read_batches(file: Any) -> Iterator[tuple[int, Any]]:
+    """Some rows at a time, with the number of their row group."""
+    for number in range(file.num_row_groups):
+        group = file.metadata.row_group(number)
+        rows = max(1, min(group.num_rows, BATCH * group.num_rows // max(1, group.total_byte_size)))
+        for batch in file.iter_batches(batch_size=rows, row_groups=[number], use_threads=False):
+            yield number, batch
+
+
+def column_texts(column: Any) -> list[bytes | None]:
+    """The texts of a column as bytes, whether they are UTF-8 or not."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    found: list[bytes | None] = column.cast(pa.large_binary()).to_pylist()
+    return found
+
+
+def make_column(texts: Sequence[bytes | None], kind: Any) -> Any:
+    """The texts as a column of the type that they came in."""
+    plain = pa.array(texts, type=pa.large_binary()).cast(pa.large_string(), safe=False)
+    if pa.types.is_dictionary(kind):
+        return plain.cast(kind.value_type, safe=False).dictionary_encode().cast(kind)
+    return plain.cast(kind, safe=False)
+
+
+def replace_column(rows: Any, column: str, texts: Sequence[bytes | None]) -> Any:
+    """A batch or table with other texts in the column."""
+    place = rows.schema.get_field_index(column)
+    return rows.set_column(place, rows.schema.field(place), make_column(texts, rows.schema.field(place).type))
+
+
+class TableWriter:
+    """Writes batches as row groups like those of the file they came from."""
+
+    def __init__(self, path: Path, like: Any) -> None:
+        """Begin a file with the schema, metadata and compression of another."""
+        compression: Any = "snappy"
+        if like.num_row_groups:
+            group = like.metadata.row_group(0)
+            chunks = [group.column(index) for index in range(group.num_columns)]
+            compression = {
+                chunk.path_in_schema: _CODECS.get(chunk.compression, chunk.compression.lower()) for chunk in chunks
+            }
+        self._writer = pq.ParquetWriter(path, like.schema_arrow, compression=compression)
+        self._waiting: list[Any] = []
+        self._group = 0
+        self._bytes = 0
+
+    def write(self, group: int, batch: Any) -> None:
+        """Add some rows of a row group."""
+        if self._waiting and (group != self._group or self._bytes >= GROUP):
+            self._flush()
+        self._group = group
+        self._waiting.append(batch)
+        self._bytes += batch.nbytes
+
+    def _flush(self) -> None:
+        if self._waiting:
+            table = pa.Table.from_batches(self._waiting)
+            self._writer.write_table(table, row_group_size=max(1, table.num_rows))
+        self._waiting, self._bytes = [], 0
+
+    def close(self) -> None:
+        """Write what is left, and the footer."""
+        self._flush()
+        self._writer.close()
+
+
+def _is_text(kind: Any) -> bool:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))

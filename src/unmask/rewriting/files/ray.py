@@ -1,0 +1,76 @@
+"""Rewriting beyond one machine: a transform of Ray Data (`pip install 'unmask[ray]'`).
+
+    import ray
+    from unmask.rewriting.settings import Settings
+    from unmask.rewriting.files.ray import rewrite_dataset
+    swapped = rewrite_dataset(ray.data.read_parquet("s3://corpus"), Settings(to="swap"), probability=0.5, seed=1)
+    swapped.write_parquet("s3://corpus-cds")
+
+Each actor builds its rewriter once. A row is a document, and is chosen as `unmask rewrite` chooses it on one machine.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from unmask.errors import UnmaskError
+from unmask.rewriting.files.workers import Factory, Task, Values
+from unmask.rewriting.settings import Choice, Settings, build_rewriter
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ROWS = 256
+
+
+class RewriteColumn:
+    """Rewrites one column of Arrow tables."""
+
+    def __init__(self, task: Task) -> None:
+        """Build the rewriter."""
+        self._column = task.column
+        self._hand = task.hand()
+
+    def __call__(self, table: pa.Table) -> pa.Table:
+        """The table with its text rewritten."""
+        from unmask.rewriting.files.parquet import check_column, column_texts, replace_column
+
+        check_column(table.schema, self._column, "the data set")
+        texts = column_texts(table.column(self._column))
+        return replace_column(table, self._column, self._hand.work(Values(texts)).values)
+
+
+def rewrite_dataset(
+    dataset: Any,
+    settings: Settings,
+    *,
+    column: str = "text",
+    probability: float | None = None,
+    seed: int = 0,
+    concurrency: int | tuple[int, int] | None = None,
+    factory: Factory = build_rewriter,
+) -> Any:
+    """The Ray data set with the text of a column rewritten, lazily; every other column stays.
+
+    `concurrency` is the number of actors, or the least and the most; without it, as many as the cluster has CPUs.
+    """
+    try:
+        ray: Any = import_module("ray")
+        import_module("ray.data")
+    except ImportError:
+        raise UnmaskError("Ray is not installed; install it with: pip install 'unmask[ray]'") from None
+    choice = Choice(probability, seed)
+    choice.check()
+    task = Task(factory, settings, choice, column=column)
+    task.hand()  # bad settings are found here, not on a machine far away
+    most = max(1, int(ray.cluster_resources().get("CPU", 1))) if ray.is_initialized() else None
+    least, most = concurrency if isinstance(concurrency, tuple) else (concurrency or 1, concurrency or most)
+    return dataset.map_batches(
+        RewriteColumn,
+        fn_constructor_args=(task,),
+        batch_format="pyarrow",
+        batch_size=ROWS,
+        compute=ray.data.ActorPoolStrategy(min_size=least, max_size=most),
+        num_cpus=1 if most is None or most > 1 else 0.5,  # on a single CPU, reading needs some of it too
+    )

@@ -1,0 +1,190 @@
+"""What a rewriting changed and left: in numbers, and marked in a short text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from unmask.errors import quote
+from unmask.rewriting.change import Rewritten
+
+TOP, TOP_LEFT = 10, 5
+
+
+@dataclass
+class Counts:
+    """Sums over documents; they can be added."""
+
+    documents: int = 0
+    chosen: int = 0
+    """Documents that were to be rewritten: all, unless there is a probability."""
+    changed: int = 0
+    words: Counter[str] = field(default_factory=Counter)
+    names: Counter[str] = field(default_factory=Counter)
+    agreeing: Counter[str] = field(default_factory=Counter)
+    """Articles and verbs that had to follow."""
+    left: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Gendered words that were left, with the reason."""
+    invalid: int = 0
+    """Documents with bytes that are not UTF-8, which were kept."""
+    without_text: int = 0
+    """Records whose column is missing, empty or no text."""
+
+    def note(self, done: Rewritten) -> None:
+        """Count the changes of one text."""
+        for change in done.changes:
+            kinds = {"word": self.words, "name": self.names}
+            kinds.get(change.kind, self.agreeing)[change.term] += 1
+        for left in done.left:
+            self.left[left.term, left.why] += 1
+
+    def add(self, other: Counts) -> None:
+        """Add another's numbers to these."""
+        self.documents += other.documents
+        self.chosen += other.chosen
+        self.changed += other.changed
+        self.invalid += other.invalid
+        self.without_text += other.without_text
+        for mine, theirs in (
+            (self.words, other.words),
+            (self.names, other.names),
+            (self.agreeing, other.agreeing),
+        ):
+            mine.update(theirs)
+        self.left.update(other.left)
+
+    def record(self) -> dict[str, Any]:
+        """The numbers as JSON can hold them, the most frequent first."""
+        left: dict[str, dict[str, int]] = {}
+        for (term, why), number in self.left.most_common():
+            left.setdefault(term, {})[why] = number
+        return {
+            "documents": self.documents,
+            "chosen": self.chosen,
+            "changed": self.changed,
+            "words": dict(self.words.most_common()),
+            "names": dict(self.names.most_common()),
+            "agreeing": dict(self.agreeing.most_common()),
+            "left": left,
+            "invalid_utf8": self.invalid,
+            "without_text": self.without_text,
+        }
+
+    @classmethod
+    def from_record(cls, record: dict[str, Any]) -> Counts:
+        """The numbers that were kept."""
+        return cls(
+            documents=record["documents"],
+            chosen=record["chosen"],
+            changed=record["changed"],
+            words=Counter(record["words"]),
+            names=Counter(record["names"]),
+            agreeing=Counter(record["agreeing"]),
+            left=Counter(
+                {(term, why): number for term, whys in record["left"].items() for why, number in whys.items()}
+            ),
+            invalid=record["invalid_utf8"],
+            without_text=record["without_text"],
+        )
+
+
+@dataclass
+class Summary:
+    """What a run came to."""
+
+    counts: Counts = field(default_factory=Counts)
+    files: int = 0
+    finished_before: int = 0
+    """Files that an interrupted run had finished."""
+    others: list[str] = field(default_factory=list)
+    """Files of a folder that are no text, JSON lines or Parquet, and were not read."""
+    invalid: dict[str, int] = field(default_factory=dict)
+    """The files with bytes that are not UTF-8, and where the first is (Parquet: its row)."""
+    seconds: float = 0.0
+    out: Path | None = None
+    report: Path | None = None
+
+    def record(self) -> dict[str, Any]:
+        """What the JSON report holds."""
+        return {
+            "files": self.files,
+            **self.counts.record(),
+            "invalid_utf8_in": self.invalid,
+            "files_not_read": self.others,
+            "seconds": round(self.seconds, 1),
+        }
+
+    def lines(self) -> list[str]:
+        """The summary for a reader, a screenful."""
+        counts = self.counts
+        files = f" in {self.files:,} files" if self.files > 1 else ""
+        chosen = f", {counts.chosen:,} chosen" if counts.chosen != counts.documents else ""
+        found = [
+            f"{_number(counts.documents, 'document')}{files}{chosen}, {counts.changed:,} changed ({self.seconds:.1f} s)"
+        ]
+        if self.finished_before:
+            found.append(f"finished before: {_number(self.finished_before, 'file')}")
+        for title, terms in (("words", counts.words), ("names", counts.names), ("agreeing", counts.agreeing)):
+            if terms:
+                found.append(f"{title}: {sum(terms.values()):,} ({_top(terms)})")
+        if counts.left:
+            shown = Counter({f"{term} [{why}]": number for (term, why), number in counts.left.items()})
+            found.append(f"gendered words left: {sum(shown.values()):,} ({_top(shown, TOP_LEFT)})")
+        if counts.invalid:
+            name, place = next(iter(self.invalid.items()))
+            more = f" and {len(self.invalid) - 1:,} other files" if len(self.invalid) > 1 else ""
+            where = f"{name} from {place}{more}"
+            found.append(f"not UTF-8: bytes in {_number(counts.invalid, 'document')}, kept as they are ({where})")
+        if counts.without_text:
+            found.append(f"records without text, kept as they are: {counts.without_text:,}")
+        if self.others:
+            found.append(f"files not read, and not copied: {len(self.others):,} ({quote(self.others)})")
+        if self.out:
+            found.append(f"written: {self.out}")
+        if self.report:
+            found.append(f"all counts: {self.report}")
+        return found
+
+
+def _top(terms: Counter[str], most: int = TOP) -> str:
+    shown = ", ".join(f"{term} {number:,}" for term, number in terms.most_common(most))
+    return shown if len(terms) <= most else f"{shown}, …"
+
+
+def _number(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+Mark = Literal["", "before", "after", "left"]
+
+
+def mark_changes(text: str, done: Rewritten) -> list[tuple[str, Mark]]:
+    """The text in parts: as it was, what was taken out, what came in, and the gendered words that were left."""
+    places: list[tuple[int, int, list[tuple[str, Mark]]]] = [
+        (change.start, change.end, [(change.before, "before"), (change.after, "after")]) for change in done.changes
+    ]
+    places += [(left.start, left.start + len(left.word), [(left.word, "left")]) for left in done.left]
+    parts: list[tuple[str, Mark]] = []
+    place = 0
+    for start, end, marks in sorted(places, key=lambda one: one[:2]):
+        if start < place:
+            continue
+        parts += [(text[place:start], ""), *marks]
+        place = end
+    return [part for part in [*parts, (text[place:], "")] if part[0]]
+
+
+def describe_changes(done: Rewritten) -> list[str]:
+    """Each change and each word that was left, a line each."""
+    changed = [
+        (change.start, f"{change.before} → {change.after or '(nothing)'}" + _kind(change.kind))
+        for change in done.changes
+    ]
+    left = [(one.start, f"{one.word} left: {one.why}") for one in done.left]
+    return [line for _, line in sorted(changed + left)]
+
+
+def _kind(kind: str) -> str:
+    return "" if kind == "word" else f" ({kind})"

@@ -1,0 +1,294 @@
+"""The case and number of a noun phrase, where its own form leaves it open, and `einer der Lehrer`, one of many."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from unmask.rewriting.german.nouns import Slot
+from unmask.rewriting.german.phrases import GREETINGS, PREPOSITIONS, Phrase
+from unmask.rewriting.german.sentences import is_plural
+from unmask.rewriting.german.subjects import (
+    Parsed,
+    clear_subject,
+    is_after_as,
+    is_command,
+    lacks_verb,
+    object_or_subject,
+    rivals,
+)
+
+# Verbs with a dative: with these a phrase after a noun need not be a genitive.
+DATIVE_VERBS = frozenset(
+    "helfen danken geben folgen gehören vertrauen begegnen gratulieren antworten glauben gefallen fehlen schaden drohen"
+    " dienen widersprechen zeigen schenken schicken sagen erzählen erklären bringen überreichen übergeben verleihen"
+    " mitteilen empfehlen erlauben verbieten versprechen anbieten leihen gelingen passieren nachfolgen zuhören zusehen"
+    " beistehen gehorchen zustimmen ähneln gleichen verzeihen vergeben unterliegen entkommen nachgeben raten"
+    " schreiben".split()
+)
+JOINERS = frozenset({"und", "oder", "sowie", "bzw", "noch", ",", "/"})
+PRONOUN_CASES = {"er": "nom", "ihn": "acc", "ihm": "dat", "ich": "nom", "mich": "acc", "mir": "dat", "sie": "nom"}
+NUMERAL = re.compile("[IVX]+")
+OF = frozenset({"von", "zu", "van", "de", "di", "del", "vom"})
+Opinion = set[Slot] | None
+
+
+def narrow_slots(parsed: Parsed, phrase: Phrase, slots: set[Slot], settled: Callable[[set[Slot]], bool]) -> set[Slot]:
+    """Drop the slots that the sentence speaks against, until what is left is settled or nothing more can be said."""
+    for opinion in (_like_neighbour, _number, _dative_or_genitive, _nominative_or_accusative):
+        if settled(slots):
+            break
+        slots = opinion(parsed, phrase, slots) or slots
+    return slots
+
+
+def end_of(parsed: Parsed, phrase: Phrase) -> int:
+    """The last place of a phrase with the name behind its noun: `der Lehrer Hans Meier`."""
+    sentence, place = parsed.sentence, phrase.head
+    while place + 1 < len(sentence):
+        word = sentence.tokens[place + 1].text
+        if sentence.part(place + 1) == "NE" and word != "bzw":
+            place += 1
+        elif place + 2 < len(sentence) and _name_goes_on(word, sentence.tokens[place + 2].text):
+            place += 2
+        elif word == "(" and ")" in sentence.lower[place + 2 : place + 20]:
+            place = sentence.lower.index(")", place + 2)
+        else:
+            break
+    return place
+
+
+def _name_goes_on(word: str, after: str) -> bool:
+    return (bool(NUMERAL.fullmatch(word)) and after == ".") or (word in OF and after[0].isupper())
+
+
+def _like_neighbour(parsed: Parsed, phrase: Phrase, slots: set[Slot]) -> Opinion:
+    """A phrase in a list or an apposition is in the case of the one before it."""
+    sentence = parsed.sentence
+    before = phrase.start - 1
+    contrast = sentence.word(before) in ("nicht", "sondern") and sentence.word(before - 1) == ","
+    before -= sentence.word(before) == "." and sentence.word(before - 1) == "bzw"
+    before -= contrast  # `die Ärztin, nicht der Pfleger, …`
+    if before < 1 or phrase.preposition or sentence.word(before) not in JOINERS:
+        return None
+    comma = sentence.word(before) == ","
+    last = _before(parsed, before)
+    opened = last is not None and set(sentence.lower[last.head + 1 : before]) == {"("}
+    if last is not None and (end_of(parsed, last) == before - 1 or opened):
+        if (
+            last.after_noun
+            and not phrase.after_noun
+            and phrase.determiner is not None
+            and last.head not in parsed.decided
+        ):
+            return None
+        slot = parsed.decided.get(last.head)
+        cases = {slot.case} if slot else {other.case for other in last.slots}
+        bare = phrase.determiner is None
+        if comma and not (bare or _closes(parsed, phrase) or _list_goes_on(parsed, phrase)):
+            return None
+        if not comma and not bare and clause_begins(parsed, phrase):
+            return None
+        kept = {other for other in slots if other.case in cases}
+        if bare and not phrase.adjectives and slot is not None:
+            number = slot.gender == "p"
+            kept = {other for other in kept if (other.gender == "p") == number} or kept
+        return kept
+    pronoun = PRONOUN_CASES.get(sentence.word(before - 1))
+    if comma and pronoun and _closes(parsed, phrase):
+        return {other for other in slots if other.case == pronoun}
+    return None
+
+
+def _before(parsed: Parsed, place: int) -> Phrase | None:
+    """The phrase before a place; the noun that a name belongs to rather than the name."""
+    earlier = [other for other in parsed.phrases if other.head < place]
+    for other in reversed(earlier):
+        if other.person and end_of(parsed, other) == place - 1:
+            return other
+    return earlier[-1] if earlier else None
+
+
+def shares_article(parsed: Parsed, phrase: Phrase) -> bool:
+    """Whether a bare noun is the second of two behind one article, and the first is no person of the list."""
+    before = phrase.start - 1
+    if phrase.determiner is not None or parsed.sentence.word(before) not in ("und", "sowie", "oder", ","):
+        return False
+    last = next((other for other in reversed(parsed.phrases) if other.head < before), None)
+    if last is None or last.head != before - 1 or last.name or last.head in parsed.decided:
+        return False
+    return last.determiner is not None or bool(last.adjectives) or shares_article(parsed, last)
+
+
+def clause_begins(parsed: Parsed, phrase: Phrase) -> bool:
+    """Whether the word before a phrase opens another clause: `… und die Frau lachte`."""
+    before = phrase.start - 1
+    return parsed.clause_of[before - 1] is not parsed.clause_of[phrase.head]
+
+
+def _closes(parsed: Parsed, phrase: Phrase) -> bool:
+    """Whether no verb comes before the next comma: what follows the noun still belongs to it."""
+    place = end_of(parsed, phrase) + 1
+    while parsed.sentence.word(place) not in (",", ".", "", "!", "?", ";", ")", "("):
+        if parsed.sentence.part(place).startswith("V"):
+            return False
+        place += 1
+    return True
+
+
+def _list_goes_on(parsed: Parsed, phrase: Phrase) -> bool:
+    return parsed.sentence.word(end_of(parsed, phrase) + 1) in ("und", "oder", "sowie")
+
+
+def _number(parsed: Parsed, phrase: Phrase, slots: set[Slot]) -> Opinion:
+    """Singular or plural, where noun and article are alike in both: `der Lehrer`, `Lehrer`, `den Studenten`."""
+    plural = {slot for slot in slots if slot.gender == "p"}
+    single = slots - plural
+    if not plural or not single:
+        return None
+    sentence = parsed.sentence
+    if phrase.determiner is None and not phrase.adjectives:
+        titled = any(other.start == phrase.head + 1 and other.person for other in parsed.phrases)
+        named = sentence.word(phrase.start - 1) == "," and sentence.part(phrase.start - 2) == "NE"
+        if sentence.part(phrase.head + 1) == "NE" or titled or named:
+            return single
+        verb = parsed.verb(phrase.head)
+        if is_after_as(parsed, phrase) or (parsed.copula(phrase.head) and not phrase.preposition and verb):
+            if not verb:
+                return None
+            return plural if is_plural(verb) else {slot for slot in single if slot.case == "nom"} or single
+        if (
+            verb
+            and not is_plural(verb)
+            and phrase.start == parsed.clause_of[phrase.head].start
+            and not phrase.preposition
+        ):
+            return set()
+        return plural if phrase.preposition or verb else None
+    word = sentence.lower[phrase.determiner] if phrase.determiner is not None else ""
+    nominative = {slot for slot in single if slot.case == "nom"}
+    if nominative and {slot.case for slot in plural} == {"gen"}:
+        if sentence.word(phrase.start - 1) == "%":
+            return plural
+        if not phrase.after_noun:
+            return nominative
+        others = [
+            other
+            for other in parsed.phrases
+            if other is not phrase
+            and parsed.clause_of[other.head] is parsed.clause_of[phrase.head]
+            and other.may_be_subject
+            and other.head < phrase.head
+        ]
+        return plural if others or clear_subject(parsed, parsed.clause_of[phrase.head], phrase) else None
+    if word.endswith("en") and {slot.case for slot in single} == {"acc"}:
+        if PREPOSITIONS.get(phrase.preposition):
+            return None
+        return None if parsed.main_verb(phrase.head) in DATIVE_VERBS else single
+    return None
+
+
+def _dative_or_genitive(parsed: Parsed, phrase: Phrase, slots: set[Slot]) -> Opinion:
+    """`der Lehrerin`: a genitive after a noun or its prepositions, else a dative."""
+    cases = {slot.case for slot in slots}
+    if not {"dat", "gen"} <= cases:
+        return None
+    if "gen" in PREPOSITIONS.get(phrase.preposition, ()):
+        return {slot for slot in slots if slot.case == "gen"}
+    if parsed.sentence.word(phrase.start - 1) in ("der", "die", "das", "dem", "den", "des"):
+        return {slot for slot in slots if slot.case == "gen"}  # `mit dem seiner Frau`
+    if phrase.after_noun:
+        last = next(other for other in reversed(parsed.phrases) if other.head < phrase.head)
+        verb = parsed.main_verb(phrase.head)
+        if verb in DATIVE_VERBS and (last.name or (last.person and not last.preposition)):
+            return None
+        return {slot for slot in slots if slot.case == "gen"}
+    if phrase.determiner is None and not phrase.adjectives:
+        return None
+    return {slot for slot in slots if slot.case not in ("gen",)}
+
+
+def _nominative_or_accusative(parsed: Parsed, phrase: Phrase, slots: set[Slot]) -> Opinion:
+    """`die Lehrerin`: subject or object, by the verb and by what else can be the subject."""
+    nominative = {slot for slot in slots if slot.case == "nom"}
+    accusative = {slot for slot in slots if slot.case == "acc"}
+    if not nominative or not accusative or phrase.preposition:
+        return None
+    sentence, clause = parsed.sentence, parsed.clause_of[phrase.head]
+    if is_after_as(parsed, phrase):
+        return nominative if parsed.copula(phrase.head) or phrase.determiner is None else None
+    greeting = any(sentence.lower[place].startswith(GREETINGS) for place in phrase.adjectives)
+    if sentence.word(phrase.start - 1) in ("darunter", "nämlich", "etwa", "insbesondere"):
+        return None
+    if is_command(parsed, phrase) and not clear_subject(parsed, clause, phrase):
+        return accusative
+    if clause.verb is None and phrase.start == 1 and phrase.determiner is not None and sentence.lower[-1] == "!":
+        return None  # `Küss deine Frau!`, where a capital makes the verb look like a noun
+    if lacks_verb(parsed, phrase, end_of(parsed, phrase)):
+        return nominative
+    if clause.verb is None or parsed.copula(phrase.head) or (greeting and phrase.determiner is None):
+        return nominative
+    if clear_subject(parsed, clause, phrase):
+        return accusative
+    if told := object_or_subject(parsed, phrase):
+        return nominative if told == "nom" else accusative if told == "acc" else None
+    joined = sentence.word(phrase.start - 1) in JOINERS or sentence.word(end_of(parsed, phrase) + 1) in ("und", "sowie")
+    if is_plural(sentence.lower[clause.verb]) and not joined and all(slot.gender != "p" for slot in slots):
+        return accusative
+    return _by_order(parsed, phrase, nominative, accusative)
+
+
+def _by_order(parsed: Parsed, phrase: Phrase, nominative: set[Slot], accusative: set[Slot]) -> Opinion:
+    """The subject comes first, where the one in front is a person; a thing in front says nothing."""
+    clause = parsed.clause_of[phrase.head]
+    others = rivals(parsed, clause, phrase)
+    earlier = [person for place, person in others if place < phrase.start]
+    if not earlier:
+        return nominative
+    if all(earlier):
+        return accusative
+    return None
+
+
+STEMS = ("ein", "kein", "jed")
+MALE = {"er": "nom", "en": "acc", "em": "dat", "es": "gen"}
+FEMALE_ENDS = {"nom": "e", "acc": "e", "dat": "er", "gen": "er"}
+MALE_ENDS = {case: ending for ending, case in MALE.items()}
+
+
+def partitive(parsed: Parsed, phrase: Phrase, slot: Slot, side: str) -> tuple[bool, dict[int, str]]:
+    """The new word for `einer` before a plural that changes gender; False where its case cannot be told."""
+    sentence = parsed.sentence
+    if slot.gender != "p" or phrase.determiner is None:
+        return True, {}
+    place = phrase.start - 1
+    if phrase.preposition:
+        if phrase.preposition != "von":
+            return True, {}
+        place -= 1
+    elif slot.case != "gen":
+        return True, {}
+    word = sentence.word(place)
+    stem = next((stem for stem in STEMS if word.startswith(stem) and word[len(stem) :] in {"e", *MALE}), None)
+    if stem is None:
+        return True, {}
+    ending = word[len(stem) :]
+    if side == "male":
+        return (True, {place: stem + FEMALE_ENDS[MALE[ending]]}) if ending in MALE else (True, {})
+    if ending == "er":
+        return True, {place: stem + "em"}
+    if ending != "e":
+        return True, {}
+    case = _case(parsed, place, phrase)
+    return (False, {}) if case is None else (True, {place: stem + MALE_ENDS[case]})
+
+
+def _case(parsed: Parsed, place: int, phrase: Phrase) -> str | None:
+    clause = parsed.clause_of[place]
+    if PREPOSITIONS.get(parsed.sentence.word(place - 1)):
+        return "acc"
+    if clause.verb is None or parsed.copula(place) or parsed.sentence.word(place - 1) == "als":
+        return "nom"
+    if clause.start >= place - 1:
+        return "nom"
+    return "acc" if clear_subject(parsed, clause, phrase) else None

@@ -1,0 +1,330 @@
+"""Nouns for persons with their declension, and the endings of the articles and adjectives that agree with them.
+
+A slot is what articles, possessives, demonstratives and adjectives agree with: gender (m, f, n) or plural (p), and case
+(nom, acc, dat, gen).
+
+The nouns come in a male and a female form, from `lexicon/de/gender.csv` or a user's CSV file. A compound whose last
+part is in the list (Zahnarzt, Grundschullehrer) is declined like that part. Compounds with -mann are not made by rule
+(Hauptmann, Schneemann, Hartmann): only those of the list are known.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import NamedTuple
+
+from unmask.errors import UnmaskError, check_choice
+from unmask.lexicon.table import read_rows
+
+CASES = ("nom", "acc", "dat", "gen")
+
+
+class Slot(NamedTuple):
+    """Gender or plural, and case."""
+
+    gender: str
+    case: str
+
+
+SLOTS = tuple(Slot(gender, case) for gender in "mfnp" for case in CASES)
+
+
+def _table(**endings: str) -> dict[Slot, str]:
+    return {
+        Slot(gender, case): ending.replace("0", "")
+        for gender, row in endings.items()
+        for case, ending in zip(CASES, row.split(), strict=True)
+    }
+
+
+ARTICLE = _table(m="der den dem des", f="die die der der", n="das das dem des", p="die die den der")
+THIS = _table(m="er en em es", f="e e er er", n="es es em es", p="e e en er")
+ONE = _table(m="0 en em es", f="e e er er", n="0 0 em es", p="e e en er")
+ADJECTIVE = {
+    "weak": _table(m="e en en en", f="e e en en", n="e e en en", p="en en en en"),
+    "mixed": _table(m="er en en en", f="e e en en", n="es es en en", p="en en en en"),
+    "strong": _table(m="er en em en", f="e e er er", n="es es em en", p="e e en er"),
+}
+THIS_STEMS = ("dies", "jen", "jed", "welch", "manch", "solch", "all", "sämtlich", "jedwed")
+ONE_STEMS = ("ein", "kein", "mein", "dein", "sein", "ihr", "unser", "euer", "irgendein")
+JOINED_STEMS = ("selb", "jenig")
+# The preposition, and the article that is merged into it.
+MERGED = {
+    "beim": ("bei", "dem"), "zum": ("zu", "dem"), "vom": ("von", "dem"), "im": ("in", "dem"), "am": ("an", "dem"),
+    "zur": ("zu", "der"), "ins": ("in", "das"), "ans": ("an", "das"), "fürs": ("für", "das"), "ums": ("um", "das"),
+    "durchs": ("durch", "das"), "aufs": ("auf", "das"), "übers": ("über", "das"), "hinterm": ("hinter", "dem"),
+    "unterm": ("unter", "dem"), "überm": ("über", "dem"), "vorm": ("vor", "dem"),
+}  # fmt: skip
+# What a preposition and an article become when the gender changes, where German merges them as a rule.
+MERGE = {("bei", "dem"): "beim", ("von", "dem"): "vom", ("zu", "der"): "zur", ("zu", "dem"): "zum"}
+
+
+@dataclass(frozen=True)
+class Determiner:
+    """An article or what stands in its place: its kind, its stem, and the adjective endings after it."""
+
+    kind: str
+    stem: str
+    adjectives: str
+
+    def form(self, slot: Slot) -> str:
+        """The word as it agrees with a noun."""
+        if self.kind == "article":
+            return ARTICLE[slot]
+        if self.kind == "joined":
+            return ARTICLE[slot] + self.stem + ADJECTIVE["weak"][slot]
+        ending = (THIS if self.kind == "this" else ONE)[slot]
+        if self.stem == "euer" and ending:
+            return "eur" + ending
+        return self.stem + ending
+
+
+def _determiners() -> Iterator[Determiner]:
+    yield Determiner("article", "", "weak")
+    for stem in THIS_STEMS:
+        yield Determiner("this", stem, "weak")
+    for stem in ONE_STEMS:
+        yield Determiner("one", stem, "mixed")
+    for stem in JOINED_STEMS:
+        yield Determiner("joined", stem, "weak")
+
+
+def _forms() -> dict[str, list[tuple[Determiner, Slot]]]:
+    forms = defaultdict(list)
+    for determiner in _determiners():
+        for slot in SLOTS:
+            if slot.gender == "p" and determiner.stem in ("ein", "irgendein", "jed", "jedwed"):
+                continue
+            forms[determiner.form(slot)].append((determiner, slot))
+    return dict(forms)
+
+
+DETERMINERS = _forms()
+"""Every form of every determiner, with what it may agree with."""
+
+
+def adjective_slots(word: str, kind: str) -> set[Slot]:
+    """What an adjective in this form may agree with, after a determiner of this kind."""
+    return {slot for slot, ending in ADJECTIVE[kind].items() if _ending(word) == ending}
+
+
+def adjective(word: str, kind: str, slot: Slot) -> str:
+    """The adjective with the ending for another slot."""
+    ending = _ending(word)
+    return word[: len(word) - len(ending)] + ADJECTIVE[kind][slot] if ending else word
+
+
+def _ending(word: str) -> str:
+    for ending in ("en", "em", "er", "es", "e"):
+        if word.endswith(ending):
+            return ending
+    return ""
+
+
+NEUTER = frozenset({"Mädchen", "Fräulein"})
+SHORTEST_HEAD = 4
+# Not as the last part of a compound, where they mostly mean something else (Schenkel, Urkunde, Flugzeuge, Metropole).
+NO_HEADS = frozenset(
+    "Mann Herr Vater Leiter Führer Sprecher Seher Hörer Spender Werfer Inder Finder Enkel Onkel Opa Uropa Papa"
+    " Papi Läufer Reiter Mami Vati Neffe Graf Pate Pole Este Brite Lette Finne Erbe Bote Kunde Zeuge"
+    " Schütze Hirte Heide Riese Russe Bayer Mönch Boss Champion Major Verlobter Toter Heiliger Deutscher Weiser"
+    " Kranker Blinder Liberaler Ahn Ire Geselle Kelte Gote Prior Franke".split()
+)
+NOT_PERSONS = frozenset(("plattenspieler", "plattenspielern", "plattenspielers", "autopilot", "autopiloten"))
+
+
+@dataclass(frozen=True)
+class Noun:
+    """A pair of nouns and their forms; several genitives or plurals are all understood, the first one is written."""
+
+    male: str
+    female: str
+    male_genitive: tuple[str, ...]
+    male_plural: tuple[str, ...]
+    female_plural: tuple[str, ...]
+    declension: str = "strong"
+    group: str = ""
+    direction: str = ""
+
+    def gender(self, side: str) -> str:
+        """The grammatical gender of the male or the female word."""
+        return "m" if side == "male" else "n" if self.female in NEUTER else "f"
+
+    def forms(self, side: str, slot: Slot, adjectives: str) -> tuple[str, ...]:
+        """The noun in a slot; adjectival nouns end as an adjective would there."""
+        base = self.male if side == "male" else self.female
+        if self.declension == "adjectival" or (self.declension == "adjectival-in" and side == "male"):
+            stem = self.male.removesuffix("er")
+            return (stem + ADJECTIVE[adjectives][slot],)
+        if slot.gender == "p":
+            plurals = self.male_plural if side == "male" else self.female_plural
+            return tuple(_dative(plural) if slot.case == "dat" else plural for plural in plurals)
+        if side == "female":
+            return (base + "s",) if self.female in NEUTER and slot.case == "gen" else (base,)
+        if slot.case == "nom" or (self.declension == "strong" and slot.case != "gen"):
+            return (base,)
+        return self.male_genitive or ((base,) if adjectives == "strong" else ())
+
+
+def _dative(plural: str) -> str:
+    return plural if plural.endswith(("n", "s")) else plural + "n"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way to understand a noun form: which noun, male or female, and what it agrees with."""
+
+    noun: Noun
+    side: str
+    slot: Slot
+    adjectives: frozenset[str]
+    """After which kinds of determiner the form is right."""
+
+
+class Nouns:
+    """The readings of every form of a list of nouns, compounds included."""
+
+    def __init__(self, nouns: list[Noun]) -> None:
+        self._forms: dict[str, list[Reading]] = defaultdict(list)
+        self._exact: set[str] = set()
+        for noun in nouns:
+            for reading, form in decline(noun):
+                self._forms[form.lower()].append(reading)
+                self._exact.add(form)
+        self._heads = {
+            form: [reading for reading in readings if reading.noun.male not in NO_HEADS]
+            for form, readings in self._forms.items()
+            if len(form) >= SHORTEST_HEAD
+        }
+        self._heads = {form: readings for form, readings in self._heads.items() if readings}
+        self._longest = max((len(form) for form in self._heads), default=0)
+        self._compounds: dict[str, list[Reading]] = {}
+
+    def known(self) -> frozenset[str]:
+        """All forms in lower case, without compounds."""
+        return frozenset(self._forms)
+
+    def readings(self, word: str) -> list[Reading]:
+        """The readings of a word; none where it is not a noun of the list."""
+        usual = word[1:].islower() or word.isupper() or "-" in word or word in self._exact
+        if not word[0].isupper() or not usual:
+            return []  # `ABt` is a carriage
+        lower = word.lower()
+        return self._forms.get(lower) or ([] if lower in NOT_PERSONS else self._compound(lower))
+
+    def _compound(self, lower: str) -> list[Reading]:
+        if (found := self._compounds.get(lower)) is None:
+            found = []
+            head, _, last = lower.rpartition("-")
+            if head and last in self._forms:
+                found = self._forms[last]
+            else:
+                for size in range(min(self._longest, len(lower) - 3), SHORTEST_HEAD - 1, -1):
+                    if readings := self._heads.get(lower[-size:]):
+                        found = readings
+                        break
+            if len(self._compounds) < 200_000:
+                self._compounds[lower] = found
+        return found
+
+
+def decline(noun: Noun) -> list[tuple[Reading, str]]:
+    """Every reading of a noun, with its form."""
+    found: dict[tuple[str, Slot, str], set[str]] = defaultdict(set)
+    for side in ("male", "female"):
+        for slot in SLOTS:
+            if slot.gender not in (noun.gender(side), "p"):
+                continue
+            for kind in ADJECTIVE:
+                for form in noun.forms(side, slot, kind):
+                    found[side, slot, form].add(kind)
+    return [(Reading(noun, side, slot, frozenset(kinds)), form) for (side, slot, form), kinds in found.items()]
+
+
+def has_counterpart(reading: Reading) -> bool:
+    """Whether the list has a counterpart in this direction."""
+    return reading.noun.direction not in (reading.side, "none")
+
+
+def term_of(readings: list[Reading]) -> str:
+    """What a noun is counted as: the word of the list."""
+    reading = readings[0]
+    return (reading.noun.male if reading.side == "male" else reading.noun.female).lower()
+
+
+DIRECTIONS = ("both", "female", "male", "none")
+DECLENSIONS = ("strong", "weak", "adjectival", "adjectival-in")
+WEAK_ENDS = ("ent", "ant", "ist", "at", "e", "oph", "graf", "graph", "et", "it", "ot", "urg", "ekt", "aut", "arch")
+
+
+@cache
+def package_nouns() -> tuple[Noun, ...]:
+    """The nouns of the package."""
+    text = (resources.files("unmask.lexicon") / "de" / "gender.csv").read_text(encoding="utf-8")
+    return tuple(_noun(row) for row in csv.DictReader(text.splitlines()))
+
+
+def read_noun_rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a user's CSV file with the columns male and female, and any other column of ours."""
+    try:
+        return read_rows(path, "de", "gender", ("male", "female"))
+    except (OSError, ValueError) as error:
+        raise UnmaskError(
+            f"{path} cannot be read ({error}); give a CSV file with the columns male and female"
+        ) from None
+
+
+def _noun(row: dict[str, str]) -> Noun:
+    def cell(name: str) -> str:
+        return (row.get(name) or "").strip()
+
+    return Noun(
+        cell("male"),
+        cell("female"),
+        _several(cell("male_genitive")),
+        _several(cell("male_plural")),
+        _several(cell("female_plural")),
+        cell("declension"),
+        cell("set"),
+        cell("direction"),
+    )
+
+
+def _several(cell: str) -> tuple[str, ...]:
+    return tuple(filter(None, cell.split("|")))
+
+
+def noun_from_row(row: dict[str, str]) -> Noun:
+    """A noun of a user's list, as our own list knows it, else with its forms by the rules of German."""
+    male, female = row["male"].strip(), row["female"].strip()
+    known = next((noun for noun in package_nouns() if (noun.male, noun.female) == (male, female)), None)
+    given = {name: (row.get(name) or "").strip() for name in ("male_genitive", "male_plural", "female_plural")}
+    weak = male.endswith(WEAK_ENDS)
+    declension = (row.get("declension") or "").strip() or ("weak" if weak else "strong")
+    check_choice(declension, DECLENSIONS, f"declension of {male!r}")
+    direction = (row.get("direction") or "").strip() or "both"
+    check_choice(direction, DIRECTIONS, f"direction of {male!r}")
+    if known and not any((*given.values(), row.get("declension"), row.get("direction"))):
+        return known
+    same = male.endswith(("er", "el", "en"))
+    guess = {
+        "male_genitive": (male + "n" if male.endswith("e") else male + "en") if weak else f"{male}s|{male}es",
+        "male_plural": (male + "n" if male.endswith("e") else male + "en") if weak else male if same else "",
+        "female_plural": female + "nen" if female.endswith("in") else female + "n" if female.endswith("e") else "",
+    }
+    cells = {name: _several(given[name] or guess[name]) for name in given}
+    return Noun(
+        male,
+        female,
+        cells["male_genitive"],
+        cells["male_plural"],
+        cells["female_plural"],
+        declension,
+        direction="" if direction == "both" else direction,
+    )

@@ -1,0 +1,431 @@
+"""Noun phrases: preposition, determiner, adjectives and noun, and the genders, numbers and cases in which they agree.
+
+Not every noun of the list stands for a person: surnames, adjectives, countries, half of a double form, expressions such
+as `Mutter Erde` and `Vater Staat`, and the young of animals do not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cache
+
+from unmask.lexicon.table import read_rows
+from unmask.rewriting.german.nouns import (
+    DETERMINERS,
+    MERGED,
+    SLOTS,
+    Determiner,
+    Noun,
+    Nouns,
+    Reading,
+    Slot,
+    adjective_slots,
+    decline,
+)
+from unmask.rewriting.german.sentences import Sentence
+
+YEAR = re.compile(r"1\d{3}|20\d\d")
+TITLE = Noun("Herr", "Frau", ("Herrn",), ("Herren",), ("Frauen",), "weak")
+MISS = Noun("Herr", "Fräulein", ("Herrn",), ("Herren",), ("Fräulein",), "weak", direction="male")
+TITLES = frozenset({"herr", "herrn", "frau", "fräulein"})
+# Nouns that are surnames too: alone, without an article, they are more likely a name.
+SURNAMES = frozenset(
+    "Koch Müller Fischer Weber Schneider Richter Bauer Schäfer König Kaiser Jäger Förster Vogt Graf Herzog Meister"
+    " Kellner Schuster Zimmermann Kaufmann Bischof Ritter Maurer Metzger Fleischer Gärtner Sattler Töpfer Böttcher"
+    " Drechsler Seiler Färber Gerber Glaser Wirt Held Narr Prinz Fürst Sänger Springer Reiter Turner Sachse Schwabe"
+    " Bayer Schreiner Tischler Maler Brauer Abt Mönch Knecht Freund Junge Knabe Schütze Lehrer Hirt Kurfürst Hausmann"
+    " Hofmann Edelmann Landmann Ringer Boxer Bäcker Schlosser Dichter Pilger Marschall Römer Schöpfer".split()
+)
+# Countries that are called like their people.
+LANDS = frozenset({"polen", "schweden", "sachsen", "bayern", "ungarn", "preußen", "schwaben", "franken", "hessen"})
+GREETINGS = ("geehrte", "liebe", "verehrte", "werte", "gnädige")
+# What follows Herr or Frau and is no surname.
+OFFICES = (
+    *(
+        "präsident",
+        "minister",
+        "kanzler",
+        "professor",
+        "doktor",
+        "direktor",
+        "pfarrer",
+        "bürgermeister",
+        "kollege",
+        "general",
+    ),
+    *("kommissar", "botschafter", "vorsitzender", "kollegen", "präsidenten", "in", "abgeordneter", "abgeordnete"),
+)
+
+
+def person_readings(sentence: Sentence, place: int, nouns: Nouns) -> list[Reading]:
+    """The readings of a noun, unless it is a surname, an adjective, or half of a form for both genders."""
+    token = sentence.tokens[place]
+    if token.text.lower() == "fräulein" and _title(sentence, place):
+        return [reading for reading, _ in decline(MISS) if reading.side == "female" and reading.slot.case != "gen"]
+    readings = nouns.readings(token.text)
+    if not readings:
+        return []
+    if sentence.word(place - 1) == "." and sentence.word(place - 2) in ("dr", "prof", "st", "hr", "fr"):
+        return []
+    after = sentence.tokens[place + 1] if place + 1 < len(sentence) else None
+    if after is not None and after.start == token.end and after.text in tuple(":*_/-’'"):
+        beyond = sentence.word(place + 2)
+        if after.text in "-’'" or beyond.startswith("in") or beyond in ("-", "r", "frau"):
+            return []
+    if all(reading.noun.declension.startswith("adj") for reading in readings) and _more_noun(sentence, place + 1):
+        return []
+    if _title(sentence, place - 1) and not _office(token.text):
+        return []
+    if _title(sentence, place - 1) and sentence.word(place - 1) == "frau" and readings[0].side == "male":
+        return []  # `Frau Professor` is a title for both
+    if sentence.part(place - 1) == "NE" and place and readings[0].slot == Slot("m", "nom"):
+        return []
+    if token.text.lower() in TITLES and _title(sentence, place):
+        return [reading for reading, form in decline(TITLE) if form.lower() == sentence.lower[place]]
+    if "&" in (sentence.word(place - 1), sentence.word(place + 1)):
+        return []
+    if readings[0].noun.male == "Junge" and _more_noun(sentence, place + 1):
+        return []
+    if sentence.lower[place] == "erbe" and sentence.word(place - 1) not in ("der", "dieser", "jeder"):
+        return []  # das Erbe is what is left behind
+    if readings[0].noun.male == "Schweizer" and sentence.part(place).startswith("ADJ"):
+        return []
+    if sentence.lower[place].rpartition("-")[2] in LANDS and not _counted(sentence, place):
+        return []
+    if readings[0].noun.male in ("Junge", "Deutscher") and place == 0 and sentence.part(0).startswith("ADJ"):
+        return []
+    return readings
+
+
+def _title(sentence: Sentence, place: int) -> bool:
+    """Whether Herr or Frau stands here as the title of the name behind it."""
+    if place < 0 or sentence.lower[place] not in TITLES or place + 1 >= len(sentence):
+        return False
+    after = sentence.tokens[place + 1].text
+    if after == "und" and sentence.word(place + 2) in TITLES:
+        return _title(sentence, place + 2)
+    before = sentence.word(place - 1)
+    bare = (
+        before not in DETERMINERS
+        and before not in ("dessen", "deren")
+        and before not in MERGED
+        and not sentence.part(place - 1).startswith("N")
+    )
+    if sentence.part(place - 1) == "ADJ(A)" and not before.startswith(GREETINGS):
+        bare = False
+    return bare and after[0].isupper() and after[0].isalpha()
+
+
+def _counted(sentence: Sentence, place: int) -> bool:
+    """Whether an article or a number says that the people of a country are meant and not the country."""
+    place -= 1
+    while sentence.part(place) == "ADJ(A)":
+        place -= 1
+    return sentence.word(place) in ("die", "den", "der", "viele", "alle", "einige") or (
+        sentence.part(place) == "CARD" and not YEAR.fullmatch(sentence.word(place))
+    )
+
+
+def _office(word: str) -> bool:
+    return word.lower().endswith(OFFICES)
+
+
+def _more_noun(sentence: Sentence, place: int) -> bool:
+    return (sentence.part(place).startswith("NN") or sentence.part(place) == "ADJ(A)") and sentence.tokens[place].text[
+        0
+    ].isupper()
+
+
+DATIVE, ACCUSATIVE, GENITIVE = frozenset({"dat"}), frozenset({"acc"}), frozenset({"gen"})
+PREPOSITIONS = {
+    **dict.fromkeys("mit bei von zu nach aus seit gegenüber außer samt nebst mitsamt".split(), DATIVE),
+    **dict.fromkeys("für durch gegen ohne um wider per pro".split(), ACCUSATIVE),
+    **dict.fromkeys("in an auf über unter vor hinter neben zwischen".split(), DATIVE | ACCUSATIVE),
+    **dict.fromkeys("wegen während trotz statt anstatt dank laut anstelle seitens hinsichtlich".split(), GENITIVE),
+    **dict.fromkeys(
+        "innerhalb außerhalb mittels zugunsten aufgrund anlässlich namens einschließlich".split(), GENITIVE
+    ),
+}
+# Nouns that say when, not who: never taken for a subject.
+TIMES = frozenset(
+    "jahr jahre jahren tag tage tagen woche wochen monat monate monaten abend morgen nacht mittag stunde stunden mal"
+    " male sommer winter herbst frühling minute minuten januar februar märz april mai juni juli august september"
+    " oktober november dezember montag dienstag mittwoch donnerstag freitag samstag sonntag ende anfang".split()
+)
+FEMININE_ENDS = re.compile(r"(?:ung|heit|keit|schaft|tion|sion|tät|enz|anz|ik|ie|ei|ur)$")
+PLURAL_ENDS = re.compile(r"(?:ungen|heiten|keiten|schaften|ionen|täten|enzen|innen)$")
+QUOTES = frozenset('„“”"»«‚‘')
+INSIDE = ("ADV", "ADJ(D)", "CARD", "PTKNEG", "PTKA", "PIAT", "PIS")
+
+
+@dataclass
+class Phrase:
+    """A noun with what agrees with it, by the places of the tokens in their sentence."""
+
+    start: int
+    head: int
+    determiner: int | None = None
+    adjectives: tuple[int, ...] = ()
+    preposition: str = ""
+    kind: str = "strong"
+    """The adjective endings that the determiner asks for."""
+    slots: set[Slot] = field(default_factory=set)
+    readings: list[Reading] = field(default_factory=list)
+    name: bool = False
+    after_noun: bool = False
+    """Whether it follows another noun directly, as a genitive does."""
+    number: int | None = None
+    """The place of a cardinal number or a word such as `viele` before the noun."""
+
+    blocked: bool = False
+    """Whether it is a person's noun whose article stands too far off: `die von ihm gewählte Präsidentin`."""
+
+    @property
+    def person(self) -> bool:
+        """Whether the noun is in the list of persons."""
+        return bool(self.readings)
+
+    @property
+    def may_be_subject(self) -> bool:
+        """Whether it can be in the nominative."""
+        return not self.preposition and any(slot.case == "nom" for slot in self.slots)
+
+
+def find_phrases(sentence: Sentence, nouns: Nouns) -> list[Phrase]:
+    """All noun phrases of a sentence, in order."""
+    found: list[Phrase] = []
+    for place in range(len(sentence)):
+        text = sentence.tokens[place].text
+        if not text[0].isupper() or not text[0].isalpha():
+            continue
+        if _cut(sentence, place):
+            continue
+        readings = person_readings(sentence, place, nouns)
+        if not readings and text.endswith("er") and place and _resident(sentence, place, nouns):
+            continue
+        part = sentence.part(place)
+        if readings or part in ("NN", "NNA", "NE", "FM") or (part.startswith("NN")):
+            found.append(_phrase(sentence, place, readings, found[-1] if found else None))
+    return found
+
+
+def _cut(sentence: Sentence, place: int) -> bool:
+    """Whether a word is the first half of two compounds: `Wirtschafts- und Finanzminister`."""
+    after = sentence.tokens[place + 1] if place + 1 < len(sentence) else None
+    return after is not None and after.text == "-" and after.start == sentence.tokens[place].end
+
+
+def _resident(sentence: Sentence, place: int, nouns: Nouns) -> bool:
+    """Whether a word in -er is an adjective without ending, made from a town: `vom Tessiner Architekten`."""
+    if place + 1 >= len(sentence) or not sentence.tokens[place + 1].text[0].isupper():
+        return False
+    before = sentence.word(place - 1)
+    after = before in DETERMINERS or before in MERGED or before in PREPOSITIONS or sentence.part(place - 1) == "ADJ(A)"
+    return after and bool(person_readings(sentence, place + 1, nouns))
+
+
+def _phrase(sentence: Sentence, head: int, readings: list[Reading], last: Phrase | None) -> Phrase:
+    floor = last.head if last else -1
+    adjectives: list[int] = []
+    place = head - 1
+    number = None
+    start = head
+    while place > floor:
+        word, part = sentence.lower[place], sentence.part(place)
+        if word in ("und", "oder", "sowie") and place > floor + 2 and _cut(sentence, place - 2):
+            place -= 3
+            continue
+        if word in (",", "und", "oder", "aber") and adjectives and sentence.part(place - 1) == "ADJ(A)":
+            place -= 1
+            continue  # `ein alter, kranker und müder Mann`
+        if word == "am" and sentence.word(place + 1).endswith("sten") and place + 1 < head:
+            place -= 1
+            continue  # `der am häufigsten gefoulte Spieler`
+        if word in DETERMINERS and not part.startswith(("V", "PRF")):
+            break
+        if word in PREPOSITIONS or word in MERGED or word in ("als", "wie", "anderem", "allem"):
+            break
+        if part == "ADJ(A)" or (part in ("PIAT", "PIS", "VV(PP)") and _looks_like_adjective(sentence, place)):
+            adjectives.insert(0, place)
+            start = place
+            if part == "PIAT":
+                number = place
+        elif (part in INSIDE and word.isalpha()) or (word.endswith("er") and part.startswith("N")):
+            number = place if part == "CARD" else number
+        elif part == "CARD" and not YEAR.fullmatch(word):
+            number = place
+        else:
+            break
+        place -= 1
+    phrase = Phrase(start, head, adjectives=tuple(adjectives), readings=readings, number=number)
+    word = sentence.word(place)
+    if place > floor and word in DETERMINERS and not _relative(sentence, place, head):
+        phrase.determiner, phrase.start = place, place
+        phrase.kind = DETERMINERS[word][0][0].adjectives
+        place -= 1
+    elif place > floor and word in MERGED:
+        phrase.determiner, phrase.start, phrase.kind = place, place, "weak"
+        phrase.preposition = MERGED[word][0]
+    if not phrase.preposition and place > floor and sentence.word(place) in PREPOSITIONS:
+        phrase.preposition = sentence.word(place)
+    elif phrase.determiner is None and readings and adjectives and _attribute_before(sentence, place):
+        readings = phrase.readings = []
+        phrase.blocked = True
+    phrase.name = not readings and (sentence.part(head) in ("NE", "FM"))
+    phrase.after_noun = bool(last) and last is not None and last.head == phrase.start - 1 and not phrase.preposition
+    phrase.slots = _slots(sentence, phrase)
+    return phrase
+
+
+def _attribute_before(sentence: Sentence, place: int) -> bool:
+    """Whether the words before adjectives without an article belong to a longer attribute of the noun."""
+    before = sentence.word(place - 1)
+    if sentence.part(place) == "NE" and sentence.word(place).endswith(("s", "x", "z")) and before not in PREPOSITIONS:
+        return False  # `Leopolds ältere Schwester`
+    if sentence.word(place) in ("er", "sie", "ich", "du", "wir", "es"):
+        return False  # `wurde er neuer Trainer`
+    return sentence.part(place).startswith(("NN", "NE", "PPER", "PRF"))
+
+
+def _looks_like_adjective(sentence: Sentence, place: int) -> bool:
+    text = sentence.tokens[place].text
+    return text[0].islower() and len(text) > 3 and text.endswith(("e", "er", "es", "en", "em"))
+
+
+def _relative(sentence: Sentence, place: int, head: int) -> bool:
+    """Whether what looks like an article is a relative pronoun: `der Mann, der Lehrer ist`."""
+    if sentence.word(place) not in ("der", "die", "das", "den", "dem"):
+        return False
+    if sentence.word(place - 1) != ",":
+        return False
+    verb = sentence.part(head + 1).endswith("(FIN)")
+    return verb and sentence.word(head + 2) in (",", ".", ";", "!", "?", "und", "")
+
+
+def _slots(sentence: Sentence, phrase: Phrase) -> set[Slot]:
+    """What the phrase may agree with, by its determiner, its adjectives, its preposition and its noun."""
+    word = sentence.word(phrase.determiner) if phrase.determiner is not None else ""
+    if word in MERGED:
+        article = MERGED[word][1]
+        slots = {slot for _, slot in DETERMINERS[article] if slot.case in ("dat", "acc") and slot.gender != "p"}
+    elif word:
+        slots = {slot for _, slot in DETERMINERS[word]}
+    else:
+        slots = set(SLOTS)
+    for place in phrase.adjectives:
+        if text := _inflected(sentence, place):
+            slots &= adjective_slots(text, phrase.kind)
+    if cases := PREPOSITIONS.get(phrase.preposition):
+        # Everyday German puts the dative after the prepositions of the genitive too.
+        allowed = cases | DATIVE if cases == GENITIVE else cases
+        slots = {slot for slot in slots if slot.case in allowed}
+    if phrase.number is not None and sentence.word(phrase.number) not in ("ein", "eine", "1"):
+        slots = {slot for slot in slots if slot.gender == "p"} or slots
+    if phrase.readings:
+        if phrase.determiner is None and not phrase.adjectives:
+            slots = {slot for slot in slots if slot.case != "gen"}  # a genitive shows in its article
+            if not _nominative_form(sentence, phrase):
+                slots = {slot for slot in slots if slot.gender == "p"}  # `als Polizisten` are many
+        elif phrase.determiner is None:
+            # A genitive without an article (`letzten Endes`) is no person's.
+            slots -= {Slot("m", "gen"), Slot("n", "gen")}
+            before = phrase.start - 1
+            apart = sentence.word(before - 1) in {*DETERMINERS, *MERGED} or sentence.part(before - 1) == "ADJ(A)"
+            if sentence.word(before) in QUOTES and apart:
+                return set()
+        if phrase.preposition and phrase.readings[0].noun.male == "Leiter":
+            slots = {slot for slot in slots if slot.gender != "p"}  # `auf die Leiter` is a ladder
+        kinds = {reading.slot for reading in phrase.readings if phrase.kind in reading.adjectives}
+        return slots & kinds
+    return _thing_slots(sentence, phrase, slots)
+
+
+def _nominative_form(sentence: Sentence, phrase: Phrase) -> bool:
+    """Whether a noun is in a form that it has in the nominative too; Herrn is, as a title."""
+    single = [reading for reading in phrase.readings if reading.slot.gender != "p"]
+    plural = [reading for reading in phrase.readings if reading.slot.gender == "p"]
+    titled = sentence.lower[phrase.head] == "herrn"
+    return titled or not plural or not single or any(reading.slot.case == "nom" for reading in single)
+
+
+def _inflected(sentence: Sentence, place: int) -> str:
+    text = sentence.lower[place]
+    return "" if is_invariable(sentence, place) else text
+
+
+def is_invariable(sentence: Sentence, place: int) -> bool:
+    """Whether an adjective has no ending: `Berliner`."""
+    word = sentence.lower[place]
+    return word.endswith("er") and sentence.tokens[place].text[0].isupper() and sentence.lemma(place).lower() == word
+
+
+def _thing_slots(sentence: Sentence, phrase: Phrase, slots: set[Slot]) -> set[Slot]:
+    """Narrow the slots of a noun we do not know, by how it ends."""
+    word = sentence.lower[phrase.head]
+    if phrase.name:
+        return {slot for slot in slots if slot.gender != "p" or phrase.determiner is not None}
+    if FEMININE_ENDS.search(word):
+        return {slot for slot in slots if slot.gender == "f"} or slots
+    if PLURAL_ENDS.search(word):
+        return {slot for slot in slots if slot.gender == "p"} or slots
+    changed = sentence.lemma(phrase.head).lower() != word
+    if not word.endswith(("s", "n")):
+        slots = {slot for slot in slots if slot not in (Slot("m", "gen"), Slot("n", "gen"))} or slots
+    if not changed and phrase.determiner is not None:
+        slots = {slot for slot in slots if slot.gender != "p"} or slots
+    article = sentence.lower[phrase.determiner] if phrase.determiner is not None else "die"
+    if changed and article in ("die", "diese", "jene", "alle", "keine", "meine", "seine", "ihre"):
+        slots = {slot for slot in slots if slot.gender == "p"} or slots
+    return slots
+
+
+def determiner_of(sentence: Sentence, phrase: Phrase) -> Determiner | None:
+    """The determiner of a phrase, the article of a merged preposition included."""
+    if phrase.determiner is None:
+        return None
+    word = sentence.lower[phrase.determiner]
+    return DETERMINERS[MERGED[word][1] if word in MERGED else word][0][0]
+
+
+YOUNG = "may be young animals"
+PLURALS = ("", "n", "en", "e", "s", "nen", "er")
+
+
+@cache
+def _expression_rows() -> dict[str, list[tuple[list[str], str]]]:
+    """By the first word, in lower case: all words of an expression, and the reason to leave it."""
+    found: dict[str, list[tuple[list[str], str]]] = {}
+    for row in read_rows(None, "de", "phrases", ("phrase", "why")):
+        words = row["phrase"].lower().split()
+        found.setdefault(words[0], []).append((words, row["why"]))
+    return found
+
+
+@cache
+def _animals() -> frozenset[str]:
+    rows = read_rows(None, "de", "animals", ("animal",))
+    return frozenset(row["animal"].lower() + ending for row in rows for ending in PLURALS)
+
+
+def find_expressions(sentence: Sentence) -> dict[int, str]:
+    """The places of the words of an expression, and the reason to leave them."""
+    found = {}
+    for place, first in enumerate(sentence.lower):
+        for words, why in _expression_rows().get(first, ()):
+            if sentence.lower[place : place + len(words)] == words:
+                found.update(dict.fromkeys(range(place, place + len(words)), why))
+    return found
+
+
+def are_young_animals(sentence: Sentence, phrase: Phrase, before: Iterable[str]) -> bool:
+    """Whether `ihre Jungen` follows a word for an animal, in its sentence or among the words before that."""
+    if sentence.lower[phrase.head] not in ("junge", "jungen"):
+        return False
+    owner = sentence.word(phrase.determiner) if phrase.determiner is not None else ""
+    if not owner.startswith(("ihr", "sein")) and phrase.number is None:
+        return False
+    if all(slot.gender != "p" for slot in phrase.slots):
+        return False
+    return any(word in _animals() for word in (*before, *sentence.lower[: phrase.start]))

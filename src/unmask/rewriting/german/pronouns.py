@@ -1,0 +1,316 @@
+"""Personal and possessive pronouns, and whom they refer to: a person, or a thing of that grammatical gender.
+
+The pronouns are er, ihn, ihm, sein, and sie and ihr, which may also be they, their and you. `Der Tisch ist alt. Er
+wackelt.` must stay; `Der Mann ist alt. Er lacht.` must not. The noun phrases and pronouns before the pronoun, in its
+sentence and the two before it, are considered; subjects count more than the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from unmask.rewriting.german.nouns import DETERMINERS, SLOTS
+from unmask.rewriting.german.phrases import PREPOSITIONS, QUOTES, TIMES, Phrase
+from unmask.rewriting.german.sentences import JOINERS, Clause, is_plural
+from unmask.rewriting.german.subjects import (
+    NOMINATIVES,
+    Parsed,
+    clear_subject,
+    rivals,
+    shares_subject,
+    surely_nominative,
+)
+
+HIS = ("sein", "seine", "seiner", "seines", "seinem", "seinen")
+HER = ("ihr", "ihre", "ihrer", "ihres", "ihrem", "ihren")
+SIDES = {"seinetwegen": "ihretwegen", "seinerseits": "ihrerseits", "seinetwillen": "ihretwillen"}
+TURNED = {"er": "sie", "ihn": "sie", "ihm": "ihr", **SIDES, **{her: his for his, her in SIDES.items()}}
+ALL_PRONOUNS = frozenset({"er", "sie", "ihn", "ihm", *HIS, *HER, *TURNED})
+YOU_ALL = frozenset("habt seid könnt wollt müsst dürft sollt mögt werdet wart hattet wisst wurdet lasst".split())
+
+
+@dataclass(frozen=True)
+class Use:
+    """How a pronoun is used: what it becomes, the genders it may speak of, and its part in the clause."""
+
+    new: str
+    gender: str
+    wanted: str
+    subject: bool = False
+    possessive: bool = False
+    needs_evidence: bool = False
+    """Whether it is turned only where a woman has been spoken of before."""
+    but: int | None = None
+    """The noun that a possessive belongs to, which is not what it speaks of."""
+
+
+def may_begin_sentence(parsed: Parsed, place: int) -> bool:
+    """Whether a capital here may be that of a sentence's first word."""
+    before = parsed.sentence.lower[max(0, place - 2) : place]
+    return not place or not any(word.isalnum() for word in parsed.sentence.lower[:place]) or before[-1] in ':„"»“'
+
+
+def pronoun_use(parsed: Parsed, place: int) -> Use | str | None:
+    """How a pronoun is used; the reason where that cannot be told; None where it is no pronoun of a third person."""
+    sentence = parsed.sentence
+    word, text = sentence.lower[place], sentence.tokens[place].text
+    owned = next((phrase for phrase in parsed.phrases if phrase.determiner == place), None)
+    if word[0] in "si" and word in HIS:
+        if word == "sein" and (owned is None or sentence.part(place).startswith("VA")) and not _possessed(owned):
+            return None
+        if owned is None and not sentence.part(place).startswith("PPOSAT"):
+            return "stands without a noun"
+        return Use("ihr" + word[4:], "m", "mn", possessive=True, but=owned.head if owned else None)
+    if word in ("er", "ihn", "ihm"):
+        if text.isupper() and len(text) == 2 and not _shouted(parsed):
+            return None
+        return Use(TURNED[word], "m", "mn" if word == "ihm" else "m", subject=word == "er")
+    if word in SIDES:
+        return Use(SIDES[word], "m", "mn", possessive=True)
+    if text[0].isupper() and not text.isupper() and not may_begin_sentence(parsed, place):
+        return None
+    if word in TURNED:
+        return Use(TURNED[word], "f", "fp", possessive=True, needs_evidence=True)
+    if word == "sie":
+        return _sie(parsed, place)
+    return _ihr(parsed, place, owned)
+
+
+def is_subject_elided(parsed: Parsed, place: int) -> bool:
+    """Whether the subject of a clause is that of the clause before: `Er kaufte ein Buch und schenkte …`."""
+    clause = parsed.clause_of[place]
+    joined = clause.verb == clause.start + 1 and parsed.sentence.lower[clause.start] in JOINERS
+    return joined or shares_subject(parsed, clause) == "yes"
+
+
+def _possessed(owned: Phrase | None) -> bool:
+    return owned is not None and bool(owned.slots)
+
+
+def _shouted(parsed: Parsed) -> bool:
+    return all(token.text.isupper() for token in parsed.sentence.tokens if token.text[0].isalpha())
+
+
+def _sie(parsed: Parsed, place: int) -> Use | str:
+    sentence, clause = parsed.sentence, parsed.clause_of[place]
+    subject = Use("er", "f", "f", subject=True)
+    its = Use("ihn", "f", "fp", needs_evidence=True)
+    if sentence.word(place - 1) in PREPOSITIONS:
+        return its
+    if is_subject_elided(parsed, place):
+        return its
+    if clause.verb is None:
+        return "no verb says whether it is she or they"
+    joined = "und" in (sentence.word(place - 1), sentence.word(place + 1))
+    verb = sentence.lower[clause.verb]
+    others = [person for other, person in rivals(parsed, clause, Phrase(place, place)) if other < place]
+    either = "oder" in (sentence.word(place - 1), sentence.word(place + 1))
+    also = next((phrase for phrase in parsed.phrases if phrase.start == place + 2), None)
+    apposed = also if sentence.word(place + 1) == "," else None
+    if is_plural(verb) and not others and "wir" not in (sentence.lower[other] for other in clause.places):
+        return "joined to another subject" if joined else "may be they or you"
+    if not either and clear_subject(parsed, clause, apposed, before=place if parsed.copula(place) else None):
+        return its
+    relative = sentence.lower[clause.start : clause.start + 2]
+    if "der" in relative and sentence.part(clause.start + relative.index("der")).startswith("PREL"):
+        return "may be subject or object"
+    if is_plural(verb):
+        return "joined to another subject" if joined else "may be they or you"
+    if any(others):
+        return its if all(others) else "may be subject or object"
+    return "may be subject or object" if others and not _beside(clause.verb, place) else subject
+
+
+def _beside(verb: int, place: int) -> bool:
+    return verb + 1 == place
+
+
+def _ihr(parsed: Parsed, place: int, owned: Phrase | None) -> Use | str | None:
+    sentence, clause = parsed.sentence, parsed.clause_of[place]
+    word = sentence.lower[place]
+    his = "sein" + word[3:]
+    after_preposition = "dat" in PREPOSITIONS.get(sentence.word(place - 1), ())
+    if sentence.word(place + 1).startswith("gemeinsam"):
+        return "may be they"
+    if owned is not None and (word != "ihr" or (sentence.part(place) != "PPER" and owned.slots)):
+        return Use(his, "f", "fp", possessive=True, but=owned.head)
+    if word != "ihr":
+        return "stands without a noun"
+    verb = "" if clause.verb is None else sentence.lower[clause.verb]
+    if not after_preposition:
+        if verb in YOU_ALL or verb.endswith("tet"):
+            return "is you"
+        beside = clause.verb is not None and abs(clause.verb - place) == 1
+        alone = not clear_subject(parsed, clause) and not rivals(parsed, clause, Phrase(place, place))
+        if beside and alone and verb.endswith("t"):
+            return "may be you"
+        if not verb and not any(sentence.part(other).startswith("V") for other in clause.places):
+            return "no verb says what it is"
+    return Use("ihm", "f", "f")
+
+
+Verdict = Literal["person", "thing", "plural", "doubt", "none", "neuter"]
+BACK = 2
+GRAMMAR_ONLY = frozenset({"man", "jemand", "niemand", "wer", "jeder", "keiner", "einer"})
+DEMONSTRATIVES = {"dieser": "m", "diese": "fp", "jener": "m", "jene": "fp", "letzterer": "m", "letztere": "fp"}
+RELATIVES = {"der": "m", "die": "fp", "das": "n", "welcher": "m", "welche": "fp", "welches": "n"}
+PLACE_ENDS = ("land", "reich", "ien", "stadt", "dorf", "hausen", "furt", "europa", "amerika", "afrika", "asien")
+THING_ENDS = ("straße", "allee", "platz", "weg", "gasse", "brücke", "kirche", "klasse", "bahn", "insel", "gruppe")
+PLACES = frozenset({"in", "nach", "aus", "im", "bei"})
+
+
+@dataclass(frozen=True)
+class Mention:
+    """Something that a later pronoun may speak of."""
+
+    place: int
+    genders: frozenset[str]
+    human: bool | None
+    """None: a name, mostly a person's."""
+    rank: int
+    """2 for a subject, 1 for what may be one, 0 for the rest."""
+    clause: Clause
+    pronoun: bool = False
+    left: bool = False
+    """A person's noun that was not rewritten because its case could not be told."""
+
+
+@dataclass(frozen=True)
+class Pronoun:
+    """A pronoun that has been understood, as a mention for the next ones."""
+
+    gender: str
+    human: bool
+    subject: bool
+    left: bool = False
+
+
+def find_mentions(parsed: Parsed, pronouns: dict[int, Pronoun], left: set[int]) -> list[Mention]:
+    """The mentions of a sentence, in order."""
+    found = [_mention(parsed, phrase, left) for phrase in parsed.phrases]
+    for place, pronoun in pronouns.items():
+        rank = 2 if pronoun.subject else 0
+        found.append(
+            Mention(place, frozenset(pronoun.gender), pronoun.human, rank, parsed.clause_of[place], True, pronoun.left)
+        )
+    found += _relatives(parsed, found)
+    for place, word in enumerate(parsed.sentence.lower):
+        if word in DEMONSTRATIVES and parsed.sentence.part(place) == "PDS":
+            gender = DEMONSTRATIVES[word]
+            found.append(Mention(place, frozenset(gender), False, 2, parsed.clause_of[place]))
+        if word in GRAMMAR_ONLY and parsed.sentence.part(place).startswith("P"):
+            found.append(Mention(place, frozenset("mn"), False, 2, parsed.clause_of[place]))
+    return sorted(found, key=lambda mention: mention.place)
+
+
+def _relatives(parsed: Parsed, found: list[Mention]) -> list[Mention]:
+    """A relative pronoun is the subject of its clause, and speaks of the noun before the comma."""
+    more = []
+    for place, word in enumerate(parsed.sentence.lower):
+        if word in RELATIVES and parsed.sentence.part(place).startswith("PREL"):
+            nouns = [one for one in found if one.place < place and one.genders & set(RELATIVES[word])]
+            if nouns:
+                noun = max(nouns, key=lambda one: one.place)
+                genders = noun.genders & set(RELATIVES[word])
+                more.append(Mention(place, genders, noun.human, 2, parsed.clause_of[place], left=noun.left))
+    return more
+
+
+def _mention(parsed: Parsed, phrase: Phrase, left: set[int]) -> Mention:
+    sentence = parsed.sentence
+    clause = parsed.clause_of[phrase.head]
+    slot = parsed.decided.get(phrase.head)
+    if phrase.person or phrase.blocked:
+        slots = phrase.slots or {reading.slot for reading in phrase.readings} or set(SLOTS)
+        genders = {slot.gender} if slot else {other.gender for other in slots}
+        if "n" in genders:
+            genders |= {"f"}
+    elif phrase.name:
+        place = phrase.preposition in PLACES or sentence.lower[phrase.head].endswith(PLACE_ENDS)
+        genders = set("n") if place else set("mf")
+        if phrase.determiner is not None:
+            genders = {other.gender for other in phrase.slots}
+    else:
+        genders = {other.gender for other in phrase.slots} or set("mfnp")
+    if phrase.after_noun or sentence.lower[phrase.head] in TIMES or phrase.preposition:
+        rank = 0
+    elif slot:
+        rank = 2 if slot.case == "nom" else 0
+    elif surely_nominative(parsed, phrase) or (phrase.may_be_subject and clause.start >= phrase.start - 1):
+        rank = 2
+    else:
+        rank = 1 if phrase.may_be_subject else 0
+    first = phrase.start
+    while sentence.part(first - 1) in ("NE", "FM"):
+        first -= 1
+    quoted = sentence.word(first - 1) in QUOTES or sentence.word(first - 1) in DETERMINERS
+    thing = quoted or sentence.tokens[phrase.head].text.isupper() or sentence.lower[phrase.head].endswith(THING_ENDS)
+    named = not thing and phrase.name and genders != {"n"} and phrase.determiner is None
+    human = True if phrase.person or phrase.blocked else None if named else False
+    return Mention(phrase.head, frozenset(genders), human, rank, clause, left=phrase.blocked or phrase.head in left)
+
+
+def find_mention_ahead(wanted: str, parsed: Parsed, found: list[Mention], place: int) -> Verdict:
+    """What a possessive speaks of that comes before it: `Um ihr Angebot zu zeigen, lud die Firma ein.`"""
+    later = [one for one in found if one.place > place and one.rank and one.genders & set(wanted)]
+    clause = parsed.clause_of[place]
+    if any(one.place == place and one.rank == 2 for one in found):
+        return "none"  # what is owned is the subject itself
+    if any(word in NOMINATIVES or word == "sie" for word in (parsed.sentence.lower[spot] for spot in clause.places)):
+        return "none"
+    return "doubt" if later and later[0].human is False else "none"
+
+
+def judge_referent(
+    wanted: str,
+    scopes: list[list[Mention]],
+    clause: Clause,
+    *,
+    same_clause: bool,
+    but: int | None,
+    people: bool,
+    taken: bool,
+    other: bool,
+) -> tuple[Verdict, bool]:
+    """What a pronoun of these genders speaks of, and whether that noun was left.
+
+    `scopes` are the mentions before it: of its sentence, then of the sentence before, and so on. A subject or object
+    cannot speak of what stands in its own clause (`same_clause` is False); a possessive can. A name is taken for a
+    person's only where the document speaks of `people` at all. Where the subject of the clause is a pronoun of the same
+    gender, the person in front is `taken` by it: `Der Torhüter hielt den Ball, dann warf er ihn ab.` Where the `other`
+    gender has been used before in the sentence, a name is rather of that.
+    """
+    for number, scope in enumerate(scopes):
+        fitting = [
+            mention
+            for mention in scope
+            if mention.genders & set(wanted)
+            and (number or mention.place != but)
+            and (same_clause or number or mention.clause is not clause)
+            and not (taken and mention.rank == 2 and mention.human is not False)
+        ]
+        if not fitting:
+            continue
+        best = max(mention.rank for mention in fitting)
+        top = [mention for mention in fitting if mention.rank == best]
+        # Who has been spoken of by a pronoun goes on to be.
+        top = [mention for mention in top if number and mention.pronoun] or top
+        chosen = top[-1] if not number or best < 2 else top[0]
+        if chosen.human is False:
+            persons = [mention for mention in fitting if mention.human and mention.rank]
+            if persons and chosen.rank < 2:
+                return "doubt", False
+            return ("plural" if chosen.genders == {"p"} else "thing"), False
+        if chosen.human is None and (other or not people):
+            return "doubt", False
+        if best == 0 and any(mention.human is False for mention in fitting):
+            return "doubt", False
+        if chosen.genders == {"p"}:
+            return "plural", False
+        if len(chosen.genders & set("mfn")) and chosen.genders & {"p"} and "p" in wanted:
+            return "doubt", False
+        if chosen.human and "n" in chosen.genders and "m" not in chosen.genders and "m" in wanted:
+            return "neuter", chosen.left  # `das Mädchen und sein Ball`
+        return "person", chosen.left
+    return "none", False
