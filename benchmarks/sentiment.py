@@ -38,7 +38,7 @@ from unmask.models.loading import load_classifier
 from unmask.options import LoadOptions
 from unmask.probes import reviews
 from unmask.probes.reviews import Pair, Text
-from unmask.rewriting.settings import Settings, build_rewriter
+from unmask.rewriting.options import RewriteOptions, build_rewriter
 
 MODEL = "unmask-mini-sentiment"
 LONGEST = 512
@@ -121,7 +121,7 @@ def bare(model: Any, prepared: Sequence[Batch]) -> None:
 
 def rewritten(texts: Sequence[Text], terms: str) -> list[Pair]:
     """Both versions of every review."""
-    to_female, to_male = (build_rewriter(Settings(to=to, terms=terms)) for to in ("female", "male"))
+    to_female, to_male = (build_rewriter(RewriteOptions(to=to, terms=terms)) for to in ("female", "male"))
     return reviews.pair(texts, to_female, to_male)
 
 

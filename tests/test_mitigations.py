@@ -29,7 +29,7 @@ from unmask.models.loading import load_masked_lm, load_trainable
 from unmask.models.word_vectors import Vectors, read_vectors, write_vectors
 from unmask.options import LoadOptions
 from unmask.probes.association import build
-from unmask.rewriting.settings import Choice
+from unmask.rewriting.options import DocumentSampler
 from unmask.training import checkpoints
 from unmask.training.examples import Example
 from unmask.training.tasks import IGNORED, MaskedLanguageModelling
@@ -363,7 +363,7 @@ def test_gap_is_read_whole_and_half_of_it_is_chosen() -> None:
     corpus = read_corpus(["gap"], offline=True)
     assert len(corpus.documents) == 4454
     assert 12_500 < sum(len(split_sentences(one, "en")) for one in corpus.documents) < 14_500
-    chosen = sum(Choice(0.5, 42).of(document.encode()) for document in corpus.documents)
+    chosen = sum(DocumentSampler(0.5, 42).selects(document.encode()) for document in corpus.documents)
     assert abs(chosen - 2227) < 4 * 33.4  # standard deviations of a fair coin
 
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import unmask
 from unmask.errors import UnmaskError
 from unmask.lexicon.gender import gender_words
-from unmask.rewriting.change import apply_changes
+from unmask.rewriting.result import apply_changes
 
 GOLD = ("rewrite_en.tsv", "rewrite_en_fresh.tsv")
 FLOOR = 0.98
@@ -252,30 +252,30 @@ def test_names_of_a_document_stay_apart_and_consistent() -> None:
 
 
 def test_published_needs_its_lists(tmp_path: Path) -> None:
-    from unmask.rewriting import Settings, build_rewriter
+    from unmask.rewriting import RewriteOptions, build_rewriter
 
     for wish, message in (
-        (Settings(protocol="published"), "needs the word lists"),
-        (Settings(protocol="published", lists=tmp_path), "cda_default_pairs.json cannot be read"),
-        (Settings(protocol="published", lists=tmp_path, to="male"), "terms_m2f.json cannot be read"),
-        (Settings(protocol="published", lists=tmp_path, to="neutral"), "no paper rewrites to neutral"),
-        (Settings(protocol="published", lists=tmp_path, to="male", names=True), "exchanged no names"),
-        (Settings(protocol="published", lists=tmp_path, terms="family"), "has one list of words"),
-        (Settings(protocol="published", lists=tmp_path, language="de"), "is English"),
-        (Settings(lists=tmp_path), "belong to the published protocol"),
+        (RewriteOptions(protocol="published"), "needs the word lists"),
+        (RewriteOptions(protocol="published", lists=tmp_path), "cda_default_pairs.json cannot be read"),
+        (RewriteOptions(protocol="published", lists=tmp_path, to="male"), "terms_m2f.json cannot be read"),
+        (RewriteOptions(protocol="published", lists=tmp_path, to="neutral"), "no paper rewrites to neutral"),
+        (RewriteOptions(protocol="published", lists=tmp_path, to="male", names=True), "exchanged no names"),
+        (RewriteOptions(protocol="published", lists=tmp_path, terms="family"), "has one list of words"),
+        (RewriteOptions(protocol="published", lists=tmp_path, language="de"), "is English"),
+        (RewriteOptions(lists=tmp_path), "belong to the published protocol"),
     ):
         with pytest.raises(UnmaskError, match=message):
             build_rewriter(wish)
     with pytest.raises(UnmaskError, match="did you mean 'published'"):
-        Settings(protocol="publish")
+        RewriteOptions(protocol="publish")
 
 
 def test_published_reviews_from_settings(tmp_path: Path) -> None:
-    from unmask.rewriting import Settings, build_rewriter
+    from unmask.rewriting import RewriteOptions, build_rewriter
 
     (tmp_path / "prons_m2f.json").write_text('{"he": "she"}', encoding="utf-8")
     (tmp_path / "prons_f2m.json").write_text('{"her": "his"}', encoding="utf-8")
-    chosen = build_rewriter(Settings(to="male", terms="pronouns", protocol="published", lists=tmp_path))
+    chosen = build_rewriter(RewriteOptions(to="male", terms="pronouns", protocol="published", lists=tmp_path))
     assert chosen.rewrite("I saw her, and her dog!").text == "i saw his and his dog"
 
 

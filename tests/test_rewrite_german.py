@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from unmask.errors import UnmaskError
 from unmask.probes import association
-from unmask.rewriting.change import apply_changes
 from unmask.rewriting.german import GermanRewriter
 from unmask.rewriting.german.nouns import Nouns, package_nouns, read_noun_rows
 from unmask.rewriting.german.sentences import LONGEST_WORD, lemma, tag_words
-from unmask.rewriting.settings import Settings
+from unmask.rewriting.options import RewriteOptions
+from unmask.rewriting.result import apply_changes
 
 GOLD = Path(__file__).parent / "gold" / "rewrite_de.tsv"
 OTHER = {"male": "female", "female": "male"}
@@ -29,7 +29,7 @@ HUSBAND = {"mein Ehemann": "meine Ehefrau", "meine Frau": "mein Mann"}
 
 
 def rewriter(to: str = "swap", terms: str | Path = "all") -> GermanRewriter:
-    return GermanRewriter(Settings(to=to, terms=terms, language="de"))
+    return GermanRewriter(RewriteOptions(to=to, terms=terms, language="de"))
 
 
 SWAP = rewriter()
@@ -262,7 +262,7 @@ def test_neutral_and_names_are_refused() -> None:
     with pytest.raises(UnmaskError, match="mode 'neutral' is not there for language 'de'"):
         rewriter("neutral")
     with pytest.raises(UnmaskError, match="names cannot be exchanged for language 'de'"):
-        GermanRewriter(Settings(names=True, language="de"))
+        GermanRewriter(RewriteOptions(names=True, language="de"))
 
 
 def test_the_lexicon_declines_both_ways() -> None:

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from unmask.errors import UnmaskError
-from unmask.rewriting.change import apply_changes
 from unmask.rewriting.published.cds import NAMES, PRONOUNS, WORDS, Substitution, Token, spacy_tokens, token_spans
 from unmask.rewriting.published.masking import ONLY_REMOVED, Masking, clean
+from unmask.rewriting.result import apply_changes
 
 TO_FEMALE = {
     "he": "she",

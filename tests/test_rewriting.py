@@ -24,12 +24,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from unmask.errors import Stopped, UnmaskError
-from unmask.rewriting.change import Change, Left, Rewritten, apply_changes
-from unmask.rewriting.files import RewriteOptions, Summary, blocks, output, run, workers
+from unmask.rewriting.files import FileRewriteOptions, Summary, blocks, output, run, workers
 from unmask.rewriting.files.blocks import DOCUMENTS, json_fields
 from unmask.rewriting.files.summary import describe_changes, mark_changes
 from unmask.rewriting.files.workers import Factory, Lines, Task
-from unmask.rewriting.settings import Choice, Settings
+from unmask.rewriting.options import DocumentSampler, RewriteOptions
+from unmask.rewriting.result import Left, Replacement, Rewritten, apply_changes
 
 # A rewriter small enough to foresee: four pronouns and a name, and one word that it leaves.
 
@@ -47,11 +47,11 @@ class Toy:
                 continue
             new = _WORDS[word].capitalize() if match[0][0].isupper() else _WORDS[word]
             kind: Any = "name" if word == "ann" else "word"
-            changes.append(Change(match.start(), match.end(), match[0], new, word, kind))
+            changes.append(Replacement(match.start(), match.end(), match[0], new, word, kind))
         return Rewritten(apply_changes(text, changes), tuple(changes), tuple(left))
 
 
-def toy(_: Settings) -> Toy:
+def toy(_: RewriteOptions) -> Toy:
     return Toy()
 
 
@@ -67,7 +67,7 @@ class Tired(Toy):
         return super().rewrite(text)
 
 
-def tired(_: Settings) -> Tired:
+def tired(_: RewriteOptions) -> Tired:
     return Tired()
 
 
@@ -78,7 +78,7 @@ class Crashing(Toy):
         return super().rewrite(text)
 
 
-def crashing(_: Settings) -> Crashing:
+def crashing(_: RewriteOptions) -> Crashing:
     return Crashing()
 
 
@@ -87,12 +87,12 @@ class Faulty(Toy):
         raise ZeroDivisionError(text)
 
 
-def faulty(_: Settings) -> Faulty:
+def faulty(_: RewriteOptions) -> Faulty:
     return Faulty()
 
 
 def _run(source: Path, out: Path | None = None, *, factory: Factory = toy, **more: Any) -> Summary:
-    return run(RewriteOptions(sources=(source,), out=out, **({"processes": 1} | more)), factory=factory)
+    return run(FileRewriteOptions(sources=(source,), out=out, **({"processes": 1} | more)), factory=factory)
 
 
 def _text(content: bytes, tmp_path: Path, **more: Any) -> bytes:
@@ -139,7 +139,7 @@ _CONTENT = st.lists(
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
 @given(_CONTENT, st.sampled_from(DOCUMENTS))
 def test_blocks_are_the_text_and_can_be_taken_up_anywhere(content: bytes, document: str) -> None:
-    choice = Choice(0.5)
+    choice = DocumentSampler(0.5)
     found = list(blocks.read_blocks(io.BytesIO(content), document, choice))
     assert b"".join(block.content for block in found) == content
     assert all(0 < len(block.content) <= blocks.PIECE for block in found)
@@ -158,7 +158,7 @@ def test_documents_are_the_same_in_blocks_of_any_size(content: bytes, document: 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "BLOCK", size)
         patch.setattr(blocks, "TAIL", size // 4)
-        found = list(blocks.read_blocks(io.BytesIO(content), document, Choice()))
+        found = list(blocks.read_blocks(io.BytesIO(content), document, DocumentSampler()))
     assert [one for block in found for one in blocks.split_documents(block.content, document)] == whole
 
 
@@ -189,7 +189,7 @@ def test_where_a_document_is_cut(content: bytes, first: bytes) -> None:
 @pytest.mark.usefixtures("small_blocks")
 def test_a_document_that_is_cut_counts_once_and_is_rewritten_as_a_whole(tmp_path: Path) -> None:
     content = b"She lost her keys again and again. \xff " * 200
-    request = RewriteOptions(sources=(tmp_path / "a.txt",), processes=1, document="line")
+    request = FileRewriteOptions(sources=(tmp_path / "a.txt",), processes=1, document="line")
     (tmp_path / "a.txt").write_bytes(content)
     stream = io.BytesIO()
     summary = run(request, factory=toy, stream=stream)
@@ -237,11 +237,17 @@ def test_the_choice_is_a_hash_of_seed_and_document() -> None:
     key = hashlib.blake2b(b"7").digest()
     for text in (b"She.", "Größer".encode(), b"x" * 100_000):
         number = int.from_bytes(hashlib.blake2b(text[:65536], digest_size=8, key=key).digest(), "big") / 2**64
-        assert not Choice(number - 1e-9, 7).of(text)
-        assert Choice(number + 1e-9, 7).of(text)
-        assert all(Choice(number + 1e-9, 7).of(one) for one in (b"\xef\xbb\xbf" + text, text + b"\r\n", b"\n " + text))
-    assert all(Choice(1.0).of(b"%d" % number) and not Choice(0.0).of(b"%d" % number) for number in range(100))
-    share = sum(Choice(0.3, 5).of(b"document %d" % number) for number in range(20_000)) / 20_000
+        assert not DocumentSampler(number - 1e-9, 7).selects(text)
+        assert DocumentSampler(number + 1e-9, 7).selects(text)
+        assert all(
+            DocumentSampler(number + 1e-9, 7).selects(one)
+            for one in (b"\xef\xbb\xbf" + text, text + b"\r\n", b"\n " + text)
+        )
+    assert all(
+        DocumentSampler(1.0).selects(b"%d" % number) and not DocumentSampler(0.0).selects(b"%d" % number)
+        for number in range(100)
+    )
+    share = sum(DocumentSampler(0.3, 5).selects(b"document %d" % number) for number in range(20_000)) / 20_000
     assert abs(share - 0.3) < 0.0115  # 3.5 standard errors
 
 
@@ -523,7 +529,7 @@ def test_a_folder_becomes_a_folder_of_the_same_shape(folder: Path, tmp_path: Pat
 
 def test_one_file_is_packed_if_its_new_name_says_so(folder: Path, tmp_path: Path) -> None:
     stream = io.BytesIO()
-    run(RewriteOptions(sources=(folder / "deep/d.txt.gz",), processes=1), factory=toy, stream=stream)
+    run(FileRewriteOptions(sources=(folder / "deep/d.txt.gz",), processes=1), factory=toy, stream=stream)
     assert stream.getvalue() == b"He \xff\r\n" * 50
     _run(folder / "deep/d.txt.gz", tmp_path / "d.txt")
     assert (tmp_path / "d.txt").read_bytes() == b"He \xff\r\n" * 50
@@ -533,10 +539,10 @@ def test_one_file_is_packed_if_its_new_name_says_so(folder: Path, tmp_path: Path
 
 def test_several_sources_keep_their_names(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "one.txt").write_text("she")
-    run(RewriteOptions(sources=(folder, tmp_path / "one.txt"), out=tmp_path / "out", processes=1), factory=toy)
+    run(FileRewriteOptions(sources=(folder, tmp_path / "one.txt"), out=tmp_path / "out", processes=1), factory=toy)
     assert {"corpus/a.txt", "one.txt"} < set(_tree(tmp_path / "out"))
     with pytest.raises(UnmaskError, match=r"would both be written as a\.txt"):
-        run(RewriteOptions(sources=(folder / "a.txt", folder / "a.txt"), out=tmp_path / "more"), factory=toy)
+        run(FileRewriteOptions(sources=(folder / "a.txt", folder / "a.txt"), out=tmp_path / "more"), factory=toy)
 
 
 # Interrupted, and taken up again
@@ -657,7 +663,7 @@ def test_a_folder_with_one_bad_file_keeps_what_is_finished(tmp_path: Path) -> No
 
 def test_two_runs_do_not_write_the_same_output(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("She")
-    request = RewriteOptions(sources=(tmp_path / "a.txt",), out=tmp_path / "out", processes=1)
+    request = FileRewriteOptions(sources=(tmp_path / "a.txt",), out=tmp_path / "out", processes=1)
     first = output.Draft(tmp_path / "out", single=True)
     first.begin(request.identity(), restart=False)
     for restart in (False, True):
@@ -754,7 +760,10 @@ def test_bad_requests(change: dict[str, Any], message: str, tmp_path: Path, monk
     Path("bare").mkdir()
     before = _tree(tmp_path)
     with pytest.raises(UnmaskError, match=re.escape(message)) as error:
-        run(RewriteOptions(**{"sources": (Path("a.txt"),), "out": Path("out"), "processes": 1, **change}), factory=toy)
+        run(
+            FileRewriteOptions(**{"sources": (Path("a.txt"),), "out": Path("out"), "processes": 1, **change}),
+            factory=toy,
+        )
     assert "\n" not in str(error.value)
     assert _tree(tmp_path) == before
 
@@ -791,7 +800,7 @@ def test_a_summary_is_a_screenful(tmp_path: Path) -> None:
 
 
 def test_lines_know_their_first() -> None:
-    hand = Task(toy, Settings(), Choice()).hand()
+    hand = Task(toy, RewriteOptions(), DocumentSampler()).hand()
     assert hand.work(Lines(b'{"body": "she"}\n', first=False)).counts.without_text == 1
     assert hand.work(Lines(b'{"body": "she"}\n', first=True)).bad_line is not None
 
@@ -917,5 +926,5 @@ def test_ctrl_c_while_a_process_starts_is_heard(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(ProcessPoolExecutor, "submit", interrupted)
     with pytest.raises(Stopped):
-        run(RewriteOptions(sources=(tmp_path / "a.txt",), out=tmp_path / "b.txt", processes=2))
+        run(FileRewriteOptions(sources=(tmp_path / "a.txt",), out=tmp_path / "b.txt", processes=2))
     assert not (tmp_path / "b.txt").exists()

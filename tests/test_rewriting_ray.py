@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from unmask.errors import UnmaskError
-from unmask.rewriting.files import RewriteOptions, run
+from unmask.rewriting.files import FileRewriteOptions, run
 from unmask.rewriting.files.ray import rewrite_dataset
-from unmask.rewriting.settings import Settings
+from unmask.rewriting.options import RewriteOptions
 
 pytestmark = pytest.mark.filterwarnings(
     "default::pytest.PytestUnraisableExceptionWarning", "default::pytest.PytestUnhandledThreadExceptionWarning"
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.filterwarnings(
 def test_without_ray_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(UnmaskError, match=r"pip install 'unmask\[ray\]'"):
-        rewrite_dataset(None, Settings())
+        rewrite_dataset(None, RewriteOptions())
 
 
 @pytest.fixture(scope="module")
@@ -56,10 +56,10 @@ def test_a_cluster_gives_what_one_process_gives(ray: Any, table: pa.Table, tmp_p
     """With a probability too: the same documents are chosen."""
     pq.write_table(table, tmp_path / "in.parquet")
     for probability in (None, 0.5):
-        settings = Settings(to="swap", terms="pronouns")
+        settings = RewriteOptions(to="swap", terms="pronouns")
         out = tmp_path / f"{probability}.parquet"
         summary = run(
-            RewriteOptions(
+            FileRewriteOptions(
                 sources=(tmp_path / "in.parquet",),
                 **dict(settings),
                 out=out,
@@ -79,8 +79,8 @@ def test_a_cluster_gives_what_one_process_gives(ray: Any, table: pa.Table, tmp_p
 def test_bad_requests_are_found_before_the_cluster_is_asked(ray: Any, table: pa.Table) -> None:
     dataset = ray.data.from_arrow(table)
     with pytest.raises(UnmaskError, match="to is 'swpa'; did you mean 'swap'"):
-        rewrite_dataset(dataset, Settings(to="swpa"))
+        rewrite_dataset(dataset, RewriteOptions(to="swpa"))
     with pytest.raises(UnmaskError, match="--probability is 2"):
-        rewrite_dataset(dataset, Settings(), probability=2)
+        rewrite_dataset(dataset, RewriteOptions(), probability=2)
     with pytest.raises(Exception, match=r"no column 'body'.*'id', 'text', 'score'"):
-        rewrite_dataset(dataset, Settings(), column="body").take_all()
+        rewrite_dataset(dataset, RewriteOptions(), column="body").take_all()

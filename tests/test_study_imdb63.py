@@ -32,7 +32,7 @@ from unmask.lexicon.sentences import reviews
 from unmask.measures.sentiment.protocol import PROTOCOLS
 from unmask.models.loading import Trainable, load_trainable
 from unmask.options import LoadOptions
-from unmask.rewriting import settings as rewriting
+from unmask.rewriting import options as rewriting
 from unmask.rewriting.published.masking import Masking, clean
 from unmask.studies import Event, Outcome, keys
 from unmask.studies.base_models import weights_of
@@ -331,8 +331,8 @@ def test_a_limit_takes_half_of_each_label(small: Path) -> None:
 def test_the_key_of_texts_holds_what_rewrites_them(tmp_path: Path) -> None:
     """All that the English rewriter and the paper's cleaning are made of, and nothing else."""
     package = Path(texts.__file__).parents[2]
-    for room in ("counterfactual", "lexicon"):
-        shutil.copytree(package / room, tmp_path / room, ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in ("rewriting", "lexicon"):
+        shutil.copytree(package / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "embedded" / "unmask-mini").mkdir(parents=True)
     weights = tmp_path / "embedded" / "unmask-mini" / "model.safetensors"
     weights.write_bytes(b"weights")
@@ -352,7 +352,7 @@ def test_the_key_of_texts_holds_what_rewrites_them(tmp_path: Path) -> None:
         *(path.relative_to(tmp_path).as_posix() for path in english),
         *used,
         "lexicon/table.py",
-        "rewriting/settings.py",
+        "rewriting/options.py",
     ):
         assert alters(file), file
     for name in ("gender", "phrases", "names", "name_words", "name_context"):
@@ -392,7 +392,7 @@ def test_conditions_are_made_of_real_reviews(protocol: str, data: Path, imdb: li
             masking = Masking(data / "imdb", terms, "remove")
             assert removed == [by_hand(text, sorted(masking.terms)) for text in wanted]
         else:
-            rewriter = rewriting.build_rewriter(rewriting.Settings(to="remove", terms=terms))
+            rewriter = rewriting.build_rewriter(rewriting.RewriteOptions(to="remove", terms=terms))
             assert removed[::10] == [rewriter.rewrite(text).text for text in wanted[::10]]
         assert sum(a != b for a, b in zip(removed, wanted, strict=True)) > 100
     male, female = made["weat-male"], made["weat-female"]

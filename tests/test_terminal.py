@@ -24,7 +24,7 @@ from unmask.errors import UnmaskError
 from unmask.measures import registry
 from unmask.mitigations.method import method_names
 from unmask.models.truncation import LONG_TEXTS
-from unmask.rewriting.settings import MODES
+from unmask.rewriting.options import MODES
 from unmask.steps import LOG, step
 from unmask.studies.imdb63.grid import chosen_models
 from unmask.studies.reports import terminal as study_terminal

@@ -11,16 +11,16 @@ import typer
 from unmask.cli.generate import with_options
 
 if TYPE_CHECKING:
-    from unmask.rewriting.change import Rewritten
-    from unmask.rewriting.files import RewriteOptions
+    from unmask.rewriting.files import FileRewriteOptions
+    from unmask.rewriting.result import Rewritten
 
 PIPE_CLOSED = 141  # what a shell shows for a program that wrote to a closed pipe
 SHOWN = 1 << 20
 
 
-@with_options("unmask.rewriting.files.rewrite_files:RewriteOptions")
+@with_options("unmask.rewriting.files.rewrite_files:FileRewriteOptions")
 def command(
-    options: RewriteOptions,
+    options: FileRewriteOptions,
     text: Annotated[str | None, typer.Option(help="Rewrite this text in place of files.")] = None,
     *,
     show: Annotated[bool, typer.Option("--show", help="Show every change of a short text, on standard error.")] = False,
@@ -59,15 +59,15 @@ def command(
         typer.echo(line, err=True)
 
 
-def _show(text: str | None, options: RewriteOptions, *, marks: bool) -> None:
+def _show(text: str | None, options: FileRewriteOptions, *, marks: bool) -> None:
     """Print a short text rewritten and, if asked, every change of it."""
     import sys
 
     from unmask.errors import UnmaskError
-    from unmask.rewriting.change import Rewritten
     from unmask.rewriting.files.blocks import split_documents
     from unmask.rewriting.files.sources import find_sources
-    from unmask.rewriting.settings import build_rewriter
+    from unmask.rewriting.options import build_rewriter
+    from unmask.rewriting.result import Rewritten
 
     options.check()
     if sys.stdout is None:
@@ -86,7 +86,7 @@ def _show(text: str | None, options: RewriteOptions, *, marks: bool) -> None:
     done = []
     for document in split_documents(content, options.document):
         before = document.decode("utf-8", "surrogateescape")
-        done.append((before, rewriter.rewrite(before) if options.choice.of(document) else Rewritten(before)))
+        done.append((before, rewriter.rewrite(before) if options.choice.selects(document) else Rewritten(before)))
     with _pipe():
         sys.stdout.buffer.write("".join(after.text for _, after in done).encode("utf-8", "surrogateescape"))
         sys.stdout.buffer.write(b"" if text is None else b"\n")

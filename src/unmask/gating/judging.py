@@ -12,7 +12,7 @@ from unmask.gating.limits import allowed, judged_by
 from unmask.gating.policy import Policy, Rule
 from unmask.measures.readable import unreadable
 from unmask.results import AuditResult, Measurement
-from unmask.rewriting.settings import TERM_SETS
+from unmask.rewriting.options import TERM_SETS
 
 OWN = ("custom", "captions", "own words")
 """The corpora of all who bring words of their own: of one name, but not the same."""

@@ -17,7 +17,7 @@ import numpy as np
 from unmask import datasets
 from unmask.errors import UnmaskError, check_choice, quote
 from unmask.lexicon.sentences import reviews
-from unmask.rewriting.change import Change, Rewriter, Rewritten
+from unmask.rewriting.result import Replacement, Rewriter, Rewritten
 from unmask.training import examples
 
 CORPORA = ("reviews", "imdb")
@@ -69,7 +69,7 @@ class Pair:
         return found
 
 
-def places(pair: Pair) -> list[Change]:
+def places(pair: Pair) -> list[Replacement]:
     """The places of a text where its versions differ in a term, in order."""
     found = {change.start: change for change in (*pair.female.changes, *pair.male.changes) if change.kind in COUNTED}
     return [found[start] for start in sorted(found)]

@@ -16,26 +16,26 @@ from pathlib import Path
 from typing import Any
 
 from unmask.options import accepts
-from unmask.rewriting.change import Change, Left, Rewriter, Rewritten
-from unmask.rewriting.settings import Settings, build_rewriter
+from unmask.rewriting.options import RewriteOptions, build_rewriter
+from unmask.rewriting.result import Left, Replacement, Rewriter, Rewritten
 
-__all__ = ["Change", "Left", "Rewriter", "Rewritten", "Settings", "build_rewriter", "rewrite", "rewriter"]
+__all__ = ["Left", "Replacement", "RewriteOptions", "Rewriter", "Rewritten", "build_rewriter", "rewrite", "rewriter"]
 
 
-@accepts(Settings)
+@accepts(RewriteOptions)
 def rewriter(to: str = "swap", **options: Any) -> Rewriter:
     """A rewriter to use again and again; its `rewrite(text)` also tells what was changed, what was left, and why."""
-    settings = Settings(to=to, **options)
+    settings = RewriteOptions(to=to, **options)
     has_files = isinstance(settings.terms, Path) or settings.names_from or settings.lists
     return build_rewriter(settings) if has_files else _build_once(settings)  # a file may change between two calls
 
 
-@accepts(Settings)
+@accepts(RewriteOptions)
 def rewrite(text: str, to: str = "swap", **options: Any) -> str:
     """The text in another gender."""
     return rewriter(to, **options).rewrite(text).text
 
 
 @lru_cache(maxsize=32)
-def _build_once(settings: Settings) -> Rewriter:
+def _build_once(settings: RewriteOptions) -> Rewriter:
     return build_rewriter(settings)

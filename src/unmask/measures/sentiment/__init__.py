@@ -57,7 +57,7 @@ class SentimentOptions(InputOptions):
     @property
     def term_sets(self) -> tuple[str | Path, ...]:
         """The term sets to measure, each once."""
-        from unmask.rewriting.settings import term_set
+        from unmask.rewriting.options import term_set
 
         return tuple(dict.fromkeys(map(term_set, self.terms))) or ("all",)
 

@@ -13,7 +13,7 @@ from unmask.measures.sentiment.protocol import PROTOCOLS, Protocol
 from unmask.measures.sentiment.rater import Rater
 from unmask.measures.sentiment.score import score_all
 from unmask.probes import reviews
-from unmask.rewriting import settings as rewriting
+from unmask.rewriting import options as rewriting
 from unmask.rewriting.published.lists import reviews_folder
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def rewrite_pairs(
     """The female and male versions of texts; texts with the same versions count once, unless all are kept."""
     to_female, to_male = (
         protocol.rewriter(
-            rewriting.Settings(
+            rewriting.RewriteOptions(
                 to=to,
                 terms=terms,
                 names=options.names,

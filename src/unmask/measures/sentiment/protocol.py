@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from unmask.errors import UnmaskError
 from unmask.measures.sentiment import analyse_published, analyse_sound
 from unmask.rewriting import Rewriter
+from unmask.rewriting.options import RewriteOptions, build_rewriter
 from unmask.rewriting.published.masking import Masking, clean
-from unmask.rewriting.settings import Settings, build_rewriter
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +32,7 @@ class Protocol:
     """What is done to a text before it is rewritten, if anything."""
     needs_lists: bool
     """Whether the rewriter needs the maps that the paper's authors released."""
-    rewriter: Callable[[Settings], Rewriter]
+    rewriter: Callable[[RewriteOptions], Rewriter]
     """To female or male, by settings; for `published` of texts that are prepared already."""
     keeps_doubles: bool
     single_precision: bool
@@ -40,7 +40,7 @@ class Protocol:
     """From items and a seed to numbers."""
 
 
-def _masking(settings: Settings) -> Rewriter:
+def _masking(settings: RewriteOptions) -> Rewriter:
     if settings.lists is None:
         raise UnmaskError(
             "the published protocol needs the term maps that the authors released (prons_m2f.json …); put them into a"

@@ -18,7 +18,7 @@ import numpy as np
 from unmask.measures.sentiment.rater import Rater
 from unmask.models.interfaces import Progress, Reads, Span
 from unmask.probes.reviews import COUNTED, Pair
-from unmask.rewriting.change import Change, Rewritten
+from unmask.rewriting.result import Replacement, Rewritten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -186,7 +186,7 @@ def _written(version: Rewritten) -> str:
     return json.dumps([_edit(change) for change in version.changes], ensure_ascii=False)
 
 
-def _edit(change: Change) -> tuple[int, int, str]:
+def _edit(change: Replacement) -> tuple[int, int, str]:
     return change.start, change.end, change.after
 
 

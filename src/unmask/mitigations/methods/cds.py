@@ -26,7 +26,7 @@ from unmask.mitigations.training import (
     swap_documents,
 )
 from unmask.options import option
-from unmask.rewriting.settings import Choice
+from unmask.rewriting.options import DocumentSampler
 
 
 class CDSOptions(SubstitutionOptions):
@@ -44,8 +44,8 @@ def apply(job: Job) -> dict[str, Any]:
         return _published(job)
     if job.options.lists:
         raise UnmaskError(f"the lists in {job.options.lists} belong to --protocol published; ask for it, or leave them")
-    choice = Choice(job.options.probability, job.seed)
-    chosen = [at for at, document in enumerate(job.documents) if choice.of(document.encode())]
+    choice = DocumentSampler(job.options.probability, job.seed)
+    chosen = [at for at, document in enumerate(job.documents) if choice.selects(document.encode())]
     documents = list(job.documents)
     for at, other in zip(chosen, swap_documents(job, [documents[at] for at in chosen]), strict=True):
         documents[at] = other
@@ -56,8 +56,8 @@ def apply(job: Job) -> dict[str, Any]:
 
 
 def _published(job: Job) -> dict[str, Any]:
-    from unmask.rewriting.settings import Settings as How
-    from unmask.rewriting.settings import build_rewriter
+    from unmask.rewriting.options import RewriteOptions as How
+    from unmask.rewriting.options import build_rewriter
 
     if job.language != "en":
         raise UnmaskError(f"the published protocol is English, not {job.language!r}; use --protocol sound")

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 
 from unmask.lexicon.gender import GenderWords, Term, gender_words
 from unmask.lexicon.words import indefinite_article
-from unmask.rewriting.change import Change, Kind, Left, Rewritten, apply_changes, carry_case, case_variants
 from unmask.rewriting.english import possessives, senses, verb_agreement
 from unmask.rewriting.english.context import Place
 from unmask.rewriting.english.possessives import DOUBT, Doubt, settle_doubts
+from unmask.rewriting.result import Kind, Left, Replacement, Rewritten, apply_changes, carry_case, case_variants
 
 if TYPE_CHECKING:
-    from unmask.rewriting.settings import Settings
+    from unmask.rewriting.options import RewriteOptions
 
 _WORD = re.compile(r"[^\W_]+")
 _CLITIC = re.compile(r"['’](?:s|d|ll)\b", re.IGNORECASE)
@@ -41,7 +41,7 @@ class Entry:
 class EnglishRewriter:
     """Rewrites English documents."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: RewriteOptions) -> None:
         """Read the words and, where they are asked for, the names."""
         self._to = settings.to
         self._quick = settings.quick
@@ -55,7 +55,7 @@ class EnglishRewriter:
 
     def rewrite(self, text: str) -> Rewritten:
         """Rewrite one document."""
-        changes: list[Change] = []
+        changes: list[Replacement] = []
         left: list[Left] = []
         doubts: list[Doubt] = []
         names = self._names(text)
@@ -100,7 +100,9 @@ class EnglishRewriter:
                 return what, match.end()
         return (entry.term, _WORD.match(text, start).end()) if entry.term else None  # type: ignore[union-attr]
 
-    def _decide(self, place: Place, term: Term, changes: list[Change], left: list[Left], doubts: list[Doubt]) -> int:
+    def _decide(
+        self, place: Place, term: Term, changes: list[Replacement], left: list[Left], doubts: list[Doubt]
+    ) -> int:
         """Add what is to be done at a place; return where to go on."""
         title = senses.find_title(place, term, self._words, self._to)
         reason = title if isinstance(title, str) else "" if title else senses.why_left(place, term)
@@ -138,7 +140,7 @@ class EnglishRewriter:
         changes.extend(self._written(place, term, target))
         return place.end
 
-    def _written(self, place: Place, term: Term, target: str) -> Iterator[Change]:
+    def _written(self, place: Place, term: Term, target: str) -> Iterator[Replacement]:
         """The change of a word, with the article before it and whatever hangs on it."""
         after = carry_case(place.word if len(place.word) > 1 else "X", target)
         if place.word.islower() and term.word[:1].isupper():
@@ -146,14 +148,14 @@ class EnglishRewriter:
         if term.role != "pronoun" and (article := _article(place, after)):
             yield article
         if term.role == "pronoun":
-            yield Change(place.start, place.end, place.word, after, term.word.lower(), "word")
+            yield Replacement(place.start, place.end, place.word, after, term.word.lower(), "word")
             if target == "they":
                 yield from verb_agreement.change_verbs(place)
             return
         end, hanging = _hanging(place, term, after)
-        yield Change(place.start, end, place.text[place.start : end], after + hanging, term.word.lower(), "word")
+        yield Replacement(place.start, end, place.text[place.start : end], after + hanging, term.word.lower(), "word")
 
-    def _names(self, text: str) -> list[Change]:
+    def _names(self, text: str) -> list[Replacement]:
         if self._exchange is None:
             return []
         from unmask.rewriting.english import name_detection
@@ -166,13 +168,13 @@ class EnglishRewriter:
             if self._to == "remove":
                 found.append(_removal(Place(text, name.start, name.end), term, "name"))
             elif (after := partners.get(name.name)) is not None:
-                found.append(Change(name.start, name.end, before, carry_case(before, after), term, "name"))
+                found.append(Replacement(name.start, name.end, before, carry_case(before, after), term, "name"))
         return found
 
 
-def _in_order(changes: list[Change]) -> list[Change]:
+def _in_order(changes: list[Replacement]) -> list[Replacement]:
     """The changes as they stand in the text; a verb or article that lies within another change is a misreading."""
-    kept: list[Change] = []
+    kept: list[Replacement] = []
     for change in sorted(changes, key=lambda one: (one.start, one.kind in ("verb", "article"))):
         if not kept or change.start >= kept[-1].end:
             kept.append(change)
@@ -199,7 +201,7 @@ def _readings(place: Place, term: Term, *, quick: bool) -> list[Term]:
     return both[:1] if evidence > 0 else both[1:]
 
 
-def _article(place: Place, after: str) -> Change | None:
+def _article(place: Place, after: str) -> Replacement | None:
     """*a* or *an* before a word that now begins with another sound."""
     previous, clitic, gap = place.before
     if previous.lower() not in ("a", "an") or clitic or not gap.isspace():
@@ -209,7 +211,9 @@ def _article(place: Place, after: str) -> Change | None:
         return None
     end = place.start - len(gap)
     start = end - len(previous)
-    return Change(start, end, previous, new.upper() if previous == "AN" else carry_case(previous, new), new, "article")
+    return Replacement(
+        start, end, previous, new.upper() if previous == "AN" else carry_case(previous, new), new, "article"
+    )
 
 
 def _hanging(place: Place, term: Term, after: str) -> tuple[int, str]:
@@ -226,14 +230,14 @@ def _hanging(place: Place, term: Term, after: str) -> tuple[int, str]:
     return place.end, ""
 
 
-def _removal(place: Place, term: str, kind: Kind, *, dotted: bool = False) -> Change:
+def _removal(place: Place, term: str, kind: Kind, *, dotted: bool = False) -> Replacement:
     """A word taken out, with what hangs on it."""
     hanging = (_DOT if dotted else _CLITIC).match(place.text, place.end)
     end = hanging.end() if hanging else place.end
-    return Change(place.start, end, place.text[place.start : end], "", term, kind)
+    return Replacement(place.start, end, place.text[place.start : end], "", term, kind)
 
 
-def _with_spaces(text: str, changes: list[Change]) -> Iterator[Change]:
+def _with_spaces(text: str, changes: list[Replacement]) -> Iterator[Replacement]:
     """Removed words with one space beside them, the one before if there is one, or the hyphen between two of them."""
     done, opening = 0, False
     for change in changes:

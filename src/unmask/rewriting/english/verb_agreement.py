@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from unmask.rewriting.change import Change, carry_case
 from unmask.rewriting.english import context
 from unmask.rewriting.english.context import Place
+from unmask.rewriting.result import Replacement, carry_case
 
 _FORMS = {"is": "are", "was": "were", "has": "have", "does": "do", "'s": "'re"}
 _ADVERBS = frozenset(
@@ -63,7 +63,7 @@ def plural_verb(verb: str) -> str:
     return carry_case(verb, base)
 
 
-def change_verbs(place: Place) -> list[Change]:
+def change_verbs(place: Place) -> list[Replacement]:
     """What has to change around a *he* or *she* that becomes *they*, in order."""
     start, end = place.sentence
     tokens = context.split_tokens(place.text, start, end)
@@ -90,26 +90,30 @@ def change_verbs(place: Place) -> list[Change]:
     return changes + [_change(tokens[at]) for at in _joined(tokens, first)]
 
 
-def _change(token: context.Token) -> Change:
+def _change(token: context.Token) -> Replacement:
     if token.text.lower() in ("'s", "’s"):
         new = token.text[0] + ("RE" if token.text[1].isupper() else "re")
     else:
         new = plural_verb(token.text)
-    return Change(token.start, token.end, token.text, new, token.text.lower(), "verb")
+    return Replacement(token.start, token.end, token.text, new, token.text.lower(), "verb")
 
 
-def _contracted(tokens: list[context.Token], at: int) -> Change:
+def _contracted(tokens: list[context.Token], at: int) -> Replacement:
     """*she's* as *they're* or *they've*."""
     token = tokens[at]
     new = token.text[0] + ("ve" if _perfect(tokens, at + 1) else "re")
-    return Change(token.start, token.end, token.text, new.upper() if token.text[1].isupper() else new, "'s", "verb")
+    return Replacement(
+        token.start, token.end, token.text, new.upper() if token.text[1].isupper() else new, "'s", "verb"
+    )
 
 
-def _written_out(tokens: list[context.Token], at: int, after: int) -> Change:
+def _written_out(tokens: list[context.Token], at: int, after: int) -> Replacement:
     """*what's she* as *what are they* or *what have they*."""
     token = tokens[at]
     new = " have" if _perfect(tokens, after) else " are"
-    return Change(token.start, token.end, token.text, new.upper() if token.text[1].isupper() else new, "'s", "verb")
+    return Replacement(
+        token.start, token.end, token.text, new.upper() if token.text[1].isupper() else new, "'s", "verb"
+    )
 
 
 def _perfect(tokens: list[context.Token], at: int) -> bool:

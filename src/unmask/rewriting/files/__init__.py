@@ -1,7 +1,7 @@
 """Rewriting at scale: files, folders, JSON lines, Parquet and streams, on all cores, in bounded memory.
 
-    from unmask.rewriting.files import RewriteOptions, run
-    summary = run(RewriteOptions(sources="corpus", to="swap", out="swapped"))
+    from unmask.rewriting.files import FileRewriteOptions, run
+    summary = run(FileRewriteOptions(sources="corpus", to="swap", out="swapped"))
     print("\\n".join(summary.lines()))
 
 A *document* is what is rewritten as a whole: a paragraph, line or file of plain text, a record of JSON lines, a row of
@@ -11,7 +11,7 @@ gendered word comes out as it went in.
 
 from __future__ import annotations
 
-from unmask.rewriting.files.rewrite_files import RewriteOptions, run
+from unmask.rewriting.files.rewrite_files import FileRewriteOptions, run
 from unmask.rewriting.files.summary import Counts, Summary
 
-__all__ = ["Counts", "RewriteOptions", "Summary", "run"]
+__all__ = ["Counts", "FileRewriteOptions", "Summary", "run"]

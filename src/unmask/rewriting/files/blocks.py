@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, Any, NamedTuple
 
-from unmask.rewriting.settings import Choice
+from unmask.rewriting.options import DocumentSampler
 
 DOCUMENTS = ("paragraph", "line", "file")
 BLOCK = 1 << 17
@@ -50,7 +50,9 @@ class Block:
     """Whether the last document goes on in the next block."""
 
 
-def read_blocks(stream: IO[bytes], document: str, choice: Choice, within: bool | None = None) -> Iterator[Block]:
+def read_blocks(
+    stream: IO[bytes], document: str, choice: DocumentSampler, within: bool | None = None
+) -> Iterator[Block]:
     """Read blocks to the end; `within` is the choice for the document in the middle of which the stream stands."""
     buffer = b""
     window = BLOCK
@@ -70,7 +72,7 @@ def read_blocks(stream: IO[bytes], document: str, choice: Choice, within: bool |
         elif window >= PIECE:
             end = find_cut(view)
             begins = within is None
-            within = choice.of(view[:end]) if within is None else within
+            within = choice.selects(view[:end]) if within is None else within
             yield Block(view[:end], piece_of=within, begins=begins, goes_on=True)
         else:
             window *= 2

@@ -1,9 +1,9 @@
 """Rewriting beyond one machine: a transform of Ray Data (`pip install 'unmask[ray]'`).
 
     import ray
-    from unmask.rewriting.settings import Settings
+    from unmask.rewriting.options import RewriteOptions
     from unmask.rewriting.files.ray import rewrite_dataset
-    swapped = rewrite_dataset(ray.data.read_parquet("s3://corpus"), Settings(to="swap"), probability=0.5, seed=1)
+    swapped = rewrite_dataset(ray.data.read_parquet("s3://corpus"), RewriteOptions(to="swap"), probability=0.5, seed=1)
     swapped.write_parquet("s3://corpus-cds")
 
 Each actor builds its rewriter once. A row is a document, and is chosen as `unmask rewrite` chooses it on one machine.
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from unmask.errors import UnmaskError
 from unmask.rewriting.files.workers import Factory, Task, Values
-from unmask.rewriting.settings import Choice, Settings, build_rewriter
+from unmask.rewriting.options import DocumentSampler, RewriteOptions, build_rewriter
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,7 +43,7 @@ class RewriteColumn:
 
 def rewrite_dataset(
     dataset: Any,
-    settings: Settings,
+    settings: RewriteOptions,
     *,
     column: str = "text",
     probability: float | None = None,
@@ -60,7 +60,7 @@ def rewrite_dataset(
         import_module("ray.data")
     except ImportError:
         raise UnmaskError("Ray is not installed; install it with: pip install 'unmask[ray]'") from None
-    choice = Choice(probability, seed)
+    choice = DocumentSampler(probability, seed)
     choice.check()
     task = Task(factory, settings, choice, column=column)
     task.hand()  # bad settings are found here, not on a machine far away

@@ -20,10 +20,10 @@ from unmask.rewriting.files.output import Draft, Output
 from unmask.rewriting.files.sources import FORMATS, Place, Source, Step, find_sources, read_steps
 from unmask.rewriting.files.summary import Counts, Summary
 from unmask.rewriting.files.workers import Factory, Pool, Task, Work, WorkerLostError
-from unmask.rewriting.settings import Choice, Settings, build_rewriter
+from unmask.rewriting.options import DocumentSampler, RewriteOptions, build_rewriter
 
 
-class RewriteOptions(Settings):
+class FileRewriteOptions(RewriteOptions):
     """What to rewrite, how, and where it goes."""
 
     sources: tuple[Path, ...] = option(
@@ -57,14 +57,14 @@ class RewriteOptions(Settings):
     restart: bool = option(False, "Forget an interrupted run and begin again.")
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> RewriteOptions:
         """How the text is rewritten."""
-        return self.part(Settings)
+        return self.part(RewriteOptions)
 
     @property
-    def choice(self) -> Choice:
+    def choice(self) -> DocumentSampler:
         """Which documents are rewritten."""
-        return Choice(self.probability, self.seed)
+        return DocumentSampler(self.probability, self.seed)
 
     @property
     def report_path(self) -> Path | None:
@@ -121,7 +121,7 @@ Progress = Callable[[int, int | None], None]
 
 
 def run(
-    request: RewriteOptions,
+    request: FileRewriteOptions,
     *,
     progress: Progress | None = None,
     factory: Factory = build_rewriter,

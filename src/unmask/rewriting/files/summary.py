@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from unmask.errors import quote
-from unmask.rewriting.change import Rewritten
+from unmask.rewriting.result import Rewritten
 
 TOP, TOP_LEFT = 10, 5
 

@@ -19,12 +19,12 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from unmask.errors import UnmaskError, quote
-from unmask.rewriting.change import Rewriter
 from unmask.rewriting.files.blocks import Block, json_fields, json_literal, split_documents, split_pieces, string_errors
 from unmask.rewriting.files.summary import Counts
-from unmask.rewriting.settings import BOM, Choice, Settings, split_margins
+from unmask.rewriting.options import BOM, DocumentSampler, RewriteOptions, split_margins
+from unmask.rewriting.result import Rewriter
 
-Factory = Callable[[Settings], Rewriter]
+Factory = Callable[[RewriteOptions], Rewriter]
 Value = bytes | None
 
 
@@ -33,8 +33,8 @@ class Task:
     """What every process must know: how to build its rewriter, and what a document is."""
 
     factory: Factory
-    settings: Settings
-    choice: Choice
+    settings: RewriteOptions
+    choice: DocumentSampler
     document: str = "paragraph"
     column: str = "text"
 
@@ -120,7 +120,7 @@ class BlockRewriter:
             return document
         counts = outcome.counts
         counts.documents += 1
-        if not (self.task.choice.of(text) if piece_of is None else piece_of):
+        if not (self.task.choice.selects(text) if piece_of is None else piece_of):
             return document
         counts.chosen += 1
         new = self._rewrite(text, outcome, place + len(before), errors)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from unmask.rewriting.change import Kind
 from unmask.rewriting.german.case import end_of
 from unmask.rewriting.german.nouns import MERGE, MERGED, THIS, Reading, Slot, adjective
 from unmask.rewriting.german.phrases import PREPOSITIONS, Phrase, determiner_of, is_invariable
 from unmask.rewriting.german.sentences import BREAKS, JOINERS, is_plural
 from unmask.rewriting.german.subjects import Parsed, clear_subject, rivals
+from unmask.rewriting.result import Kind
 
 Words = dict[int, str]
 """New words by the place of the token; a merged preposition and article stand at the place of the preposition."""

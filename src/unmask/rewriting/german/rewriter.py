@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from unmask.errors import UnmaskError
-from unmask.rewriting.change import Change, Kind, Left, Rewritten, apply_changes, carry_case
 from unmask.rewriting.german import double_forms, pronouns
 from unmask.rewriting.german.case import narrow_slots, partitive, shares_article
 from unmask.rewriting.german.double_forms import find_noun_pairs, find_pronoun_pairs
@@ -47,7 +46,8 @@ from unmask.rewriting.german.pronouns import (
 )
 from unmask.rewriting.german.sentences import Sentence, Token, is_plural, split_sentences
 from unmask.rewriting.german.subjects import Parsed, is_after_as, parse_sentence
-from unmask.rewriting.settings import TERM_SETS, Settings
+from unmask.rewriting.options import TERM_SETS, RewriteOptions
+from unmask.rewriting.result import Kind, Left, Replacement, Rewritten, apply_changes, carry_case
 
 MODES = ("swap", "female", "male", "remove")
 
@@ -81,7 +81,7 @@ class Choices:
         )
 
 
-def choose(settings: Settings) -> Choices:
+def choose(settings: RewriteOptions) -> Choices:
     """Understand the settings; what German cannot do is refused."""
     if settings.to not in MODES:
         raise UnmaskError(
@@ -130,7 +130,7 @@ class Document:
         self.left_nouns: dict[int, set[int]] = {}
         self._people = self._has_people()
         self.fixed: dict[int, str] = {}
-        self.changes: list[Change] = []
+        self.changes: list[Replacement] = []
         self.left: list[Left] = []
 
     def rewrite(self) -> Rewritten:
@@ -395,9 +395,9 @@ class Document:
             before = self.text[token.start : end]
             if before != after:
                 term, kind = terms.get(place) or terms[place + 1]
-                self.changes.append(Change(token.start, end, before, after, term, kind))
+                self.changes.append(Replacement(token.start, end, before, after, term, kind))
 
-    def _removal(self, token: Token, term: str, kind: Kind) -> Change:
+    def _removal(self, token: Token, term: str, kind: Kind) -> Replacement:
         """The word and one of the spaces around it."""
         start, end = token.start, token.end
         taken = self.changes[-1].end if self.changes else 0
@@ -405,7 +405,7 @@ class Document:
             end += 1
         elif start > taken and self.text[start - 1] == " ":
             start -= 1
-        return Change(start, end, self.text[start:end], "", term, kind)
+        return Replacement(start, end, self.text[start:end], "", term, kind)
 
 
 def _surname(parsed: Parsed, phrase: Phrase, slot: Slot, reading: Reading) -> bool:
@@ -434,14 +434,14 @@ _BREAK = re.compile(r"\n|(?<=[.!?])\s|(?<=\s)")
 class GermanRewriter:
     """Rewrites German text; what it cannot rewrite with all that agrees is left, and said to be."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: RewriteOptions) -> None:
         self._choices = choose(settings)
 
     def rewrite(self, text: str) -> Rewritten:
         """Rewrite one document."""
         if len(text) <= PIECE:
             return Document(self._choices, text).rewrite()
-        changes: list[Change] = []
+        changes: list[Replacement] = []
         left: list[Left] = []
         for start, stop in _pieces(text):
             done = Document(self._choices, text[start:stop]).rewrite()

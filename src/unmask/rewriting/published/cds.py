@@ -26,9 +26,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from unmask.errors import UnmaskError
-from unmask.rewriting.change import Change, Kind, Rewritten, apply_changes
 from unmask.rewriting.english import context
 from unmask.rewriting.published import lists
+from unmask.rewriting.result import Kind, Replacement, Rewritten, apply_changes
 
 
 class Token(NamedTuple):
@@ -206,7 +206,7 @@ class Substitution:
         changes = tuple(change for token in self._analyse(text) if (change := self._change(token)))
         return Rewritten(apply_changes(text, changes), changes)
 
-    def _change(self, token: Token) -> Change | None:
+    def _change(self, token: Token) -> Replacement | None:
         word = token.text.lower()
         kind: Kind = "word"
         if word in self.words:
@@ -217,7 +217,7 @@ class Substitution:
             after = _pronoun(word, token.tag)
         else:
             return None
-        return Change(token.start, token.end, token.text, _cased(after, token.text), word, kind)
+        return Replacement(token.start, token.end, token.text, _cased(after, token.text), word, kind)
 
 
 def _pronoun(word: str, tag: str) -> str:

@@ -21,8 +21,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from unmask.errors import UnmaskError, check_choice
-from unmask.rewriting.change import Change, Rewritten
 from unmask.rewriting.published import lists
+from unmask.rewriting.result import Replacement, Rewritten
 
 FILES = {"pronouns": "prons", "family": "weat", "all": "terms"}
 """What we call the term sets, and how their files are called: the paper's pro, weat and all."""
@@ -83,13 +83,13 @@ class Masking:
             for place in _places(words, parts):
                 if after is None:
                     changes += [
-                        Change(start, start + len(part) + 1, f"{part} ", "", term, "word")
+                        Replacement(start, start + len(part) + 1, f"{part} ", "", term, "word")
                         for start, part in zip(starts[place : place + len(parts)], parts, strict=True)
                     ]
                     del words[place : place + len(parts)], starts[place : place + len(parts)]
                 else:
                     start = starts[place]
-                    changes.append(Change(start, start + len(term), term, after, term, "word"))
+                    changes.append(Replacement(start, start + len(term), term, after, term, "word"))
                     # One word in the list, even if it has a space: no term is looked for inside a replacement.
                     words[place : place + len(parts)] = [after]
                     del starts[place + 1 : place + len(parts)]

@@ -21,9 +21,9 @@ from unmask import embedded
 from unmask.errors import UnmaskError, quote
 from unmask.measures.sentiment.protocol import PROTOCOLS
 from unmask.probes.reviews import CUSTOM
-from unmask.rewriting.change import Change, Rewritten
+from unmask.rewriting.options import RewriteOptions
 from unmask.rewriting.published.lists import ONE_OF_THE_MAPS, reviews_folder
-from unmask.rewriting.settings import Settings
+from unmask.rewriting.result import Replacement, Rewritten
 from unmask.studies.cells import Say
 from unmask.studies.imdb63.grid import TERM_SETS
 from unmask.training import examples
@@ -151,7 +151,7 @@ class Texts:
         prepare = protocol.prepare or str
         if self.form != ORIGINAL:
             lists = Path(self.lists) if self.lists else None
-            rewriter = protocol.rewriter(Settings(to=self.form, terms=TERM_SETS[self.terms], lists=lists))
+            rewriter = protocol.rewriter(RewriteOptions(to=self.form, terms=TERM_SETS[self.terms], lists=lists))
         with gzip.open(draft / FILE, "wt", encoding="utf-8", compresslevel=4) as page:
             for at, one in enumerate(found):
                 text = prepare(one.text)
@@ -176,7 +176,7 @@ def read(folder: Path) -> Iterator[tuple[Rewritten, str]]:
     with gzip.open(folder / FILE, "rt", encoding="utf-8") as page:
         for line in page:
             row = json.loads(line)
-            yield Rewritten(row["text"], tuple(Change(*change) for change in row["changes"])), row["label"]
+            yield Rewritten(row["text"], tuple(Replacement(*change) for change in row["changes"])), row["label"]
 
 
 def lists_of(given: Path | None, *, offline: bool) -> str:

@@ -23,7 +23,7 @@ from unmask.measures.sentiment.score import score as sentiment_score
 from unmask.models.loading import load_classifier
 from unmask.probes import reviews
 from unmask.probes.reviews import Pair, Text
-from unmask.rewriting.settings import Settings, build_rewriter
+from unmask.rewriting.options import RewriteOptions, build_rewriter
 from unmask.studies.meta.experiment import Scores, Training, chosen
 from unmask.studies.tuning import tokens_of
 from unmask.training import examples
@@ -118,7 +118,9 @@ def _package() -> list[Text]:
 
 def _pairs(texts: Sequence[Text]) -> list[Pair]:
     return reviews.pair(
-        texts, build_rewriter(Settings(to="female", terms="all")), build_rewriter(Settings(to="male", terms="all"))
+        texts,
+        build_rewriter(RewriteOptions(to="female", terms="all")),
+        build_rewriter(RewriteOptions(to="male", terms="all")),
     )
 
 

@@ -40,7 +40,7 @@ Kind = Literal["word", "name", "article", "verb"]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Replacement:
     """One place of a text that was rewritten; offsets are those of the original."""
 
     start: int
@@ -67,7 +67,7 @@ class Rewritten:
     """A text in another gender, with what was changed and what was not."""
 
     text: str
-    changes: tuple[Change, ...] = ()
+    changes: tuple[Replacement, ...] = ()
     left: tuple[Left, ...] = ()
 
 
@@ -79,7 +79,7 @@ class Rewriter(Protocol):
         ...
 
 
-def apply_changes(text: str, changes: Iterable[Change]) -> str:
+def apply_changes(text: str, changes: Iterable[Replacement]) -> str:
     """Put changes, in order and without overlap, into the text they were found in; nothing else is touched."""
     parts: list[str] = []
     place = 0

@@ -19,7 +19,7 @@ from pydantic import field_validator, model_validator
 
 from unmask.errors import UnmaskError, check_choice
 from unmask.options import Options, option
-from unmask.rewriting.change import Rewriter
+from unmask.rewriting.result import Rewriter
 
 HASHED = 1 << 16
 BOM = b"\xef\xbb\xbf"
@@ -27,19 +27,19 @@ WHITE = b" \t\r\n\x0b\x0c"
 
 
 @dataclass(frozen=True)
-class Choice:
-    """How likely a document is rewritten, and the seed; without a probability all are."""
+class DocumentSampler:
+    """Selects documents with a given probability, reproducibly by the seed; without a probability, all."""
 
     probability: float | None = None
     seed: int = 0
 
     def check(self) -> None:
-        """Refuse what is no probability."""
+        """Raise an error if the probability is not between 0 and 1."""
         if self.probability is not None and not 0 <= self.probability <= 1:
             raise UnmaskError(f"--probability is {self.probability:g}; give a number from 0 to 1, such as 0.5")
 
-    def of(self, document: bytes) -> bool:
-        """Whether this document, or the one that begins with this piece, is rewritten."""
+    def selects(self, document: bytes) -> bool:
+        """Whether to rewrite this document, or the document that starts with this piece."""
         if self.probability is None:
             return True
         _, core, _ = split_margins(document)
@@ -64,7 +64,7 @@ LANGUAGES = ("en", "de")
 PROTOCOLS = ("sound", "published")
 
 
-class Settings(Options):
+class RewriteOptions(Options):
     """How to rewrite. Small, so that it can be sent to other processes, which build their own rewriter from it."""
 
     to: str = option(
@@ -111,7 +111,7 @@ def term_set(given: str | PathLike[str]) -> str | Path:
     return check_choice(given, TERM_SETS, "term set")
 
 
-def build_rewriter(settings: Settings) -> Rewriter:
+def build_rewriter(settings: RewriteOptions) -> Rewriter:
     """Build the rewriter that does what the settings ask."""
     if settings.protocol == "published":
         return _published(settings)
@@ -126,7 +126,7 @@ def build_rewriter(settings: Settings) -> Rewriter:
     return EnglishRewriter(settings)
 
 
-def _published(settings: Settings) -> Rewriter:
+def _published(settings: RewriteOptions) -> Rewriter:
     from unmask.rewriting.published.cds import Substitution
     from unmask.rewriting.published.masking import DIRECTIONS, Reviews
 
