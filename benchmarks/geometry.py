@@ -35,8 +35,8 @@ from unmask.lexicon.word_lists import nouns
 from unmask.measures.geometry.tests import nearby
 from unmask.models import batching
 from unmask.models.encoder import TransformersEncoder
-from unmask.models.interfaces import WordInSentence
 from unmask.models.loading import load_encoder
+from unmask.models.roles import WordInSentence
 from unmask.options import LoadOptions
 from unmask.probes import inflection
 from unmask.probes.words import in_sentences

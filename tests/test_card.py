@@ -23,7 +23,7 @@ from unmask.auditing.options import audit_options
 from unmask.errors import UnmaskError
 from unmask.measures.inference.details import Inference
 from unmask.measures.registry import get_measure
-from unmask.models.weights import weights_at
+from unmask.models.loading import hash_folder_weights
 from unmask.results import AuditResult, Caveat, Estimate, Measurement, ModelInfo, Origin, storage
 from unmask.workflows.front_matter import is_ours, split
 from unmask.workflows.model_card import BEGIN, END, commands, update
@@ -392,7 +392,7 @@ def test_a_hostile_measure_is_a_cell_of_the_table() -> None:
 def test_a_card_beside_its_model(model_folder: Callable[[str], Path], tmp_path: Path) -> None:
     model = tmp_path / "model"
     shutil.copytree(model_folder("bert-uncased"), model)
-    storage.save(tmp_path / "audit", _audit(name=str(model), weights=weights_at(model)), {}, {})
+    storage.save(tmp_path / "audit", _audit(name=str(model), weights=hash_folder_weights(model)), {}, {})
     storage.save(tmp_path / "other", _audit(name=str(model), weights="f" * 64), {}, {})
     printed = _run("card", "audit", cwd=tmp_path)
     assert printed.returncode == 0, printed.stderr

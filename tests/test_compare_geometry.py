@@ -31,8 +31,8 @@ from unmask.measures.geometry.change_words import judge as geometry_judge
 from unmask.measures.geometry.changes import correlation_change
 from unmask.measures.geometry.details import Geometry, GeometryChange
 from unmask.measures.sections import build_comparison_sections
+from unmask.models.vector_files import write_vectors
 from unmask.models.word_vectors import Vectors
-from unmask.models.word_vectors.files import write_vectors
 from unmask.probes.asked import stereotypes
 from unmask.report.blocks import Figure
 from unmask.report.comparison import render_comparison

@@ -22,7 +22,7 @@ from unmask.embedded import MODELS
 from unmask.errors import UnmaskError
 from unmask.lexicon.word_lists import nouns
 from unmask.measures import registry
-from unmask.models import word_vectors
+from unmask.models import vector_files
 from unmask.models.loading import load_masked_lm
 from unmask.models.word_vectors import Vectors
 from unmask.options import EngineOptions
@@ -53,7 +53,7 @@ def of_vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("vectors")
     known = list(dict.fromkeys(["he", "she", *stereotypes(), *nouns()[:150]]))
     matrix = np.random.default_rng(0).normal(size=(len(known), 8)).astype(np.float32)
-    word_vectors.write_vectors(folder / "v.bin", Vectors(known, matrix))
+    vector_files.write_vectors(folder / "v.bin", Vectors(known, matrix))
     _kept(unmask.audit(folder / "v.bin", contrasts=19, seed=7), folder)
     return folder
 

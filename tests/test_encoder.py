@@ -17,10 +17,10 @@ import families
 import naive
 from toy_model import bert_of, tokenizer_of
 from unmask.errors import UnmaskError
+from unmask.models.detect import can_encode
 from unmask.models.encoder import TransformersEncoder
-from unmask.models.interfaces import Encoder, Pooling, TokensInSentence, WordInSentence
-from unmask.models.kinds import encodes
 from unmask.models.loading import load_encoder
+from unmask.models.roles import Encoder, Pooling, TokensInSentence, WordInSentence
 from unmask.probes.association import build
 from unmask.probes.words import published_in_sentences
 
@@ -213,7 +213,7 @@ def test_a_folder_with_a_head_or_without_one_gives_the_same(
         assert isinstance(again, TransformersEncoder)
         assert np.array_equal(again.embed(WORDS, layers=2, pooling="mean"), expected)
         assert again.info().weight_hash == load_encoder(tmp_path / name).info().weight_hash  # type: ignore[attr-defined]
-        assert encodes(tmp_path / name)
+        assert can_encode(tmp_path / name)
 
 
 def test_what_is_loaded_already_is_shared(loaded: Callable[[str], Any]) -> None:
@@ -234,8 +234,8 @@ def test_an_object_of_ones_own() -> None:
     own = Own()
     assert isinstance(own, Encoder)
     assert load_encoder(own) is own
-    assert encodes(own)
-    assert not encodes(Own)
+    assert can_encode(own)
+    assert not can_encode(Own)
     with pytest.raises(UnmaskError, match="a type has no vectors of words"):
         load_encoder(Own)
 
@@ -254,8 +254,8 @@ def test_decoders_are_refused(tmp_path: Path, model_folder: Callable[[str], Path
         folder = tmp_path / type(model).__name__
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
-        assert not encodes(folder)
-        assert not encodes((model, tokenizer))
+        assert not can_encode(folder)
+        assert not can_encode((model, tokenizer))
         for given in (folder, (model, tokenizer)):
             with pytest.raises(UnmaskError, match=f"{message}; geometry needs an encoder such as BERT"):
                 load_encoder(given)

@@ -31,11 +31,11 @@ from unmask.measures.geometry.details import Geometry
 from unmask.measures.geometry.embedding import contextual
 from unmask.measures.geometry.score import nearby_of
 from unmask.measures.geometry.tests import clusters, sizes_for
-from unmask.models import word_vectors
+from unmask.models import vector_files, word_vectors
 from unmask.models.checkpoints import find_checkpoint
 from unmask.models.encoder import TransformersEncoder
-from unmask.models.handle import ModelHandle
-from unmask.models.interfaces import WordInSentence
+from unmask.models.loading import ModelHandle
+from unmask.models.roles import WordInSentence
 from unmask.models.word_vectors import Vectors
 from unmask.options import LoadOptions
 from unmask.probes import recorded_words
@@ -69,7 +69,7 @@ def planted(size: int = 16, seed: int = 0) -> Vectors:
 def word2vec(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file of planted vectors."""
     path = tmp_path_factory.mktemp("vectors") / "v.bin"
-    word_vectors.write_vectors(path, planted())
+    vector_files.write_vectors(path, planted())
     return path
 
 
@@ -126,7 +126,7 @@ def test_vectors_of_any_kind_give_the_same(kind: str, audited: Path, tmp_path: P
     given: Any
     if kind == "npz":
         given = tmp_path / "v.npz"
-        word_vectors.write_vectors(given, ours, "npz")
+        vector_files.write_vectors(given, ours, "npz")
     elif kind == "dict":
         given = dict(zip(ours.words, ours.matrix, strict=True))
     else:
@@ -407,12 +407,12 @@ def broken(word2vec: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     whole = word2vec.read_bytes()
     (folder / "v.bin").write_bytes(whole)
     (folder / "cut.bin").write_bytes(whole[:-7])
-    word_vectors.write_vectors(folder / "few.bin", Vectors(ours.words[:100], ours.matrix[:100]))
-    word_vectors.write_vectors(folder / "nobody.bin", Vectors(ours.words[2:], ours.matrix[2:]))
+    vector_files.write_vectors(folder / "few.bin", Vectors(ours.words[:100], ours.matrix[:100]))
+    vector_files.write_vectors(folder / "nobody.bin", Vectors(ours.words[2:], ours.matrix[2:]))
     at_zero = ours.matrix.copy()
     at_zero[ours.place("she")] = 0
-    word_vectors.write_vectors(folder / "zero.bin", Vectors(ours.words, at_zero))
-    word_vectors.write_vectors(folder / "same.bin", Vectors(ours.words, np.ones_like(ours.matrix)))
+    vector_files.write_vectors(folder / "zero.bin", Vectors(ours.words, at_zero))
+    vector_files.write_vectors(folder / "same.bin", Vectors(ours.words, np.ones_like(ours.matrix)))
     (folder / "narrow.bin").write_bytes(b"%d 1\n" % len(ours.words) + whole.partition(b"\n")[2])
     (folder / "ragged.txt").write_text("he 1 2 3\nshe 1 2 3\nnurse 1 2\n")
     (folder / "two.txt").write_text("table\nwindow\n")

@@ -26,7 +26,8 @@ from unmask.mitigations.method import method_options
 from unmask.mitigations.methods.sent_debias import subspace
 from unmask.mitigations.training import PublishedMasking, published_length
 from unmask.models.loading import load_masked_lm, load_trainable
-from unmask.models.word_vectors import Vectors, read_vectors, write_vectors
+from unmask.models.vector_files import read_vectors, write_vectors
+from unmask.models.word_vectors import Vectors
 from unmask.options import LoadOptions
 from unmask.probes.association import build
 from unmask.rewriting.options import DocumentSampler

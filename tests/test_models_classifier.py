@@ -17,10 +17,10 @@ from unmask.errors import UnmaskError
 from unmask.models import Classifier, Regressor
 from unmask.models.batching import GPU_TOKEN_BUDGET, TOKEN_BUDGET, default_token_budget, max_tokens
 from unmask.models.classifier import TransformersClassifier, TransformersRegressor
-from unmask.models.interfaces import GivesLogits, Reads
-from unmask.models.kinds import kind_of
+from unmask.models.detect import detect_role
 from unmask.models.loading import load_classifier
-from unmask.models.truncation import token_limit
+from unmask.models.roles import GivesLogits, Reads
+from unmask.models.tokenization import token_limit
 
 TOLERANCE = 1e-5
 MOST = 24
@@ -220,7 +220,7 @@ def test_a_single_output_is_a_number(make: Make, tmp_path: Path) -> None:
     model, tokenizer = make("bert-uncased", labels=1)
     for part in (model, tokenizer):
         part.save_pretrained(tmp_path)
-    assert kind_of(str(tmp_path)) == "classifier"
+    assert detect_role(str(tmp_path)) == "classifier"
     for long_texts in ("head", "window"):
         subject = load_classifier(str(tmp_path), long_texts=long_texts, most_tokens=MOST)
         assert isinstance(subject, TransformersRegressor)
@@ -344,16 +344,16 @@ def test_the_limit_is_the_smaller_of_the_models_and_the_tokenizers() -> None:
 def test_kinds(make: Make, loaded: Callable[[str], Any], model_folder: Callable[[str], Path]) -> None:
     classifier = make("bert-uncased")
     masked = loaded("bert-uncased")
-    assert kind_of("unmask-mini-sentiment") == kind_of("unmask-mini-nli") == "classifier"
-    assert kind_of("unmask-mini") == kind_of(model_folder("roberta")) == "masked-lm"
-    assert kind_of(classifier) == kind_of(load_classifier(classifier)) == "classifier"
-    assert kind_of(transformers.pipeline("text-classification", *classifier[:1], tokenizer=classifier[1])) == (
+    assert detect_role("unmask-mini-sentiment") == detect_role("unmask-mini-nli") == "classifier"
+    assert detect_role("unmask-mini") == detect_role(model_folder("roberta")) == "masked-lm"
+    assert detect_role(classifier) == detect_role(load_classifier(classifier)) == "classifier"
+    assert detect_role(transformers.pipeline("text-classification", *classifier[:1], tokenizer=classifier[1])) == (
         "classifier"
     )
-    assert kind_of((masked.model, masked.tokenizer)) == kind_of(masked) == "masked-lm"
+    assert detect_role((masked.model, masked.tokenizer)) == detect_role(masked) == "masked-lm"
     for strange in (object(), masked.model, lambda texts: texts):
         with pytest.raises(UnmaskError, match=r"cannot audit a .*; give a hub id, a folder, \(model, tokenizer\)"):
-            kind_of(strange)
+            detect_role(strange)
 
 
 def test_a_batch_is_larger_on_a_gpu(make: Make) -> None:

@@ -22,7 +22,7 @@ from unmask.measures.sentiment.protocol import PROTOCOLS
 from unmask.measures.sentiment.rater import Rater
 from unmask.measures.sentiment.score import score, score_all
 from unmask.models.classifier import TransformersClassifier
-from unmask.models.interfaces import View
+from unmask.models.roles import View
 from unmask.probes.reviews import Pair, Text, pair
 
 

@@ -19,7 +19,8 @@ from unmask.measures.geometry import published
 from unmask.measures.geometry.chosen import chosen_by
 from unmask.measures.geometry.embedding import static
 from unmask.mitigations.methods.hard_debias import hard_debias
-from unmask.models.word_vectors import Vectors, read_vectors, write_vectors
+from unmask.models.vector_files import read_vectors, write_vectors
+from unmask.models.word_vectors import Vectors
 from unmask.probes import asked
 from unmask.statistics.correlation import pearson
 from unmask.studies import keys

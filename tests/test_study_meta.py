@@ -23,8 +23,8 @@ from unmask.lexicon import attributes
 from unmask.lexicon import inference as lexicon
 from unmask.measures.inference.protocol import PROTOCOLS
 from unmask.measures.inference.score import answered
-from unmask.models.interfaces import Classifier
 from unmask.models.loading import load_classifier
+from unmask.models.roles import Classifier
 from unmask.options import LoadOptions
 from unmask.probes import captions
 from unmask.probes.inference import LABELS

@@ -23,7 +23,7 @@ from unmask.embedded import MODELS
 from unmask.errors import UnmaskError
 from unmask.measures import registry
 from unmask.mitigations.method import method_names
-from unmask.models.truncation import LONG_TEXTS
+from unmask.models.tokenization import LONG_TEXTS
 from unmask.rewriting.options import MODES
 from unmask.steps import LOG, step
 from unmask.studies.imdb63.grid import chosen_models

@@ -15,9 +15,8 @@ import pytest
 
 from unmask.errors import UnmaskError
 from unmask.mitigations.methods.hard_debias import equalised, gender_direction, hard_debias
-from unmask.models import word_vectors
-from unmask.models.kinds import is_vectors
-from unmask.models.word_vectors import FORMATS, Vectors, load_vectors
+from unmask.models import vector_files
+from unmask.models.word_vectors import FORMATS, Vectors, is_word_vectors, load_vectors
 from unmask.statistics.erasure import normalise_rows
 
 ALL_FORMATS = (*FORMATS, "npz", "npy")
@@ -31,8 +30,8 @@ def some(words: list[str], size: int = 8, seed: int = 0) -> Vectors:
 @pytest.mark.parametrize("form", FORMATS)
 def test_what_is_written_is_read_again(tmp_path: Path, form: str, name: str) -> None:
     before = some(["the", "New_York", "größe", "1/2", "."])
-    word_vectors.write_vectors(tmp_path / name, before, form)
-    after = word_vectors.read_vectors(tmp_path / name)
+    vector_files.write_vectors(tmp_path / name, before, form)
+    after = vector_files.read_vectors(tmp_path / name)
     assert after.words == before.words
     assert np.array_equal(after.matrix, before.matrix)
 
@@ -50,29 +49,29 @@ def test_words_are_found_and_missing_ones_named() -> None:
 def test_only_what_is_wanted_is_read(tmp_path: Path, form: str) -> None:
     path = tmp_path / ("v.npy" if form == "npy" else "v.bin")
     before = some([f"w{at}" for at in range(3_000)])
-    word_vectors.write_vectors(path, before, form)
-    assert word_vectors.read_vectors(path).weight_hash() == before.weight_hash()
-    first = word_vectors.read_vectors(path, most=5)
+    vector_files.write_vectors(path, before, form)
+    assert vector_files.read_vectors(path).weight_hash() == before.weight_hash()
+    first = vector_files.read_vectors(path, most=5)
     assert first.words == before.words[:5]
     assert np.array_equal(first.matrix, before.matrix[:5])
     asked: list[str] = []
-    few = word_vectors.read_vectors(path, most=2_500, keep=lambda word: asked.append(word) or word.endswith("9"))  # type: ignore[func-returns-value]
+    few = vector_files.read_vectors(path, most=2_500, keep=lambda word: asked.append(word) or word.endswith("9"))  # type: ignore[func-returns-value]
     assert few.words == [word for word in before.words[:2_500] if word.endswith("9")]
     assert np.array_equal(few.matrix, before.matrix[9:2_500:10])
     assert asked == before.words[:2_500], "reading stops where it is told to"
-    assert word_vectors.read_vectors(path, most=9_999).words == before.words
+    assert vector_files.read_vectors(path, most=9_999).words == before.words
     with pytest.raises(UnmaskError, match=r"none of the 3,000 words of .* is wanted"):
-        word_vectors.read_vectors(path, keep=lambda _: False)
+        vector_files.read_vectors(path, keep=lambda _: False)
     with pytest.raises(UnmaskError, match="first 0 words are asked for"):
-        word_vectors.read_vectors(path, most=0)
+        vector_files.read_vectors(path, most=0)
 
 
 def test_memory_is_handed_back_on_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unmask.models.word_vectors.files._GIVE_BACK", mmap.PAGESIZE)
+    monkeypatch.setattr("unmask.models.vector_files._GIVE_BACK", mmap.PAGESIZE)
     before = some([f"w{at}" for at in range(3_000)])
-    word_vectors.write_vectors(tmp_path / "v.bin", before)
+    vector_files.write_vectors(tmp_path / "v.bin", before)
     assert (tmp_path / "v.bin").stat().st_size > 10 * mmap.PAGESIZE
-    assert np.array_equal(word_vectors.read_vectors(tmp_path / "v.bin").matrix, before.matrix)
+    assert np.array_equal(vector_files.read_vectors(tmp_path / "v.bin").matrix, before.matrix)
 
 
 @pytest.mark.parametrize("form", ALL_FORMATS)
@@ -80,14 +79,14 @@ def test_words_that_come_twice_and_zeros_are_reported(tmp_path: Path, form: str)
     path = tmp_path / "v.npy"
     given = some(["a", "b", "a", "c", "a", "b"])
     given.matrix[[1, 3]] = 0
-    word_vectors.write_vectors(path, given, form)
-    found = word_vectors.read_vectors(path)
+    vector_files.write_vectors(path, given, form)
+    found = vector_files.read_vectors(path)
     assert found.words == ["a", "b", "c"]
     assert np.array_equal(found.matrix, given.matrix[[0, 1, 3]]), "the first counts"
     assert (found.duplicates, found.zeros) == (3, ["b", "c"])
     assert [note.split(" of ")[0] for note in found.notes()] == ["3 rows were left out", "2 words"]
     assert "'b', 'c'" in found.notes()[1]
-    assert word_vectors.read_vectors(path, keep=lambda word: word == "a").duplicates == 2
+    assert vector_files.read_vectors(path, keep=lambda word: word == "a").duplicates == 2
     assert some(["a", "b"]).notes() == []
 
 
@@ -97,7 +96,7 @@ def test_known_and_missing() -> None:
 
 def test_what_they_are(tmp_path: Path) -> None:
     ours = Vectors(["a", "é"], np.array([[1, 2, 3], [4, 5, 6]], np.float32))
-    word_vectors.write_vectors(tmp_path / "v.gz", ours, "glove")
+    vector_files.write_vectors(tmp_path / "v.gz", ours, "glove")
     info = load_vectors(str(tmp_path / "v.gz")).info()
     expected = hashlib.sha256("a\né".encode() + np.array([1, 2, 3, 4, 5, 6], "<f4").tobytes()).hexdigest()
     assert info.weight_hash == expected
@@ -110,24 +109,24 @@ def test_numpy_files(tmp_path: Path) -> None:
     path = tmp_path / "v.wv.npy"
     np.save(path, ours.matrix)
     with pytest.raises(UnmaskError, match=r"no words beside it.*v\.wv\.txt"):
-        word_vectors.read_vectors(path)
+        vector_files.read_vectors(path)
     (tmp_path / "v.vocab").write_text("a\nb\nc\n")
-    found = word_vectors.read_vectors(path)
+    found = vector_files.read_vectors(path)
     assert np.array_equal(found.matrix, ours.matrix)
     base: Any = found.matrix
     while not isinstance(base, mmap.mmap):  # the file itself: nothing was copied
         base = base.base
     np.save(path, ours.matrix.astype(np.float64))
-    assert np.array_equal(word_vectors.read_vectors(path, most=2).matrix, ours.matrix[:2])
+    assert np.array_equal(vector_files.read_vectors(path, most=2).matrix, ours.matrix[:2])
     (tmp_path / "v.vocab").write_text("a\nb\n")
     with pytest.raises(UnmaskError, match="2 words and 3 vectors"):
-        word_vectors.read_vectors(path)
+        vector_files.read_vectors(path)
     path.write_bytes(path.read_bytes()[:-8])
     with pytest.raises(UnmaskError, match="damaged"):
-        word_vectors.read_vectors(path)
+        vector_files.read_vectors(path)
     packed = tmp_path / "v.npz"
     np.savez(packed, words=np.array(["a", "é"]), vectors=np.eye(2))
-    assert word_vectors.read_vectors(packed).words == ["a", "é"]
+    assert vector_files.read_vectors(packed).words == ["a", "é"]
     for parts, said in (
         ({"words": np.array(["a"])}, "no 'vectors'"),
         ({"words": np.array(["a"], object), "vectors": np.eye(2)}, "pickled objects, which are never loaded"),
@@ -137,7 +136,7 @@ def test_numpy_files(tmp_path: Path) -> None:
     ):
         np.savez(packed, **parts)  # type: ignore[arg-type]
         with pytest.raises(UnmaskError, match=said):
-            word_vectors.read_vectors(packed)
+            vector_files.read_vectors(packed)
 
 
 def test_gensim(tmp_path: Path) -> None:
@@ -152,11 +151,11 @@ def test_gensim(tmp_path: Path) -> None:
     assert load_vectors(theirs, keep=lambda word: word == "she").words == ["she"]
     trained = gensim.Word2Vec([["a", "b"] * 9], vector_size=4, min_count=1, workers=1)
     assert np.array_equal(load_vectors(trained).vectors(["b"])[0], trained.wv["b"])
-    assert is_vectors(theirs)
-    assert is_vectors(trained)
+    assert is_word_vectors(theirs)
+    assert is_word_vectors(trained)
     for binary, form in ((True, "word2vec"), (False, "word2vec-text")):
         theirs.save_word2vec_format(str(tmp_path / "v"), binary=binary)
-        again = word_vectors.read_vectors(tmp_path / "v")
+        again = vector_files.read_vectors(tmp_path / "v")
         assert (again.words, again.form) == (ours.words, form)
         assert again.matrix == pytest.approx(ours.matrix, abs=1e-6)
     theirs.save(str(tmp_path / "v.kv"))
@@ -182,7 +181,7 @@ class Own:
     ],
 )
 def test_plain_python(given: Any) -> None:
-    assert is_vectors(given)
+    assert is_word_vectors(given)
     found = load_vectors(given)
     assert found.words == ["a", "b"]
     assert found.matrix.tolist() == [[97, 1], [98, 1]]
@@ -215,14 +214,14 @@ def test_objects_that_are_no_vectors(given: Any, said: str) -> None:
 
 def test_what_counts_as_vectors(tmp_path: Path) -> None:
     (tmp_path / "any").write_text("she 1 2\n")
-    assert is_vectors(tmp_path / "any")
-    assert is_vectors(str(tmp_path / "missing.vec")), "reading it will say that it is not there"
-    assert not is_vectors(tmp_path)
-    assert not is_vectors("bert-base-uncased")
-    assert not is_vectors("x" * 5_000)
-    assert not is_vectors({"weight": np.eye(2)})
-    assert not is_vectors(Vectors)
-    assert not is_vectors(("model", "tokenizer"))
+    assert is_word_vectors(tmp_path / "any")
+    assert is_word_vectors(str(tmp_path / "missing.vec")), "reading it will say that it is not there"
+    assert not is_word_vectors(tmp_path)
+    assert not is_word_vectors("bert-base-uncased")
+    assert not is_word_vectors("x" * 5_000)
+    assert not is_word_vectors({"weight": np.eye(2)})
+    assert not is_word_vectors(Vectors)
+    assert not is_word_vectors(("model", "tokenizer"))
 
 
 @pytest.mark.parametrize(
@@ -259,30 +258,30 @@ def test_files_that_are_no_vectors(tmp_path: Path, content: bytes, message: str)
     path = tmp_path / "v.txt"
     path.write_bytes(content)
     with pytest.raises(UnmaskError, match=message) as raised:
-        word_vectors.read_vectors(path)
+        vector_files.read_vectors(path)
     assert "\n" not in str(raised.value)
     if content[:1].isalnum():
         (tmp_path / "v.gz").write_bytes(gzip.compress(content))
         with pytest.raises(UnmaskError, match=message):
-            word_vectors.read_vectors(tmp_path / "v.gz")
+            vector_files.read_vectors(tmp_path / "v.gz")
 
 
 def test_files_that_are_cut_off_or_not_there(tmp_path: Path) -> None:
     (tmp_path / "cut.gz").write_bytes(gzip.compress(b"the 1 2\n" * 1000)[:40])
     with pytest.raises(UnmaskError, match="ends too early"):
-        word_vectors.read_vectors(tmp_path / "cut.gz")
+        vector_files.read_vectors(tmp_path / "cut.gz")
     with pytest.raises(UnmaskError, match=r"cannot be read .No such file"):
         load_vectors(tmp_path / "missing")
     with pytest.raises(UnmaskError, match=r"cannot be read .Is a directory"):
         load_vectors(str(tmp_path))
     before = some([f"w{at}" for at in range(40)])
-    word_vectors.write_vectors(tmp_path / "v.bin", before)
+    vector_files.write_vectors(tmp_path / "v.bin", before)
     whole = (tmp_path / "v.bin").read_bytes()
     for name, pack in (("v.bin", bytes), ("v.gz", gzip.compress)):
         (tmp_path / name).write_bytes(pack(whole[:-30]))
         with pytest.raises(UnmaskError, match=re.escape("ends after 39 of 40 vectors")):
-            word_vectors.read_vectors(tmp_path / name)
-        assert word_vectors.read_vectors(tmp_path / name, most=39).words == before.words[:39], "that far it is whole"
+            vector_files.read_vectors(tmp_path / name)
+        assert vector_files.read_vectors(tmp_path / name, most=39).words == before.words[:39], "that far it is whole"
 
 
 def test_the_direction_is_found_where_it_was_planted() -> None:
@@ -327,7 +326,7 @@ def test_too_few_pairs() -> None:
 
 def test_real_vectors(data: Path) -> None:
     """Of word2vec's own vectors: nurse leans to she before, and not after; grandmother keeps its gender."""
-    before = word_vectors.read_vectors(data / "vectors" / "word2vec-googlenews-bolukbasi-26k.bin.gz")
+    before = vector_files.read_vectors(data / "vectors" / "word2vec-googlenews-bolukbasi-26k.bin.gz")
     done = hard_debias(before)
     lean = {
         word: float(normalise_rows(before.vectors([word]))[0] @ done.direction) for word in ("nurse", "grandmother")

@@ -10,7 +10,7 @@ import pytest
 
 from unmask import datasets
 from unmask.errors import UnmaskError
-from unmask.models import word_vectors
+from unmask.models import vector_files
 from unmask.probes.vocabulary import broken_rule, excluded_words, vocabulary
 
 
@@ -102,7 +102,7 @@ def test_word2vec(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """
     monkeypatch.setenv("UNMASK_DATA", str(data))
     exclude = excluded_words("word2vec", offline=True)
-    words = word_vectors.read_vectors(data / "vectors" / "word2vec-googlenews-bolukbasi-26k.bin.gz").words
+    words = vector_files.read_vectors(data / "vectors" / "word2vec-googlenews-bolukbasi-26k.bin.gz").words
     assert len(words) == 26_423
     assert all(word.isascii() for word in words)
     found = vocabulary(words, exclude=exclude)
@@ -115,7 +115,7 @@ def test_word2vec(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(vocabulary(common).words) == 26_377
     assert len(vocabulary(common, exclude=exclude).words) == 26_145 == 26_189 - 44
     for full in (data / "vectors").glob("GoogleNews-vectors-negative300.bin*"):
-        first = word_vectors.read_vectors(full, most=50_000).words
+        first = vector_files.read_vectors(full, most=50_000).words
         assert len(vocabulary(first, exclude=exclude).words) == 26_189
 
 

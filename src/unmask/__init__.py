@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     )
     from unmask.auditing.config import read_config
     from unmask.errors import UnmaskError
-    from unmask.models.interfaces import Classifier, MaskedLM, MaskQuery, Regressor
+    from unmask.models.roles import Classifier, MaskedLM, MaskQuery, Regressor
     from unmask.rewriting import rewrite, rewriter
     from unmask.statistics.permutation import Weat, weat
 
@@ -88,10 +88,10 @@ _HOMES = {
     "rewrite": "unmask.rewriting",
     "rewriter": "unmask.rewriting",
     "UnmaskError": "unmask.errors",
-    "Classifier": "unmask.models.interfaces",
-    "MaskQuery": "unmask.models.interfaces",
-    "Regressor": "unmask.models.interfaces",
-    "MaskedLM": "unmask.models.interfaces",
+    "Classifier": "unmask.models.roles",
+    "MaskQuery": "unmask.models.roles",
+    "Regressor": "unmask.models.roles",
+    "MaskedLM": "unmask.models.roles",
     "Weat": "unmask.statistics.permutation",
     "weat": "unmask.statistics.permutation",
 }

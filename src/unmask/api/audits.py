@@ -13,7 +13,7 @@ from unmask.measures.base import SEED
 from unmask.options import accepts
 
 if TYPE_CHECKING:
-    from unmask.models.interfaces import Progress
+    from unmask.models.roles import Progress
 
 
 @accepts(audit_options())

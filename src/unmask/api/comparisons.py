@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from unmask.models.interfaces import Progress
+    from unmask.models.roles import Progress
     from unmask.report.comparison import ComparisonSection
     from unmask.training.finetune import Say
     from unmask.training.loop import Watch

@@ -9,7 +9,7 @@ from unmask.mitigations import MitigateOptions, run
 from unmask.options import accepts
 
 if TYPE_CHECKING:
-    from unmask.models.interfaces import Progress
+    from unmask.models.roles import Progress
 
 
 @accepts(MitigateOptions, without=("settings",))

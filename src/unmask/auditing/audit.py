@@ -18,7 +18,7 @@ from unmask.errors import UnmaskError, check_choice, quote
 from unmask.files import write_text
 from unmask.measures import registry
 from unmask.measures.base import PROTOCOLS, SEED, Context, Measure
-from unmask.models.handle import ModelHandle, as_handle
+from unmask.models.loading import ModelHandle, make_handle
 from unmask.probes import recorded
 from unmask.results import AuditResult, Measurement, ModelInfo, storage
 from unmask.results.storage import report_format
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from unmask.models.interfaces import Progress
+    from unmask.models.roles import Progress
     from unmask.report.sections import MeasureSection
 
 LIBRARIES = ("torch", "transformers", "tokenizers", "numpy", "scipy", "pandas")
@@ -121,7 +121,7 @@ def run_audit(model: Any, options: AuditOptions | None = None, *, progress: Prog
     options = options or audit_options()()
     if not options.languages:
         raise UnmaskError("no languages were given; give at least one, or leave them out for the default")
-    handle = as_handle(model, options.loading, progress=progress)
+    handle = make_handle(model, options.loading, progress=progress)
     measures = choose_measures(handle, options)
     options.check(measures)
     plans = [(measure, options.for_measure(measure), _plan(measure, options, progress)) for measure in measures]

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from unmask.models.interfaces import Progress
+    from unmask.models.roles import Progress
     from unmask.studies.engine import Plan
     from unmask.studies.execution import Event
     from unmask.studies.execution import Watch as StudyWatch

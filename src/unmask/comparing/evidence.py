@@ -20,7 +20,7 @@ from unmask.options import LoadOptions
 from unmask.results import Caveat, Comparison, Measurement
 
 if TYPE_CHECKING:
-    from unmask.models.interfaces import Progress
+    from unmask.models.roles import Progress
 
 SMALL_CORPORA = {"sentiment": ("reviews",)}
 """By task: corpora of the package, which are few items and the same on every machine."""

@@ -26,7 +26,7 @@ from unmask.results import Caveat, Comparison, ComparisonResult, Measurement, Us
 if TYPE_CHECKING:
     import pandas as pd
 
-    from unmask.models.interfaces import Progress
+    from unmask.models.roles import Progress
     from unmask.training.finetune import Say
     from unmask.training.loop import Watch
 

@@ -19,14 +19,14 @@ from unmask.auditing.repeating import options_of
 from unmask.errors import UnmaskError, quote
 from unmask.measures import registry
 from unmask.measures.base import ComparedModel, Context
-from unmask.models.handle import ModelHandle
+from unmask.models.loading import ModelHandle
 from unmask.options import LoadOptions
 from unmask.probes import recorded
 from unmask.results import AuditResult, Measurement, storage
 from unmask.results.naming import different
 
 if TYPE_CHECKING:
-    from unmask.models.interfaces import MaskedLM, Progress
+    from unmask.models.roles import MaskedLM, Progress
 
 SCORES = (".csv", ".tsv", ".parquet")
 

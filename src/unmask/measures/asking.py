@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.models import LiteralQuery, MaskedLM, MaskQuery, SharedTokensQuery
-from unmask.models.interfaces import Describes
+from unmask.models.roles import Describes
 
 Query = MaskQuery | LiteralQuery | SharedTokensQuery
 

@@ -25,9 +25,9 @@ from unmask.results import Caveat, Estimate, Measurement, Origin
 if TYPE_CHECKING:
     import pandas as pd
 
-    from unmask.models.handle import ModelHandle
-    from unmask.models.interfaces import Progress
-    from unmask.models.kinds import Kind
+    from unmask.models.detect import Role
+    from unmask.models.loading import ModelHandle
+    from unmask.models.roles import Progress
     from unmask.report.blocks import Block
     from unmask.report.change_blocks import ChangeText
     from unmask.results import AuditResult, Comparison
@@ -131,7 +131,7 @@ class Measure(ABC):
     question: ClassVar[str]
     """What it asks, in one line."""
     citations: ClassVar[tuple[str, ...]] = ()
-    roles: ClassVar[tuple[Kind, ...]]
+    roles: ClassVar[tuple[Role, ...]]
     """The roles of a model that it can ask, in order of preference: masked-lm, classifier, encoder, vectors."""
     needs: ClassVar[str]
     """The model that it needs, in words, for a message."""

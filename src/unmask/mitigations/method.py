@@ -19,7 +19,7 @@ from unmask.options import Options
 
 if TYPE_CHECKING:
     from unmask.mitigations.subjects import Subject
-    from unmask.models.interfaces import Progress
+    from unmask.models.roles import Progress
     from unmask.options import LoadOptions
     from unmask.training.loop import Watch
 

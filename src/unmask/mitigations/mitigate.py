@@ -20,15 +20,15 @@ from unmask.errors import UnmaskError
 from unmask.files import atomic_folder, check_new_path
 from unmask.mitigations import corpus
 from unmask.mitigations.method import Job, Method, Say, method_named, method_names, method_options
-from unmask.models.kinds import is_vectors
-from unmask.models.metadata import MITIGATION
+from unmask.models.roles import MITIGATION
+from unmask.models.word_vectors import is_word_vectors
 from unmask.options import LoadOptions, Options, option
 from unmask.results.markdown import escaped, plain, table
 from unmask.steps import step
 
 if TYPE_CHECKING:
     from unmask.mitigations.subjects import Subject
-    from unmask.models.interfaces import Progress
+    from unmask.models.roles import Progress
     from unmask.training.loop import Watch
 
 
@@ -147,12 +147,12 @@ class MitigateOptions(LoadOptions):
 
     def _refuse_other_kinds(self, method: Method) -> None:
         """Refuse vectors where a model is changed, and a model where vectors are."""
-        if method.changes == "model" and is_vectors(self.model):
+        if method.changes == "model" and is_word_vectors(self.model):
             raise UnmaskError(
                 f"{self.method} changes language models, and {self.model} is a file; give a model folder or a hub id,"
                 f" or for word vectors --method {_default_method('vectors')}"
             )
-        if method.changes == "vectors" and not is_vectors(self.model):
+        if method.changes == "vectors" and not is_word_vectors(self.model):
             raise UnmaskError(
                 f"{self.method} changes word vectors, and {self.model} is no file of them; give one, or for a language"
                 f" model another method, such as --method {_default_method('model')}"

@@ -12,9 +12,10 @@ import torch
 
 from unmask.errors import UnmaskError
 from unmask.models.batching import weight_hash
-from unmask.models.kinds import kind_of
+from unmask.models.detect import detect_role
 from unmask.models.loading import load_trainable
-from unmask.models.word_vectors import Vectors, read_vectors, write_vectors
+from unmask.models.vector_files import read_vectors, write_vectors
+from unmask.models.word_vectors import Vectors
 from unmask.options import LoadOptions
 from unmask.training import checkpoints
 
@@ -57,7 +58,7 @@ class ModelSubject:
     @classmethod
     def load(cls, name: str, options: LoadOptions) -> ModelSubject:
         """Load a model to be changed; an adapter is merged into its base."""
-        if kind_of(name, options) == "classifier":
+        if detect_role(name, options) == "classifier":
             raise UnmaskError(
                 f"{name} is a classifier, and methods change masked language models such as BERT; debias its base"
                 " model, and train the classifier anew with unmask finetune"

@@ -5,7 +5,7 @@ measure does. Anybody can pass an object with those few methods; a folder or hub
 commonest case (`loading`).
 """
 
-from unmask.models.interfaces import (
+from unmask.models.roles import (
     Classifier,
     LiteralQuery,
     MaskedLM,

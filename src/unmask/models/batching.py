@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from unmask.errors import UnmaskError
-from unmask.models.interfaces import Progress
+from unmask.models.roles import Progress
 from unmask.results import ModelInfo
 
 TOKEN_BUDGET = 2048
@@ -134,7 +134,7 @@ class LoadedModel:
             parent_weight_hash=(made.get("parent") or {}).get("weight_hash"),
         )
 
-    def _refuse_too_long(self, longest: int) -> None:
+    def _check_too_long(self, longest: int) -> None:
         """Refuse an input of more tokens than the model has positions for."""
         limit = max_tokens(self.model)
         if limit and longest > limit:
@@ -142,7 +142,7 @@ class LoadedModel:
                 f"a sentence has {longest} tokens, but {self.name} takes {limit}, and nothing is cut off; shorten it"
             )
 
-    def _refuse_strange_ids(self, highest: int) -> None:
+    def _check_strange_ids(self, highest: int) -> None:
         """Refuse token ids that the model has no embeddings for."""
         known = self.model.get_input_embeddings().weight.shape[0]
         if highest >= known:

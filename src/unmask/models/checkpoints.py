@@ -17,7 +17,7 @@ from typing import Any
 from unmask import embedded
 from unmask.errors import UnmaskError, closest_match
 from unmask.library_warnings import hide_deprecations
-from unmask.models.metadata import ADAPTER, CONFIG, MITIGATION, check_mitigation_record
+from unmask.models.roles import ADAPTER, CONFIG, MITIGATION, check_mitigation_record
 from unmask.options import LoadOptions
 from unmask.results.storage import RESULT
 
@@ -27,7 +27,7 @@ PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 
 
 @dataclass(frozen=True)
-class Source:
+class Checkpoint:
     """A checkpoint that was found and looks whole."""
 
     name: str
@@ -36,7 +36,7 @@ class Source:
     """A folder or a hub id."""
     config: dict[str, Any]
     options: LoadOptions
-    base: Source | None = None
+    base: Checkpoint | None = None
     """For an adapter: the model that it belongs to."""
     task_type: str = ""
     """For an adapter: what PEFT says that it is for."""
@@ -72,7 +72,7 @@ class Source:
         return _attempt(self.name, self.options, load)
 
 
-def find_checkpoint(name: str, options: LoadOptions, *, whole: bool = False) -> Source:
+def find_checkpoint(name: str, options: LoadOptions, *, whole: bool = False) -> Checkpoint:
     """Look for a checkpoint (with `whole`, one that is no adapter), and refuse early what cannot be used."""
     place = str(embedded.MODELS[name].folder) if name in embedded.MODELS else name
     folder = Path(place) if _is_folder(place) else None
@@ -87,7 +87,7 @@ def find_checkpoint(name: str, options: LoadOptions, *, whole: bool = False) -> 
     if adapter is not None and whole:
         raise UnmaskError(f"{name} is itself an adapter; merge it into its model first")
     if adapter is not None:
-        return _adapter(name, place, adapter, config, options)
+        return _find_adapter(name, place, adapter, config, options)
     if not config and folder is None and options.offline:
         raise _not_to_be_had(name, options)
     if not config:
@@ -99,7 +99,7 @@ def find_checkpoint(name: str, options: LoadOptions, *, whole: bool = False) -> 
     own_code = "auto_map" in config and config.get("model_type", "") not in transformers.CONFIG_MAPPING
     if own_code and not options.allow_remote_code:
         raise UnmaskError(f"{name} needs Python code of its own; if you trust its author, pass --allow-remote-code")
-    return Source(name, place, config, options)
+    return Checkpoint(name, place, config, options)
 
 
 def quiet_libraries() -> None:
@@ -145,7 +145,9 @@ def choose_device(name: str) -> str:
     return name
 
 
-def _adapter(name: str, place: str, adapter: dict[str, Any], config: dict[str, Any], options: LoadOptions) -> Source:
+def _find_adapter(
+    name: str, place: str, adapter: dict[str, Any], config: dict[str, Any], options: LoadOptions
+) -> Checkpoint:
     base_name = str(adapter.get("base_model_name_or_path") or "")
     if not base_name:
         raise UnmaskError(
@@ -164,7 +166,7 @@ def _adapter(name: str, place: str, adapter: dict[str, Any], config: dict[str, A
     except UnmaskError as error:
         raise UnmaskError(f"{name} is an adapter, and its model cannot be had: {error}") from None
     here = str(Path(weights[0]).parent)  # of a hub id too: PEFT asks the network where it is given a name
-    return Source(name, here, {**base.config, **config}, options, base, str(adapter.get("task_type") or ""))
+    return Checkpoint(name, here, {**base.config, **config}, options, base, str(adapter.get("task_type") or ""))
 
 
 def _path(place: str, file: str, options: LoadOptions) -> str | None:

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.models import batching
 from unmask.models.batching import LoadedModel
-from unmask.models.interfaces import View
-from unmask.models.truncation import Input, Reader, Reading, Text, token_limit
+from unmask.models.roles import View
+from unmask.models.tokenization import Reader, Reading, Text, TextInput, token_limit
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class TextModel(LoadedModel):
     ) -> None:
         """Take a `PreTrainedModel` and its tokenizer; settings as in `LoadedModel`.
 
-        `long_texts` says how texts that are too long are read (`unmask.models.truncation`), `most_tokens` how many
+        `long_texts` says how texts that are too long are read (`unmask.models.tokenization`), `most_tokens` how many
         tokens are read at once (None: as many as the model takes).
         """
         super().__init__(model, tokenizer, **settings)
@@ -94,12 +94,12 @@ class TextModel(LoadedModel):
     def _outputs(self, texts: Sequence[Text]) -> Outputs:
         """Run each distinct input of the texts once."""
         readings = self._read(texts)
-        place: dict[Input, int] = {}
+        place: dict[TextInput, int] = {}
         rows = [place.setdefault(input, len(place)) for reading in readings for input in reading.inputs]
         starts = np.cumsum([0, *(len(reading.inputs) for reading in readings)])[:-1]
         inputs = list(place)
         found = np.empty((len(inputs), self.model.config.num_labels), dtype=np.float32)
-        self._refuse_unusable(inputs)
+        self._check_unusable(inputs)
 
         def forward(batch: list[int]) -> None:
             found[batch] = self._forward([inputs[at] for at in batch], left=self._pads_left)
@@ -115,7 +115,7 @@ class TextModel(LoadedModel):
         return outputs
 
     @torch.inference_mode()
-    def _forward(self, inputs: list[Input], *, left: bool = False) -> NDArray[np.float32]:
+    def _forward(self, inputs: list[TextInput], *, left: bool = False) -> NDArray[np.float32]:
         """The outputs of one batch, filled up to the right or to the left."""
         device = next(self.model.parameters()).device
         shape = (len(inputs), max(map(len, inputs)))
@@ -144,14 +144,14 @@ class TextModel(LoadedModel):
     def _can_pad_left(self) -> bool:
         """Whether padding on the left changes nothing, as where positions are relative; else it is on the right."""
         inputs = [reading.inputs[0] for reading in self._reader.read(["a", "a a a a a a"])]
-        self._refuse_unusable(inputs)
+        self._check_unusable(inputs)
         alone, together = (self._forward(some, left=True)[0] for some in (inputs[:1], inputs))
         return bool(np.allclose(alone, together, atol=1e-4, rtol=1e-4, equal_nan=True))
 
-    def _refuse_unusable(self, inputs: list[Input]) -> None:
+    def _check_unusable(self, inputs: list[TextInput]) -> None:
         if not all(map(len, inputs)):
             raise UnmaskError(f"{self.name} has no tokens for an empty text; leave out texts that are empty")
-        self._refuse_strange_ids(
+        self._check_strange_ids(
             max((int(np.frombuffer(input.ids, dtype=np.int32).max()) for input in inputs), default=0)
         )
 

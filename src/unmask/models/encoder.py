@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError, check_choice, quote
 from unmask.models import batching
 from unmask.models.batching import LoadedModel
-from unmask.models.interfaces import Pooling, TokensInSentence, WordInSentence
-from unmask.models.token_spans import TokenSpan, find_token_spans, has_unknown
+from unmask.models.roles import Pooling, TokensInSentence, WordInSentence
+from unmask.models.tokenization import TokenSpan, find_token_spans, has_unknown
 
 Word = WordInSentence | TokensInSentence
 
@@ -73,13 +73,13 @@ class TransformersEncoder(LoadedModel):
                 f"{layers} layers were asked for, but {self.name} has {self.depth}; give 1 to {self.depth}"
             )
         found = self._places(words)
-        self._refuse_unknown(words, found)
+        self._check_unknown(words, found)
         inputs: dict[tuple[int, ...], list[int]] = {}
         for at, (ids, _, _) in enumerate(found):
             inputs.setdefault(ids, []).append(at)
         distinct = list(inputs)
-        self._refuse_too_long(max(map(len, distinct), default=0))
-        self._refuse_strange_ids(max(map(max, distinct), default=0))
+        self._check_too_long(max(map(len, distinct), default=0))
+        self._check_strange_ids(max(map(max, distinct), default=0))
         vectors = np.empty((len(words), layers * self._width()), dtype=np.float32)
         pools: list[Pooling] = ["first+last" if isinstance(word, TokensInSentence) else pooling for word in words]
 
@@ -89,7 +89,7 @@ class TransformersEncoder(LoadedModel):
             vectors[[word for _, word in asked]] = self._vectors([distinct[at] for at in batch], reads, layers)
 
         batching.run_batches([len(ids) for ids in distinct], forward, budget=self.token_budget, progress=self.progress)
-        self._refuse_not_finite(vectors, words)
+        self._check_not_finite(vectors, words)
         return vectors
 
     def _places(self, words: Sequence[Word]) -> list[TokenSpan]:
@@ -153,7 +153,7 @@ class TransformersEncoder(LoadedModel):
     def _width(self) -> int:
         return int(self.model.config.hidden_size)
 
-    def _refuse_unknown(self, words: Sequence[Word], found: Sequence[TokenSpan]) -> None:
+    def _check_unknown(self, words: Sequence[Word], found: Sequence[TokenSpan]) -> None:
         special = set(self.tokenizer.all_special_ids)
         strange = {
             word.word: None
@@ -166,7 +166,7 @@ class TransformersEncoder(LoadedModel):
                 " leave out what its method unknown finds"
             )
 
-    def _refuse_not_finite(self, vectors: NDArray[np.float32], words: Sequence[Word]) -> None:
+    def _check_not_finite(self, vectors: NDArray[np.float32], words: Sequence[Word]) -> None:
         bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
         if bad.size:
             raise UnmaskError(

@@ -1,7 +1,7 @@
 """A `transformers` masked language model behind the `MaskedLM` interface.
 
 A query in words becomes a list of `Read`s: an input, a position in it, and the token whose log-probability is wanted
-there. The masks go where the tokens of the word are (`unmask.models.token_spans`). A target of one word piece is one
+there. The masks go where the tokens of the word are (`unmask.models.tokenization`). A target of one word piece is one
 read; a target of several pieces is one read per piece.
 
 Each distinct input is run once. The language-model head is applied only at the position that is read, not at every
@@ -24,12 +24,12 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError, quote
 from unmask.models import batching
 from unmask.models.batching import LoadedModel
-from unmask.models.interfaces import Answers, Description, LiteralQuery, MaskQuery, SharedTokensQuery, Span
-from unmask.models.token_spans import Tokenizer, TokenSpan, find_token_spans, has_unknown
+from unmask.models.roles import Answers, Description, LiteralQuery, MaskQuery, SharedTokensQuery, Span
+from unmask.models.tokenization import Tokenizer, TokenSpan, find_token_spans, has_unknown
 
 
 @dataclass(frozen=True)
-class Input:
+class MaskedInput:
     """Token ids, and which of them are attended to (all, unless said)."""
 
     ids: tuple[int, ...]
@@ -40,7 +40,7 @@ class Input:
 class Read:
     """Which token's log-probability is read, where."""
 
-    input: Input
+    input: MaskedInput
     position: int
     token: int
 
@@ -56,7 +56,7 @@ def encode(tokenizer: Tokenizer, queries: Sequence[MaskQuery | LiteralQuery | Sh
         for span in (query.target, *query.hidden)
     }
     found = find_token_spans(tokenizer, spans)
-    _refuse_unknown(tokenizer, found)
+    _check_unknown(tokenizer, found)
     literal = {
         text: tuple(tokenizer(text.replace("[MASK]", tokenizer.mask_token))["input_ids"])
         for query in queries
@@ -89,7 +89,7 @@ def _reads(query: MaskQuery, found: dict[tuple[str, Span], TokenSpan], mask: int
     masked[first:last] = [mask] * (last - first)
     reads = []
     for position in range(first, last):
-        reads.append(Read(Input(tuple(masked)), position, ids[position]))
+        reads.append(Read(MaskedInput(tuple(masked)), position, ids[position]))
         masked[position] = ids[position]
     return reads
 
@@ -105,10 +105,10 @@ def _literal_reads(query: LiteralQuery, tokens: dict[str, tuple[int, ...]], mask
         )
     position = anchor.index(mask)
     attention = tuple(int(token > 0) for token in masked)
-    return [Read(Input(masked, attention), position, original[position])]
+    return [Read(MaskedInput(masked, attention), position, original[position])]
 
 
-def _refuse_unknown(tokenizer: Tokenizer, found: dict[tuple[str, Span], TokenSpan]) -> None:
+def _check_unknown(tokenizer: Tokenizer, found: dict[tuple[str, Span], TokenSpan]) -> None:
     special = set(tokenizer.all_special_ids)  # the unknown token is one of them
     words = {text[slice(*span)]: None for (text, span), place in found.items() if has_unknown(special, place)}
     if words:
@@ -124,7 +124,7 @@ def _shared_reads(query: SharedTokensQuery, tokens: dict[str, tuple[int, ...]], 
     blocks = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
     starts = [((block.a, block.b)[query.side], block.size) for block in blocks]
     matched = [start + step for start, size in starts for step in range(size)]
-    return [Read(Input((*ids[:at], mask, *ids[at + 1 :])), at, ids[at]) for at in matched[1:-1]]
+    return [Read(MaskedInput((*ids[:at], mask, *ids[at + 1 :])), at, ids[at]) for at in matched[1:-1]]
 
 
 Query = MaskQuery | LiteralQuery | SharedTokensQuery
@@ -148,14 +148,14 @@ class TransformersMaskedLM(LoadedModel):
     def answer(self, queries: Sequence[Query]) -> Answers:
         """How probable each query's target is, and whether it is the model's first choice."""
         answers = self._encode(queries)
-        asked: dict[tuple[Input, int], dict[int, float]] = {}
+        asked: dict[tuple[MaskedInput, int], dict[int, float]] = {}
         for reads in answers:
             for read in reads:
                 asked.setdefault((read.input, read.position), {})[read.token] = float("nan")
         places = list(asked)
-        chosen: dict[tuple[Input, int], int] = {}
-        self._refuse_too_long(max((len(input.ids) for input, _ in places), default=0))
-        self._refuse_strange_ids(max((max(*input.ids, *tokens) for (input, _), tokens in asked.items()), default=0))
+        chosen: dict[tuple[MaskedInput, int], int] = {}
+        self._check_too_long(max((len(input.ids) for input, _ in places), default=0))
+        self._check_strange_ids(max((max(*input.ids, *tokens) for (input, _), tokens in asked.items()), default=0))
 
         def forward(batch: list[int]) -> None:
             log_p, best = self._log_softmax([places[at] for at in batch], [list(asked[places[at]]) for at in batch])
@@ -169,7 +169,7 @@ class TransformersMaskedLM(LoadedModel):
             [sum(asked[read.input, read.position][read.token] for read in reads) for reads in answers],
             dtype=float,
         )
-        self._refuse_not_finite(scores, queries)
+        self._check_not_finite(scores, queries)
         right = [all(chosen[read.input, read.position] == read.token for read in reads) for reads in answers]
         return Answers(scores, np.array(right, dtype=bool))
 
@@ -187,7 +187,7 @@ class TransformersMaskedLM(LoadedModel):
         return self._encoded[1]
 
     def _log_softmax(
-        self, places: list[tuple[Input, int]], tokens: list[list[int]]
+        self, places: list[tuple[MaskedInput, int]], tokens: list[list[int]]
     ) -> tuple[list[list[float]], list[int]]:
         """The log-probabilities of the tokens that are asked for at each place, and the likeliest token there."""
         logits = self._logits([input for input, _ in places], [position for _, position in places])
@@ -196,7 +196,7 @@ class TransformersMaskedLM(LoadedModel):
         return log_p, logits.argmax(dim=-1).tolist()
 
     @torch.inference_mode()
-    def _logits(self, inputs: list[Input], positions: list[int], *, alone: bool | None = None) -> torch.Tensor:
+    def _logits(self, inputs: list[MaskedInput], positions: list[int], *, alone: bool | None = None) -> torch.Tensor:
         """The logits over the vocabulary at one position of each input; an input that is read twice is run once."""
         device = next(self.model.parameters()).device
         distinct = {input: row for row, input in enumerate(dict.fromkeys(inputs))}
@@ -231,7 +231,7 @@ class TransformersMaskedLM(LoadedModel):
         """Whether cutting to a position before the head gives the same logits as after it."""
         mask = self.tokenizer.mask_token_id
         ids = tuple(self.tokenizer("")["input_ids"])
-        inputs = [Input((*ids, mask, mask)), Input((mask, *ids, mask, mask))]
+        inputs = [MaskedInput((*ids, mask, mask)), MaskedInput((mask, *ids, mask, mask))]
         try:
             whole = self._logits(inputs, [1, 2], alone=False)
         except AttributeError:
@@ -244,7 +244,7 @@ class TransformersMaskedLM(LoadedModel):
             return False
         return cut.shape == whole.shape and bool(torch.allclose(cut, whole, atol=1e-4, rtol=1e-4, equal_nan=True))
 
-    def _refuse_not_finite(self, scores: NDArray[np.float64], queries: Sequence[Query]) -> None:
+    def _check_not_finite(self, scores: NDArray[np.float64], queries: Sequence[Query]) -> None:
         bad = np.flatnonzero(~np.isfinite(scores))
         if bad.size:
             query = queries[int(bad[0])]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from unmask.errors import UnmaskError
 from unmask.lexicon.word_lists import WordTemplate, word_templates
-from unmask.models.interfaces import TokensInSentence, WordInSentence
+from unmask.models.roles import TokensInSentence, WordInSentence
 from unmask.probes.inflection import article, plural, published_article, singular
 
 WORD = "{word}"

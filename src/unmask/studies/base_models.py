@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 from unmask import embedded
 from unmask.errors import UnmaskError, check_choice, quote
 from unmask.models.checkpoints import find_checkpoint
-from unmask.models.word_vectors.files import words_beside
-from unmask.models.word_vectors.objects import find_vector_file, is_vector_folder
+from unmask.models.vector_files import words_beside
+from unmask.models.word_vectors import find_vector_file, is_vector_folder
 from unmask.options import LoadOptions
 
 Base = TypeVar("Base")

@@ -15,7 +15,7 @@ import torch
 
 from unmask.errors import UnmaskError
 from unmask.files import atomic_folder
-from unmask.models import truncation
+from unmask.models import tokenization
 from unmask.models.batching import max_tokens, weight_hash
 from unmask.models.loading import load_trainable
 from unmask.training import checkpoints
@@ -54,7 +54,7 @@ def run(
             f"{request.model} is an adapter, and an adapter on an adapter could not be loaded; leave out --lora-rank,"
             " or give the model that it belongs to"
         )
-    takes = truncation.token_limit(
+    takes = tokenization.token_limit(
         None, max_tokens(base.model), base.tokenizer, request.model
     )  # as when it is loaded again
     length = min(request.max_length, takes or request.max_length)

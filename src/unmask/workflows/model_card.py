@@ -83,10 +83,10 @@ def _file(to: Path) -> Path:
 
 def _note(path: Path, results: Sequence[AuditResult]) -> str:
     """Whether the weights beside the card are others than those that were measured."""
-    from unmask.models.weights import weights_at
+    from unmask.models.loading import hash_folder_weights
 
     measured = next((one.model.weight_hash for one in results if one.model.weight_hash), None)
-    here = weights_at(path.parent) if measured else None
+    here = hash_folder_weights(path.parent) if measured else None
     if measured is None or here is None or here == measured:
         return ""
     return (

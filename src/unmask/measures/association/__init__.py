@@ -24,7 +24,7 @@ from unmask.options import option
 if TYPE_CHECKING:
     import pandas as pd
 
-    from unmask.models.handle import ModelHandle
+    from unmask.models.loading import ModelHandle
     from unmask.report.blocks import Block
     from unmask.report.change_blocks import ChangeText
     from unmask.results import Comparison, Measurement

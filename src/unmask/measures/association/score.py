@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.measures.asking import ask
 from unmask.models import MaskedLM, MaskQuery
-from unmask.models.interfaces import Describes
+from unmask.models.roles import Describes
 from unmask.probes.association import AssociationRow
 
 if TYPE_CHECKING:

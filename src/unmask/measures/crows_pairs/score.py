@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.measures import asking
 from unmask.models import MaskedLM, MaskQuery
-from unmask.models.interfaces import Describes
+from unmask.models.roles import Describes
 
 if TYPE_CHECKING:
     import pandas as pd

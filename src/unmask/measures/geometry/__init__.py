@@ -18,7 +18,7 @@ from unmask.options import Options, option
 if TYPE_CHECKING:
     import pandas as pd
 
-    from unmask.models.handle import ModelHandle
+    from unmask.models.loading import ModelHandle
     from unmask.report.blocks import Block
     from unmask.report.change_blocks import ChangeText
     from unmask.results import Comparison, Measurement
@@ -147,10 +147,10 @@ class GeometryMeasure(Measure):
 
     def score(self, model: Any, items: Any, options: GeometryOptions, context: Context) -> list[Scored]:
         """The words of one vocabulary with their bias and what the tests made of them."""
-        from unmask.models.handle import as_handle
+        from unmask.models.loading import make_handle
 
         del items
-        return [Scored(frame) for frame, _ in self.measure(as_handle(model), options, [context])]
+        return [Scored(frame) for frame, _ in self.measure(make_handle(model), options, [context])]
 
     def analyse(self, items: pd.DataFrame, context: Context) -> Measurement:
         """The tests that recorded items still allow."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.lexicon.weat import Association, WordSentence, associations, sentences
-from unmask.models.interfaces import Encoder, Pooling, WordInSentence
+from unmask.models.roles import Encoder, Pooling, WordInSentence
 from unmask.models.word_vectors import Vectors
 from unmask.results import Caveat, Estimate
 from unmask.statistics.permutation import Weat, weat

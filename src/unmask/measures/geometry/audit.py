@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from unmask.measures.base import Context
-    from unmask.models.handle import ModelHandle
+    from unmask.models.loading import ModelHandle
     from unmask.results import Measurement
 
 Measured = tuple["pd.DataFrame", "Measurement"]

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.lexicon.weat import gendered_sentences
 from unmask.measures.geometry.space import Space, make
-from unmask.models.interfaces import Encoder, Pooling, TokensInSentence, WordInSentence
+from unmask.models.roles import Encoder, Pooling, TokensInSentence, WordInSentence
 from unmask.probes.words import in_sentences as sentences_of
 from unmask.probes.words import published_in_sentences as published_sentences_of
 from unmask.statistics.erasure import normalise_rows
 
 if TYPE_CHECKING:
-    from unmask.models.interfaces import Progress
+    from unmask.models.roles import Progress
     from unmask.models.word_vectors import Vectors
 
 WORDS_AT_ONCE = 256

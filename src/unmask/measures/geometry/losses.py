@@ -17,7 +17,7 @@ from unmask.measures.geometry.references import values
 from unmask.measures.geometry.score import Stereotypes, nearby_of
 from unmask.measures.geometry.space import Space
 from unmask.measures.geometry.tests import sizes_for
-from unmask.models.interfaces import Progress
+from unmask.models.roles import Progress
 
 Losses = dict[str, NDArray[np.float64]]
 

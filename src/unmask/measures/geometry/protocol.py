@@ -21,7 +21,7 @@ from unmask.measures.geometry.score import Chosen, Stereotypes, score, score_cho
 from unmask.measures.geometry.space import Space
 from unmask.measures.geometry.tests import sizes_for
 from unmask.measures.geometry.word_tests import word_tests
-from unmask.models.interfaces import Progress
+from unmask.models.roles import Progress
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,7 +16,7 @@ from unmask.measures.geometry.details import Reference
 from unmask.measures.geometry.others import others
 from unmask.measures.geometry.space import Space
 from unmask.measures.geometry.tests import Nearby, Sizes
-from unmask.models.interfaces import Progress
+from unmask.models.roles import Progress
 from unmask.statistics import separation
 
 T = TypeVar("T")

@@ -21,7 +21,7 @@ from unmask.measures.geometry.contrast import CONTRASTS, Contrast
 from unmask.measures.geometry.mapping import drawn
 from unmask.measures.geometry.space import Space
 from unmask.measures.geometry.tests import Sizes, Sorted
-from unmask.models.interfaces import Progress
+from unmask.models.roles import Progress
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -29,7 +29,7 @@ from unmask.options import option
 if TYPE_CHECKING:
     import pandas as pd
 
-    from unmask.models.handle import ModelHandle
+    from unmask.models.loading import ModelHandle
     from unmask.report.blocks import Block
     from unmask.results import Comparison, Measurement
 
@@ -158,7 +158,7 @@ class InferenceMeasure(Measure):
 
     def load(self, model: ModelHandle, options: InferenceOptions) -> Any:
         """The classifier, with the order of its labels."""
-        from unmask.models.interfaces import Classifier
+        from unmask.models.roles import Classifier
 
         loaded = model.classifier(most_tokens=options.most_tokens)
         if not isinstance(loaded, Classifier):
@@ -191,7 +191,7 @@ class InferenceMeasure(Measure):
     def resolved(self, model: ModelHandle, options: InferenceOptions, units: Sequence[Context]) -> dict[str, Any]:
         """The options, the order of the labels, and how much was read at once."""
         from unmask.measures.inference.labels import find_order
-        from unmask.models.interfaces import Reads
+        from unmask.models.roles import Reads
 
         loaded: Any = model.classifier(most_tokens=options.most_tokens)
         order, _ = find_order(loaded, options.labels, language=units[0].language)

@@ -14,7 +14,7 @@ import numpy as np
 from unmask.errors import UnmaskError, quote
 from unmask.lexicon.inference import control_questions
 from unmask.lexicon.labels import match_inference_label, match_inference_labels
-from unmask.models.interfaces import Classifier
+from unmask.models.roles import Classifier
 from unmask.probes.inference import LABELS
 
 DECIDED = ("entailment", "contradiction")

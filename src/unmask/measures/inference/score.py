@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.models.interfaces import Classifier, Progress
+from unmask.models.roles import Classifier, Progress
 from unmask.probes.inference import LABELS, PROBABILITIES
 
 if TYPE_CHECKING:

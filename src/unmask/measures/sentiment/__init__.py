@@ -23,7 +23,7 @@ from unmask.options import option
 if TYPE_CHECKING:
     import pandas as pd
 
-    from unmask.models.handle import ModelHandle
+    from unmask.models.loading import ModelHandle
     from unmask.report.blocks import Block
     from unmask.results import Comparison, Measurement
 
@@ -166,7 +166,7 @@ class SentimentMeasure(Measure):
     def load(self, model: ModelHandle, options: SentimentOptions) -> Any:
         """The classifier; one that reads texts its own way cannot be told how."""
         from unmask.measures.inference.labels import is_inference
-        from unmask.models.interfaces import Classifier
+        from unmask.models.roles import Classifier
 
         loaded = model.classifier(long_texts=options.long_texts, most_tokens=options.most_tokens)
         if loaded is model.given and (options.long_texts != "head" or options.most_tokens):
@@ -198,7 +198,7 @@ class SentimentMeasure(Measure):
 
     def resolved(self, model: ModelHandle, options: SentimentOptions, units: Sequence[Context]) -> dict[str, Any]:
         """The options, the term sets, and how texts were read."""
-        from unmask.models.interfaces import Reads
+        from unmask.models.roles import Reads
 
         found = super().resolved(model, options, units) | {"terms": [*map(str, options.term_sets)]}
         given = found.pop("given_texts")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError, quote
 from unmask.measures.sentiment import polarity
 from unmask.measures.sentiment.polarity import Polarity
-from unmask.models.interfaces import Classifier, GivesLogits, Regressor
+from unmask.models.roles import Classifier, GivesLogits, Regressor
 
 HALF = 0.5
 ROUNDING = 1e-3

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unmask.measures.sentiment.rater import Rater
-from unmask.models.interfaces import Progress, Reads, Span
+from unmask.models.roles import Progress, Reads, Span
 from unmask.probes.reviews import COUNTED, Pair
 from unmask.rewriting.result import Replacement, Rewritten
 

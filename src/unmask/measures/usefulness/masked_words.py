@@ -31,7 +31,7 @@ from unmask.errors import UnmaskError
 from unmask.measures.asking import pieces as pieces_of
 from unmask.measures.usefulness.texts import Sentences
 from unmask.models import MaskedLM, MaskQuery
-from unmask.models.interfaces import Chooses, Progress, Span
+from unmask.models.roles import Chooses, Progress, Span
 from unmask.results.comparison import Figure
 from unmask.statistics import jackknife
 

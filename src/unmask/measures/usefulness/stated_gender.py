@@ -19,7 +19,7 @@ from unmask.errors import UnmaskError
 from unmask.lexicon import GENDERS, persons
 from unmask.lexicon.sentences import agreement_templates
 from unmask.models import MaskedLM, MaskQuery
-from unmask.models.interfaces import Progress
+from unmask.models.roles import Progress
 from unmask.results.comparison import Figure
 from unmask.statistics import jackknife
 

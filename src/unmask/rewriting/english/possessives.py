@@ -25,7 +25,7 @@ from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
-from unmask.models.interfaces import MaskedLM, MaskQuery
+from unmask.models.roles import MaskedLM, MaskQuery
 
 WINDOW = 80
 """How many characters on either side are looked at."""

@@ -16,8 +16,8 @@ from unmask.measures.sentiment.details import Ratings
 from unmask.measures.sentiment.protocol import PROTOCOLS as SENTIMENT_PROTOCOLS
 from unmask.measures.sentiment.rater import Rater
 from unmask.measures.sentiment.score import score
-from unmask.models.interfaces import Classifier
 from unmask.models.loading import load_classifier
+from unmask.models.roles import Classifier
 from unmask.options import LoadOptions
 from unmask.probes.reviews import Pair, refuse_unchanged, without_twins
 from unmask.results import SCHEMA_VERSION, Measurement

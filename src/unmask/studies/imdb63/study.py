@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import unmask
 from unmask.errors import UnmaskError, check_choice
-from unmask.models.heads import lost_heads
+from unmask.models.loading import describe_lost_heads
 from unmask.statistics.corrections import holm
 from unmask.statistics.published import stars
 from unmask.studies.base_models import weights_of
@@ -198,7 +198,7 @@ def run(
 def _plan(request: ReviewStudyOptions) -> Plan:
     todo = plan(request)
     models = [base.model for base in chosen_models(request.models)]
-    notes = lost_heads(models, LABELS, request.loading)  # a wrong name is said before the work, too
+    notes = describe_lost_heads(models, LABELS, request.loading)  # a wrong name is said before the work, too
     return replace(todo, notes=tuple(notes))
 
 

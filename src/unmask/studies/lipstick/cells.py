@@ -22,10 +22,10 @@ from unmask.measures.geometry.protocol import PROTOCOLS, Run
 from unmask.measures.geometry.space import Space
 from unmask.mitigations import MitigateOptions, corpus, run
 from unmask.mitigations.method import method_named
-from unmask.models.interfaces import Pooling
 from unmask.models.loading import load_encoder
-from unmask.models.word_vectors import read_vectors
-from unmask.models.word_vectors.objects import find_vector_file
+from unmask.models.roles import Pooling
+from unmask.models.vector_files import read_vectors
+from unmask.models.word_vectors import find_vector_file
 from unmask.options import LoadOptions
 from unmask.probes import asked
 from unmask.results import SCHEMA_VERSION, Measurement

@@ -11,7 +11,7 @@ from unmask import datasets
 from unmask.datasets import NotHereError
 from unmask.errors import UnmaskError
 from unmask.mitigations.method import method_named, method_options
-from unmask.models.word_vectors.objects import find_vector_file
+from unmask.models.word_vectors import find_vector_file
 from unmask.probes import asked
 from unmask.studies import engine as running
 from unmask.studies.base_models import named

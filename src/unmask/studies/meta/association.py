@@ -25,8 +25,7 @@ from unmask.lexicon import attributes
 from unmask.measures.association.protocol import PROTOCOLS
 from unmask.measures.association.score import score
 from unmask.measures.registry import get_measure
-from unmask.models.handle import ModelHandle
-from unmask.models.loading import load_masked_lm
+from unmask.models.loading import ModelHandle, load_masked_lm
 from unmask.probes import association as probe
 from unmask.studies.meta.experiment import Scores, Training, chosen
 from unmask.training.examples import Example, Splits

@@ -14,7 +14,7 @@ from typing import Any
 
 import unmask
 from unmask.errors import UnmaskError
-from unmask.models.kinds import kind_of, labels_of
+from unmask.models.detect import classifier_labels, detect_role
 from unmask.options import LoadOptions
 from unmask.studies.cells import Say
 from unmask.studies.meta.association import OtherMeasure
@@ -162,7 +162,7 @@ def refuse_misfit(base: str, experiment: Experiment, loading: LoadOptions) -> No
             f"{base} knows English alone; give a model for {experiment.language} with --model"
             f" {experiment.language}=MODEL"
         )
-    kind, labels = kind_of(base, loading), labels_of(base, loading)
+    kind, labels = detect_role(base, loading), classifier_labels(base, loading)
     if task == "mlm" and kind != "masked-lm":
         raise UnmaskError(f"{base} is a classifier; {experiment.measure} needs a masked language model such as BERT")
     if labels and kind == "classifier" and len(labels) != LABELS.get(task, len(labels)):

@@ -33,8 +33,8 @@ from unmask.lexicon.inference import Occupation, People
 from unmask.measures.inference.labels import find_order
 from unmask.measures.inference.protocol import PROTOCOLS
 from unmask.measures.inference.score import score
-from unmask.models.interfaces import Classifier
 from unmask.models.loading import load_classifier
+from unmask.models.roles import Classifier
 from unmask.probes import captions, released_inference
 from unmask.probes import inference as probe
 from unmask.results import Measurement

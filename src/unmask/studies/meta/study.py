@@ -15,7 +15,7 @@ import unmask
 from unmask import datasets, plugins
 from unmask.errors import UnmaskError, check_choice
 from unmask.measures.registry import BUILT_IN
-from unmask.models.heads import lost_heads
+from unmask.models.loading import describe_lost_heads
 from unmask.studies.base_models import weights_of
 from unmask.studies.cells import Cell
 from unmask.studies.engine import Engine, Finished, carry_out, failures, keep, noted
@@ -81,7 +81,7 @@ def plan(request: PlantingOptions) -> Plan:
         base = next((request.models[place] for place in places if place in request.models), how.model)
         refuse_misfit(base, experiment, request.loading)
         labels = labels_to_learn(experiment, min(request.rates), request.seeds[0])
-        notes += lost_heads([base], labels, request.loading) if labels else []
+        notes += describe_lost_heads([base], labels, request.loading) if labels else []
         weights, data = weights_of(base, request.loading), experiment.inputs()
         planted += [
             Planting(

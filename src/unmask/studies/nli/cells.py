@@ -18,9 +18,8 @@ from unmask.measures.inference import DEFAULT_CORPUS, InferenceOptions
 from unmask.measures.inference.data import build_pairs
 from unmask.measures.inference.labels import find_order
 from unmask.measures.registry import get_measure
-from unmask.models.handle import ModelHandle
-from unmask.models.interfaces import Classifier
-from unmask.models.loading import load_classifier
+from unmask.models.loading import ModelHandle, load_classifier
+from unmask.models.roles import Classifier
 from unmask.options import LoadOptions
 from unmask.probes.inference import LABELS, data_hash
 from unmask.results import SCHEMA_VERSION, Measurement, ModelInfo

@@ -16,8 +16,7 @@ import numpy as np
 from unmask.errors import UnmaskError, check_choice
 from unmask.lexicon.inference import LANGUAGES
 from unmask.measures.inference.labels import is_inference
-from unmask.models.kinds import kind_of
-from unmask.models.kinds import labels_of as classifier_labels
+from unmask.models.detect import classifier_labels, detect_role
 from unmask.options import LoadOptions
 from unmask.studies.base_models import known_base, named
 from unmask.studies.nli.options import FEWEST_PAIRS
@@ -88,7 +87,7 @@ def chosen(given: Sequence[str], languages: Sequence[str]) -> tuple[Base, ...]:
 def is_finished(model: str, loading: LoadOptions) -> bool:
     """Whether a model tells entailment, neutral and contradiction already: a classifier with three labels that say so,
     or that say nothing (`LABEL_0`)."""
-    if kind_of(model, loading) != "classifier":
+    if detect_role(model, loading) != "classifier":
         return False
     labels = classifier_labels(model, loading)
     return len(labels) == 3 and (is_inference(labels) or all(label.startswith("LABEL_") for label in labels))

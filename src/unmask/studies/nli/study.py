@@ -14,7 +14,7 @@ from typing import Any
 import unmask
 from unmask.datasets import NotHereError
 from unmask.models.checkpoints import find_checkpoint
-from unmask.models.heads import lost_heads
+from unmask.models.loading import describe_lost_heads
 from unmask.probes.inference import LABELS
 from unmask.results.languages import LANGUAGES
 from unmask.studies.base_models import weights_of
@@ -76,7 +76,7 @@ def plan(request: InferenceStudyOptions) -> Plan:
         )
     made: dict[str, Cell] = {maker.name: maker for maker in makers if maker is not None}
     trained = [maker.base.model for maker in makers if isinstance(maker, Training)]
-    notes = lost_heads(trained, LABELS, request.loading)
+    notes = describe_lost_heads(trained, LABELS, request.loading)
     return Plan((*made.values(), *measured), tuple(measured), tuple(makers), tuple(notes))
 
 

@@ -7,27 +7,27 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeGuard
 
 from unmask.errors import UnmaskError
-from unmask.models.checkpoints import Source, find_checkpoint
-from unmask.models.interfaces import Classifier, Encoder, MaskedLM, Regressor
-from unmask.models.word_vectors import are_vectors
+from unmask.models.checkpoints import Checkpoint, find_checkpoint
+from unmask.models.roles import Classifier, Encoder, MaskedLM, Regressor
+from unmask.models.word_vectors import is_word_vectors
 from unmask.options import LoadOptions
 
 CLASSIFIES = "ForSequenceClassification"
-Kind = Literal["masked-lm", "classifier", "encoder", "vectors"]
+Role = Literal["masked-lm", "classifier", "encoder", "vectors"]
 
 
-def kind_of(model: Any, options: LoadOptions | None = None) -> Kind:
+def detect_role(model: Any, options: LoadOptions | None = None) -> Role:
     """What a model is to be loaded as; if it is none of that, loading it says what is wrong with it."""
-    if is_vectors(model):
+    if is_word_vectors(model):
         return "vectors"
     if isinstance(model, str | os.PathLike):
         source = find_checkpoint(str(model), options or LoadOptions())
-        if made_to_classify(source):
+        if classifier_type(source):
             return "classifier"
         return "encoder" if _is_headless(source.config.get("architectures") or ()) else "masked-lm"
-    if rates(model):
+    if is_classifier(model):
         return "masked-lm" if isinstance(model, MaskedLM) else "classifier"
-    parts = parts_of(model)
+    parts = model_and_tokenizer(model)
     if parts is None and not isinstance(model, type | Mapping | MaskedLM) and isinstance(model, Encoder):
         return "encoder"
     if parts is None and (isinstance(model, type | Mapping) or not isinstance(model, MaskedLM)):
@@ -47,32 +47,32 @@ def _is_headless(architectures: Sequence[str]) -> bool:
     return bool(architectures) and all(str(name).endswith("Model") for name in architectures)
 
 
-def labels_of(model: Any, options: LoadOptions | None = None) -> list[str]:
+def classifier_labels(model: Any, options: LoadOptions | None = None) -> list[str]:
     """The labels of a classifier, before its weights are read; none where nothing says them."""
     if isinstance(model, str | os.PathLike):
         named: Any = find_checkpoint(str(model), options or LoadOptions()).config.get("id2label") or {}
     elif isinstance(model, Classifier):
         return [str(label) for label in model.labels]
     else:
-        parts = parts_of(model)
+        parts = model_and_tokenizer(model)
         named = getattr(getattr(parts[0] if parts else None, "config", None), "id2label", None) or {}
     return [str(label) for label in named.values()] if isinstance(named, Mapping) else []
 
 
-def rates(model: Any) -> TypeGuard[Classifier | Regressor]:
+def is_classifier(model: Any) -> TypeGuard[Classifier | Regressor]:
     """Whether an object is a classifier or a regressor: no class of them, and no table that happens to have values."""
     if isinstance(model, type | Mapping):
         return False
     return isinstance(model, Classifier) or (isinstance(model, Regressor) and callable(model.values))
 
 
-def parts_of(model: Any) -> tuple[Any, Any] | None:
+def model_and_tokenizer(model: Any) -> tuple[Any, Any] | None:
     """The model and tokenizer of a tuple or a pipeline; None for anything else."""
     parts = model if isinstance(model, tuple) else (getattr(model, "model", None), getattr(model, "tokenizer", None))
     return parts if len(parts) == 2 and hasattr(parts[0], "state_dict") and callable(parts[1]) else None
 
 
-def refuse_other_kinds(source: Source) -> None:
+def check_masked_lm(source: Checkpoint) -> None:
     """Refuse a checkpoint that cannot be a masked language model, before its weights are read."""
     from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
@@ -81,29 +81,24 @@ def refuse_other_kinds(source: Source) -> None:
         raise UnmaskError(
             f"{source.name} is of type {kind or 'unknown'!r}; association needs a masked language model such as BERT"
         )
-    made_for = made_to_classify(source)
+    made_for = classifier_type(source)
     if made_for:
         raise UnmaskError(
             f"{source.name} is a classifier ({made_for}); association needs a masked language model such as BERT"
         )
 
 
-def is_vectors(model: Any) -> bool:
-    """Whether something is static word vectors: a file, a folder of debiased ones, or an object that has them."""
-    return are_vectors(model)
-
-
-def encodes(model: Any, options: LoadOptions | None = None) -> bool:
+def can_encode(model: Any, options: LoadOptions | None = None) -> bool:
     """Whether a model has vectors of words in sentences, as far as can be seen before its weights are read."""
     if isinstance(model, str | os.PathLike):
         return not _no_encoder(find_checkpoint(str(model), options or LoadOptions()).config)
     if isinstance(model, Encoder):
         return not isinstance(model, type)
-    parts = parts_of(model)
+    parts = model_and_tokenizer(model)
     return parts is not None and hasattr(parts[0], "config") and not _no_encoder(parts[0].config.to_dict())
 
 
-def refuse_no_encoder(name: str, config: Mapping[str, Any]) -> None:
+def check_encoder(name: str, config: Mapping[str, Any]) -> None:
     """Refuse a model that does not read a sentence in both directions: a decoder, or an encoder with a decoder."""
     why = _no_encoder(config)
     if why:
@@ -121,7 +116,7 @@ def _no_encoder(config: Mapping[str, Any]) -> str:
     return f"is of type {kind!r}, a decoder" if reads_on or config.get("is_decoder") else ""
 
 
-def made_to_classify(source: Source) -> str:
+def classifier_type(source: Checkpoint) -> str:
     """What says that a checkpoint is a classifier; empty if nothing does."""
     made_for = [str(name) for name in source.config.get("architectures") or () if str(name).endswith(CLASSIFIES)]
     made_for += [source.task_type] if source.task_type == "SEQ_CLS" else []

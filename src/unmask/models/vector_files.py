@@ -25,9 +25,10 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError, check_choice, quote
 from unmask.files import atomic_file
-from unmask.models.word_vectors.table import (
+from unmask.models.word_vectors import (
     FORMATS,
     NUMPY_FORMATS,
+    PICKLES,
     Keep,
     Rows,
     Vectors,
@@ -293,7 +294,6 @@ def _no_array(path: Path) -> UnmaskError:
 HEAD = 4_096
 FEWEST_BYTES = 2
 """A value takes a digit and a space, or four bytes."""
-PICKLES = (".kv", ".model", ".pkl", ".pickle")
 FASTTEXT = (793_712_314).to_bytes(4, "little")
 """What fastText's own models begin with."""
 
@@ -309,7 +309,7 @@ def read_vectors(path: Path, *, most: int | None = None, keep: Keep | None = Non
     try:
         with path.open("rb") as file:
             begins = file.read(8)
-        _refuse_other_files(path, begins)
+        _check_other_files(path, begins)
         if begins.startswith(NPZ):
             return read_npz(path, most=most, keep=keep)
         if begins.startswith(NPY):
@@ -353,7 +353,7 @@ def _open(path: Path) -> IO[bytes]:
     return gzip.open(path, "rb") if packed else path.open("rb")  # type: ignore[return-value]
 
 
-def _refuse_other_files(path: Path, begins: bytes) -> None:
+def _check_other_files(path: Path, begins: bytes) -> None:
     if path.suffix in PICKLES or (begins[:1] == b"\x80" and begins[1:2] in b"\x02\x03\x04\x05"):
         raise UnmaskError(
             f"{path} is a pickle, which can run code of its author's; open it in gensim and save it with"
