@@ -30,14 +30,14 @@ import torch
 import transformers
 
 from timing import Cost, timed
+from unmask.measures.sentiment import data as reviews
+from unmask.measures.sentiment.data import Pair, SourceText
 from unmask.measures.sentiment.rater import Rated, Rater
-from unmask.measures.sentiment.score import score_all
+from unmask.measures.sentiment.score import score_sets
 from unmask.models import batching
 from unmask.models.classifier import TransformersClassifier
 from unmask.models.loading import load_classifier
 from unmask.options import LoadOptions
-from unmask.probes import reviews
-from unmask.probes.reviews import Pair, Text
 from unmask.rewriting.options import RewriteOptions, build_rewriter
 
 MODEL = "unmask-mini-sentiment"
@@ -70,7 +70,7 @@ class WatchedRater(Rater):
 def ours(model: Any, tokenizer: Any, sets: Sets) -> tuple[Cost, Cost]:
     """The measure's first half, without the noise floor and with it."""
     rater = WatchedRater(model, tokenizer)
-    whole = timed(lambda: score_all(sets, rater, seed=0))
+    whole = timed(lambda: score_sets(sets, rater, seed=0))
     *_, noise = rater.costs
     return Cost(whole.wall - noise.wall, whole.cpu - noise.cpu), whole
 
@@ -119,10 +119,10 @@ def bare(model: Any, prepared: Sequence[Batch]) -> None:
         model(**batch)
 
 
-def rewritten(texts: Sequence[Text], terms: str) -> list[Pair]:
+def rewritten(texts: Sequence[SourceText], terms: str) -> list[Pair]:
     """Both versions of every review."""
     to_female, to_male = (build_rewriter(RewriteOptions(to=to, terms=terms)) for to in ("female", "male"))
-    return reviews.pair(texts, to_female, to_male)
+    return reviews.rewrite_both_ways(texts, to_female, to_male)
 
 
 def main() -> None:
@@ -131,7 +131,7 @@ def main() -> None:
     parser.add_argument("--reviews", type=int, default=150)
     parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
-    texts = reviews.load("imdb", limit=arguments.reviews, seed=0, offline=False)
+    texts = reviews.load_texts("imdb", limit=arguments.reviews, seed=0, offline=False)
     subject = load_classifier(MODEL, LoadOptions(device="cpu"))
     assert isinstance(subject, TransformersClassifier)
     for names in TERM_SETS:

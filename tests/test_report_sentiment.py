@@ -21,7 +21,8 @@ from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plo
 from report_blocks import find_table, key_figures, lines, of_type, sections, table_rows
 from test_report_html import _audit, _items, _sound, render
 from unmask.measures.registry import get_measure
-from unmask.measures.sentiment.details import Part, Ratings
+from unmask.measures.sentiment.analyse import analyse_ratings
+from unmask.measures.sentiment.data import SourceText, rewrite_both_ways
 from unmask.measures.sentiment.examples import (
     MOST_CHARACTERS,
     Edit,
@@ -29,11 +30,10 @@ from unmask.measures.sentiment.examples import (
     highlight_differences,
     parse_edits,
 )
-from unmask.measures.sentiment.protocol import PROTOCOLS
+from unmask.measures.sentiment.interpret import Part, Ratings
 from unmask.measures.sentiment.rater import Rater
 from unmask.measures.sentiment.report import blocks, facts, find_axis_limit, method, select_frequent
-from unmask.measures.sentiment.score import score
-from unmask.probes.reviews import Text, pair
+from unmask.measures.sentiment.score import score_pairs
 from unmask.report import rating_plots
 from unmask.report.blocks import Block, Examples, Figure, KeyFigure, Run
 from unmask.results import Caveat, Measurement
@@ -65,18 +65,18 @@ class WordCounter:
         return (zlib.crc32(word.encode()) % 200 - 100) / {"he": 600, "she": 640}.get(word, 400)
 
 
-def _texts() -> list[Text]:
+def _texts() -> list[SourceText]:
     made = [f"I saw it twice: {' '.join(parts)}." for parts in product(PEOPLE, DEEDS, FILMS, ENDS)][::2]
     quiet = [f"Scene {at} of this film is too long." for at in range(20)]
-    return [Text(str(at), text, ("positive", "negative")[at % 2]) for at, text in enumerate(made + quiet)]
+    return [SourceText(str(at), text, ("positive", "negative")[at % 2]) for at, text in enumerate(made + quiet)]
 
 
 def _measured(terms: str = "all", protocol: str = "sound") -> tuple[Measurement, pd.DataFrame]:
     """What an audit makes of these texts, but for the correction of p-values."""
-    pairs = pair(_texts(), *(rewriter(to, terms=terms, quick=True) for to in ("female", "male")))
-    scored = score(pairs, Rater(WordCounter(), None), seed=1)
-    items = scored.items.assign(language="en", corpus="reviews", terms=terms, rating=scored.rating)
-    found = PROTOCOLS[protocol].analyse(items, 1)
+    pairs = rewrite_both_ways(_texts(), *(rewriter(to, terms=terms, quick=True) for to in ("female", "male")))
+    scored = score_pairs(pairs, Rater(WordCounter(), None), seed=1)
+    items = scored.items.assign(language="en", corpus="reviews", terms=terms)
+    found = analyse_ratings(items, protocol, 1)
     tests = {name: test.model_copy(update={"p_adjusted": test.p_value}) for name, test in found.tests.items()}
     read = {"duplicates": 3, "long_texts": "head", "most_tokens": 512, "cut": 41, "outside": 7, "partly_outside": 19}
     ratings = found.read_details(Ratings).model_copy(update=read)

@@ -24,11 +24,11 @@ from toy_model import tokenizer_of
 from unmask.cli import app
 from unmask.errors import UnmaskError
 from unmask.lexicon.sentences import reviews
-from unmask.measures.sentiment.details import Ratings
+from unmask.measures.sentiment.data import SourceText, default_corpus, rewrite_both_ways
+from unmask.measures.sentiment.interpret import Ratings
 from unmask.measures.sentiment.rater import Rater
-from unmask.measures.sentiment.score import score as sentiment_score
+from unmask.measures.sentiment.score import score_pairs
 from unmask.models.classifier import TransformersClassifier
-from unmask.probes.reviews import Text, default_corpus, pair
 from unmask.results import AuditResult, Measurement
 from unmask.results.storage import load
 
@@ -282,7 +282,7 @@ def test_an_own_model_in_every_shape(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "lines", "said"),
     [
-        ("t.csv", ("id,text", "1,He is.", "1,She was."), "the id '1' stands there twice"),
+        ("t.csv", ("id,text", "1,He is.", "1,She was."), "the id '1' occurs 2 times"),
         ("t.csv", ("words", "He is."), "has no column 'text'"),
         ("t.jsonl", ('{"text": "He is."}', '{"text": null}'), "'text' of row 2 is None"),
         ("t.pdf", ("He is.",), "of an unknown kind"),
@@ -445,12 +445,12 @@ def test_the_published_sets_find_as_many_reviews_as_the_paper(data: Path) -> Non
 def test_models_that_have_read_nothing_have_no_common_direction() -> None:
     """Each of them tells *he* from *she* by the chance of its weights; over many of them nothing remains."""
     versions = unmask.rewriter("female"), unmask.rewriter("male")
-    pairs = pair([Text(str(n), one.text) for n, one in enumerate(reviews()[:40])], *versions)
+    pairs = rewrite_both_ways([SourceText(str(n), one.text) for n, one in enumerate(reviews()[:40])], *versions)
     tokenizer = tokenizer_of([text for one in pairs for text in (one.female.text, one.male.text)])
     biases = []
     for seed in range(30):
         model = _tiny(tokenizer, seed=seed)
         rater = Rater(TransformersClassifier(model, tokenizer), None)
-        biases.append(sentiment_score(pairs, rater, seed=0).items["bias"].mean())
+        biases.append(score_pairs(pairs, rater, seed=0).items["bias"].mean())
     assert np.abs(biases).max() > 1e-4
     assert stats.ttest_1samp(biases, 0).pvalue > 0.01

@@ -21,13 +21,11 @@ from toy_model import tokenizer_of
 from unmask import embedded
 from unmask.errors import UnmaskError
 from unmask.lexicon.sentences import reviews
-from unmask.measures.sentiment.details import Ratings
-from unmask.measures.sentiment.interpret import digits
-from unmask.measures.sentiment.polarity import of_labels
-from unmask.measures.sentiment.protocol import PROTOCOLS
-from unmask.measures.sentiment.rater import Rater
-from unmask.measures.sentiment.score import score
-from unmask.probes.reviews import Text, pair
+from unmask.measures.sentiment.analyse import analyse_ratings
+from unmask.measures.sentiment.data import SourceText, rewrite_both_ways
+from unmask.measures.sentiment.interpret import Ratings, digits
+from unmask.measures.sentiment.rater import Rater, weigh_labels
+from unmask.measures.sentiment.score import score_pairs
 from unmask.results import Measurement
 
 MALE = re.compile(r"\b(he|him|his|man|men|brother|father|actor)\b", re.IGNORECASE)
@@ -315,9 +313,9 @@ def test_single_precision_makes_zeros(file: Path, lists: Path) -> None:
 def test_labels_and_their_weights(
     labels: list[str], positive: str | None, weights: tuple[float, ...], says: str | None
 ) -> None:
-    found = of_labels(labels, positive)
-    assert found.weights == pytest.approx(weights)
-    assert says is None or found.says == says
+    label_weights, rating = weigh_labels(labels, positive)
+    assert label_weights == pytest.approx(weights)
+    assert says is None or rating == says
 
 
 @pytest.mark.parametrize(
@@ -336,7 +334,7 @@ def test_labels_and_their_weights(
 )
 def test_labels_that_do_not_say_enough(labels: list[str], positive: str | None, said: str) -> None:
     with pytest.raises(UnmaskError, match=re.escape(said)):
-        of_labels(labels, positive)
+        weigh_labels(labels, positive)
 
 
 def test_more_labels_than_two(file: Path) -> None:
@@ -384,7 +382,7 @@ class Broken(Planted):
             "the model gave nan, nan for 'He won the war and his brother lost.'; every text needs a finite number",
         ),
         (np.inf, "every text needs a finite number"),
-        (3.0, "the model gave -2, 3 for 'He won the war and his brother lost.', which are no probabilities"),
+        (3.0, "the model gave -2, 3 for 'He won the war and his brother lost.', which are not probabilities"),
     ],
 )
 def test_answers_that_are_none(answer: float, said: str, file: Path) -> None:
@@ -397,7 +395,7 @@ def test_answers_of_another_shape(file: Path) -> None:
         def probabilities(self, texts: Sequence[Any]) -> Any:
             return super().probabilities(texts)[:, :1]
 
-    with pytest.raises(UnmaskError, match=r"shape \(11, 1\) where \(11, 2\) is needed"):
+    with pytest.raises(UnmaskError, match=r"shape \(11, 1\), not \(11, 2\)"):
         measure(Odd(), file)
 
 
@@ -519,19 +517,17 @@ def test_agrees_with_a_naive_scorer(name: str, model_folder: Callable[[str], Pat
 
 def test_ratings_without_gender_are_unbiased() -> None:
     to_female, to_male = unmask.rewriter("female"), unmask.rewriter("male")
-    texts = [Text(str(n), f"He saw film {n}, and then {n + 1} more.") for n in range(40)]
-    pairs = pair(texts, to_female, to_male)
+    texts = [SourceText(str(n), f"He saw film {n}, and then {n + 1} more.") for n in range(40)]
+    pairs = rewrite_both_ways(texts, to_female, to_male)
     tests = []
     for seed in range(100):
-        items = score(pairs, Rater(Coin(seed), None), seed=0).items
-        tests.append(
-            PROTOCOLS["sound"].analyse(items.assign(language="en", corpus="none", terms="all"), 0).tests["bias"]
-        )
+        items = score_pairs(pairs, Rater(Coin(seed), None), seed=0).items
+        tests.append(analyse_ratings(items.assign(language="en", corpus="none", terms="all"), "sound", 0).tests["bias"])
     assert all(test.p_value is not None and test.interval is not None for test in tests)
     found = sum((test.p_value or 0.0) < 0.05 for test in tests)
     assert stats.binomtest(found, len(tests), 0.05).pvalue > 0.01
     covered = sum(test.interval is not None and test.interval[0] <= 0 <= test.interval[1] for test in tests)
     assert stats.binomtest(covered, len(tests), 0.95).pvalue > 0.01
-    blind = score(pairs, Rater(Coin(1, blind=True), None), seed=0).items
+    blind = score_pairs(pairs, Rater(Coin(1, blind=True), None), seed=0).items
     assert (blind["bias"] == 0).all()
     assert blind["p_female"].nunique() == 1  # all are as long

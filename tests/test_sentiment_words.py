@@ -17,18 +17,18 @@ from scipy import stats
 import unmask
 from toy_model import tokenizer_of
 from unmask.lexicon.sentences import reviews
-from unmask.measures.sentiment import cache, words
-from unmask.measures.sentiment.protocol import PROTOCOLS
-from unmask.measures.sentiment.rater import Rater
-from unmask.measures.sentiment.score import score, score_all
+from unmask.measures.sentiment import analyse
+from unmask.measures.sentiment.analyse import analyse_ratings
+from unmask.measures.sentiment.data import Pair, SourceText, rewrite_both_ways
+from unmask.measures.sentiment.rater import CachedRater, Rater, identify_rater
+from unmask.measures.sentiment.score import score_pairs, score_sets
 from unmask.models.classifier import TransformersClassifier
 from unmask.models.roles import View
-from unmask.probes.reviews import Pair, Text, pair
 
 
 def versions(texts: Sequence[str], terms: str = "all") -> list[Pair]:
-    given = [Text(str(at), text, "positive") for at, text in enumerate(texts)]
-    return pair(given, unmask.rewriter("female", terms=terms), unmask.rewriter("male", terms=terms))
+    given = [SourceText(str(at), text, "positive") for at, text in enumerate(texts)]
+    return rewrite_both_ways(given, unmask.rewriter("female", terms=terms), unmask.rewriter("male", terms=terms))
 
 
 @pytest.fixture(scope="module")
@@ -61,15 +61,15 @@ def test_pairs_are_the_words_that_stand_against_each_other() -> None:
 
 def test_each_pair_gets_what_it_adds(pairs: list[Pair]) -> None:
     model = ByWords({"he": 0.01, "she": -0.01, "mother": 0.03, "man": -0.02})
-    items = score(pairs, Rater(model, None), seed=0).items
-    parts = words.by_pair(items)
+    items = score_pairs(pairs, Rater(model, None), seed=0).items
+    parts = analyse.estimate_pairs(items)
     found = {part.name: part.bias or 0.0 for part in parts}
     assert all(part.interval and part.interval[0] <= (part.bias or 0.0) <= part.interval[1] for part in parts)
     assert found["he/she"] == pytest.approx(0.02, abs=1e-3)
     assert found["father/mother"] == pytest.approx(-0.03, abs=1e-3)
     assert found["man/woman"] == pytest.approx(-0.02, abs=1e-3)
     assert found["son/daughter"] == pytest.approx(0, abs=1e-3)
-    test = words.over_pairs(items, 0)
+    test = analyse.estimate_over_pairs(items, 0)
     assert test is not None
     assert test.n == len(found)
     assert test.value == pytest.approx(np.mean(list(found.values())))
@@ -82,8 +82,8 @@ def test_a_preference_for_a_gender_is_found(pairs: list[Pair]) -> None:
     male = {both.split("/")[0] for one in pairs for both in one.term_pairs}
     chance = np.random.default_rng(1)
     worth = {term: (0.01 if term in male else 0.0) + chance.normal(0, 0.004) for term in sorted(terms)}
-    items = score(pairs, Rater(ByWords(worth), None), seed=0).items
-    test = words.over_pairs(items, 0)
+    items = score_pairs(pairs, Rater(ByWords(worth), None), seed=0).items
+    test = analyse.estimate_over_pairs(items, 0)
     assert test is not None
     assert test.p_value is not None
     assert test.p_value < 0.001
@@ -92,11 +92,11 @@ def test_a_preference_for_a_gender_is_found(pairs: list[Pair]) -> None:
 
 
 def test_what_is_not_known_is_not_tested(pairs: list[Pair]) -> None:
-    items = score(pairs, Rater(ByWords({"he": 0.1}), None), seed=0).items
-    assert words.over_pairs(items.drop(columns="term_pairs"), 0) is None
-    assert words.over_pairs(items.head(3), 0) is None
-    few = score(versions([f"He saw {n} films." for n in range(9)]), Rater(ByWords({"he": 0.1}), None), seed=0)
-    test = words.over_pairs(few.items, 0)
+    items = score_pairs(pairs, Rater(ByWords({"he": 0.1}), None), seed=0).items
+    assert analyse.estimate_over_pairs(items.drop(columns="term_pairs"), 0) is None
+    assert analyse.estimate_over_pairs(items.head(3), 0) is None
+    few = score_pairs(versions([f"He saw {n} films." for n in range(9)]), Rater(ByWords({"he": 0.1}), None), seed=0)
+    test = analyse.estimate_over_pairs(few.items, 0)
     assert test is not None
     assert (test.n, test.p_value) == (1, None)
     assert test.value == pytest.approx(0.1)
@@ -118,8 +118,8 @@ def test_models_that_have_learned_nothing_do_not_favour_a_gender(pairs: list[Pai
     for seed in range(60):
         torch.manual_seed(seed)
         model = TransformersClassifier(transformers.BertForSequenceClassification(config), tokenizer)
-        items = score(pairs, Rater(model, None), seed=0).items
-        tests = PROTOCOLS["sound"].analyse(items.assign(language="en", corpus="x", terms="all"), 0).tests
+        items = score_pairs(pairs, Rater(model, None), seed=0).items
+        tests = analyse_ratings(items.assign(language="en", corpus="x", terms="all"), "sound", 0).tests
         over_texts.append(tests["bias"].p_value)
         over_words.append(tests["bias over words"].p_value)
     rejected = [float(np.mean([p is not None and p < 0.05 for p in values])) for values in (over_texts, over_words)]
@@ -143,28 +143,28 @@ def test_several_sets_at_once_are_as_one_at_a_time() -> None:
     sets = {terms: versions(texts, terms) for terms in ("pronouns", "family", "all")}
     worth = {"he": 0.01, "mother": 0.02, "king": -0.03}
     model = ByWords(worth)
-    together = score_all(sets, Rater(model, None), seed=3)
+    together = score_sets(sets, Rater(model, None), seed=3)
     asked = model.asked[:-64]
     assert len(asked) == len(set(asked))
     for terms, of in sets.items():
-        alone = score(of, Rater(ByWords(worth), None), seed=3)
+        alone = score_pairs(of, Rater(ByWords(worth), None), seed=3)
         pd.testing.assert_frame_equal(together[terms].items, alone.items)
 
 
 def test_ratings_are_kept_and_used_again(tmp_path: Path) -> None:
     texts = [one.text for one in reviews()[:40]]
     first, again, other = (ByWords({"he": 0.1}) for _ in range(3))
-    rated = cache.CachedRater(Rater(first, None), tmp_path, "one").rate(texts)
-    second = cache.CachedRater(Rater(again, None), tmp_path, "one").rate(texts)
+    rated = CachedRater(Rater(first, None), tmp_path, "one").rate(texts)
+    second = CachedRater(Rater(again, None), tmp_path, "one").rate(texts)
     assert (len(first.asked), len(again.asked)) == (40, 0)
     assert np.array_equal(rated.ratings, second.ratings)
     assert rated.choices == second.choices
-    cache.CachedRater(Rater(other, None), tmp_path, "another").rate(texts)
+    CachedRater(Rater(other, None), tmp_path, "another").rate(texts)
     assert len(other.asked) == 40
     damaged = sorted(tmp_path.glob("*.json"))
     for path in damaged:
         path.write_bytes(path.read_bytes()[:50])
-    assert np.array_equal(cache.CachedRater(Rater(again, None), tmp_path, "one").rate(texts).ratings, rated.ratings)
+    assert np.array_equal(CachedRater(Rater(again, None), tmp_path, "one").rate(texts).ratings, rated.ratings)
     assert len(again.asked) == 40
 
 
@@ -207,7 +207,7 @@ def test_kept_ratings_are_of_the_same_model_and_way_of_reading(pairs: list[Pair]
         torch.manual_seed(seed)
         words = more.pop("tokenizer", tokenizer)
         model = TransformersClassifier(transformers.BertForSequenceClassification(config), words, **more)
-        return cache.identity(model, Rater(model, positive))
+        return identify_rater(model, Rater(model, positive))
 
     other = tokenizer_of([text for one in pairs[20:] for text in (one.female.text, one.male.text)])
     found = [
@@ -226,7 +226,7 @@ def test_kept_ratings_are_of_the_same_model_and_way_of_reading(pairs: list[Pair]
 
 def test_pairs_that_share_a_word_are_one_family() -> None:
     pairs = ["he/she", "his/her", "him/her", "mr./mrs", "mr/ms", "king/queen"]
-    assert words.families(pairs) == [0, 1, 1, 2, 2, 3]
+    assert analyse.group_pairs(pairs) == [0, 1, 1, 2, 2, 3]
 
 
 def test_least_squares_and_its_errors_by_hand() -> None:
@@ -243,7 +243,7 @@ def test_least_squares_and_its_errors_by_hand() -> None:
     values = inverse @ design.T @ bias
     left = bias - design @ values
     errors = np.sqrt(np.diag(inverse @ (design.T * left**2) @ design @ inverse) * len(bias) / (len(bias) - 3))
-    found = {part.name: part for part in words.by_pair(frame)}
+    found = {part.name: part for part in analyse.estimate_pairs(frame)}
     for at, name in enumerate(names):
         assert found[name].bias == pytest.approx(values[at])
         interval = found[name].interval
@@ -254,13 +254,13 @@ def test_least_squares_and_its_errors_by_hand() -> None:
 def test_rare_pairs_share_a_column_and_unread_texts_are_left_out() -> None:
     rows = ["he/she"] * 6 + ["he/she; duke/duchess", "he/she; earl/countess"]
     bias = [0.01] * 6 + [0.51, 0.51]
-    (common,) = words.by_pair(pd.DataFrame({"term_pairs": rows, "bias": bias}))
+    (common,) = analyse.estimate_pairs(pd.DataFrame({"term_pairs": rows, "bias": bias}))
     assert (common.name, common.n) == ("he/she", 8)
     assert common.bias == pytest.approx(0.01)
     frame = pd.DataFrame(
         {"term_pairs": ["he/she; he/she"] * 12, "bias": [0.02] * 6 + [0.0] * 6, "terms_read": [2] * 6 + [0] * 6}
     )
-    (read,) = words.by_pair(frame)
+    (read,) = analyse.estimate_pairs(frame)
     assert read.n == 6
     assert read.bias == pytest.approx(0.01)
 
@@ -281,5 +281,5 @@ def test_places_are_found_after_longer_words() -> None:
             end = one.female.text.index("she left")  # in the female version, the last term begins where reading ends
             return [View(99, ((0, end if text == one.female.text else 0),), (text.encode(),)) for text in texts]
 
-    items = score([one], Rater(UpTo(), None), seed=0).items
+    items = score_pairs([one], Rater(UpTo(), None), seed=0).items
     assert items["terms_read"].tolist() == [4]

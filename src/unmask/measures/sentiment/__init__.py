@@ -48,7 +48,7 @@ class SentimentOptions(InputOptions):
         " if you have them.",
     )
     given_texts: tuple[str, ...] = option((), "Texts of your own, as strings.", cli=False)
-    positive: str | None = option(None, "The label that is a high rating, where the labels do not say it.")
+    positive: str | None = option(None, "The label that is the highest rating, if the labels do not tell it.")
     long_texts: str = option(
         "head", "How texts that are too long are read: head, head+tail or window.", choices=LONG_TEXTS
     )
@@ -113,7 +113,7 @@ class SentimentMeasure(Measure):
     )
 
     def fits(self, model: ModelHandle, options: Any) -> bool:
-        """Classifiers and regressions, but for those that tell entailment from contradiction."""
+        """Whether a model is a classifier or a regression, but not one for inference."""
         from unmask.measures.inference.labels import is_inference
 
         return super().fits(model, options) and not is_inference(model.labels)
@@ -125,12 +125,12 @@ class SentimentMeasure(Measure):
         return super().explain_misfit(model)
 
     def check(self, options: SentimentOptions, context: Context) -> None:
-        """Refuse term sets that cannot be told apart, and lists without the published protocol."""
+        """Check the term sets, and that released lists are only given in the published protocol."""
         for terms in options.term_sets:
             if isinstance(terms, str):
                 check_choice(terms, TERM_SETS, "term set")
         if len({Path(terms).name for terms in options.term_sets}) < len(options.term_sets):
-            raise UnmaskError("two term sets have the same name, and their results could not be told apart; rename one")
+            raise UnmaskError("two term sets have the same name, so their results would be mixed up; rename one")
         if options.lists is not None and context.protocol != "published":
             raise UnmaskError(
                 f"the lists in {options.lists} are for --protocol published; give it, or leave out --lists"
@@ -138,10 +138,10 @@ class SentimentMeasure(Measure):
 
     def default_corpora(self, options: SentimentOptions, context: Context) -> Sequence[str]:
         """Texts of the user's own; else IMDB where it is on this machine, else the built-in reviews."""
-        from unmask.probes import reviews
+        from unmask.measures.sentiment.data import default_corpus
 
         del context
-        return (CUSTOM,) if options.own_texts else (reviews.default_corpus(),)
+        return (CUSTOM,) if options.own_texts else (default_corpus(),)
 
     def units(
         self, options: SentimentOptions, context: Context, languages: Sequence[str], corpora: Sequence[str]
@@ -157,14 +157,14 @@ class SentimentMeasure(Measure):
 
     def build(self, options: SentimentOptions, context: Context) -> Any:
         """The texts of a corpus."""
-        from unmask.probes import reviews
+        from unmask.measures.sentiment.data import load_texts
 
-        return reviews.load(
+        return load_texts(
             context.corpus, options.own_texts, limit=options.limit, seed=context.seed, offline=context.offline
         )
 
     def load(self, model: ModelHandle, options: SentimentOptions) -> Any:
-        """The classifier; one that reads texts its own way cannot be told how."""
+        """The classifier. Options for reading texts need a model that Unmask tokenizes."""
         from unmask.measures.inference.labels import is_inference
         from unmask.models.roles import Classifier
 
@@ -180,15 +180,15 @@ class SentimentMeasure(Measure):
 
     def score(self, model: Any, items: Any, options: SentimentOptions, context: Context) -> list[Scored]:
         """Both versions of every text, for each term set."""
-        from unmask.measures.sentiment.audit import rate_texts
+        from unmask.measures.sentiment.score import rate_texts
 
         return rate_texts(model, items, options, context)
 
     def analyse(self, items: pd.DataFrame, context: Context) -> Measurement:
-        """Means of the differences, tests, and what they depend on."""
-        from unmask.measures.sentiment.protocol import PROTOCOLS
+        """Mean differences, tests, and what they depend on."""
+        from unmask.measures.sentiment.analyse import analyse_ratings
 
-        return PROTOCOLS[context.protocol].analyse(items, context.seed)
+        return analyse_ratings(items, context.protocol, context.seed)
 
     def headline(self, measurement: Measurement) -> list[str]:
         """The bias, the words it comes from, and how far single texts move."""
@@ -200,14 +200,13 @@ class SentimentMeasure(Measure):
         """The options, the term sets, and how texts were read."""
         from unmask.models.roles import Reads
 
-        found = super().resolved(model, options, units) | {"terms": [*map(str, options.term_sets)]}
-        given = found.pop("given_texts")
-        if given:
-            found["texts"] = f"{len(given):,} given texts"
+        resolved = super().resolved(model, options, units) | {"terms": [*map(str, options.term_sets)]}
+        if given := resolved.pop("given_texts"):
+            resolved["texts"] = f"{len(given):,} given texts"
         loaded = model.classifier(long_texts=options.long_texts, most_tokens=options.most_tokens)
         if isinstance(loaded, Reads):
-            found |= {"long_texts": loaded.long_texts, "tokens_at_once": loaded.most_tokens}
-        return found
+            resolved |= {"long_texts": loaded.long_texts, "tokens_at_once": loaded.most_tokens}
+        return resolved
 
     def recognises(self, columns: set[str]) -> bool:
         """Ratings of both versions."""
@@ -217,10 +216,10 @@ class SentimentMeasure(Measure):
         self, path: Path, context: Context, *, language: str | None, score_column: str | None
     ) -> pd.DataFrame:
         """Recorded ratings."""
-        from unmask.probes import recorded_ratings
+        from unmask.measures.sentiment.data import read_ratings
 
         del context, score_column
-        return recorded_ratings.read(path, language)
+        return read_ratings(path, language)
 
     def blocks(self, measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
         """Key figures, tables, figures and examples."""

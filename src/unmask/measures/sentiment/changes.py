@@ -16,9 +16,8 @@ import numpy as np
 
 from unmask.measures.base import ComparedModel
 from unmask.measures.paired_items import items_of_side, pair_items
-from unmask.measures.sentiment.details import Ratings
-from unmask.measures.sentiment.interpret import SIZES, digits
-from unmask.measures.sentiment.protocol import PROTOCOLS
+from unmask.measures.sentiment.analyse import analyse_ratings
+from unmask.measures.sentiment.interpret import SIZES, Ratings, digits
 from unmask.results import Change, Comparison, Verdict
 from unmask.results.numbers import interval as shown
 from unmask.results.numbers import number, p_value
@@ -44,8 +43,7 @@ def compare(before: ComparedModel, after: ComparedModel) -> tuple[Comparison, pd
     """What changed, judged; and the paired items."""
     pairs = pair_items(before, after, keys=KEYS, scores=SCORES, item="text")
     first, second = (items_of_side(pairs, side) for side in ("before", "after"))
-    analyse = PROTOCOLS[before.measurement.protocol].analyse
-    measured = [analyse(side, 0) for side in (first, second)]
+    measured = [analyse_ratings(side, before.measurement.protocol, 0) for side in (first, second)]
     tests = [one.tests["bias"] for one in measured]
     changed = pairs["changed"].to_numpy(dtype=bool)
     bias, bias_after = (side["bias"].to_numpy(dtype=float)[changed] for side in (first, second))

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unmask.measures.sentiment import SentimentMeasure
-from unmask.measures.sentiment.details import Part, Ratings
 from unmask.measures.sentiment.examples import changed_texts, extreme_texts
-from unmask.measures.sentiment.interpret import SIZES, digits, size_of
+from unmask.measures.sentiment.interpret import SIZES, Part, Ratings, digits, size_of
 from unmask.report.blocks import Block, Cell, Column, Examples, Figure, KeyFigure, Legend, Section, Style, Table, Text
 from unmask.report.pages import capital, count, p, share, signed
 from unmask.results import Estimate, Measurement

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import unmask
-from unmask.measures.sentiment.details import Ratings
-from unmask.measures.sentiment.protocol import PROTOCOLS as SENTIMENT_PROTOCOLS
+from unmask.measures.sentiment.analyse import analyse_ratings
+from unmask.measures.sentiment.data import Pair, check_changed, drop_twins
+from unmask.measures.sentiment.interpret import Ratings
 from unmask.measures.sentiment.rater import Rater
-from unmask.measures.sentiment.score import score
+from unmask.measures.sentiment.score import PROTOCOLS as SENTIMENT_PROTOCOLS
+from unmask.measures.sentiment.score import score_pairs
 from unmask.models.loading import load_classifier
 from unmask.models.roles import Classifier
 from unmask.options import LoadOptions
-from unmask.probes.reviews import Pair, refuse_unchanged, without_twins
 from unmask.results import SCHEMA_VERSION, Measurement
 from unmask.statistics.proportions import classification_quality, confusion_matrix
 from unmask.studies.cells import Say
@@ -213,18 +214,16 @@ class Measuring:
             Pair(str(at), label, one.text, female, male)
             for at, ((one, label), (female, _), (male, _)) in enumerate(zip(originals, females, males, strict=True), 1)
         ]
-        if not protocol.keeps_doubles:
-            pairs = without_twins(pairs)
-        refuse_unchanged(pairs, self.terms)
+        if not protocol.keeps_duplicates:
+            pairs = drop_twins(pairs)
+        check_changed(pairs, self.terms)
         made = before[self.trained.name] / MODEL
         model = load_classifier(str(made), self.loading, most_tokens=tokens_of(made))
         say(f"rating {sum(1 + pair.changed for pair in pairs):,} texts")
         rater = Rater(model, POSITIVE, single_precision=protocol.single_precision)
-        scored = score(pairs, rater, seed=self.trained.seed)
-        items = scored.items.assign(
-            language="en", corpus=self.corpus, terms=TERM_SETS[self.terms], rating=scored.rating
-        )
-        measurement = protocol.analyse(items, self.trained.seed).model_copy(
+        scored = score_pairs(pairs, rater, seed=self.trained.seed)
+        items = scored.items.assign(language="en", corpus=self.corpus, terms=TERM_SETS[self.terms])
+        measurement = analyse_ratings(items, self.trained.protocol, self.trained.seed).model_copy(
             update={"noise_floor": scored.noise_floor, "distinct_inputs": scored.distinct_inputs}
         )
         items.drop(columns=DROPPED).to_parquet(draft / ITEMS, index=False)

@@ -19,8 +19,8 @@ import numpy as np
 
 from unmask import embedded
 from unmask.errors import UnmaskError, quote
-from unmask.measures.sentiment.protocol import PROTOCOLS
-from unmask.probes.reviews import CUSTOM
+from unmask.measures.sentiment import CUSTOM
+from unmask.measures.sentiment.score import PROTOCOLS
 from unmask.rewriting.options import RewriteOptions
 from unmask.rewriting.published.lists import ONE_OF_THE_MAPS, reviews_folder
 from unmask.rewriting.result import Replacement, Rewritten
@@ -151,7 +151,7 @@ class Texts:
         prepare = protocol.prepare or str
         if self.form != ORIGINAL:
             lists = Path(self.lists) if self.lists else None
-            rewriter = protocol.rewriter(RewriteOptions(to=self.form, terms=TERM_SETS[self.terms], lists=lists))
+            rewriter = protocol.build_rewriter(RewriteOptions(to=self.form, terms=TERM_SETS[self.terms], lists=lists))
         with gzip.open(draft / FILE, "wt", encoding="utf-8", compresslevel=4) as page:
             for at, one in enumerate(found):
                 text = prepare(one.text)

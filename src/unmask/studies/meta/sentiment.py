@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unmask.files import digest
-from unmask.measures.sentiment.protocol import PROTOCOLS
+from unmask.measures.sentiment import data as reviews
+from unmask.measures.sentiment.analyse import analyse_ratings
+from unmask.measures.sentiment.data import Pair, SourceText
 from unmask.measures.sentiment.rater import Rater
-from unmask.measures.sentiment.score import score as sentiment_score
+from unmask.measures.sentiment.score import score_pairs
 from unmask.models.loading import load_classifier
-from unmask.probes import reviews
-from unmask.probes.reviews import Pair, Text
 from unmask.rewriting.options import RewriteOptions, build_rewriter
 from unmask.studies.meta.experiment import Scores, Training, chosen
 from unmask.studies.tuning import tokens_of
@@ -81,29 +81,29 @@ class PlantedSentiment:
         train, held = ([one for at in some for one in labelled[at]] for some in (order[cut:], order[:cut]))
         return Splits(train, held, ())
 
-    def _own(self, seed: int) -> list[Text]:
+    def _own(self, seed: int) -> list[SourceText]:
         """The reviews of a seed."""
         pool = self._pool()
         some = np.random.default_rng([seed, 0]).permutation(len(pool))[: self.texts]
         return [pool[at] for at in sorted(some)]
 
-    def _pool(self) -> list[Text]:
+    def _pool(self) -> list[SourceText]:
         """All reviews that could be trained on."""
         if not self.imdb:
             return [one for at, one in enumerate(_package()) if at % FOR_ASKING]
         found = examples.read_known_dataset("imdb", "sentiment", offline=True, splits=("train",))["train"]
-        return [Text(str(at), one.text, one.label) for at, one in enumerate(found)]
+        return [SourceText(str(at), one.text, one.label) for at, one in enumerate(found)]
 
-    def asked(self) -> list[Text]:
+    def asked(self) -> list[SourceText]:
         """The reviews that a model is asked to rate: those of the package that it was not trained on."""
         return [one for at, one in enumerate(_package()) if self.imdb or not at % FOR_ASKING]
 
     def scores(self, model: Path, seed: int, loading: LoadOptions) -> Scores:
         """Total and absolute bias, and the effect size, on the package's reviews."""
         subject = load_classifier(str(model), loading, most_tokens=tokens_of(model))
-        scored = sentiment_score(_pairs(self.asked()), Rater(subject, POSITIVE), seed=seed)
-        items = scored.items.assign(language=self.language, corpus="reviews", terms="all", rating=scored.rating)
-        found = PROTOCOLS["sound"].analyse(items, seed)
+        scored = score_pairs(_pairs(self.asked()), Rater(subject, POSITIVE), seed=seed)
+        items = scored.items.assign(language=self.language, corpus="reviews", terms="all")
+        found = analyse_ratings(items, "sound", seed)
         figures = {
             "total bias": found.groups["total bias, changed texts"].value,
             "absolute bias": found.groups["absolute bias, changed texts"].value,
@@ -112,12 +112,12 @@ class PlantedSentiment:
         return Scores.of(figures, items)
 
 
-def _package() -> list[Text]:
-    return reviews.load("reviews", offline=True)
+def _package() -> list[SourceText]:
+    return reviews.load_texts("reviews", offline=True)
 
 
-def _pairs(texts: Sequence[Text]) -> list[Pair]:
-    return reviews.pair(
+def _pairs(texts: Sequence[SourceText]) -> list[Pair]:
+    return reviews.rewrite_both_ways(
         texts,
         build_rewriter(RewriteOptions(to="female", terms="all")),
         build_rewriter(RewriteOptions(to="male", terms="all")),
