@@ -13,10 +13,6 @@ from scipy import stats
 import unmask
 from pages import seen
 from report_blocks import find_table
-from unmask.comparing import evidence
-from unmask.comparing.agreement import agreement
-from unmask.comparing.figures import Evidence, model_figures
-from unmask.comparing.sides import Subject
 from unmask.errors import UnmaskError
 from unmask.measures.geometry.details import Geometry, GeometryChange, WordTest, WordTestChange
 from unmask.measures.sections import build_comparison_sections
@@ -27,6 +23,10 @@ from unmask.report.pages import shade
 from unmask.report.terminal import comparison_text
 from unmask.results import Agreement, Caveat, Comparison, Estimate, MeasureFigure, Measurement, ModelFigures
 from unmask.statistics.corrections import holm
+from unmask.workflows import evidence
+from unmask.workflows.agreement import agreement
+from unmask.workflows.compared_models import Subject
+from unmask.workflows.figures import Evidence, model_figures
 
 VALUES: dict[str, list[float | None]] = {
     "a": [0.1, 0.4, 0.2, 0.9, 0.5],

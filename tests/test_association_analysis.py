@@ -11,7 +11,6 @@ from scipy import stats
 
 import unmask
 from planted import PlantedModel
-from unmask.auditing.audit import analyse_items
 from unmask.errors import UnmaskError
 from unmask.measures.association.details import AssociationDetails
 from unmask.measures.association.interpret import interpret, size_of
@@ -20,6 +19,7 @@ from unmask.measures.association.score import score
 from unmask.probes import released
 from unmask.probes.association import build
 from unmask.results import Measurement
+from unmask.workflows.audit import analyse_items
 
 GOLDEN = "golden/becpro_en_bert_association.tsv"
 TABLE_4 = {  # Bartl et al. 2020, Table 4, column pre

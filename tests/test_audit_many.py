@@ -18,12 +18,12 @@ from safetensors.torch import load_file, save_file
 import unmask
 from commands import unmask as command
 from pages import assert_loads_nothing
-from unmask.api import many_models
-from unmask.api.many_models import OUT
-from unmask.auditing.audit import run_audit
 from unmask.errors import Stopped, UnmaskError
 from unmask.results import storage
 from unmask.studies.base_models import hash_model
+from unmask.workflows.api import many_models
+from unmask.workflows.api.many_models import OUT
+from unmask.workflows.audit import run_audit
 
 Folder = Callable[[str], Path]
 pytestmark = pytest.mark.filterwarnings(

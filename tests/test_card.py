@@ -19,12 +19,12 @@ from markdown_it import MarkdownIt
 import unmask
 from commands import unmask as _run
 from pages import EVIL
-from unmask.auditing.options import audit_options
 from unmask.errors import UnmaskError
 from unmask.measures.inference.details import Inference
 from unmask.measures.registry import get_measure
 from unmask.models.loading import hash_folder_weights
 from unmask.results import AuditResult, Caveat, Estimate, Measurement, ModelInfo, Origin, storage
+from unmask.workflows.audit_options import audit_options
 from unmask.workflows.front_matter import is_ours, split
 from unmask.workflows.model_card import BEGIN, END, commands, update
 

@@ -18,12 +18,7 @@ from typer.testing import CliRunner
 
 import unmask
 from planted import PlantedModel
-from unmask.auditing.audit import run_audit
-from unmask.auditing.options import audit_options
-from unmask.auditing.repeating import options_of
 from unmask.cli import app
-from unmask.comparing import cost, job
-from unmask.comparing.options import CompareOptions
 from unmask.errors import UnmaskError
 from unmask.measures.association.analyse_sound import mean_over
 from unmask.measures.association.change_words import judge
@@ -36,6 +31,12 @@ from unmask.measures.base import ComparedModel
 from unmask.probes.association import build
 from unmask.results import Change, Figure, Measurement, ModelInfo, Usefulness
 from unmask.results.storage import load_comparison, save
+from unmask.workflows import compare as job
+from unmask.workflows import cost
+from unmask.workflows.audit import run_audit
+from unmask.workflows.audit_options import audit_options
+from unmask.workflows.compare_options import CompareOptions
+from unmask.workflows.rerun import options_of
 
 GOLDEN = "golden/becpro_en_bert_association.tsv"
 TABLE_4 = {  # Bartl et al. 2020, Table 4, column pre: female and male person words

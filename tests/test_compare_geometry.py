@@ -19,9 +19,6 @@ from scipy import stats
 import unmask
 from pages import assert_loads_nothing, assert_plots_are_described, seen
 from report_blocks import find_table, of_type, table_rows
-from unmask.auditing.options import audit_options
-from unmask.comparing import job
-from unmask.comparing.options import CompareOptions
 from unmask.errors import UnmaskError
 from unmask.lexicon.word_lists import nouns
 from unmask.measures.base import ComparedModel
@@ -41,6 +38,9 @@ from unmask.results import Change, Comparison, ModelInfo
 from unmask.results.storage import load_comparison
 from unmask.results.verdict import judge
 from unmask.statistics.correlation import pearson
+from unmask.workflows import compare as job
+from unmask.workflows.audit_options import audit_options
+from unmask.workflows.compare_options import CompareOptions
 
 SIZE = 16
 Table = tuple[list[str], NDArray[np.float32]]

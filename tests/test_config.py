@@ -14,9 +14,6 @@ import typer
 
 import unmask
 from commands import unmask as command
-from unmask.auditing.config import load_config
-from unmask.auditing.options import AuditOptions, audit_command
-from unmask.auditing.repeating import differences, options_of
 from unmask.cli import app
 from unmask.embedded import MODELS
 from unmask.errors import UnmaskError
@@ -29,6 +26,9 @@ from unmask.options import EngineOptions
 from unmask.probes.asked import stereotypes
 from unmask.results import AuditResult
 from unmask.results.storage import load
+from unmask.workflows.audit_options import AuditOptions, audit_command
+from unmask.workflows.config import load_config
+from unmask.workflows.rerun import differences, options_of
 
 KNOWN = {one.key: one for one in audit_command().parameters().values() if one.cli}
 Folder = Callable[[str], Path]

@@ -18,19 +18,20 @@ import pytest
 import unmask
 from commands import environment
 from pages import EVIL
-from unmask import cli, gating
+from unmask import cli
 from unmask.errors import UnmaskError
-from unmask.gating import junit
-from unmask.gating import terminal as gate_terminal
-from unmask.gating.figures import Figure, growth
-from unmask.gating.limits import Allowed, judged_by
-from unmask.gating.policy import Rule
 from unmask.measures import registry
 from unmask.measures.geometry import WORDS
 from unmask.measures.inference import CAPTIONS
 from unmask.measures.inference.details import Distribution, Inference
 from unmask.results import AuditResult, Caveat, Estimate, Measurement, ModelInfo
 from unmask.results.storage import save
+from unmask.workflows import gating
+from unmask.workflows.gating import junit
+from unmask.workflows.gating import terminal as gate_terminal
+from unmask.workflows.gating.figures import Figure, growth
+from unmask.workflows.gating.limits import Allowed, judged_by
+from unmask.workflows.gating.policy import Rule
 
 
 def _test(estimate: float | None, interval: tuple[float, float] | None, **changes: Any) -> Estimate:

@@ -20,8 +20,6 @@ from commands import interrupted
 from commands import unmask as command
 from planted import PlantedModel
 from toy_model import bert_of, tokenizer_of
-from unmask.auditing.audit import choose_measures
-from unmask.auditing.options import audit_options
 from unmask.cli import main
 from unmask.lexicon.weat import associations, sentences
 from unmask.lexicon.word_lists import nouns
@@ -45,6 +43,8 @@ from unmask.results import Measurement
 from unmask.results.storage import load
 from unmask.statistics.correlation import pearson_estimate
 from unmask.statistics.separation import score_two_clusters
+from unmask.workflows.audit import choose_measures
+from unmask.workflows.audit_options import audit_options
 
 CONTRASTS = 19
 SEEDS = 6

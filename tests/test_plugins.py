@@ -22,8 +22,6 @@ from naive import log_p
 from packages import blocks, install, install_the_page_s
 from pages import EVIL, assert_loads_nothing, assert_plots_are_described, seen
 from unmask import datasets, plugins
-from unmask.auditing.options import audit_options
-from unmask.auditing.repeating import options_of
 from unmask.errors import UnmaskError
 from unmask.measures.base import Measure
 from unmask.measures.sections import build_sections, item_tables
@@ -37,7 +35,9 @@ from unmask.statistics.corrections import holm
 from unmask.studies.meta.association import OtherMeasure
 from unmask.studies.meta.options import PlantingOptions
 from unmask.studies.meta.study import plan
+from unmask.workflows.audit_options import audit_options
 from unmask.workflows.ranking import rankings
+from unmask.workflows.rerun import options_of
 
 Folder = Callable[[str], Path]
 Typed = Callable[..., tuple[int | str | None, str, str]]

@@ -17,7 +17,6 @@ import unmask
 from commands import unmask as run
 from pages import EVIL, assert_loads_nothing, seen
 from unmask.cli.report import command as report_command
-from unmask.comparing.agreement import agreement
 from unmask.errors import UnmaskError
 from unmask.measures import limits
 from unmask.measures.association import AGREEMENT
@@ -33,6 +32,7 @@ from unmask.results.markdown import escaped
 from unmask.results.naming import different, short_name
 from unmask.statistics.correlation import rank_ranges
 from unmask.workflows import ranking
+from unmask.workflows.agreement import agreement
 
 
 def command(folders: Sequence[Path], form: str, out: Path | None) -> None:

@@ -26,7 +26,6 @@ from safetensors.torch import load_file, save_file
 
 from commands import unmask as command
 from toy_model import bert_of, tokenizer_of
-from unmask import api
 from unmask.errors import Stopped, UnmaskError
 from unmask.lexicon.sentences import reviews
 from unmask.measures.sentiment.analyse import analyse_ratings
@@ -46,6 +45,7 @@ from unmask.studies.imdb63.grid import CONDITIONS, TERMS
 from unmask.studies.imdb63.options import ReviewStudyOptions
 from unmask.studies.imdb63.study import Plan, plan
 from unmask.training import checkpoints, examples
+from unmask.workflows import api
 
 Folder = Callable[[str], Path]
 CPU = LoadOptions(device="cpu", offline=True)

@@ -12,7 +12,6 @@ import pytest
 
 from commands import unmask
 from pages import assert_loads_nothing, assert_plots_are_described
-from unmask import api
 from unmask.errors import UnmaskError
 from unmask.lexicon.word_lists import nouns
 from unmask.measures.geometry import published
@@ -28,6 +27,7 @@ from unmask.studies.lipstick.options import ContextualLipstickOptions, LipstickO
 from unmask.studies.lipstick.study import plan
 from unmask.studies.lipstick.tables import Findings, result_of
 from unmask.studies.reports.lipstick import markdown, render
+from unmask.workflows import api
 
 PAIRS = ("he she", "man woman", "his her", "himself herself", "boy girl", "father mother", "son daughter")
 

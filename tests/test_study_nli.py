@@ -27,7 +27,6 @@ from safetensors.torch import load_file, save_file
 
 from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium, seen
 from toy_model import bert_of, tokenizer_of
-from unmask import api
 from unmask.errors import Stopped, UnmaskError
 from unmask.lexicon import inference as words
 from unmask.measures.inference import sums
@@ -47,6 +46,7 @@ from unmask.studies.nli.study import plan
 from unmask.studies.nli.tables import Findings, Row, adjusted, findings
 from unmask.studies.reports.nli import markdown, render, write
 from unmask.training.examples import Example, Splits
+from unmask.workflows import api
 
 GOLD = Path(__file__).parent / "gold" / "anantaprayoon_2024.csv"
 SIZES = {"en": (1000, 1000, 3420), "ja": (1000, 1000, 3420), "zh": (1000, 1000, 3320)}

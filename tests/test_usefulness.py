@@ -17,8 +17,6 @@ import torch
 from scipy import stats
 
 import naive
-from unmask.comparing import downstream
-from unmask.comparing.downstream import Downstream, Subject
 from unmask.errors import UnmaskError
 from unmask.lexicon import attributes, persons
 from unmask.lexicon.sentences import agreement_templates, neutral_sentences
@@ -31,6 +29,8 @@ from unmask.rewriting import rewriter
 from unmask.statistics import jackknife
 from unmask.statistics.paired import matched_shares
 from unmask.training.loop import News
+from unmask.workflows import downstream
+from unmask.workflows.downstream import Downstream, Subject
 
 NEUTRAL = neutral_sentences()
 

@@ -49,7 +49,11 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from unmask.api import (
+    from unmask.errors import UnmaskError
+    from unmask.models.roles import Classifier, MaskedLM, MaskQuery, Regressor
+    from unmask.rewriting import rewrite, rewriter
+    from unmask.statistics.permutation import Weat, weat
+    from unmask.workflows.api import (
         Audit,
         AuditedModels,
         Compared,
@@ -64,27 +68,23 @@ if TYPE_CHECKING:
         mitigate,
         ranking,
     )
-    from unmask.auditing.config import read_config
-    from unmask.errors import UnmaskError
-    from unmask.models.roles import Classifier, MaskedLM, MaskQuery, Regressor
-    from unmask.rewriting import rewrite, rewriter
-    from unmask.statistics.permutation import Weat, weat
+    from unmask.workflows.config import read_config
 
 _HOMES = {
-    "Audit": "unmask.api",
-    "analyse": "unmask.api",
-    "Compared": "unmask.api",
-    "ModelCard": "unmask.api",
-    "AuditedModels": "unmask.api",
-    "audit": "unmask.api",
-    "audit_many": "unmask.api",
-    "card": "unmask.api",
-    "compare": "unmask.api",
-    "gate": "unmask.api",
-    "load": "unmask.api",
-    "mitigate": "unmask.api",
-    "ranking": "unmask.api",
-    "read_config": "unmask.auditing.config",
+    "Audit": "unmask.workflows.api",
+    "analyse": "unmask.workflows.api",
+    "Compared": "unmask.workflows.api",
+    "ModelCard": "unmask.workflows.api",
+    "AuditedModels": "unmask.workflows.api",
+    "audit": "unmask.workflows.api",
+    "audit_many": "unmask.workflows.api",
+    "card": "unmask.workflows.api",
+    "compare": "unmask.workflows.api",
+    "gate": "unmask.workflows.api",
+    "load": "unmask.workflows.api",
+    "mitigate": "unmask.workflows.api",
+    "ranking": "unmask.workflows.api",
+    "read_config": "unmask.workflows.config",
     "rewrite": "unmask.rewriting",
     "rewriter": "unmask.rewriting",
     "UnmaskError": "unmask.errors",

@@ -16,9 +16,6 @@ import unmask
 from contract.stubs import RandomClassifier, RandomMaskedLM, random_vectors
 from packages import install_the_page_s
 from unmask import datasets
-from unmask.auditing.audit import Audit, run_audit
-from unmask.auditing.config import load_config
-from unmask.auditing.options import audit_command, audit_options
 from unmask.cli.generate import build
 from unmask.lexicon.weat import gendered_sentences
 from unmask.lexicon.word_lists import nouns, rated_professions
@@ -26,6 +23,9 @@ from unmask.measures import registry
 from unmask.measures.base import Measure
 from unmask.results import storage
 from unmask.results.verdict import is_significant
+from unmask.workflows.audit import Audit, run_audit
+from unmask.workflows.audit_options import audit_command, audit_options
+from unmask.workflows.config import load_config
 
 PLUGIN = "pronouns"
 NAMES = (*registry.BUILT_IN, PLUGIN)

@@ -48,10 +48,10 @@ def command(
     - `unmask analyse scores.tsv --language de --out audits/theirs`
     - `unmask analyse ratings.csv --protocol published`
     """
-    from unmask import api
     from unmask.cli.output import finish
     from unmask.files import check_new_path
     from unmask.results.storage import free_name
+    from unmask.workflows import api
 
     if out is not None:
         check_new_path(out)

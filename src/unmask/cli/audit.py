@@ -11,19 +11,19 @@ import typer
 from unmask.cli.generate import with_options
 
 if TYPE_CHECKING:
-    from unmask.auditing.options import AuditCommand
     from unmask.options import Options
+    from unmask.workflows.audit_options import AuditCommand
 
 
 def _options() -> type[AuditCommand]:
-    from unmask.auditing.options import audit_command
+    from unmask.workflows.audit_options import audit_command
 
     return audit_command()
 
 
 def _read_config(path: Path, options: type[Options]) -> Mapping[str, Any]:
     """The options that a file states; notes go to the terminal."""
-    from unmask.auditing.config import load_config
+    from unmask.workflows.config import load_config
 
     del options
     config = load_config(path)
@@ -71,13 +71,13 @@ def command(
     """
     import shutil
 
-    from unmask.auditing.audit import run_audit
     from unmask.cli import audit_many
     from unmask.cli.output import finish
     from unmask.cli.progress import bar
     from unmask.errors import Stopped, UnmaskError
     from unmask.files import check_new_path
     from unmask.results.storage import free_name
+    from unmask.workflows.audit import run_audit
 
     if len(options.models) > 1:
         own = {
@@ -104,8 +104,8 @@ def command(
     finish(audit, folder, as_json=options.as_json)
     shutil.rmtree(workspace, ignore_errors=True)
     if config is not None and config.suffix.lower() == ".json":
-        from unmask.auditing.repeating import differences
         from unmask.results.storage import read
+        from unmask.workflows.rerun import differences
 
         for line in differences(read(config), audit.result):
             typer.echo(f"unmask: not as in {config}: {line}", err=True)

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 def run(models: Sequence[str], out: Path | None, *, as_json: bool, **options: Any) -> None:
     """Audit models with a progress bar, and print their ranking; exit with 1 if a model failed."""
-    from unmask import api
-    from unmask.api.many_models import OUT
     from unmask.cli.progress import study
     from unmask.results import storage
+    from unmask.workflows import api
+    from unmask.workflows.api.many_models import OUT
     from unmask.workflows.ranking import ranking_rows
 
     out = out or OUT

@@ -27,9 +27,9 @@ def command(options: CardOptions) -> None:
     - `unmask card audits/my-model --to ./my-model`
     - `unmask card audits/association audits/geometry --to README.md`
     """
-    from unmask import api
     from unmask.embedded import MODELS
     from unmask.results import storage
+    from unmask.workflows import api
 
     made = api.card(*options.audits, to=options.to)
     if made.note:

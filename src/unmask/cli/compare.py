@@ -12,10 +12,10 @@ from unmask.cli.generate import with_options
 from unmask.cli.options import Json
 
 if TYPE_CHECKING:
-    from unmask.comparing.options import CompareOptions
+    from unmask.workflows.compare_options import CompareOptions
 
 
-@with_options("unmask.comparing.options:CompareOptions")
+@with_options("unmask.workflows.compare_options:CompareOptions")
 def command(
     options: CompareOptions,
     before: Annotated[
@@ -53,11 +53,11 @@ def command(
     """
     from contextlib import ExitStack
 
-    from unmask import api
     from unmask.cli.output import finish
     from unmask.cli.progress import bar, training
     from unmask.files import check_new_path
     from unmask.results.storage import free_name
+    from unmask.workflows import api
 
     if out is not None:
         check_new_path(out)

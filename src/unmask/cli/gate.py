@@ -13,12 +13,12 @@ from unmask.cli.options import Json
 from unmask.errors import UnmaskError
 
 if TYPE_CHECKING:
-    from unmask.gating.options import GateOptions
+    from unmask.workflows.gating.options import GateOptions
 
 CANNOT_TELL = 2
 
 
-@with_options("unmask.gating.options:GateOptions")
+@with_options("unmask.workflows.gating.options:GateOptions")
 def command(options: GateOptions, *, as_json: Json = False) -> None:
     """Say whether an audit keeps to a policy; for CI.
 
@@ -47,9 +47,9 @@ def command(options: GateOptions, *, as_json: Json = False) -> None:
 def _judge(options: GateOptions, *, as_json: bool) -> int:
     from rich.console import Console
 
-    from unmask import gating
-    from unmask.gating import junit as xml
-    from unmask.gating import terminal as gate_terminal
+    from unmask.workflows import gating
+    from unmask.workflows.gating import junit as xml
+    from unmask.workflows.gating import terminal as gate_terminal
 
     assert options.policy is not None
     result = gating.run(options.audit, gating.read(options.policy), options.baseline)
@@ -63,8 +63,8 @@ def _judge(options: GateOptions, *, as_json: bool) -> int:
 
 
 def _write_policy(options: GateOptions) -> int:
-    from unmask.gating import starting_policy
     from unmask.results import storage
+    from unmask.workflows.gating import starting_policy
 
     audit, policy = options.audit, options.write_policy
     assert policy is not None

@@ -49,8 +49,8 @@ def command(options: InitOptions) -> None:
 
 def template(name: str) -> str:
     """A file of options, all commented out, each with its help and default, under the headings of the measures."""
-    from unmask.auditing.options import audit_command
     from unmask.options import toml_template
+    from unmask.workflows.audit_options import audit_command
 
     parts = [HEAD.format(name=name)]
     shown = [parameter for parameter in audit_command().parameters().values() if parameter.cli]

@@ -10,8 +10,8 @@ from unmask.steps import step
 if TYPE_CHECKING:
     import pandas as pd
 
-    from unmask.api import Audit, Compared
     from unmask.studies.engine import Findings, Finished
+    from unmask.workflows.api import Audit, Compared
 
 
 def finish(made: Audit | Compared, folder: Path, *, as_json: bool) -> None:

@@ -25,8 +25,8 @@ def command(options: ReportOptions) -> None:
     - `unmask report audits/bert --format md --out bert.md`
     - `unmask report audits/bert audits/roberta audits/albert --out three.html`
     """
-    from unmask import api
     from unmask.files import check_new_path, write_text
+    from unmask.workflows import api
 
     folders, target, form = options.folders, options.target, options.form
     several = len(folders) > 1

@@ -51,10 +51,10 @@ def _with_run_options(path: str) -> type[Options]:
 
 def _run(function: str, options: Any, *, as_json: bool) -> None:
     """Run a study with a progress bar, and print what came of it; exit with 1 if a cell failed."""
-    from unmask import api
     from unmask.cli.output import show_study
     from unmask.cli.progress import study
     from unmask.studies.engine import Engine
+    from unmask.workflows import api
 
     with study() as (planned, watch):
         run = getattr(api, function)

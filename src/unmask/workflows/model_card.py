@@ -10,9 +10,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from unmask.auditing.audit import Audit
-from unmask.auditing.options import audit_options
-from unmask.auditing.repeating import options_of
 from unmask.errors import UnmaskError, quote
 from unmask.files import atomic_file
 from unmask.measures.limits import limits
@@ -26,7 +23,10 @@ from unmask.results.markdown import escaped, plain, table
 from unmask.results.naming import short_name
 from unmask.results.numbers import interval, number
 from unmask.results.record import Interval
+from unmask.workflows.audit import Audit
+from unmask.workflows.audit_options import audit_options
 from unmask.workflows.front_matter import OURS, with_results
+from unmask.workflows.rerun import options_of
 
 README = "README.md"
 

@@ -18,8 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unmask.auditing.audit import choose_measures, run_audit
-from unmask.auditing.options import AuditOptions, audit_options
 from unmask.files import digest
 from unmask.lexicon import attributes
 from unmask.measures.association.protocol import PROTOCOLS
@@ -29,6 +27,8 @@ from unmask.models.loading import ModelHandle, load_masked_lm
 from unmask.probes import association as probe
 from unmask.studies.meta.experiment import Scores, Training, chosen
 from unmask.training.examples import Example, Splits
+from unmask.workflows.audit import choose_measures, run_audit
+from unmask.workflows.audit_options import AuditOptions, audit_options
 
 if TYPE_CHECKING:
     from unmask.options import LoadOptions

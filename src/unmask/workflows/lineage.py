@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from unmask.comparing.sides import Subject
 from unmask.results import Caveat, Side
+from unmask.workflows.compared_models import Subject
 
 
 def made_from(before: Subject, after: Subject) -> bool | None:

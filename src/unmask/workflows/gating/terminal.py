@@ -7,10 +7,10 @@ from textwrap import wrap
 from rich.console import Console
 from rich.text import Text
 
-from unmask.gating import GateResult, Judgement
-from unmask.gating.judgements import Verdict
 from unmask.results.numbers import MINUS
 from unmask.results.record import Interval
+from unmask.workflows.gating import GateResult, Judgement
+from unmask.workflows.gating.judgements import Verdict
 
 STYLES: dict[Verdict, str] = {"kept": "green", "broken": "bold red", "cannot tell": "bold yellow"}
 INDENT = 13

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unmask.auditing.options import AuditCommand, audit_command
 from unmask.errors import UnmaskError
 from unmask.options import read_toml
+from unmask.workflows.audit_options import AuditCommand, audit_command
 
 if TYPE_CHECKING:
     from unmask.results import AuditResult
@@ -62,8 +62,8 @@ def read_config(path: str | Path) -> dict[str, Any]:
 
 def _read_result(path: Path) -> Config:
     """All options of an audit."""
-    from unmask.auditing.repeating import options_of, unstated_options
     from unmask.results import storage
+    from unmask.workflows.rerun import options_of, unstated_options
 
     result = storage.read(path)
     if "items" in result.configuration:

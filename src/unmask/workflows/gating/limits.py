@@ -14,10 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf, isclose
 
-from unmask.gating.judgements import Sure, Verdict
-from unmask.gating.policy import Judge, Rule
 from unmask.results.numbers import MINUS
 from unmask.results.record import Interval
+from unmask.workflows.gating.judgements import Sure, Verdict
+from unmask.workflows.gating.policy import Judge, Rule
 
 
 @dataclass(frozen=True)

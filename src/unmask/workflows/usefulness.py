@@ -8,12 +8,12 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from unmask.comparing import downstream
-from unmask.comparing.sides import Subject
 from unmask.errors import UnmaskError
 from unmask.measures import registry, usefulness
 from unmask.options import LoadOptions
 from unmask.results import Caveat, Figure, Usefulness
+from unmask.workflows import downstream
+from unmask.workflows.compared_models import Subject
 
 if TYPE_CHECKING:
     import pandas as pd

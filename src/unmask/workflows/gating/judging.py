@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
 from unmask.errors import UnmaskError, quote
-from unmask.gating.figures import Figure, figure_of, growth
-from unmask.gating.judgements import Judgement
-from unmask.gating.limits import allowed, judged_by
-from unmask.gating.policy import Policy, Rule
 from unmask.measures.readable import unreadable
 from unmask.results import AuditResult, Measurement
 from unmask.rewriting.options import TERM_SETS
+from unmask.workflows.gating.figures import Figure, figure_of, growth
+from unmask.workflows.gating.judgements import Judgement
+from unmask.workflows.gating.limits import allowed, judged_by
+from unmask.workflows.gating.policy import Policy, Rule
 
 OWN = ("custom", "captions", "own words")
 """The corpora of all who bring words of their own: of one name, but not the same."""

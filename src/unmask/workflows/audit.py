@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import unmask
-from unmask.auditing.options import AuditOptions, audit_options
 from unmask.errors import UnmaskError, check_choice, quote
 from unmask.files import write_text
 from unmask.measures import registry
@@ -24,6 +23,7 @@ from unmask.results import AuditResult, Measurement, ModelInfo, storage
 from unmask.results.storage import report_format
 from unmask.statistics.corrections import holm
 from unmask.steps import step
+from unmask.workflows.audit_options import AuditOptions, audit_options
 
 if TYPE_CHECKING:
     import pandas as pd

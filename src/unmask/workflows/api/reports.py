@@ -7,11 +7,11 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from unmask.api.comparisons import Compared
-from unmask.auditing.audit import Audit
 from unmask.errors import UnmaskError, check_choice
 from unmask.report.options import FORMATS
 from unmask.results import AuditResult
+from unmask.workflows.api.comparisons import Compared
+from unmask.workflows.audit import Audit
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unmask import datasets
-from unmask.auditing.audit import Audit, run_audit
-from unmask.auditing.options import audit_options
-from unmask.comparing.figures import Evidence
-from unmask.comparing.sides import Subject
 from unmask.errors import UnmaskError
 from unmask.measures import registry
 from unmask.measures.base import Measure
 from unmask.options import LoadOptions
 from unmask.results import Caveat, Comparison, Measurement
+from unmask.workflows.audit import Audit, run_audit
+from unmask.workflows.audit_options import audit_options
+from unmask.workflows.compared_models import Subject
+from unmask.workflows.figures import Evidence
 
 if TYPE_CHECKING:
     from unmask.models.roles import Progress

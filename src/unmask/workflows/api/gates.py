@@ -7,9 +7,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from unmask import gating
-from unmask.auditing.audit import Audit
 from unmask.results import AuditResult
+from unmask.workflows import gating
+from unmask.workflows.audit import Audit
 
 
 def gate(

@@ -13,8 +13,6 @@ from typing import Any
 
 import unmask
 from unmask import embedded
-from unmask.auditing.audit import run_audit
-from unmask.auditing.options import AuditOptions, audit_options
 from unmask.errors import UnmaskError, quote
 from unmask.files import write_text
 from unmask.options import LoadOptions
@@ -24,6 +22,8 @@ from unmask.studies.base_models import hash_files, hash_model
 from unmask.studies.cells import Say, Store
 from unmask.studies.engine import Engine, refuse_strange
 from unmask.studies.execution import Outcome, Watch
+from unmask.workflows.audit import run_audit
+from unmask.workflows.audit_options import AuditOptions, audit_options
 
 STUDY = "ranking"
 """The name under which the engine stores these audits."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
-from unmask.gating import GateResult
-from unmask.gating.terminal import name, said
+from unmask.workflows.gating import GateResult
+from unmask.workflows.gating.terminal import name, said
 
 TAGS = {"broken": "failure", "cannot tell": "error"}
 FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

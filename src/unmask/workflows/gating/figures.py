@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import hypot
 
-from unmask.gating.policy import Rule
 from unmask.results import Measurement
 from unmask.results.record import Interval
+from unmask.workflows.gating.policy import Rule
 
 
 @dataclass(frozen=True)

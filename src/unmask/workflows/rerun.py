@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from unmask.auditing.audit import AS_LOADED
-from unmask.auditing.options import AuditOptions, audit_options
 from unmask.errors import UnmaskError
 from unmask.measures import registry
 from unmask.measures.base import Measure
 from unmask.results import AuditResult, Measurement
+from unmask.workflows.audit import AS_LOADED
+from unmask.workflows.audit_options import AuditOptions, audit_options
 
 
 def options_of(result: AuditResult) -> AuditOptions:

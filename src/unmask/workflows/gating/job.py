@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from unmask import __version__
-from unmask.gating.judgements import GateResult, overall
-from unmask.gating.judging import judged
-from unmask.gating.policy import Policy
 from unmask.results import AuditResult, storage
+from unmask.workflows.gating.judgements import GateResult, overall
+from unmask.workflows.gating.judging import judged
+from unmask.workflows.gating.policy import Policy
 
 
 def run(audit: AuditResult | Path, policy: Policy, baseline: AuditResult | Path | None = None) -> GateResult:

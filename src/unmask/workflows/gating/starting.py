@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from decimal import ROUND_CEILING, Decimal
 
 from unmask.errors import UnmaskError
-from unmask.gating.figures import figure_of
-from unmask.gating.policy import Rule
 from unmask.measures.readable import unreadable
 from unmask.measures.registry import find_measure
 from unmask.results import AuditResult, Measurement
+from unmask.workflows.gating.figures import figure_of
+from unmask.workflows.gating.policy import Rule
 
 DIGITS = 2
 HEAD = """\

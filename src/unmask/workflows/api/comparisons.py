@@ -7,12 +7,12 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unmask.auditing.audit import Audit
-from unmask.comparing.options import CompareOptions
 from unmask.files import write_text
 from unmask.options import accepts
 from unmask.results import Agreement, Comparison, ComparisonResult
 from unmask.results.storage import report_format
+from unmask.workflows.audit import Audit
+from unmask.workflows.compare_options import CompareOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -138,7 +138,7 @@ def compare(
     the settings of the first audit among them. Of four models or more it is also said whether the measures agree on
     which is the more biased; then the fine-tuned classifiers are audited, too.
     """
-    from unmask.comparing import job
+    from unmask.workflows import compare as job
 
     found = job.run(before, after, CompareOptions(**options), progress=progress, say=say, watch=watch)
     return Compared(found.result, found.items, found.audits)

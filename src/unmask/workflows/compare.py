@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import unmask
 from unmask import steps
-from unmask.auditing.audit import LIBRARIES, Audit
-from unmask.auditing.options import AuditOptions, audit_options
-from unmask.comparing import agreement, downstream, evidence, usefulness
-from unmask.comparing.cost import cost
-from unmask.comparing.lineage import made_from, side_of, stranger
-from unmask.comparing.options import CompareOptions
-from unmask.comparing.sides import Subject, gather, key
 from unmask.errors import UnmaskError
 from unmask.measures import registry
 from unmask.results import Caveat, Comparison, ComparisonResult, Measurement, Usefulness
+from unmask.workflows import agreement, downstream, evidence, usefulness
+from unmask.workflows.audit import LIBRARIES, Audit
+from unmask.workflows.audit_options import AuditOptions, audit_options
+from unmask.workflows.compare_options import CompareOptions
+from unmask.workflows.compared_models import Subject, gather, key
+from unmask.workflows.cost import cost
+from unmask.workflows.lineage import made_from, side_of, stranger
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,14 +1,14 @@
 """What Python users call: `unmask.audit(…)`, `unmask.compare(…)` and the others, and what they return."""
 
-from unmask.api.audits import analyse, audit
-from unmask.api.comparisons import Compared, compare
-from unmask.api.gates import gate
-from unmask.api.many_models import AuditedModels, audit_many
-from unmask.api.mitigations import mitigate
-from unmask.api.reports import load, ranking
-from unmask.api.studies import run_inference_study, run_lipstick_study, run_meta_study, run_study
-from unmask.auditing.audit import Audit
 from unmask.statistics.permutation import weat
+from unmask.workflows.api.audits import analyse, audit
+from unmask.workflows.api.comparisons import Compared, compare
+from unmask.workflows.api.gates import gate
+from unmask.workflows.api.many_models import AuditedModels, audit_many
+from unmask.workflows.api.mitigations import mitigate
+from unmask.workflows.api.reports import load, ranking
+from unmask.workflows.api.studies import run_inference_study, run_lipstick_study, run_meta_study, run_study
+from unmask.workflows.audit import Audit
 from unmask.workflows.model_card import ModelCard, card
 
 __all__ = [

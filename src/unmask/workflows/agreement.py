@@ -13,12 +13,12 @@ from itertools import combinations
 
 import numpy as np
 
-from unmask.comparing.figures import Evidence, described_figures, model_figures
 from unmask.results import Agreement, Caveat, Correlation, MeasureFigure, ModelFigures
 from unmask.results.numbers import number
 from unmask.results.verdict import ALPHA
 from unmask.statistics.corrections import holm
 from unmask.statistics.correlation import ROUNDING, evaluate_ranking
+from unmask.workflows.figures import Evidence, described_figures, model_figures
 
 FEWEST = 4
 """Models that a correlation needs for an interval."""

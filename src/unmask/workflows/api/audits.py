@@ -7,10 +7,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unmask.auditing.audit import Audit, analyse_items, run_audit
-from unmask.auditing.options import audit_options
 from unmask.measures.base import SEED
 from unmask.options import accepts
+from unmask.workflows.audit import Audit, analyse_items, run_audit
+from unmask.workflows.audit_options import audit_options
 
 if TYPE_CHECKING:
     from unmask.models.roles import Progress

@@ -13,9 +13,6 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unmask.auditing.audit import Audit, choose_measures, fitting_measures, run_audit
-from unmask.auditing.options import AuditOptions, audit_options
-from unmask.auditing.repeating import options_of
 from unmask.errors import UnmaskError, quote
 from unmask.measures import registry
 from unmask.measures.base import ComparedModel, Context
@@ -24,6 +21,9 @@ from unmask.options import LoadOptions
 from unmask.probes import recorded
 from unmask.results import AuditResult, Measurement, storage
 from unmask.results.naming import different
+from unmask.workflows.audit import Audit, choose_measures, fitting_measures, run_audit
+from unmask.workflows.audit_options import AuditOptions, audit_options
+from unmask.workflows.rerun import options_of
 
 if TYPE_CHECKING:
     from unmask.models.roles import MaskedLM, Progress

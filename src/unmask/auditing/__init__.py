@@ -1,1 +1,0 @@
-"""Audits: pick the measures that fit a model and run them, or analyse recorded scores."""
