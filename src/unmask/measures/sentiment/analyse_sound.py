@@ -60,7 +60,6 @@ def measurement(
         variant=str(first["terms"]),
         protocol=protocol,
         attributes="texts",
-        headline="",
         items=len(items),
         groups=groups,
         tests=tests,
