@@ -9,20 +9,23 @@ import pytest
 
 import commands
 from golden.cases import CASES, prepare, run
-from golden.check import load
+from golden.check import is_recorded_environment, load
 from golden.values import Value, differences
 
-OTHER_MACHINES = 1e-5  # float32 scores differ between processors
+SAME_ENVIRONMENT, OTHER_ENVIRONMENT = 1e-9, 1e-3
+"""Scores are float32. On other processors and with other releases of torch they differ by up to 1e-5 or so, and ranks,
+where two scores nearly tie, by more."""
 
 
 def test_quick_runs_give_the_recorded_numbers(tmp_path: Path) -> None:
     prepare(tmp_path)
     has_data = "UNMASK_DATA" in os.environ
     cases = [case for case in CASES if case.is_quick and (has_data or not case.needs_data)]
+    tolerance = SAME_ENVIRONMENT if is_recorded_environment() else OTHER_ENVIRONMENT
     found = {}
     for case in cases:
         values = run(case, tmp_path, lambda arguments: commands.unmask(*arguments, cwd=tmp_path))
-        found[case.name] = differences(load(case), values, OTHER_MACHINES)
+        found[case.name] = differences(load(case), values, tolerance)
     assert found == {case.name: [] for case in cases}
 
 

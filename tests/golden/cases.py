@@ -48,7 +48,7 @@ CASES = (
     Case("geometry-few-words", "audit unmask-mini --measure geometry --words 400 --contrasts 19"),
     Case("geometry-published", "audit unmask-mini --measure geometry --protocol published"),
     Case("vectors", "audit vectors.txt --words 3000 --contrasts 19"),
-    Case("crows-pairs", "audit unmask-mini --measure crows-pairs", is_quick=True, needs_data=True),
+    Case("crows-pairs", "audit unmask-mini --measure crows-pairs", needs_data=True),
     Case("crows-pairs-published", "audit unmask-mini --measure crows-pairs --protocol published", needs_data=True),
     Case("sentiment", "audit unmask-mini-sentiment --corpus reviews", is_quick=True),
     Case("sentiment-terms", "audit unmask-mini-sentiment --corpus reviews --terms pronouns --terms family --limit 60"),

@@ -20,7 +20,21 @@ from golden.cases import CASES, Case, prepare, run
 from golden.values import Value, differences
 
 RECORDED = Path(__file__).parent / "recorded"
+ENVIRONMENT = RECORDED / "environment.json"
 SHOWN = 12
+
+
+def environment() -> dict[str, str]:
+    """What decides the last bits of a score: the version of torch and the vector instructions of the processor."""
+    import torch
+
+    return {"torch": torch.__version__.partition("+")[0], "processor": torch.backends.cpu.get_cpu_capability()}
+
+
+def is_recorded_environment() -> bool:
+    """Whether numbers can be compared to the last bit."""
+    recorded: dict[str, str] = json.loads(ENVIRONMENT.read_text(encoding="utf-8"))
+    return recorded == environment()
 
 
 def load(case: Case) -> dict[str, Value]:
@@ -44,6 +58,8 @@ def main() -> int:
     parser.add_argument("--tolerance", type=float, default=0.0)
     options = parser.parse_args()
     changed = 0
+    if options.record:
+        ENVIRONMENT.write_text(json.dumps(environment(), indent=2) + "\n", encoding="utf-8")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         prepare(folder)

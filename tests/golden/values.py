@@ -139,14 +139,16 @@ def column_values(items: pd.DataFrame) -> Iterator[tuple[str, Value]]:
 
 def differences(recorded: dict[str, Value], current: dict[str, Value], tolerance: float) -> list[str]:
     """What differs, one line each. With a tolerance, hashes of numbers are not compared, only the numbers."""
+    rows = {key.rpartition(":")[0]: value for key, value in recorded.items() if key.endswith(":rows")}
     lines = [f"missing: {key}" for key in recorded.keys() - current.keys()]
     lines += [f"new: {key}" for key in current.keys() - recorded.keys()]
     hashed_numbers = {key.removesuffix("/sum") + "/sha256" for key in recorded if key.endswith("/sum")}
     for key in recorded.keys() & current.keys():
         before, after = recorded[key], current[key]
-        if tolerance and (key in hashed_numbers or key.endswith(("safetensors:sha256", "weight_hash"))):
+        if tolerance and (key in hashed_numbers or key.endswith(("safetensors:sha256", "weight_hash", "data_hash"))):
             continue
-        if before != after and not is_close(before, after, tolerance):
+        terms = rows.get(key.rpartition(":")[0], 1) if key.endswith("/sum") else 1
+        if before != after and not is_close(before, after, tolerance * float(terms or 1)):
             lines.append(f"{key}: {before!r} was recorded, now {after!r}")
     return sorted(lines)
 
