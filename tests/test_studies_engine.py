@@ -360,9 +360,7 @@ def cluster() -> Iterator[Any]:
         patch.setenv("PYTHONPATH", PATH)
         cluster = utils.Cluster(initialize_head=True, head_node_args={**small, "_system_config": health})
         cluster.add_node(num_cpus=1, object_store_memory=80_000_000)
-        for _ in range(
-            20
-        ):  # older releases of Ray connect to any node of this machine; the one lost must be another
+        for _ in range(20):  # older releases of Ray connect to any node of this machine; the one lost must be another
             ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
             if ray.get_runtime_context().get_node_id() == cluster.head_node.node_id:
                 break
