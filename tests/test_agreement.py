@@ -99,7 +99,7 @@ def test_a_perfect_agreement_has_no_interval_but_an_exact_p() -> None:
 
 
 def _measurement(name: str, **given: Any) -> Measurement:
-    whole: dict[str, Any] = {"name": name, "language": "en", "corpus": "x", "protocol": "sound", "headline": ""}
+    whole: dict[str, Any] = {"name": name, "language": "en", "corpus": "x", "protocol": "sound", "headline": []}
     return Measurement(**(whole | {"items": 9, "groups": {}, "tests": {}} | given))
 
 
@@ -141,7 +141,7 @@ def test_figures_are_read_off_the_measurements() -> None:
         before="b",
         after="m",
         verdict="no reliable change",
-        headline="",
+        headline=[],
         items=9,
         changes={},
         details=change.model_dump(),

@@ -52,12 +52,12 @@ def test_a_planted_bias_is_found_at_its_size() -> None:
     assert found.tests["workforce share, pearson"].value == pytest.approx(1, abs=0.05)
     answers = {hypothesis.name: hypothesis.answer for hypothesis in found.read_details(AssociationDetails).hypotheses}
     assert answers == {"H1": "supported", "H2": "supported", "H3": "no evidence against"}
-    assert "clearly" in found.headline or "strongly" in found.headline
+    assert "clearly" in found.headline_text or "strongly" in found.headline_text
 
 
 def test_a_reversed_bias_is_said_to_be_reversed() -> None:
     found = _measure(-1.0)
-    assert "against the stereotypes" in found.headline
+    assert "against the stereotypes" in found.headline_text
     assert [hypothesis.answer for hypothesis in found.read_details(AssociationDetails).hypotheses[:2]] == [
         "contradicted",
         "contradicted",
@@ -66,7 +66,7 @@ def test_a_reversed_bias_is_said_to_be_reversed() -> None:
 
 def test_no_bias_is_no_finding() -> None:
     found = _measure(0.0)
-    assert found.headline.startswith("No stereotype found")
+    assert found.headline_text.startswith("No stereotype found")
     assert all(test.p_adjusted is None or test.p_adjusted > 0.05 for test in found.tests.values())
     assert found.read_details(AssociationDetails).hypotheses[2].answer == "no evidence against"
 
@@ -75,7 +75,7 @@ def test_a_constant_model_has_defined_answers() -> None:
     found = _measure(0.0, noise=0.0)
     assert {test.p_value for name, test in found.tests.items() if "share" not in name} == {1.0}
     assert found.tests["workforce share, pearson"].value is None
-    assert "noise" in found.headline
+    assert "noise" in found.headline_text
 
 
 def test_means_and_differences_are_those_of_the_items() -> None:
@@ -116,7 +116,7 @@ def test_missing_items_do_not_break_the_analysis() -> None:
     interpret(one)
     single = PROTOCOLS["sound"].analyse(items.iloc[:1], 1)
     assert single.tests["female minus male, male professions"].value is None
-    assert interpret(single).headline
+    assert interpret(single).headline_text
 
 
 def test_published_gives_table_4_from_recorded_scores(data: Path) -> None:
@@ -296,12 +296,12 @@ def test_an_effect_below_the_noise_is_called_noise_everywhere() -> None:
         "not supported",
         "no evidence against",
     ]
-    assert "below the noise" in quiet.headline
-    assert "follows women's share" in quiet.headline  # a correlation is not in nats
+    assert "below the noise" in quiet.headline_text
+    assert "follows women's share" in quiet.headline_text  # a correlation is not in nats
     other = quiet.model_copy(
         update={"tests": {name: one for name, one in quiet.tests.items() if name.startswith("female minus male")}}
     )
-    assert "favours female or male person words clearly" in interpret(other).headline
+    assert "favours female or male person words clearly" in interpret(other).headline_text
 
 
 def test_what_could_not_be_tested_is_not_called_compatible_with_nothing() -> None:
@@ -309,8 +309,8 @@ def test_what_could_not_be_tested_is_not_called_compatible_with_nothing() -> Non
     found = unmask.audit(PlantedModel(build("en"), bias=0.7)).items["association"]
     few = found[found["profession"].isin({row.profession for row in rows})]
     measured = interpret(PROTOCOLS["sound"].analyse(few.reset_index(drop=True), 1))
-    assert measured.headline.startswith("Not tested")
-    assert "compatible" not in measured.headline
+    assert measured.headline_text.startswith("Not tested")
+    assert "compatible" not in measured.headline_text
     assert "few-words" in {caveat.code for caveat in measured.caveats}
 
 
@@ -364,7 +364,7 @@ def test_caveats_say_what_applies() -> None:
 def test_chance_alone_and_chance_among_many_are_told_apart() -> None:
     found = _planted()
     test = found.tests["stereotype"].model_copy(update={"p_value": 0.02, "p_adjusted": 0.1})
-    headline = interpret(found.model_copy(update={"tests": {**found.tests, "stereotype": test}})).headline
+    headline = interpret(found.model_copy(update={"tests": {**found.tests, "stereotype": test}})).headline_text
     assert headline.startswith("No clear stereotype")
     assert "p = 0.020" in headline
     assert "p = 0.100 after correction" in headline

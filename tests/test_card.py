@@ -68,7 +68,7 @@ def _measurement(name: str = "association", **changes: Any) -> Measurement:
         "language": "en",
         "corpus": "bec-pro" if name == "association" else name,
         "protocol": "sound",
-        "headline": "It is biased: 0.42 [−0.58, 1.42]. That is small.",
+        "headline": ["It is biased: 0.42 [−0.58, 1.42].", "That is small."],
         "items": 90,
         "groups": {"all pairs": Estimate(labels={}, n=262, value=0.6, interval=(0.5, 0.7))},
         "tests": {"stereotype": _test(0.4217), "other": _test(9.0)},
@@ -169,7 +169,7 @@ def test_an_entry_of_ours_between_others_changes_where_it_stands() -> None:
 def test_text_around_the_section_stays() -> None:
     made = update(BODY, [_audit()])
     longer = made.replace(END, END + "  ") + "\n## Licence\n\n    code\n"
-    again = update(longer, [_audit(_measurement(headline="Another finding."))])
+    again = update(longer, [_audit(_measurement(headline=["Another finding."]))])
     assert again.split(BEGIN)[0] == longer.split(BEGIN)[0]
     assert again.split(END)[1] == longer.split(END)[1]
     assert "Another finding." in again
@@ -364,7 +364,7 @@ def test_audits_are_merged_and_the_last_counts() -> None:
     [EVIL, '"; x: [y', "a'b: c # d", "- x", "`x` | **y** [z](http://e)", f"a\n{END}\n---\n", "\u202eabc", "!!python"],
 )
 def test_a_hostile_name_is_text(name: str) -> None:
-    measurement = _measurement("sentiment", headline=f"Of {name} it says much.", corpus=name)
+    measurement = _measurement("sentiment", headline=[f"Of {name} it says much."], corpus=name)
     made = update("", [_audit(measurement, name=name)])
     assert update(made, [_audit(measurement, name=name)]) == made
     assert set(yaml.safe_load(split(made)[1])) == {"model-index"}

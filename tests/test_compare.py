@@ -29,7 +29,7 @@ from unmask.measures.association.tables import Table
 from unmask.measures.association.verdict import verdict_of
 from unmask.measures.base import ComparedModel
 from unmask.probes.association import build
-from unmask.results import Change, Figure, Measurement, ModelInfo, Usefulness
+from unmask.results import Change, Estimate, Figure, Measurement, ModelInfo, Usefulness
 from unmask.results.storage import load_comparison, save
 from unmask.workflows import compare as job
 from unmask.workflows import cost
@@ -141,10 +141,10 @@ def test_table_4_is_that_of_an_independent_computation(data: Path) -> None:
         assert row.r == pytest.approx(-z / 7800.7 / np.sqrt(1800), abs=1e-5)
         assert row.p_value == pytest.approx(known.pvalue)
         test = found.changes[f"female minus male, {row.group} professions"]
-        assert test.p_value == test.p_adjusted == row.p_value
-        assert test.change == pytest.approx(difference.mean())
-        assert test.interval is None
-    assert found.changes["male professions, male persons"].p_value is None
+        assert test.change.p_value == test.change.p_adjusted == row.p_value
+        assert test.change.value == pytest.approx(difference.mean())
+        assert test.change.interval is None
+    assert found.changes["male professions, male persons"].change.p_value is None
     assert {one.name: (one.before, one.after) for one in found.read_details(AssociationChanges).hypotheses}["H2"] == (
         "supported",
         "contradicted",
@@ -159,9 +159,9 @@ def test_the_real_mitigation_reversed_a_preference(data: Path) -> None:
     assert found.changes["stereotype"].verdict == "improved"
     assert found.changes["female minus male, balanced professions"].verdict == "overshot"
     assert found.verdict == "overshot"
-    assert found.headline.startswith("The stereotype shrank")
-    assert "8.73 times" in found.headline
-    assert "balanced professions the preference was reversed" in found.headline
+    assert found.headline_text.startswith("The stereotype shrank")
+    assert "8.73 times" in found.headline_text
+    assert "balanced professions the preference was reversed" in found.headline_text
     assert len(found.read_details(AssociationChanges).professions) == 60
     sizes = [abs(one.change or 0) for one in found.read_details(AssociationChanges).professions]
     assert sizes == sorted(sizes, reverse=True)
@@ -177,30 +177,31 @@ def test_the_interval_of_a_change_is_worked_by_hand(tmp_path: Path) -> None:
     before = _recorded(_items(lambda *_: 5.0), tmp_path, "before")
     found = _compare(before, _recorded(_items(after), tmp_path, "after")).comparisons[0]
     change = found.changes["female minus male, balanced professions"]
-    assert (change.before, change.after, change.change) == (0, 3, 3)
+    assert (*change.values, change.change.value) == (0, 3, 3)
+    estimate = change.change
     # the variance of a mean: s²/n over professions (14/3/4), plus that over pairs (1/3)
     of_rows, of_columns = 14 / 3 / 4, 1 / 3
     error = np.sqrt(of_rows + of_columns)
     df = (of_rows + of_columns) ** 2 / (of_rows**2 / 3 + of_columns**2 / 2)
-    assert change.df == pytest.approx(df)
-    assert change.statistic == pytest.approx(3 / error)
+    assert estimate.df == pytest.approx(df)
+    assert estimate.statistic == pytest.approx(3 / error)
     reach = stats.t.isf(0.025, df) * error
-    assert change.interval == pytest.approx((3 - reach, 3 + reach))
-    assert change.p_value == pytest.approx(2 * stats.t.sf(3 / error, df))
-    assert change.p_sign_flip == 2 / 8  # all three pairs rose: of 8 patterns two reach it
-    assert found.changes["stereotype"].change == 0
-    assert found.changes["female professions, male persons"].change == 0
+    assert estimate.interval == pytest.approx((3 - reach, 3 + reach))
+    assert estimate.p_value == pytest.approx(2 * stats.t.sf(3 / error, df))
+    assert estimate.p_sign_flip == 2 / 8  # all three pairs rose: of 8 patterns two reach it
+    assert found.changes["stereotype"].change.value == 0
+    assert found.changes["female professions, male persons"].change.value == 0
 
 
 def test_the_change_of_a_correlation_is_that_of_two_correlations(audited: Audited) -> None:
     one, other = audited(1.0, noise=1.0), audited(0.3, other=True, noise=1.0)
     change = _compare(one, other).comparisons[0].changes["workforce share, pearson"]
     r = [audit.measurements[0].tests["workforce share, pearson"].value or 0.0 for audit in (one, other)]
-    assert [change.before, change.after] == pytest.approx(r)
-    assert change.change == pytest.approx(r[1] - r[0])
-    assert change.effect_size == pytest.approx(np.arctanh(r[1]) - np.arctanh(r[0]))
-    assert change.interval is not None
-    assert change.interval[0] < r[1] - r[0] < change.interval[1]
+    assert change.values == pytest.approx(r)
+    assert change.change.value == pytest.approx(r[1] - r[0])
+    assert change.change.effect_size == pytest.approx(np.arctanh(r[1]) - np.arctanh(r[0]))
+    assert change.change.interval is not None
+    assert change.change.interval[0] < r[1] - r[0] < change.change.interval[1]
 
 
 def test_sides_are_those_of_their_audits(audited: Audited) -> None:
@@ -208,8 +209,9 @@ def test_sides_are_those_of_their_audits(audited: Audited) -> None:
     found = _compare(before, after).comparisons[0]
     for name, change in found.changes.items():
         one, other = (audit.measurements[0].tests[name] for audit in (before, after))
-        assert (change.before, change.before_interval) == (one.value, one.interval)
-        assert (change.after, change.after_interval) == (other.value, other.interval)
+        for side, test in ((change.before, one), (change.after, other)):
+            assert side is not None
+            assert (side.value, side.interval) == (test.value, test.interval)
     hypotheses = before.measurements[0].read_details(AssociationDetails).hypotheses
     assert [one.before for one in found.read_details(AssociationChanges).hypotheses] == [
         hypothesis.answer for hypothesis in hypotheses
@@ -247,10 +249,13 @@ def test_the_stereotype_stands_alone_and_the_other_questions_are_corrected_toget
         for change in one.changes.values():
             kind = {"workforce": "difference"}.get(change.labels["contrast"], change.labels["contrast"])
             by_kind.setdefault(kind, []).append(change)
-        assert [change.p_adjusted for change in by_kind["stereotype"]] == [by_kind["stereotype"][0].p_value]
+        assert [change.change.p_adjusted for change in by_kind["stereotype"]] == [
+            by_kind["stereotype"][0].change.p_value
+        ]
         for kind in ("difference", "mean"):
-            p = [change.p_value for change in by_kind[kind] if change.p_value is not None]
-            smallest = min(change.p_adjusted for change in by_kind[kind] if change.p_adjusted is not None)
+            tests = [change.change for change in by_kind[kind]]
+            p = [test.p_value for test in tests if test.p_value is not None]
+            smallest = min(test.p_adjusted for test in tests if test.p_adjusted is not None)
             assert smallest == pytest.approx(min(1.0, min(p) * len(p)))
     assert found[1] == _compare(before, after[1]).comparisons[0].model_copy(update={"after": "PlantedModel-2"})
     assert "several-models" in {caveat.code for caveat in compared.result.caveats}
@@ -263,8 +268,8 @@ def test_the_same_scores_have_not_changed(tmp_path: Path) -> None:
     one, other = (_recorded(_items(_draw(1)), tmp_path, name) for name in ("one", "other"))
     found = _compare(one, other).comparisons[0]
     assert found.verdict == "no reliable change"
-    assert {change.change for change in found.changes.values()} == {0.0}
-    assert {change.p_adjusted for change in found.changes.values()} == {1.0}
+    assert {change.change.value for change in found.changes.values()} == {0.0}
+    assert {change.change.p_adjusted for change in found.changes.values()} == {1.0}
     assert {(row.w, row.r, row.p_value) for row in found.read_details(AssociationChanges).table} == {(0.0, None, 1.0)}
 
 
@@ -275,8 +280,8 @@ def test_a_single_profession_and_pair_have_no_test(tmp_path: Path) -> None:
 
     found = _compare(one("a", 1), one("b", 2)).comparisons[0]
     change = found.changes["female minus male, female professions"]
-    assert change.change is not None
-    assert (change.interval, change.p_adjusted, change.verdict) == (None, None, "no reliable change")
+    assert change.change.value is not None
+    assert (change.change.interval, change.change.p_adjusted, change.verdict) == (None, None, "no reliable change")
     assert found.verdict == "no reliable change"
 
 
@@ -374,22 +379,22 @@ def test_what_was_planted_is_judged_rightly(
 ) -> None:
     compared = _compare(audited(before), audited(after, other=True))
     assert compared.verdict == verdict
-    assert pd.Series([compared.comparisons[0].headline]).str.contains(said).all()
+    assert pd.Series([compared.comparisons[0].headline_text]).str.contains(said).all()
 
 
-def _change(before: float, after: float, p: float | None = 0.001, width: float = 0.1, **more: Any) -> Change:
+def _change(before: float, after: float, /, p: float | None = 0.001, **more: Any) -> Change:
     return Change(
         labels={"contrast": "difference", "group": "female"},
         question="",
-        n=9,
-        before=before,
-        before_interval=(before - width, before + width),
-        after=after,
-        after_interval=(after - width, after + width),
-        change=after - before,
-        p_value=p,
-        p_adjusted=p,
+        before=Estimate(n=9, value=before, interval=(before - 0.1, before + 0.1)),
+        after=Estimate(n=9, value=after, interval=(after - 0.1, after + 0.1)),
+        change=Estimate(n=9, value=after - before, p_value=p, p_adjusted=p),
     ).model_copy(update=more)
+
+
+def _tested(value: float, p: float | None = None) -> Estimate:
+    """A figure without an interval."""
+    return Estimate(n=9, value=value, p_value=p)
 
 
 @pytest.mark.parametrize(
@@ -405,12 +410,8 @@ def _change(before: float, after: float, p: float | None = 0.001, width: float =
         (_change(1, -2), 0.0, "overshot"),
         (_change(0.05, -0.9), 0.0, "worse"),  # there was nothing to reverse
         (_change(0.5, 1), 0.0, "worse"),
-        (_change(1, -0.2, before_interval=None, after_interval=None, after_p_value=0.2), None, "improved"),
-        (
-            _change(1, -0.2, before_interval=None, after_interval=None, before_p_value=0.01, after_p_value=0.01),
-            None,
-            "overshot",
-        ),
+        (_change(1, -0.2, before=_tested(1), after=_tested(-0.2, 0.2)), None, "improved"),
+        (_change(1, -0.2, before=_tested(1, 0.01), after=_tested(-0.2, 0.01)), None, "overshot"),
         (_change(1, 0.5, labels={"contrast": "mean", "group": "female", "gender": "male"}), 0.0, None),
         (_change(0.05, 0.5, labels={"contrast": "workforce", "correlation": "pearson"}), 0.0, None),
         (_change(0.8, 0.5, labels={"contrast": "workforce", "correlation": "pearson"}), 9.0, "improved"),
@@ -448,7 +449,7 @@ def test_the_groups_can_spoil_the_verdict(
     template = _compare(audited(3.0), audited(0.5)).comparisons[0]
     judged = judge(template.model_copy(update={"changes": changes}))
     assert judged.verdict == verdict
-    assert judged.headline
+    assert judged.headline_text
 
 
 def test_german_agreement_cannot_be_read_as_bias(tmp_path: Path) -> None:
@@ -460,7 +461,7 @@ def test_german_agreement_cannot_be_read_as_bias(tmp_path: Path) -> None:
 
     plain, free = _compare(side("before", 3.0), side("after", 1.0)).comparisons
     assert (plain.corpus, plain.verdict) == ("bec-pro", "no reliable change")
-    assert "cannot be read as bias" in plain.headline
+    assert "cannot be read as bias" in plain.headline_text
     assert plain.changes["stereotype"].verdict == "improved"
     assert (free.corpus, free.verdict) == ("agreement-free", "improved")
 
@@ -627,6 +628,6 @@ def test_a_comparison_can_be_shown_and_kept(audited: Audited, tmp_path: Path) ->
     compared.save(tmp_path / "kept")
     assert load_comparison(tmp_path / "kept") == compared.result
     again = unmask.compare(audited(3.0), tmp_path / "kept" / "audits" / "OtherTastes", usefulness=False)
-    assert again.comparisons[0].changes["stereotype"].change == pytest.approx(
-        compared.comparisons[0].changes["stereotype"].change
+    assert again.comparisons[0].changes["stereotype"].change.value == pytest.approx(
+        compared.comparisons[0].changes["stereotype"].change.value
     )

@@ -34,7 +34,7 @@ from unmask.probes.asked import stereotypes
 from unmask.report.blocks import Figure
 from unmask.report.comparison import render_comparison
 from unmask.report.terminal import comparison_text
-from unmask.results import Change, Comparison, ModelInfo
+from unmask.results import Change, Comparison, Estimate, ModelInfo
 from unmask.results.storage import load_comparison
 from unmask.results.verdict import judge
 from unmask.statistics.correlation import pearson
@@ -112,10 +112,10 @@ def test_shares_are_matched_word_by_word(name: str) -> None:
     one, other = (rows.set_index("word") for _, rows in items.groupby("model", sort=False))
     words = one.index[one[side].isin(["female", "male"])]
     right, now = (frame.loc[words, said] == one.loc[words, side] for frame in (one, other))
-    assert (change.n, change.before, change.after) == (len(words), right.mean(), now.mean())
-    assert change.change == pytest.approx(now.mean() - right.mean())
+    assert (change.change.n, *change.values) == (len(words), right.mean(), now.mean())
+    assert change.change.value == pytest.approx(now.mean() - right.mean())
     lost, gained = int((right & ~now).sum()), int((now & ~right).sum())
-    assert change.p_value == pytest.approx(stats.binomtest(gained, lost + gained).pvalue)
+    assert change.change.p_value == pytest.approx(stats.binomtest(gained, lost + gained).pvalue)
 
 
 def test_neighbours_are_correlated_with_the_bias_of_before() -> None:
@@ -123,10 +123,10 @@ def test_neighbours_are_correlated_with_the_bias_of_before() -> None:
     one, other = (rows.set_index("word") for _, rows in items.groupby("model", sort=False))
     around = one.index[one["male_neighbours"].notna()]
     r = [pearson(one.loc[around, "bias"], frame.loc[around, "male_neighbours"]) for frame in (one, other)]
-    assert [change.before, change.after] == pytest.approx(r)
-    assert change.change == pytest.approx(r[1] - r[0])
-    assert change.interval is not None
-    assert change.interval[0] < r[1] - r[0] < change.interval[1]
+    assert change.values == pytest.approx(r)
+    assert change.change.value == pytest.approx(r[1] - r[0])
+    assert change.change.interval is not None
+    assert change.change.interval[0] < r[1] - r[0] < change.change.interval[1]
 
 
 def test_the_jackknife_of_a_change_is_worked_by_hand() -> None:
@@ -176,27 +176,28 @@ def test_a_model_that_has_lost_everything_is_not_said_to_have_lost_gender() -> N
     """Words that were chosen in one model are harder to tell apart in any other."""
     found = _only(job.run(planted(), [scrambled()], CompareOptions(audit=FEW, usefulness=False)))
     change = found.changes["classification"]
-    assert change.p_adjusted is not None
-    assert change.p_adjusted < 0.001
+    assert change.change.p_adjusted is not None
+    assert change.change.p_adjusted < 0.001
     assert found.verdict == "no reliable change"
-    assert "but so are those of other contrasts" in found.headline
+    assert "but so are those of other contrasts" in found.headline_text
 
 
 def test_a_model_that_has_forgotten_is_improved_though_its_own_words_lie_apart() -> None:
     found = _only(findings())
     assert found.verdict == "improved"
     change = found.changes["classification"]
-    assert change.before is not None
-    assert change.after is not None
-    assert change.after < 0.7 < 0.95 < change.before  # what else was alike in the words is still there
-    assert found.changes["classification, own words"].after == pytest.approx(1.0, abs=0.1)
-    assert found.changes["classification, own words"].p_value is None
+    before, after = change.values
+    assert before is not None
+    assert after is not None
+    assert after < 0.7 < 0.95 < before  # what else was alike in the words is still there
+    assert found.changes["classification, own words"].values[1] == pytest.approx(1.0, abs=0.1)
+    assert found.changes["classification, own words"].change.p_value is None
     assert found.changes["stereotype"].verdict == "improved"
-    assert "harder to tell apart than before" in found.headline
-    assert "plain removal of an unrelated direction leaves" in found.headline
+    assert "harder to tell apart than before" in found.headline_text
+    assert "plain removal of an unrelated direction leaves" in found.headline_text
     tested = [found.changes[name] for name in ("clustering", "probe", "classification", "neighbours")]
-    smallest = min(change.p_value or 0.0 for change in tested)
-    assert min(change.p_adjusted or 0.0 for change in tested) == pytest.approx(4 * smallest)
+    smallest = min(change.change.p_value or 0.0 for change in tested)
+    assert min(change.change.p_adjusted or 0.0 for change in tested) == pytest.approx(4 * smallest)
     assert "was not audited as a masked language model" in findings().result.caveats[0].text
 
 
@@ -208,7 +209,7 @@ def test_longer_vectors_are_the_same_model() -> None:
     _, found = _against((words, 2 * matrix))
     assert found.verdict == "no reliable change"
     for name in ("clustering", "probe", "classification", "neighbours", "stereotype"):
-        assert found.changes[name].change == pytest.approx(0, abs=1e-6)
+        assert found.changes[name].change.value == pytest.approx(0, abs=1e-6)
         assert found.changes[name].verdict == "no reliable change"
 
 
@@ -233,7 +234,7 @@ def test_a_model_known_by_its_scores_has_only_its_own_words() -> None:
     assert set(found.changes) >= {"stereotype", "classification, own words"}
     assert "classification" not in found.changes
     assert found.verdict == "no reliable change"
-    assert "could not be asked" in found.headline
+    assert "could not be asked" in found.headline_text
 
 
 def test_a_bias_of_which_rounding_is_left_has_no_correlation() -> None:
@@ -241,7 +242,7 @@ def test_a_bias_of_which_rounding_is_left_has_no_correlation() -> None:
     items = audited.items["geometry"]
     gone = unmask.Audit(audited.result, {"geometry": items.assign(bias=items["bias"] * 1e-9)})
     change = _against(gone)[1].changes["stereotype"]
-    assert (change.after, change.change, change.verdict) == (None, None, None)
+    assert (change.values[1], change.change.value, change.verdict) == (None, None, None)
 
 
 def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
@@ -261,14 +262,9 @@ def _change(was: float, now: float, p: float | None = 0.001, contrast: str = "ne
     return Change(
         labels={"contrast": contrast},
         question="",
-        n=9,
-        before=was,
-        before_interval=(was - 0.1, was + 0.1),
-        after=now,
-        after_interval=(now - 0.1, now + 0.1),
-        change=now - was,
-        p_value=p,
-        p_adjusted=p,
+        before=Estimate(n=9, value=was, interval=(was - 0.1, was + 0.1)),
+        after=Estimate(n=9, value=now, interval=(now - 0.1, now + 0.1)),
+        change=Estimate(n=9, value=now - was, p_value=p, p_adjusted=p),
     )
 
 
@@ -319,7 +315,7 @@ def _judge(changes: dict[str, Change]) -> Comparison:
     ("after", "said"), [(0.97, "are a little harder"), (0.8, "are harder"), (1.0, "a little easier")]
 )
 def test_a_sure_change_is_not_called_large(after: float, said: str) -> None:
-    assert said in _judge({"classification": _change(0.99, after, contrast="classification")}).headline
+    assert said in _judge({"classification": _change(0.99, after, contrast="classification")}).headline_text
 
 
 def test_professions_are_reversed_only_below_what_plain_removal_leaves() -> None:
@@ -329,7 +325,9 @@ def test_professions_are_reversed_only_below_what_plain_removal_leaves() -> None
     assert around is not None
     assert around.others is not None
     for after, verdict in ((around.others.low - 0.2, "overshot"), (around.others.mean, "improved")):
-        change = _change(0.8, after).model_copy(update={"after_interval": (after - 0.1, -0.001)})
+        change = _change(0.8, after)
+        side = Estimate(n=9, value=after, interval=(after - 0.1, -0.001))
+        change = change.model_copy(update={"after": side})
         tests = [around.model_copy(update={"after": after})]
         moved = found.model_copy(
             update={
@@ -354,10 +352,10 @@ def test_pairs_of_sentences_are_matched() -> None:
     was, now = (side.items["difference"] > 0 for side in sides)
     lost, gained = int((was & ~now).sum()), int((now & ~was).sum())
     change = found.changes["stereotype"]
-    assert (change.before, change.after) == (was.mean() - 0.5, now.mean() - 0.5)
-    assert change.p_value == pytest.approx(stats.binomtest(gained, lost + gained).pvalue)
+    assert change.values == (was.mean() - 0.5, now.mean() - 0.5)
+    assert change.change.p_value == pytest.approx(stats.binomtest(gained, lost + gained).pvalue)
     difference = sides[1].items["difference"] - sides[0].items["difference"]
-    assert found.changes["likelihood"].p_value == pytest.approx(stats.ttest_1samp(difference, 0).pvalue)
+    assert found.changes["likelihood"].change.p_value == pytest.approx(stats.ttest_1samp(difference, 0).pvalue)
     assert len(paired) == found.items == 40
     with pytest.raises(UnmaskError, match="no pair of sentences in common"):
         compare(sides[0], ComparedModel("three", sides[1].measurement, items.assign(id=99, difference=0.0)))
@@ -372,8 +370,8 @@ def _pairs(name: str, *differences: float) -> ComparedModel:
 def test_a_tie_counts_half_before_after_and_in_the_change() -> None:
     found, _ = compare(_pairs("one", 1, 1, 0, -1), _pairs("two", 0, 1, -1, -1))
     change = found.changes["stereotype"]
-    assert (change.before, change.after, change.change) == (0.125, -0.125, -0.25)
-    assert change.p_value == 0.5  # two pairs moved, both down
+    assert (*change.values, change.change.value) == (0.125, -0.125, -0.25)
+    assert change.change.p_value == 0.5  # two pairs moved, both down
 
 
 @pytest.mark.parametrize(
@@ -388,7 +386,7 @@ def test_a_tie_counts_half_before_after_and_in_the_change() -> None:
 def test_the_headline_goes_by_the_distance_from_one_half(before: int, after: int, verdict: str, said: str) -> None:
     sides = (_pairs(str(many), *[1.0] * many, *[-1.0] * (100 - many)) for many in (before, after))
     found, _ = compare(*sides)
-    assert (found.verdict, said in found.headline) == (verdict, True), found.headline
+    assert (found.verdict, said in found.headline_text) == (verdict, True), found.headline_text
 
 
 # the sides, the page
@@ -407,7 +405,7 @@ def test_debiased_vectors_are_compared_with_those_they_were_made_from(tmp_path: 
     assert compared.audits["hard"].result.configuration["contrasts"] == 19
     assert compared.result.configuration["contrasts"] == 19
     assert compared.comparisons[0].name == "geometry"
-    assert compared.comparisons[0].changes["classification"].p_adjusted is not None
+    assert compared.comparisons[0].changes["classification"].change.p_adjusted is not None
     compared.save(tmp_path / "kept")
     assert load_comparison(tmp_path / "kept") == compared.result
     kept = pd.read_parquet(tmp_path / "kept" / "items" / "geometry.parquet")
@@ -430,7 +428,7 @@ def test_an_encoder_is_asked_again_as_it_was_audited(model_folder: Callable[[str
         assert (configuration["layers"], configuration["pooling"], configuration["words"]) == (1, "mean", 1)
         assert (configuration["measures"], configuration["languages"]) == (["geometry"], ["en"])
     change = compared.comparisons[0].changes["classification"]
-    assert change.p_adjusted is not None
+    assert change.change.p_adjusted is not None
     after = compared.audits["other"].save(tmp_path / "after")
     shutil.copyfile(base / "model.safetensors", other / "model.safetensors")
     changed = unmask.compare(audited, after, usefulness=False).comparisons[0]
@@ -450,7 +448,7 @@ def test_the_page_has_maps_and_professions_side_by_side() -> None:
     assert "None" not in seen(page)
     blocks = built[0].blocks
     change = comparison.changes["classification"]
-    values = [f"{100 * (value or 0):.1f} %" for value in (change.before, change.after)]
+    values = [f"{100 * (value or 0):.1f} %" for value in change.values]
     tests = table_rows(find_table(blocks, "Can words that were biased before"))
     assert [cell.split(" [")[0] for cell in tests["Classifier"][1:3]] == values
     assert tests["Classifier"][5] == change.verdict

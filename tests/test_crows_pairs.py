@@ -271,7 +271,7 @@ def test_published_rounds_and_counts_a_tie_against_the_metric() -> None:
         "neutral": (7, pytest.approx(1 / 7)),
     }
     assert found.tests == {}
-    assert get_measure("crows-pairs").interpret(found).headline == (
+    assert get_measure("crows-pairs").interpret(found).headline_text == (
         "Metric score 42.86 % (50 % is ideal): stereotype score 66.67 %, anti-stereotype score 33.33 %,"
         " neutral 14.29 %."
     )
@@ -282,14 +282,14 @@ def test_one_pair_and_pairs_of_one_direction_have_an_answer() -> None:
         found = get_measure("crows-pairs").interpret(protocol.analyse(items_of([1.0], ["stereo"]), 0))
         assert found.groups["all pairs"].value == 1.0
         assert found.groups["antistereo pairs"].value is None
-        assert found.headline, name
+        assert found.headline_text, name
     likelihood = PROTOCOLS["sound"].analyse(items_of([1.0]), 0).tests["likelihood"]
     assert (likelihood.value, likelihood.interval, likelihood.p_value) == (1.0, None, None)
 
 
 def test_the_headline_says_what_was_found() -> None:
     clear = PROTOCOLS["sound"].analyse(items_of([1.0, 2.0] * 45 + [-1.0] * 30), 0)
-    assert get_measure("crows-pairs").interpret(clear).headline == (
+    assert get_measure("crows-pairs").interpret(clear).headline_text == (
         "The model prefers stereotypes: in 75.0 % of 120 pairs (95 % interval 66.6 % to 81.9 %; 50 % is none) it finds"
         " the more stereotypical sentence the likelier one, p < 0.001. That is a large effect. What two sentences share"
         " is, on average, 0.88 nats more likely in the more stereotypical one (95 % interval of the difference"
@@ -300,17 +300,17 @@ def test_the_headline_says_what_was_found() -> None:
     assert (
         get_measure("crows-pairs")
         .interpret(even)
-        .headline.startswith("No clear preference for stereotypes: in 50.0 % of 40 pairs")
+        .headline_text.startswith("No clear preference for stereotypes: in 50.0 % of 40 pairs")
     )
     against = PROTOCOLS["sound"].analyse(items_of([-1.0, -2.0] * 20), 0)
     assert (
         get_measure("crows-pairs")
         .interpret(against)
-        .headline.startswith("The model avoids stereotypes: in 0.0 % of 40 pairs")
+        .headline_text.startswith("The model avoids stereotypes: in 0.0 % of 40 pairs")
     )
     adjusted = clear.tests["stereotype"].model_copy(update={"p_adjusted": 0.2})
     unsure = clear.model_copy(update={"tests": clear.tests | {"stereotype": adjusted}})
-    assert get_measure("crows-pairs").interpret(unsure).headline.startswith("No clear preference")
+    assert get_measure("crows-pairs").interpret(unsure).headline_text.startswith("No clear preference")
 
 
 HEADER = ",sent_more,sent_less,stereo_antistereo,bias_type,annotations,anon_writer,anon_annotators\n"
@@ -378,4 +378,4 @@ def test_the_released_pairs(data: Path, mini: Any, say: Callable[[str], None]) -
         found = get_measure("crows-pairs").interpret(protocol.analyse(scored.items, 0))
         assert (scored.items["n_tokens"] > 0).all()
         assert scored.not_asked == 0
-        say(f"CrowS-Pairs, 24 short pairs, {name}: {found.headline}")
+        say(f"CrowS-Pairs, 24 short pairs, {name}: {found.headline_text}")

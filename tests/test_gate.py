@@ -45,7 +45,7 @@ def _measurement(name: str = "association", **changes: Any) -> Measurement:
         "language": "en",
         "corpus": "bec-pro",
         "protocol": "sound",
-        "headline": "",
+        "headline": [],
         "items": 90,
         "groups": {"a group": Estimate(labels={}, n=45, value=0.4, interval=(0.3, 0.5))},
         "tests": {"stereotype": _test(0.4, (0.1, 0.7), effect_size=0.9, effect_size_interval=(0.6, 1.2))},

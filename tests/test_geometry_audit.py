@@ -293,8 +293,8 @@ def test_encoders_of_other_families(model_folder: Folder, few: dict[str, Any], f
     else:
         assert names == {"clustering", "neighbours", "classification"}
         assert found.tests == {}
-    assert found.headline
-    assert "No finding" not in found.headline
+    assert found.headline_text
+    assert "No finding" not in found.headline_text
 
 
 def test_a_model_without_a_head_and_one_that_classifies_are_the_same_encoder(

@@ -308,7 +308,7 @@ class TestAnalysis:
         gone = interpret(analyse_sound.analyse(items.assign(bias=items["bias"] * 1e-8), 0))
         assert gone.read_details(Geometry).tests == []
         assert gone.tests["stereotype"].value is None
-        assert "nothing but rounding" in gone.headline
+        assert "nothing but rounding" in gone.headline_text
 
 
 class TestSpace:

@@ -65,7 +65,7 @@ def test_the_plain_measure_cannot_tell_them_apart(audits: dict[str, dict[str, Me
 def test_the_caveat_is_in_the_result(audits: dict[str, dict[str, Measurement]]) -> None:
     plain, free = audits["planted"]["bec-pro"], audits["planted"]["agreement-free"]
     assert "grammatical-agreement" in {caveat.code for caveat in plain.caveats}
-    assert plain.headline.startswith("Not to be read as bias")
+    assert plain.headline_text.startswith("Not to be read as bias")
     codes = {caveat.code for caveat in free.caveats}
     assert "grammatical-agreement" not in codes
     assert {"field-of-work", "us-workforce"} <= codes

@@ -244,12 +244,12 @@ def test_a_stereotyped_model_is_found_and_a_habit_is_told_from_it() -> None:
     assert stereotyped.tests["default"].value == 0.0
     assert stereotyped.groups["NLI-CoAL"].value == pytest.approx(2 / 3)
     assert not stereotyped.read_details(Inference).inconclusive
-    assert "following stereotypes" in stereotyped.headline
+    assert "following stereotypes" in stereotyped.headline_text
     habit = _measured(_everybody_is_a_man)
     assert habit.tests["stereotype"].value == pytest.approx(0.0)
     assert habit.tests["default"].value == pytest.approx(1.0)
     assert habit.groups["NLI-CoAL"].value == pytest.approx(0.8, abs=0.01)  # higher than the stereotyped model's
-    assert "taken for men" in habit.headline
+    assert "taken for men" in habit.headline_text
     assert "leans to men with female occupations as with male ones" in habit.read_details(Inference).inconclusive
 
 
@@ -260,7 +260,7 @@ def test_a_right_model_has_no_bias_and_a_deaf_one_is_inconclusive() -> None:
     assert {"neutral-is-a-habit"} <= {caveat.code for caveat in right.caveats}
     deaf = _measured(lambda *_: C)
     assert "control" in deaf.read_details(Inference).inconclusive
-    assert deaf.headline.startswith("This result is inconclusive")
+    assert deaf.headline_text.startswith("This result is inconclusive")
 
 
 def test_if_words_are_answered_alike_the_papers_chinese_case_is_inconclusive_and_its_english_one_is_not() -> None:
@@ -289,9 +289,9 @@ def test_without_stereotyped_occupations_nothing_is_inconclusive() -> None:
     men = {("female", "female", "contradiction"): 9, ("female", "male", "entailment"): 9}
     assert "errs against the stereotype in 100 %" in why_not(_items(men)), "one kind makes no habit of all"
     found = get_measure("inference").interpret(PROTOCOLS["published"].analyse(_items(neutral), 0))
-    assert found.headline.startswith("No finding")
+    assert found.headline_text.startswith("No finding")
     sound = get_measure("inference").interpret(PROTOCOLS["sound"].analyse(_items(neutral), 0))
-    assert "Not tested: the stereotype needs" in sound.headline
+    assert "Not tested: the stereotype needs" in sound.headline_text
 
 
 def test_few_occupations_of_a_kind_or_none_are_said() -> None:
@@ -668,13 +668,13 @@ def test_caveats_follow_what_was_asked() -> None:
     assert "control-failed" not in codes[3]
     assert (
         "This result is inconclusive: where it does not leave the gender open, it answers exactly alike"
-        in blind.headline
+        in blind.headline_text
     )
-    assert "No clear stereotype" not in blind.headline
+    assert "No clear stereotype" not in blind.headline_text
     assert "control-failed" not in codes[0]
     assert "control-failed" in codes[1]
     assert "inconclusive" not in codes[1]  # all is, not the score alone
-    assert "stereotype" not in deaf.headline.split("NLI-CoAL")[0]
+    assert "stereotype" not in deaf.headline_text.split("NLI-CoAL")[0]
     assert not {"few-sentences", "words-not-told-apart", "control-missing", "one-pair-of-words"} & codes[2]
     assert {"stereotype-ratings", "caption-sentences"} <= codes[2]
 

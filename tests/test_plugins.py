@@ -162,7 +162,7 @@ def test_the_measure_of_the_page_leaves_an_audit_as_the_page_shows(audited: tupl
     page = (audit / "report.html").read_text(encoding="utf-8")
     text = seen(page)
     for part in (
-        measurement.headline,
+        measurement.headline_text,
         "measure of the package unmask-extras 0.1.0",
         "Stereotype 0.45 nats 95 % interval",
         "Female occupations 60 −0.66 nats [−1.57, 0.25]",
@@ -200,7 +200,7 @@ def test_recorded_items_are_analysed_again(audited: tuple[Path, str], tmp_path: 
     first = load(audited[0]).measurements[0]
     for source in (audited[0], audited[0] / "items" / "pronouns.parquet"):
         again = unmask.analyse(source, measure="pronouns").measurements[0]
-        assert (again.tests, again.groups, again.headline) == (first.tests, first.groups, first.headline)
+        assert (again.tests, again.groups, again.headline_text) == (first.tests, first.groups, first.headline_text)
     items = pd.read_parquet(audited[0] / "items" / "pronouns.parquet").assign(language="fr")
     items.to_csv(tmp_path / "french.csv", index=False)
     with pytest.raises(UnmaskError, match="holds scores for 'fr', not for 'en'"):
@@ -211,7 +211,7 @@ def test_without_its_package_a_result_is_shown_but_not_analysed(audited: tuple[P
     result = load(audited[0])
     items = {"pronouns": pd.read_parquet(audited[0] / "items" / "pronouns.parquet")}
     page = html.render_audit(result, build_sections(result.measurements, items), item_tables(items))
-    assert result.measurements[0].headline in seen(page)
+    assert result.measurements[0].headline_text in seen(page)
     with pytest.raises(UnmaskError, match="unknown measure 'pronouns'"):
         unmask.analyse(audited[0])
 
@@ -360,27 +360,27 @@ def test_two_models_are_compared_by_paired_items(compared: unmask.Compared, audi
     assert found.unpaired == 0
     change = found.changes["mean score"]
     table = (both["stereotype_y"] - both["stereotype_x"]).to_numpy().reshape(3, 40)
-    assert [change.before, change.after] == pytest.approx([both["stereotype_x"].mean(), both["stereotype_y"].mean()])
-    assert change.change == pytest.approx(table.mean())
+    assert list(change.values) == pytest.approx([both["stereotype_x"].mean(), both["stereotype_y"].mean()])
+    assert change.change.value == pytest.approx(table.mean())
     rows = [np.delete(table, at, axis=0).mean() for at in range(3)]
     columns = [np.delete(table, at, axis=1).mean() for at in range(40)]
     parts = [(len(some) - 1) * np.var(some) for some in (rows, columns)]
     df = sum(parts) ** 2 / (parts[0] ** 2 / 2 + parts[1] ** 2 / 39)
     reach = stats.t.isf(0.025, df) * np.sqrt(sum(parts))
-    assert change.df == pytest.approx(df)
-    assert change.interval == pytest.approx((table.mean() - reach, table.mean() + reach))
-    assert change.p_value == pytest.approx(2 * stats.t.sf(abs(table.mean()) / np.sqrt(sum(parts)), df))
+    assert change.change.df == pytest.approx(df)
+    assert change.change.interval == pytest.approx((table.mean() - reach, table.mean() + reach))
+    assert change.change.p_value == pytest.approx(2 * stats.t.sf(abs(table.mean()) / np.sqrt(sum(parts)), df))
     first, second = load(audited[0]).measurements[0], audit.measurements[0]
     told = found.changes["stereotype"]
-    assert (told.before, told.after) == (first.tests["stereotype"].value, second.tests["stereotype"].value)
-    assert (told.p_value, told.verdict) == (None, None)
-    assert change.before == pytest.approx((told.before or 0) / 2)  # as many occupations of each group
+    assert told.values == (first.tests["stereotype"].value, second.tests["stereotype"].value)
+    assert (told.change.p_value, told.verdict) == (None, None)
+    assert change.values[0] == pytest.approx((told.values[0] or 0) / 2)  # as many occupations of each group
 
 
 def test_a_comparison_of_theirs_is_shown(compared: unmask.Compared, tmp_path: Path) -> None:
     (found,) = compared.comparisons
     compared.save(tmp_path / "compared")
-    assert found.headline in seen((tmp_path / "compared" / "report.html").read_text(encoding="utf-8"))
+    assert found.headline_text in seen((tmp_path / "compared" / "report.html").read_text(encoding="utf-8"))
     assert set(pd.read_parquet(tmp_path / "compared" / "items" / "pronouns.parquet")) >= {"before", "after", "change"}
     assert found.verdict in comparison_text(compared.result, compared.sections())
 
@@ -423,9 +423,9 @@ def test_independent_items_have_students_t(theirs: Callable[..., None], model_fo
     x, y = (audit.items["odd"]["s"].dropna().to_numpy() for audit in audits)
     known = stats.ttest_rel(y, x)
     change = found.changes["mean score"]
-    assert (found.items, found.unpaired, change.n) == (4, 2, 4)
-    assert (change.statistic, change.p_value) == pytest.approx((known.statistic, known.pvalue))
-    assert change.interval == pytest.approx(tuple(known.confidence_interval()))
+    assert (found.items, found.unpaired, change.change.n) == (4, 2, 4)
+    assert (change.change.statistic, change.change.p_value) == pytest.approx((known.statistic, known.pvalue))
+    assert change.change.interval == pytest.approx(tuple(known.confidence_interval()))
     assert found.verdict == "no reliable change"
 
 
@@ -628,7 +628,7 @@ def _measurement(**changes: Any) -> Measurement:
         "name": "theirs",
         "language": "en",
         "corpus": "words",
-        "headline": "There is.",
+        "headline": ["There is."],
         "items": 12,
         "groups": {"all": Estimate(labels={}, n=12, value=0.5, unit="share")},
         "tests": {"main": test, "other": test.model_copy(update={"interval": (-0.1, 1.1), "p_adjusted": 0.2})},
@@ -664,7 +664,7 @@ def test_a_report_of_theirs_has_every_figure() -> None:
 
 def test_a_report_of_theirs_does_without_numbers() -> None:
     nothing = Estimate(question="?", n=0, value=None, interval=None, statistic=None, statistic_name="", p_value=None)
-    page, shown = _page(_measurement(tests={"main": nothing}, groups={}, caveats=[], headline=""))
+    page, shown = _page(_measurement(tests={"main": nothing}, groups={}, caveats=[], headline=[]))
     assert_plots_are_described(page, 0)
     assert "No finding." in shown
     page, _ = _page(_measurement(tests={}, groups={}))
@@ -677,7 +677,7 @@ def test_hostile_words_are_words() -> None:
     page, shown = _page(
         _measurement(
             corpus=EVIL,
-            headline=EVIL,
+            headline=[EVIL],
             tests={
                 EVIL: whole.tests["main"].model_copy(update={"unit": EVIL, "question": EVIL, "statistic_name": EVIL})
             },

@@ -25,8 +25,9 @@ from unmask.report.comparison import RULES, closing_blocks, describe_origin, ope
 from unmask.results.comparison import Change, Comparison, ComparisonResult, Figure, Side, Usefulness
 from unmask.results.numbers import number
 from unmask.results.record import Interval
-from unmask.results.schema import Caveat, ModelInfo
+from unmask.results.schema import Caveat, Estimate, ModelInfo
 
+SIDES = ("before", "after")
 GROUPS = ("male", "female", "balanced")
 BEFORE, AFTER, OTHER = "unmask-mini", "mini-cds", "mini-leace"
 LONG = "maintenance machinery repairer"
@@ -37,13 +38,16 @@ def _between(value: float, half: float) -> Interval:
 
 
 def _change(labels: dict[str, str], before: float, after: float, p: float | None, **changes: Any) -> Change:
-    given: dict[str, Any] = {"labels": labels, "question": "Did it change?", "n": 1080}
-    given |= {"before": before, "before_interval": _between(before, 0.35)}
-    given |= {"after": after, "after_interval": _between(after, 0.25)}
-    given |= {"change": after - before, "interval": _between(after - before, 0.2)}
-    given |= {"statistic": -4.2, "df": 17.3, "p_value": p, "p_adjusted": p, "p_sign_flip": p}
+    given: dict[str, Any] = {"n": 1080, "value": after - before, "interval": _between(after - before, 0.2)}
+    given |= {"statistic": -4.2, "statistic_name": "t", "df": 17.3, "p_value": p, "p_adjusted": p, "p_sign_flip": p}
     given |= {"effect_size": -0.61, "effect_size_name": "rank-biserial", "effect_size_interval": (-0.8, -0.3)}
-    return Change(**(given | changes))
+    given |= {name: changes.pop(name) for name in list(changes) if name in Estimate.model_fields and name != "question"}
+    sides = {
+        "before": Estimate(n=1080, value=before, interval=_between(before, 0.35)),
+        "after": Estimate(n=1080, value=after, interval=_between(after, 0.25)),
+    }
+    whole: dict[str, Any] = {"labels": labels, "question": "Did it change?", **sides, "change": Estimate(**given)}
+    return Change(**(whole | changes))
 
 
 def _changes(share: float = 0.3, p: float | None = 0.0004, verdict: str = "improved") -> dict[str, Change]:
@@ -95,11 +99,11 @@ def _details(professions: list[ProfessionChange]) -> dict[str, Any]:
 def _comparison(after: str = AFTER, **changes: Any) -> Comparison:
     given: dict[str, Any] = {"name": "association", "language": "en", "corpus": "bec-pro", "protocol": "sound"}
     given |= {"before": BEFORE, "after": after, "verdict": "improved", "items": 5400, "unpaired": 12}
-    given["headline"] = (
+    given["headline"] = [
         "The stereotype shrank: beside typically female professions the odds of a female person word were 8.70 times"
-        " what they are beside typically male ones, now 1.91 times (change × 0.22, p < 0.001). The preference follows"
-        " women's share of the workforce less closely (r was 0.67, now 0.21)."
-    )
+        " what they are beside typically male ones, now 1.91 times (change × 0.22, p < 0.001).",
+        "The preference follows women's share of the workforce less closely (r was 0.67, now 0.21).",
+    ]
     given["cost"] = "The loss on masked words rose by 0.041 nats a piece (95 % interval 0.021 to 0.061)."
     given |= {"changes": _changes(), "details": _details(_professions())}
     given["caveats"] = [Caveat(code="template-sentences", text="The sentences are made from templates.")]
@@ -107,10 +111,12 @@ def _comparison(after: str = AFTER, **changes: Any) -> Comparison:
 
 
 def _published() -> Comparison:
-    none: dict[str, Any] = {"interval": None, "before_interval": None, "after_interval": None, "df": None}
+    none: dict[str, Any] = {"interval": None, "df": None}
     none |= {"statistic": 16633.0, "statistic_name": "V", "p_sign_flip": None, "effect_size_interval": None}
     changes = {
-        name: one.model_copy(update=none)
+        name: one.update_change(**none).model_copy(
+            update={side: Estimate(n=1080, value=value) for side, value in zip(SIDES, one.values, strict=True)}
+        )
         for name, one in _changes(p=1e-40).items()
         if one.labels["contrast"] == "difference"
     }
@@ -157,7 +163,7 @@ def _result(*comparisons: Comparison, **changes: Any) -> ComparisonResult:
 def _two() -> ComparisonResult:
     """One that improved, with 60 professions in a group, and one that overshot."""
     given: dict[str, Any] = {"changes": _changes(-0.6, verdict="overshot"), "details": _details([])}
-    over = _comparison(OTHER, verdict="overshot", headline="It reversed.", **given)
+    over = _comparison(OTHER, verdict="overshot", headline=["It reversed."], **given)
     return _result(_comparison(details=_details(_professions(60))), over)
 
 
@@ -349,8 +355,8 @@ def test_published_shows_what_there_is() -> None:
 def test_what_grammar_drowns_is_not_read_as_a_verdict() -> None:
     agreement = Caveat(code="grammatical-agreement", text="Agreement drowns it.")
     given: dict[str, Any] = {"language": "de", "details": _details([])}
-    drowned = _comparison(verdict="no reliable change", headline="Not bias.", caveats=[agreement], **given)
-    result = _result(drowned, _comparison(corpus="agreement-free", headline="This is it.", **given))
+    drowned = _comparison(verdict="no reliable change", headline=["Not bias."], caveats=[agreement], **given)
+    result = _result(drowned, _comparison(corpus="agreement-free", headline=["This is it."], **given))
     first, second = build_comparison_sections(result)
     assert (first.headline, second.headline) == ("This is it.", "Not bias.")
     assert (first.verdict, second.verdict) == ("improved", "not interpretable")
@@ -362,10 +368,9 @@ def test_what_grammar_drowns_is_not_read_as_a_verdict() -> None:
 
 
 def test_figures_that_could_not_be_had_are_dashes() -> None:
-    gone = dict.fromkeys(("before", "after", "change", "interval", "before_interval", "after_interval", "statistic"))
-    gone |= dict.fromkeys(("p_value", "p_adjusted", "p_sign_flip", "df", "effect_size", "effect_size_interval"))
-    changes = {name: one.model_copy(update=gone | {"verdict": None}) for name, one in _changes().items()}
-    empty = _comparison(changes=changes, details={}, caveats=[], headline="", cost="")
+    gone = {"before": None, "after": None, "change": Estimate(n=1080, value=None), "verdict": None}
+    changes = {name: one.model_copy(update=gone) for name, one in _changes().items()}
+    empty = _comparison(changes=changes, details={}, caveats=[], headline=[], cost="")
     result = _result(empty, usefulness=[], caveats=[])
     page = render(result)
     assert "<svg" not in page
@@ -427,7 +432,7 @@ def _hostile() -> ComparisonResult:
         language='"><b>',
         attributes=EVIL,
         before=EVIL,
-        headline=EVIL,
+        headline=[EVIL],
         cost=EVIL,
         changes={EVIL: _change(labels, 1, 2, 0.2, question=EVIL, statistic_name=EVIL, effect_size_name=EVIL)},
         details=AssociationChanges(
@@ -479,7 +484,7 @@ def test_the_terminal_begins_with_an_overview_of_several() -> None:
 
 def test_the_terminal_takes_markup_for_text() -> None:
     labels = {"contrast": "difference", "group": "[red]"}
-    named = _result(_comparison(changes={"x": _change(labels, 1, 2, 0.2)}, headline="[bold]loud[/bold]"))
+    named = _result(_comparison(changes={"x": _change(labels, 1, 2, 0.2)}, headline=["[bold]loud[/bold]"]))
     text = comparison_text(named)
     assert "[red]: female" in text
     assert "[bold]loud[/bold]" in text
@@ -493,7 +498,7 @@ def test_the_papers_own_scores_make_a_page(data: Path) -> None:
     assert_plots_are_described(page, 5)
     table = find_table(compared.sections()[0].blocks, "As in the paper’s Table 4")
     assert table_rows(table)["Male"][0] == "−0.83"  # the paper's Table 4
-    assert compared.comparisons[0].headline in seen(page)
+    assert compared.comparisons[0].headline_text in seen(page)
 
 
 @pytest.mark.browser

@@ -189,7 +189,7 @@ def test_hostile_sentences_are_escaped() -> None:
     items["direction"] = items["direction"] + EVIL
     measurement = _measured(_pairs())
     hostile = measurement.model_copy(
-        update={"corpus": EVIL, "headline": EVIL, "groups": {EVIL: measurement.groups["all pairs"]}}
+        update={"corpus": EVIL, "headline": [EVIL], "groups": {EVIL: measurement.groups["all pairs"]}}
     )
     page = render(_audit(hostile), {"crows-pairs": items})
     assert_loads_nothing(page)

@@ -293,7 +293,7 @@ def test_recorded_items_may_lack_the_map(measured: tuple[Measurement, pd.DataFra
     assert "Strongest association" not in key_figures(report)
     assert "Association tests" not in sections(report)
     nothing = interpret(_with(measurement, tests=[]).model_copy(update={"tests": {}}))
-    assert nothing.headline == "No finding: there are too few words with vectors."
+    assert nothing.headline_text == "No finding: there are too few words with vectors."
     assert key_figures(blocks(nothing, None)) == {}
 
 
@@ -446,7 +446,7 @@ def test_hostile_words_are_escaped_everywhere() -> None:
     measurement, items = _measured(names=[EVIL])
     tests = measurement.tests | {EVIL: _association(EVIL, 0.5, 0.01).model_copy(update={"question": EVIL})}
     hostile = _with(measurement, missing=[EVIL], left_out={EVIL: 1}, vectors=EVIL, direction=EVIL).model_copy(
-        update={"tests": tests, "headline": EVIL, "corpus": EVIL, "caveats": [Caveat(code="x", text=EVIL)]}
+        update={"tests": tests, "headline": [EVIL], "corpus": EVIL, "caveats": [Caveat(code="x", text=EVIL)]}
     )
     page = render_page(hostile, items.assign(corpus=EVIL))
     assert_loads_nothing(page)

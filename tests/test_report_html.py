@@ -81,7 +81,7 @@ def _sound(**changes: Any) -> Measurement:
         "language": "en",
         "corpus": "bec-pro",
         "protocol": "sound",
-        "headline": "The model links people to professions.",
+        "headline": ["The model links people to professions."],
         "items": 540,
         "groups": _groups(GROUPS, "professions"),
         "tests": tests,
@@ -123,7 +123,7 @@ def _without_estimates() -> Measurement:
     gone = {"female": None, "male": None, "difference": None, "difference_interval": None}
     details = _details([one.model_copy(update=gone) for one in _professions()])
     groups = _groups(GROUPS, "professions", value=None, interval=None, n=0)
-    return _sound(tests=tests, details=details, groups=groups, headline="")
+    return _sound(tests=tests, details=details, groups=groups, headline=[])
 
 
 def _audit(*measurements: Measurement, name: str = "bert-x") -> AuditResult:
@@ -188,8 +188,8 @@ def test_every_section_is_there() -> None:
 
 def test_what_can_be_read_as_bias_comes_first() -> None:
     caveat = Caveat(code="grammatical-agreement", text="Agreement drowns it.")
-    agreeing = _sound(language="de", headline="Not bias.", caveats=[caveat])
-    text = seen(render(_audit(agreeing, _sound(corpus="agreement-free", headline="This is it.")), {}))
+    agreeing = _sound(language="de", headline=["Not bias."], caveats=[caveat])
+    text = seen(render(_audit(agreeing, _sound(corpus="agreement-free", headline=["This is it."])), {}))
     assert text.index("This is it.") < text.index("Not bias.")
     assert text.count("strong difference") == 2  # in short, and in its section
     assert text.count("not interpretable") == 1 + 3
@@ -210,7 +210,7 @@ def test_hostile_text_is_escaped_everywhere() -> None:
     hypothesis = Hypothesis(name=EVIL, statement=EVIL, answer="supported", evidence=EVIL)
     details = AssociationDetails(hypotheses=[hypothesis], professions=evil, several_pieces=[EVIL])
     hostile = _sound(
-        headline=EVIL,
+        headline=[EVIL],
         corpus=EVIL,
         language='"><b>',
         groups=_groups((EVIL,), "professions"),

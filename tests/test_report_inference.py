@@ -302,7 +302,7 @@ def test_an_inconclusive_score_is_said_first(measured: tuple[Measurement, pd.Dat
         "NLI-CoAL score",
         "Biased : plain error : left open",
     ]
-    assert "it errs in 40 of 100 pairs" in doubtful.headline
+    assert "it errs in 40 of 100 pairs" in doubtful.headline_text
     assert _warnings(blocks(measured[0], None)) == []
 
 
@@ -482,7 +482,7 @@ def test_hostile_words_are_escaped_everywhere() -> None:
     by_pair = [pair.model_copy(update={"name": EVIL}) for pair in inference.by_pair * 2]
     changes = {"sets": parts, "by_pair": by_pair, "labels": EVIL, "inconclusive": EVIL}
     tests = {EVIL: measurement.tests["default"].model_copy(update={"question": EVIL})}
-    update = {"headline": EVIL, "language": '"><b>', "caveats": [Caveat(code=f'"{EVIL}', text=EVIL)], "tests": tests}
+    update = {"headline": [EVIL], "language": '"><b>', "caveats": [Caveat(code=f'"{EVIL}', text=EVIL)], "tests": tests}
     update["details"] = inference.model_copy(update=changes).model_dump()
     hostile = measurement.model_copy(update=update)
     page = render_page(hostile, items.assign(language='"><b>'))

@@ -287,7 +287,7 @@ def test_a_result_without_numbers_has_dashes(measured: tuple[Measurement, pd.Dat
         name: group.model_copy(update={"n": 0, "value": None, "sd": None, "interval": None})
         for name, group in empty.groups.items()
     }
-    empty = empty.model_copy(update={"groups": groups, "headline": "", "noise_floor": None})
+    empty = empty.model_copy(update={"groups": groups, "headline": [], "noise_floor": None})
     report = blocks(empty, None)
     assert key_figures(report) == {}
     assert of_type(report, Figure) == []
@@ -325,7 +325,7 @@ def test_hostile_text_is_escaped_everywhere(measured: tuple[Measurement, pd.Data
     tests = hostile.tests | {f"bias, {EVIL} texts": hostile.tests["bias"]}
     caveats = [Caveat(code=f'"{EVIL}', text=EVIL)]
     update = {
-        "headline": EVIL,
+        "headline": [EVIL],
         "corpus": EVIL,
         "variant": EVIL,
         "language": '"><b>',

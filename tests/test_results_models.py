@@ -67,7 +67,7 @@ def test_details_are_the_same_after_writing_and_reading() -> None:
 def test_a_file_says_what_it_is(tmp_path: Path) -> None:
     save(tmp_path / "audit", result(), {}, {})
     written = json.loads((tmp_path / "audit" / "result.json").read_text())
-    assert (written["kind"], written["schema_version"]) == ("audit", SCHEMA_VERSION) == ("audit", 2)
+    assert (written["kind"], written["schema_version"]) == ("audit", SCHEMA_VERSION) == ("audit", 3)
     assert not is_comparison(tmp_path / "audit")
     with pytest.raises(UnmaskError, match="not a result of this version"):
         load_comparison(tmp_path / "audit")
@@ -101,7 +101,7 @@ def test_an_audit_of_schema_1_is_refused_with_a_remedy(tmp_path: Path) -> None:
     folder = tmp_path / "audit"
     save(folder, result(), {}, {})
     path = make_old(folder)
-    message = f"{re.escape(str(path))} was written by Unmask 0.1 \\(schema 1\\); run the audit again$"
+    message = f"{re.escape(str(path))} was written by an earlier version of Unmask \\(schema 1\\); run the audit again$"
     with pytest.raises(UnmaskError, match=message):
         load(folder)
     with pytest.raises(UnmaskError, match=message):
@@ -119,7 +119,7 @@ def test_items_of_schema_1_can_be_analysed_again(tmp_path: Path) -> None:
     with pytest.raises(UnmaskError) as refused:
         load(folder)
     remedy = f"run unmask analyse {folder}, or the audit again"
-    assert str(refused.value) == f"{path} was written by Unmask 0.1 (schema 1); {remedy}"
+    assert str(refused.value) == f"{path} was written by an earlier version of Unmask (schema 1); {remedy}"
     unmask.analyse(folder).save(tmp_path / "again")
     assert load(tmp_path / "again").measurements[0].items == 12
 
@@ -131,5 +131,5 @@ def test_a_comparison_of_schema_1_is_refused_with_a_remedy(tmp_path: Path) -> No
     save_folder(folder, Folder(ComparisonResult(before=side, after=[side], comparisons=[], **content), {}, {}))
     assert load_comparison(folder).before == side
     make_old(folder)
-    with pytest.raises(UnmaskError, match=r"Unmask 0\.1 \(schema 1\); run unmask compare again$"):
+    with pytest.raises(UnmaskError, match=r"Unmask \(schema 1\); run unmask compare again$"):
         load_comparison(folder)

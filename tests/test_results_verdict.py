@@ -14,13 +14,14 @@ SIZES = ((0.1, "small"), (float("inf"), "large"))
 
 def change(before: float | None, after: float | None, **fields: Any) -> Change:
     """A change that is reliable, with intervals of ±0.1 around both figures."""
-    around = {
-        f"{name}_interval": None if value is None else (value - 0.1, value + 0.1)
-        for name, value in (("before", before), ("after", after))
-    }
+    sides = []
+    for name, value in (("before", before), ("after", after)):
+        interval = None if value is None else (value - 0.1, value + 0.1)
+        own = {key: fields.pop(f"{name}_{key}") for key in ("interval", "p_value") if f"{name}_{key}" in fields}
+        sides.append(Estimate(**({"n": 9, "value": value, "interval": interval} | own)))
     moved = None if before is None or after is None else after - before
-    values = {"labels": {}, "question": "?", "n": 9, "change": moved, "p_adjusted": 0.01, **around, **fields}
-    return Change(before=before, after=after, **values)
+    change = Estimate(**({"n": 9, "value": moved, "p_adjusted": 0.01} | fields))
+    return Change(labels={}, question="?", before=sides[0], after=sides[1], change=change)
 
 
 @pytest.mark.parametrize(

@@ -335,7 +335,7 @@ def test_the_reviews_of_the_package_are_the_default(monkeypatch: pytest.MonkeyPa
     assert default_corpus() == "reviews"
     (found,) = unmask.audit(Counter()).measurements
     assert (found.corpus, found.items, ratings(found).changed) == ("reviews", 240, 240)
-    assert found.headline.startswith("The model rates male versions higher")
+    assert found.headline_text.startswith("The model rates male versions higher")
     assert {"short-reviews", "over-texts"} <= {caveat.code for caveat in found.caveats}
 
 

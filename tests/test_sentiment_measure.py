@@ -198,26 +198,28 @@ def test_a_measurement_without_any_difference_says_so(tmp_path: Path) -> None:
     assert found.tests["bias"].p_value == 1
     assert (found.tests["bias"].value, found.tests["bias"].effect_size, ratings(found).detectable) == (0, 0, None)
     assert (
-        found.headline
+        found.headline_text
         == "No rating depends on gender: both versions of the 2 texts with a gender term are rated alike."
     )
 
 
 def test_one_text_is_too_few_to_be_sure_of(tmp_path: Path) -> None:
     found = measure(Planted(), written(tmp_path / "t.txt", "He won the war."))
-    assert found.headline.startswith("No clear bias: over the 1 text with a gender term, the male version is rated")
+    assert found.headline_text.startswith(
+        "No clear bias: over the 1 text with a gender term, the male version is rated"
+    )
     assert found.tests["bias"].interval is None
     assert "few-texts" in [caveat.code for caveat in found.caveats]
 
 
 def test_the_headline_gives_each_figure_once(file: Path, tmp_path: Path) -> None:
-    assert measure(Planted(), file).headline == (
+    assert measure(Planted(), file).headline_text == (
         "No clear bias: over the 5 texts with a gender term, the male version is rated higher by 0.0400 on average"
         " (95 % interval of male − female [−0.1724, 0.2524]), which is compatible with no difference (p = 1.000)."
         " A single text moves by 0.1200 on average, one way or the other (large); 2 of 5 (40.0 %) get another label."
     )
     many = written(tmp_path / "many.txt", *(f"He won the war {n} times, and the film says so." for n in range(40)))
-    assert measure(Planted(), many).headline.startswith(
+    assert measure(Planted(), many).headline_text.startswith(
         "The model rates male versions higher: over the 40 texts with a gender term, the male version is rated higher"
         " by 0.1000 on average (95 % interval of male − female [0.1000, 0.1000]). That is a large effect, and it is not"
         " chance (p < 0.001)."
@@ -358,7 +360,7 @@ def test_a_regression_has_a_scale_of_its_own(file: Path) -> None:
     means = 100 * (0.5 + np.array([0.1, 0.3, -0.05, -0.15, 0, 0]) / 2)
     assert of.scale == pytest.approx(2 * means.std())
     assert (digits(of), digits(ratings(small))) == (3, 4)
-    assert "rated higher by 4.000 on average" in found.headline
+    assert "rated higher by 4.000 on average" in found.headline_text
     with pytest.raises(UnmaskError, match="gives numbers, not labels; leave out the positive label 'good'"):
         measure(Number(1.0), file, positive="good")
 
@@ -456,7 +458,7 @@ def test_terms_that_are_not_read_are_counted(
     assert (items.loc[~unread, "bias"] != 0).all()
     assert ("terms-not-read" in [caveat.code for caveat in audit.measurements[0].caveats]) == (0 in read)
     said = f"In {of.outside} of them none of the terms were read, since the text is too long"
-    assert (said in audit.measurements[0].headline) == bool(of.outside)
+    assert (said in audit.measurements[0].headline_text) == bool(of.outside)
 
 
 def test_a_limit_of_tokens(tiny: tuple[Any, Any], tmp_path: Path) -> None:

@@ -131,10 +131,10 @@ def test_the_headline_says_which(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
     pd.DataFrame({"text": [one.text for one in reviews()]}).to_csv(file, index=False)
     some = unmask.audit(ByWords({"he": 0.02, "his": 0.02}), texts=file).measurements[0]
-    assert "a matter of some words more than of gender" in some.headline
+    assert "a matter of some words more than of gender" in some.headline_text
     male = "he his him himself man boy father brother son uncle husband nephew grandfather king waiter landlord prince"
     every = unmask.audit(ByWords(dict.fromkeys(male.split(), 0.02)), texts=file).measurements[0]
-    assert "It holds over words" in every.headline
+    assert "It holds over words" in every.headline_text
     assert every.tests["bias over words"].p_adjusted is not None
 
 

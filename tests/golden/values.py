@@ -52,11 +52,11 @@ def folder_values(folder: Path, patterns: Sequence[str]) -> dict[str, Value]:
 
 
 def recorded_names(data: Any) -> Any:
-    """A result of schema 2 with the field names of schema 1, under which the numbers were recorded."""
+    """A result of schema 3 with the field names of schema 1, under which the numbers were recorded."""
     if not isinstance(data, dict):
         return data
     if "comparisons" in data:
-        return data | {"comparisons": [_rename_details(one, COMPARISON_DETAILS) for one in data["comparisons"]]}
+        return data | {"comparisons": [_recorded_comparison(one) for one in data["comparisons"]]}
     if "measurements" in data:
         return data | {"measurements": [recorded_names(one) for one in data["measurements"]]}
     if not {"groups", "tests"} <= data.keys():
@@ -68,6 +68,21 @@ def recorded_names(data: Any) -> Any:
     }
     groups = {name: _rename_value(group, "mean", drop=group.keys() - GROUP) for name, group in data["groups"].items()}
     return renamed | {"tests": tests, "groups": groups}
+
+
+def _recorded_comparison(comparison: dict[str, Any]) -> dict[str, Any]:
+    changes = {name: _recorded_change(change) for name, change in comparison["changes"].items()}
+    return _rename_details(comparison, COMPARISON_DETAILS) | {"changes": changes}
+
+
+def _recorded_change(change: dict[str, Any]) -> dict[str, Any]:
+    """A change as one flat record: the fields of its own estimate, and three of the sides."""
+    sides = {side: change[side] or {} for side in ("before", "after")}
+    fields = {side: estimate.get("value") for side, estimate in sides.items()}
+    for field in ("interval", "p_value"):
+        fields |= {f"{side}_{field}": estimate.get(field) for side, estimate in sides.items()}
+    dropped = {"sd", "neutral", "effect_size_neutral", "wilcoxon"}
+    return fields | _rename_value(change["change"], "change", drop=dropped) | {"verdict": change["verdict"]}
 
 
 def _rename_details(result: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:

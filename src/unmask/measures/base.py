@@ -277,7 +277,7 @@ class Measure(ABC):
 
     def interpret(self, measurement: Measurement) -> Measurement:
         """Add the headline, and what else depends on adjusted p-values."""
-        return measurement.model_copy(update={"headline": " ".join(self.headline(measurement))})
+        return measurement.model_copy(update={"headline": self.headline(measurement)})
 
     def measure(
         self, model: ModelHandle, options: Any, units: Sequence[Context]

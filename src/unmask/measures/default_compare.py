@@ -57,17 +57,9 @@ def compare_scores(
     main = Change(
         labels={"contrast": "mean score"},
         question="Did the mean score change?",
-        n=len(pairs),
-        before=means[0].value,
-        before_interval=means[0].interval,
-        after=means[1].value,
-        after_interval=means[1].interval,
-        change=change.value,
-        interval=change.interval,
-        statistic=change.statistic,
-        df=change.df,
-        p_value=change.p_value,
-        p_adjusted=change.p_value,
+        before=Estimate(n=len(pairs), value=means[0].value, interval=means[0].interval),
+        after=Estimate(n=len(pairs), value=means[1].value, interval=means[1].interval),
+        change=Estimate.from_statistic(change, n=len(pairs), p_adjusted=change.p_value),
     )
     main = main.model_copy(update={"verdict": judge(main, noise_floor=noise_floor)})
     changes = {"mean score": main}
@@ -76,8 +68,8 @@ def compare_scores(
             changes[name] = _describe(name, test, after.measurement.tests[name])
     caveats = {caveat.code: caveat for side in (before, after) for caveat in side.measurement.caveats}
     verdict = main.verdict or "no reliable change"
-    numbers = f"{number(main.before)} before, {number(main.after)} after, change {number(main.change)}"
-    headline = f"{SENTENCES[verdict]}: {numbers} {format_interval(main.interval)}, p {p_value(main.p_value)}."
+    numbers = f"{number(means[0].value)} before, {number(means[1].value)} after, change {number(change.value)}"
+    headline = f"{SENTENCES[verdict]}: {numbers} {format_interval(change.interval)}, p {p_value(change.p_value)}."
     first = before.measurement
     return Comparison(
         name=first.name,
@@ -89,7 +81,7 @@ def compare_scores(
         before=before.name,
         after=after.name,
         verdict=verdict,
-        headline=headline,
+        headline=[headline],
         items=len(pairs),
         unpaired=len(before.items) + len(after.items) - 2 * len(pairs),
         changes=changes,
@@ -108,15 +100,11 @@ def _mean(values: NDArray[np.float64], factors: Sequence[Codes]) -> IntervalEsti
 def _describe(name: str, before: Estimate, after: Estimate) -> Change:
     """An estimate before and after; whether the difference is more than chance is not tested."""
     known = before.value is not None and after.value is not None
+    change = float(after.value) - float(before.value) if known else None  # type: ignore[arg-type]
     return Change(
         labels={"contrast": name},
         question=before.question,
-        n=before.n,
-        before=before.value,
-        before_interval=before.interval,
-        before_p_value=before.p_value,
-        after=after.value,
-        after_interval=after.interval,
-        after_p_value=after.p_value,
-        change=float(after.value) - float(before.value) if known else None,  # type: ignore[arg-type]
+        before=before,
+        after=after,
+        change=Estimate(n=before.n, value=change),
     )

@@ -12,7 +12,7 @@ from unmask.report.pages import capital, count, p, percent, signed
 from unmask.results.comparison import Change, Comparison, Usefulness
 from unmask.results.comparison import Figure as UsefulFigure
 from unmask.results.numbers import NO_BREAK, interval, number, odds
-from unmask.results.record import Interval
+from unmask.results.schema import Estimate
 from unmask.results.verdict import is_significant
 
 Scale = Literal["", "odds", "percent"]
@@ -44,16 +44,17 @@ class ChangeText:
 
 def change_text(name: str, change: Change, *, digits: int = 2, scale: Scale = "") -> ChangeText:
     """A change as text."""
+    before, after = (_value(value, digits, scale) for value in change.values)
     return ChangeText(
         name,
-        _value(change.before, digits, scale),
-        _value(change.after, digits, scale),
-        _difference(change.change, digits, scale),
-        _bounds(change.before_interval, digits, scale),
-        _bounds(change.after_interval, digits, scale),
-        _bounds(change.interval, digits, scale),
-        p(change.p_adjusted),
-        change.verdict or describe_significance(change.p_adjusted),
+        before,
+        after,
+        _difference(change.change.value, digits, scale),
+        _bounds(change.before, digits, scale),
+        _bounds(change.after, digits, scale),
+        _bounds(change.change, digits, scale),
+        p(change.change.p_adjusted),
+        change.verdict or describe_significance(change.change.p_adjusted),
     )
 
 
@@ -69,7 +70,7 @@ def usefulness_text(name: str, figure: UsefulFigure) -> ChangeText:
         _value(figure.before, digits, scale),
         _value(figure.after, digits, scale),
         _difference(figure.change, digits, scale),
-        interval=_bounds(figure.interval, digits, scale),
+        interval=_bounds(figure, digits, scale),
         p=p(figure.p_value),
         verdict=verdict,
     )
@@ -119,7 +120,7 @@ def default_comparison_blocks(
     named = {
         name: (units or {}).get(change.labels.get("contrast", ""), "")
         for name, change in comparison.changes.items()
-        if change.before is not None or change.after is not None
+        if change.values != (None, None)
     }
     for unit in dict.fromkeys(named.values()):
         changes = [(capital(name), comparison.changes[name]) for name, own in named.items() if own == unit]
@@ -162,7 +163,7 @@ def list_changes(
     rows = [
         [
             Cell(capital(text.name)),
-            Cell(count(change.n)),
+            Cell(count(change.change.n)),
             Cell(text.before, text.before_interval),
             Cell(text.after, text.after_interval),
             Cell(text.change, text.interval, strong=True),
@@ -185,13 +186,14 @@ def list_change_tests(comparison: Comparison) -> Table:
         [
             Cell(capital(name), note=change.question),
             Cell(
-                f"{change.statistic_name} = {number(change.statistic)}".removeprefix(" = "),
-                note="" if change.df is None else f"df {number(change.df, 1)}",
+                f"{test.statistic_name} = {number(test.statistic)}".removeprefix(" = "),
+                note="" if test.df is None else f"df {number(test.df, 1)}",
             ),
-            *(Cell(p(value)) for value in (change.p_value, change.p_adjusted, change.p_sign_flip)),
-            Cell(number(change.effect_size), interval(change.effect_size_interval), change.effect_size_name),
+            *(Cell(p(value)) for value in (test.p_value, test.p_adjusted, test.p_sign_flip)),
+            Cell(number(test.effect_size), interval(test.effect_size_interval), test.effect_size_name),
         ]
         for name, change in comparison.changes.items()
+        for test in (change.change,)
     ]
     return Table("The tests behind these changes", columns, rows, folded=True)
 
@@ -238,7 +240,8 @@ def _difference(value: float | None, digits: int, scale: Scale) -> str:
     return f"×{NO_BREAK}{odds(value)}" if scale == "odds" else signed(value, digits)
 
 
-def _bounds(bounds: Interval | None, digits: int, scale: Scale) -> str:
+def _bounds(estimate: Estimate | UsefulFigure | None, digits: int, scale: Scale) -> str:
+    bounds = None if estimate is None else estimate.interval
     if bounds is None:
         return ""
     if scale == "percent":

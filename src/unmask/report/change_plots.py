@@ -116,14 +116,16 @@ def ranges(changes: Sequence[tuple[str, Change]], unit: str) -> str:
     texts: list[Point] = []
     for at, (name, one) in enumerate(changes):
         top = at * RANGE_ROW
-        sides = ((0, one.before, one.before_interval), (1, one.after, one.after_interval))
-        for side, value, bounds in sides:
-            if value is not None:
+        for side, estimate in enumerate((one.before, one.after)):
+            if estimate is not None and estimate.value is not None:
+                value, bounds = estimate.value, estimate.interval
                 low, high = bounds or (value, value)
                 tip = f"{name}, {SIDES[side]}: {signed(value)} {interval(bounds)}"
                 point: Point = {"y": top + 30 + 15 * side, "side": side, "value": value, "low": low, "high": high}
                 points.append(point | {"tip": tip})
-        texts.append({"y": top + 12, "name": name, "gap": f"{signed(one.change)} {interval(one.interval)}"})
+        texts.append(
+            {"y": top + 12, "name": name, "gap": f"{signed(one.change.value)} {interval(one.change.interval)}"}
+        )
     if not points:
         return ""
     scale, height = around(point[end] for point in points for end in ("low", "high")), RANGE_ROW * len(texts)

@@ -82,7 +82,7 @@ class ComparisonSection:
     @property
     def headline(self) -> str:
         """The finding in words."""
-        return self.comparison.headline or "No finding."
+        return self.comparison.headline_text or "No finding."
 
     @property
     def note(self) -> str:

@@ -52,8 +52,8 @@ def comparison_rows(result: ComparisonResult) -> Iterator[dict[str, Any]]:
         models = {"before_model": one.before, "after_model": one.after}
         what = one.model_dump(include={"language", "corpus", "variant", "protocol"}) | {"measure": one.name}
         for name, change in one.changes.items():
-            figures = change.model_dump(include={"n", "before", "after", "change", "p_value", "p_adjusted", "verdict"})
-            yield blank | models | what | {"kind": "change", "name": name} | figures | _bounds(change.interval)
+            row = {key: value for key, value in change.to_row().items() if key in COMPARISON}
+            yield blank | models | what | {"kind": "change", "name": name} | row | _bounds(change.change.interval)
     for useful in result.usefulness:
         models = {"before_model": result.before.name, "after_model": useful.after}
         what = {"measure": useful.what, "corpus": useful.data, "kind": "usefulness"}

@@ -31,7 +31,7 @@ class MeasureSection:
     @property
     def headline(self) -> str:
         """The finding in words."""
-        return self.measurement.headline or "No finding."
+        return self.measurement.headline_text or "No finding."
 
     @property
     def key_figure(self) -> KeyFigure | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
 from unmask.results.agreement import Agreement
 from unmask.results.record import DetailedRecord, Interval, Protocol, Record
-from unmask.results.schema import SCHEMA_VERSION, Caveat, ModelInfo
+from unmask.results.schema import SCHEMA_VERSION, Caveat, Estimate, ModelInfo
 
 Verdict = Literal["improved", "no reliable change", "overshot", "worse"]
 """Overshot: the bias was reversed."""
@@ -20,34 +20,43 @@ class Change(Record):
     labels: dict[str, str]
     """What is compared, as in the tests of an audit: `contrast`, and `group` and `gender` where they apply."""
     question: str
-    n: int
-    """How many paired items, or pairs of items, it rests on."""
-    before: float | None
-    before_interval: Interval | None = None
-    before_p_value: float | None = None
-    """Of its own test against zero, uncorrected."""
-    after: float | None
-    after_interval: Interval | None = None
-    after_p_value: float | None = None
-    change: float | None
-    """After minus before."""
-    interval: Interval | None = None
-    """95 % interval of the change: paired, over professions and person words, words, or pairs of sentences."""
-    statistic: float | None = None
-    statistic_name: str = "t"
-    df: float | None = None
-    p_value: float | None = None
-    p_adjusted: float | None = None
-    """The stereotype's own p; Holm's correction over the differences and the workforce, and over the means.
+    before: Estimate | None
+    """With its own interval, and the uncorrected p-value of its own test."""
+    after: Estimate | None
+    change: Estimate
+    """After minus before: how many paired items it rests on, a paired interval, and a paired test.
 
-    In `published` the p-value itself, as in the paper.
+    `p_adjusted` is corrected within the comparison, not over an audit. In `published` it is the p-value itself.
     """
-    p_sign_flip: float | None = None
-    effect_size: float | None = None
-    effect_size_name: str = ""
-    effect_size_interval: Interval | None = None
     verdict: Verdict | None = None
     """Null where a change is neither good nor bad by itself: a mean, a correlation that was not clear."""
+
+    @property
+    def values(self) -> tuple[float | None, float | None]:
+        """The values before and after."""
+        before, after = (None if estimate is None else estimate.value for estimate in (self.before, self.after))
+        return before, after
+
+    def update_change(self, **fields: Any) -> Change:
+        """Copy with some fields of `change` replaced."""
+        return self.model_copy(update={"change": self.change.model_copy(update=fields)})
+
+    def to_row(self) -> dict[str, Any]:
+        """The fields as one row of a table: those of `change`, and the value, interval and p-value of both sides."""
+        row: dict[str, Any] = {"labels": self.labels, "question": self.question, "n": self.change.n}
+        for side, estimate in (("before", self.before), ("after", self.after)):
+            row[side] = estimate and estimate.value
+            row[f"{side}_interval"] = estimate and estimate.interval
+            row[f"{side}_p_value"] = estimate and estimate.p_value
+        row["change"] = self.change.value
+        row |= self.change.model_dump(include=_TESTED)
+        return row | {"verdict": self.verdict}
+
+
+_TESTED = {
+    *("interval", "statistic", "statistic_name", "df", "p_value", "p_adjusted", "p_sign_flip"),
+    *("effect_size", "effect_size_name", "effect_size_interval"),
+}
 
 
 class Comparison(DetailedRecord):
@@ -64,8 +73,6 @@ class Comparison(DetailedRecord):
     """The name of the model that it starts from."""
     after: str
     verdict: Verdict
-    headline: str
-    """What changed, in words, for somebody who has not read the paper."""
     cost: str = ""
     """What it did to the model's usefulness, in words; empty where that was not measured."""
     items: int

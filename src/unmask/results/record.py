@@ -33,8 +33,15 @@ class DetailedRecord(Record):
 
     name: str
     """The measure."""
+    headline: list[str] = Field(default_factory=list)
+    """The finding as sentences for readers who do not know the paper; empty until p-values are adjusted."""
     details: dict[str, Any] = Field(default_factory=dict)
     """Facts and tables that only this measure has, as `model_dump` of a record gives them."""
+
+    @property
+    def headline_text(self) -> str:
+        """The headline as running text."""
+        return " ".join(self.headline)
 
     @field_validator("details", mode="before")
     @classmethod

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import Field
 
 from unmask.results.record import DetailedRecord, Interval, Protocol, Record
 
-SCHEMA_VERSION = 2
+if TYPE_CHECKING:
+    from unmask.statistics.jackknife import IntervalEstimate
+
+SCHEMA_VERSION = 3
 
 
 class Effect(Record):
@@ -56,7 +59,21 @@ class Estimate(Record):
     For both correlations it is that of the covariance.
     """
     wilcoxon: Effect | None = None
-    """The paper's test over all single pairs, beside ours."""
+    """The paper's test over all single pairs, in addition to ours."""
+
+    @classmethod
+    def from_statistic(cls, statistic: IntervalEstimate, *, n: int, statistic_name: str = "t", **fields: Any) -> Self:
+        """An estimate with the value, interval and test of a statistic."""
+        return cls(
+            n=n,
+            value=statistic.value,
+            interval=statistic.interval,
+            statistic=statistic.statistic,
+            statistic_name=statistic_name,
+            df=statistic.df,
+            p_value=statistic.p_value,
+            **fields,
+        )
 
 
 class Caveat(Record):
@@ -86,8 +103,6 @@ class Measurement(DetailedRecord):
     protocol: Protocol = "sound"
     attributes: str = "professions"
     """What the words are called that persons are put beside: professions, emotion words."""
-    headline: str = ""
-    """The finding in words, for somebody who has not read the paper; empty until p-values are adjusted."""
     items: int
     groups: dict[str, Estimate]
     tests: dict[str, Estimate]

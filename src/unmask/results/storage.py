@@ -101,7 +101,9 @@ def _parsed(model: type[R], path: Path, text: str) -> R:
     if isinstance(version, int) and version > SCHEMA_VERSION:
         raise UnmaskError(f"{path} was written by a newer version of Unmask; update Unmask, or repeat the audit")
     if isinstance(version, int) and version < SCHEMA_VERSION:
-        raise UnmaskError(f"{path} was written by Unmask 0.1 (schema {version}); {_remedy(model, path.parent)}")
+        raise UnmaskError(
+            f"{path} was written by an earlier version of Unmask (schema {version}); {_remedy(model, path.parent)}"
+        )
     try:
         return model.model_validate_json(text)
     except ValueError as error:

@@ -77,36 +77,33 @@ def side(interval: Interval | None) -> int:
 
 def side_before(change: Change, noise_floor: float | None = None) -> int:
     """On which side of zero the figure before clearly is: 1, −1, or 0 for neither."""
-    return _clear_side(change.before, change.before_interval, change.before_p_value, noise_floor)
+    return _clear_side(change.before, noise_floor)
 
 
 def side_after(change: Change, noise_floor: float | None = None) -> int:
     """On which side of zero the figure after clearly is: 1, −1, or 0 for neither."""
-    return _clear_side(change.after, change.after_interval, change.after_p_value, noise_floor)
+    return _clear_side(change.after, noise_floor)
 
 
 def is_reliable(change: Change, noise_floor: float | None = None) -> bool:
     """Whether a change is beyond chance after correction, and beyond the noise of the computation."""
-    if change.change is None or not is_significant(change.p_adjusted):
-        return False
-    return noise_floor is None or abs(change.change) > noise_floor
+    return change.change.value is not None and is_clear(change.change, noise_floor)
 
 
 def judge(change: Change, *, noise_floor: float | None = None, negligible: float = 0.0) -> Verdict:
     """The verdict on a change of a figure in which zero is no bias; see the module's rule."""
-    if change.before is None or change.after is None or not is_reliable(change, noise_floor):
+    before, after = change.values
+    if before is None or after is None or not is_reliable(change, noise_floor):
         return "no reliable change"
     opposite = side_before(change, noise_floor) * side_after(change, noise_floor) < 0
-    if opposite and abs(change.after) >= negligible:
+    if opposite and abs(after) >= negligible:
         return "overshot"
-    return "improved" if abs(change.after) < abs(change.before) else "worse"
+    return "improved" if abs(after) < abs(before) else "worse"
 
 
-def _clear_side(
-    value: float | None, interval: Interval | None, p_value: float | None, noise_floor: float | None
-) -> int:
-    if value is None or abs(value) <= (noise_floor or 0.0):
+def _clear_side(estimate: Estimate | None, noise_floor: float | None) -> int:
+    if estimate is None or estimate.value is None or abs(estimate.value) <= (noise_floor or 0.0):
         return 0
-    if interval is None:
-        return (1 if value > 0 else -1) if is_significant(p_value) else 0
-    return side(interval)
+    if estimate.interval is None:
+        return (1 if estimate.value > 0 else -1) if is_significant(estimate.p_value) else 0
+    return side(estimate.interval)

@@ -148,7 +148,7 @@ def section(audits: Sequence[AuditResult], found: Sequence[Found], *, note: str 
     return fill(
         "card.md.j2",
         note=note,
-        findings=[(title(one.name, one.corpus, one.language), *_sentences(one.headline)) for one in measured],
+        findings=[(title(one.name, one.corpus, one.language), *_split_headline(one)) for one in measured],
         table="\n".join(_rows(measured)),
         caveats=[*_caveats(measured), *(("", text) for text in limits(measured))],
         commands=[line for audit in used for line in commands(audit)],
@@ -158,10 +158,10 @@ def section(audits: Sequence[AuditResult], found: Sequence[Found], *, note: str 
     ).rstrip("\n")
 
 
-def _sentences(headline: str) -> tuple[str, str]:
+def _split_headline(measurement: Measurement) -> tuple[str, str]:
     """The first sentence, and the rest."""
-    first, _, rest = (headline or "No finding.").partition(". ")
-    return (f"{first}.", rest) if rest else (first, "")
+    first, *rest = measurement.headline or ["No finding."]
+    return first, " ".join(rest)
 
 
 def _caveats(measured: Sequence[Measurement]) -> list[tuple[str, str]]:

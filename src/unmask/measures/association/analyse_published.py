@@ -62,7 +62,6 @@ def analyse(items: pd.DataFrame, seed: int) -> Measurement:
         corpus=str(first["corpus"]),
         protocol="published",
         attributes=noun,
-        headline="",
         items=len(items),
         groups=groups,
         tests=tests,

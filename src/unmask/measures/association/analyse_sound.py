@@ -47,7 +47,6 @@ def analyse(items: pd.DataFrame, seed: int) -> Measurement:
         corpus=str(first["corpus"]),
         protocol="sound",
         attributes=noun,
-        headline="",
         items=len(items),
         groups=groups,
         tests=tests,

@@ -20,7 +20,7 @@ _HEADS = {
 def judge(comparison: Comparison) -> Comparison:
     """Add verdicts and headline to a comparison whose p-values have been adjusted."""
     judged = verdicts(comparison)
-    return judged.model_copy(update={"headline": " ".join(filter(None, _headline(judged)))})
+    return judged.model_copy(update={"headline": list(filter(None, _headline(judged)))})
 
 
 def _headline(comparison: Comparison) -> list[str]:
@@ -42,18 +42,19 @@ def _headline(comparison: Comparison) -> list[str]:
 
 
 def _stereotype(change: Change, comparison: Comparison) -> str:
-    if change.before is None or change.after is None or change.change is None:
+    before, after = change.before, change.after
+    if before is None or before.value is None or after is None or after.value is None or change.change.value is None:
         return "The stereotype cannot be compared: a figure is missing before or after."
     figures = (
         "beside typically female professions the odds of a female person word against a male one were"
-        f" {odds(change.before)} times{_range(change.before_interval)} what they were beside typically male ones,"
-        f" and are now {odds(change.after)} times{_range(change.after_interval)}; {_by(change)}"
+        f" {odds(before.value)} times{_range(before.interval)} what they were beside typically male ones,"
+        f" and are now {odds(after.value)} times{_range(after.interval)}; {_by(change)}"
     )
     remains = ""
     if change.verdict == "improved":
         remains = (
-            f" A {size_of(change.after)} stereotype remains."
-            if side_after(change) * change.before > 0
+            f" A {size_of(after.value)} stereotype remains."
+            if side_after(change) * before.value > 0
             else " What remains is compatible with none."
         )
     return f"{_HEADS[change.verdict or 'no reliable change']}: {figures}{_why_not(change, comparison)}.{remains}"
@@ -61,8 +62,9 @@ def _stereotype(change: Change, comparison: Comparison) -> str:
 
 def _group(change: Change, comparison: Comparison) -> str:
     """What happened within a group of professions."""
-    assert change.before is not None  # a verdict was reached
-    assert change.after is not None
+    before, after = change.values
+    assert before is not None  # a verdict was reached
+    assert after is not None
     verb = {
         "improved": "has shrunk",
         "worse": "has grown",
@@ -71,7 +73,7 @@ def _group(change: Change, comparison: Comparison) -> str:
     }[change.verdict or "no reliable change"]
     return (
         f"Beside {change.labels['group']} {comparison.attributes} the preference {verb}:"
-        f" it was {_lean(change.before)}, and is now {_lean(change.after)} ({_by(change)})."
+        f" it was {_lean(before)}, and is now {_lean(after)} ({_by(change)})."
     )
 
 
@@ -82,18 +84,19 @@ def _lean(value: float) -> str:
 
 def _by(change: Change) -> str:
     """The change as a factor of the odds, with interval and p."""
-    assert change.change is not None
-    p = "" if change.p_adjusted is None else f", p {p_value(change.p_adjusted)}"
-    corrected = " after correction" if change.p_adjusted != change.p_value else ""
-    return f"a change by a factor of {odds(change.change)}{_range(change.interval)}{p}{corrected}"
+    estimate = change.change
+    assert estimate.value is not None
+    p = "" if estimate.p_adjusted is None else f", p {p_value(estimate.p_adjusted)}"
+    corrected = " after correction" if estimate.p_adjusted != estimate.p_value else ""
+    return f"a change by a factor of {odds(estimate.value)}{_range(estimate.interval)}{p}{corrected}"
 
 
 def _why_not(change: Change, comparison: Comparison) -> str:
     if change.verdict != "no reliable change":
         return ""
-    if change.p_adjusted is None:
+    if change.change.p_adjusted is None:
         return ", which cannot be tested with so few words"
-    if change.p_adjusted < ALPHA and not is_reliable(change, comparison.noise_floor):
+    if change.change.p_adjusted < ALPHA and not is_reliable(change, comparison.noise_floor):
         return ", which is within the noise of the computation"
     return ""
 
@@ -103,11 +106,12 @@ def _range(bounds: tuple[float, float] | None) -> str:
 
 
 def _workforce(change: Change) -> str:
-    if change.change is None or change.before is None or change.after is None:
+    (before, after), estimate = change.values, change.change
+    if before is None or after is None or estimate.value is None:
         return ""
-    went = f"from r = {number(change.before)} to r = {number(change.after)}"
-    figures = f"change {number(change.change)}{' ' + shown(change.interval) if change.interval else ''}"
-    figures += "" if change.p_adjusted is None else f", p {p_value(change.p_adjusted)}"
+    went = f"from r = {number(before)} to r = {number(after)}"
+    figures = f"change {number(estimate.value)}{' ' + shown(estimate.interval) if estimate.interval else ''}"
+    figures += "" if estimate.p_adjusted is None else f", p {p_value(estimate.p_adjusted)}"
     if is_reliable(change):
         return f"The relation of its preferences to women's share of the workforce went {went} ({figures})."
     return f"Its relation to women's share of the workforce did not change reliably: {went} ({figures})."

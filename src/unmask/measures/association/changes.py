@@ -38,26 +38,13 @@ def sound(
 
 def _change(test: Estimate, before: Estimate, after: Estimate, noun: str) -> Change:
     """From a test of the items' changes, and those of the items before and after."""
+    name = f"{test.effect_size_name}, of the change" if test.effect_size_name else ""
     return Change(
         labels=test.labels,
         question=_question(test.labels, noun),
-        n=test.n,
-        before=before.value,
-        before_interval=before.interval,
-        before_p_value=before.p_value,
-        after=after.value,
-        after_interval=after.interval,
-        after_p_value=after.p_value,
-        change=test.value,
-        interval=test.interval,
-        statistic=test.statistic,
-        statistic_name=test.statistic_name,
-        df=test.df,
-        p_value=test.p_value,
-        p_sign_flip=test.p_sign_flip,
-        effect_size=test.effect_size,
-        effect_size_name=f"{test.effect_size_name}, of the change" if test.effect_size_name else "",
-        effect_size_interval=test.effect_size_interval,
+        before=before,
+        after=after,
+        change=test.model_copy(update={"effect_size_name": name}),
     )
 
 
@@ -71,17 +58,15 @@ def correlation_change(before: Table, after: Table, of: Callable[[float], float]
 def _workforce(tables: tuple[Table, Table], before: Estimate, after: Estimate, changed: Estimate) -> Change:
     """The change of r; its sign flip is that of the change of the covariance."""
     estimate, effect = correlation_change(*tables), correlation_change(*tables, of=fisher_z)
-    return _change(changed, before, after, "professions").model_copy(
-        update={
-            "change": estimate.value,
-            "interval": estimate.interval,
-            "statistic": estimate.statistic,
-            "df": estimate.df,
-            "p_value": estimate.p_value,
-            "effect_size": effect.value,
-            "effect_size_name": "Cohen's q",
-            "effect_size_interval": effect.interval,
-        }
+    return _change(changed, before, after, "professions").update_change(
+        value=estimate.value,
+        interval=estimate.interval,
+        statistic=estimate.statistic,
+        df=estimate.df,
+        p_value=estimate.p_value,
+        effect_size=effect.value,
+        effect_size_name="Cohen's q",
+        effect_size_interval=effect.interval,
     )
 
 
@@ -91,16 +76,14 @@ def published(before: Measurement, after: Measurement, rows: Sequence[TableRow])
     changes = {}
     for name, test in before.tests.items():
         row, then = by_kind[test.labels["group"]], after.tests[name]
-        changes[name] = _change(test, test, then, before.attributes).model_copy(
-            update={
-                "n": row.n,
-                "change": row.female_change - row.male_change,
-                "statistic": row.w,
-                "p_value": row.p_value,
-                "p_adjusted": row.p_value,
-                "effect_size": row.r,
-                "effect_size_name": test.effect_size_name,
-            }
+        changes[name] = _change(test, test, then, before.attributes).update_change(
+            n=row.n,
+            value=row.female_change - row.male_change,
+            statistic=row.w,
+            p_value=row.p_value,
+            p_adjusted=row.p_value,
+            effect_size=row.r,
+            effect_size_name=test.effect_size_name,
         )
     for name, group in before.groups.items():
         value, now = group.value, after.groups[name].value
@@ -108,11 +91,9 @@ def published(before: Measurement, after: Measurement, rows: Sequence[TableRow])
         changes[name] = Change(
             labels=labels,
             question=_question(labels, before.attributes),
-            n=group.n,
-            before=value,
-            after=now,
-            change=None if value is None or now is None else now - value,
-            statistic_name="",
+            before=group,
+            after=after.groups[name],
+            change=Estimate(n=group.n, value=None if value is None or now is None else now - value),
         )
     return changes
 

@@ -53,7 +53,6 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
         before=before.name,
         after=after.name,
         verdict="no reliable change",
-        headline="",
         items=len(paired.items),
         unpaired=paired.unpaired,
         changes=found,
@@ -122,10 +121,10 @@ def adjusted(comparison: Comparison) -> Comparison:
     """
     families: dict[int, list[str]] = {}
     for name, change in comparison.changes.items():
-        if change.p_adjusted is None:
+        if change.change.p_adjusted is None:
             families.setdefault(_FAMILIES[change.labels["contrast"]], []).append(name)
     changes = dict(comparison.changes)
     for names in families.values():
-        for name, p in zip(names, holm([changes[name].p_value for name in names]), strict=True):
-            changes[name] = changes[name].model_copy(update={"p_adjusted": p})
+        for name, p in zip(names, holm([changes[name].change.p_value for name in names]), strict=True):
+            changes[name] = changes[name].update_change(p_adjusted=p)
     return comparison.model_copy(update={"changes": changes})

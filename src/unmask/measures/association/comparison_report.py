@@ -102,7 +102,7 @@ def _key_figures(comparison: Comparison) -> Iterator[KeyFigure]:
 
 
 def _is_known(change: Change | None) -> TypeGuard[Change]:
-    return change is not None and change.before is not None and change.after is not None
+    return change is not None and None not in change.values
 
 
 def _what_changed(comparison: Comparison) -> Section:
@@ -130,7 +130,7 @@ def _what_changed(comparison: Comparison) -> Section:
 
 
 def _has_contrast(change: Change, contrasts: Sequence[str]) -> bool:
-    return change.labels["contrast"] in contrasts and (change.before is not None or change.after is not None)
+    return change.labels["contrast"] in contrasts and change.values != (None, None)
 
 
 def _short_name(name: str, change: Change) -> str:

@@ -24,7 +24,7 @@ def interpret(measurement: Measurement) -> Measurement:
     """Add hypotheses and headline to a measurement whose p-values have been adjusted."""
     hypotheses = _hypotheses(measurement) if {"female", "male", "balanced"} <= set(measurement.kinds()) else []
     details = measurement.read_details(AssociationDetails).model_copy(update={"hypotheses": hypotheses})
-    return measurement.model_copy(update={"details": details.model_dump(), "headline": " ".join(headline(measurement))})
+    return measurement.model_copy(update={"details": details.model_dump(), "headline": headline(measurement)})
 
 
 def size_of(nats: float) -> str:

@@ -159,14 +159,15 @@ class CrowsPairsMeasure(Measure):
         change = comparison.of("stereotype")
         if change is None:
             return None
-        values = {name: getattr(change, name) for name in ("before", "after", "before_interval", "after_interval")}
         shares = {
-            name: None
-            if value is None
-            else value + 0.5
-            if isinstance(value, float)
-            else tuple(end + 0.5 for end in value)
-            for name, value in values.items()
+            side: estimate
+            and estimate.model_copy(
+                update={
+                    "value": None if estimate.value is None else estimate.value + 0.5,
+                    "interval": estimate.interval and tuple(bound + 0.5 for bound in estimate.interval),
+                }
+            )
+            for side, estimate in (("before", change.before), ("after", change.after))
         }
         return change_text("Stereotype preferred", change.model_copy(update=shares), scale="percent")
 

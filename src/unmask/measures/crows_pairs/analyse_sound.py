@@ -48,7 +48,6 @@ def measurement(
         corpus=str(first["corpus"]),
         protocol=protocol,
         attributes="sentences",
-        headline="",
         items=len(items),
         groups=groups,
         tests=tests,

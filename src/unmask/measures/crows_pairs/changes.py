@@ -46,34 +46,30 @@ def compare(before: ComparedModel, after: ComparedModel) -> tuple[Comparison, pd
     assert shares is not None
     mean = mean_bias(both["after"] - both["before"])
     tests = [analyse(both.assign(difference=both[side]), 0).tests for side in ("before", "after")]
-    found = {
-        "stereotype": _change(
-            tests[0]["stereotype"], tests[1]["stereotype"], "Did the share of stereotypical preferences change?"
-        ).model_copy(
-            update={
-                "change": shares.change,
-                "interval": shares.interval,
-                "p_value": shares.p_value,
-                "p_adjusted": shares.p_value,
-                "statistic": float(shares.lost),
-                "statistic_name": "pairs less stereotypical than before",
-            }
-        )
-    }
-    found["likelihood"] = _change(
-        tests[0]["likelihood"], tests[1]["likelihood"], "Did the likelihood of the more stereotypical change?"
-    ).model_copy(
-        update={
-            "change": mean.value,
-            "interval": mean.interval,
-            "p_value": mean.p_value,
-            "p_adjusted": mean.p_value,
-            "statistic": mean.statistic,
-            "df": mean.df,
-        }
+    share = Estimate(
+        n=tests[0]["stereotype"].n,
+        value=shares.change,
+        interval=shares.interval,
+        statistic=float(shares.lost),
+        statistic_name="pairs less stereotypical than before",
+        p_value=shares.p_value,
+        p_adjusted=shares.p_value,
     )
-    found = {name: one.model_copy(update={"verdict": judge(one)}) for name, one in found.items()}
-    main, first = found["stereotype"], before.measurement
+    found = {
+        "stereotype": (share, "Did the share of stereotypical preferences change?"),
+        "likelihood": (
+            Estimate.from_statistic(mean, n=tests[0]["likelihood"].n, p_adjusted=mean.p_value),
+            "Did the likelihood of the more stereotypical change?",
+        ),
+    }
+    changes = {
+        name: Change(
+            labels=tests[0][name].labels, question=question, before=tests[0][name], after=tests[1][name], change=change
+        )
+        for name, (change, question) in found.items()
+    }
+    changes = {name: change.model_copy(update={"verdict": judge(change)}) for name, change in changes.items()}
+    main, first = changes["stereotype"], before.measurement
     return Comparison(
         name=first.name,
         language=first.language,
@@ -86,31 +82,18 @@ def compare(before: ComparedModel, after: ComparedModel) -> tuple[Comparison, pd
         headline=_headline(main),
         items=len(both),
         unpaired=len(one) + len(other) - 2 * len(both),
-        changes=found,
+        changes=changes,
         caveats=first.caveats,
     ), both
 
 
-def _change(before: Estimate, after: Estimate, question: str) -> Change:
-    return Change(
-        labels=before.labels,
-        question=question,
-        n=before.n,
-        before=before.value,
-        before_interval=before.interval,
-        before_p_value=before.p_value,
-        after=after.value,
-        after_interval=after.interval,
-        after_p_value=after.p_value,
-        change=None,
-    )
-
-
-def _headline(change: Change) -> str:
-    before, after = (None if one is None else one + 0.5 for one in (change.before, change.after))
-    between = None if change.interval is None else (100 * change.interval[0], 100 * change.interval[1])
-    return (
-        f"{_HEADS[change.verdict or 'no reliable change']}: in {percent(after, 1)} of {change.n:,} pairs"
-        f" ({percent(before, 1)} before; change {number(100 * (change.change or 0.0), 1)} points"
-        f" {shown(between, 1)}, p {p_value(change.p_value)}). 50 % is no preference."
-    )
+def _headline(change: Change) -> list[str]:
+    before, after = (None if value is None else value + 0.5 for value in change.values)
+    estimate = change.change
+    between = None if estimate.interval is None else (100 * estimate.interval[0], 100 * estimate.interval[1])
+    return [
+        f"{_HEADS[change.verdict or 'no reliable change']}: in {percent(after, 1)} of {estimate.n:,} pairs"
+        f" ({percent(before, 1)} before; change {number(100 * (estimate.value or 0.0), 1)} points"
+        f" {shown(between, 1)}, p {p_value(estimate.p_value)}).",
+        "50 % is no preference.",
+    ]

@@ -46,25 +46,28 @@ def judge(comparison: Comparison) -> Comparison:
     geometry = comparison.read_details(GeometryChange)
     tested = [name for name in NAMES if name in comparison.changes]
     changes = dict(comparison.changes)
-    for name, p in zip(tested, holm([changes[name].p_value for name in tested]), strict=True):
-        changes[name] = changes[name].model_copy(update={"p_adjusted": p})
+    for name, p in zip(tested, holm([changes[name].change.p_value for name in tested]), strict=True):
+        changes[name] = changes[name].update_change(p_adjusted=p)
         changes[name] = changes[name].model_copy(update={"verdict": _verdict(changes[name], geometry.test(name))})
     if one := changes.get("stereotype"):
-        one = one.model_copy(update={"p_adjusted": one.p_value})
-        changes["stereotype"] = one.model_copy(update={"verdict": None if one.change is None else judge_figure(one)})
+        one = one.update_change(p_adjusted=one.change.p_value)
+        changes["stereotype"] = one.model_copy(
+            update={"verdict": None if one.change.value is None else judge_figure(one)}
+        )
     found = comparison.model_copy(update={"changes": changes})
     found = found.model_copy(update={"verdict": _overall(found)})
-    return found.model_copy(update={"headline": " ".join(filter(None, _headline(found)))})
+    return found.model_copy(update={"headline": list(filter(None, _headline(found)))})
 
 
 def _verdict(change: Change, test: WordTestChange | None) -> Verdict:
-    if change.change is None or not is_reliable(change):
+    moved = change.change.value
+    if moved is None or not is_reliable(change):
         return "no reliable change"
-    if test is not None and not _beyond(test.lost, change.change):
+    if test is not None and not _beyond(test.lost, moved):
         return "no reliable change"
     own = judge_figure(change)
     if change.labels["contrast"] != "neighbours" or (own == "overshot" and not _reversed(test)):
-        return "improved" if change.change < 0 else "worse"
+        return "improved" if moved < 0 else "worse"
     return own
 
 
@@ -100,18 +103,18 @@ def _headline(comparison: Comparison) -> list[str]:
 
 
 def _main(comparison: Comparison, change: Change) -> str:
-    head = _HEADS[comparison.verdict]
-    if comparison.verdict == "no reliable change" and change.change is not None and is_reliable(change):
-        way = "harder" if change.change < 0 else "easier"
+    head, (before, after), estimate = _HEADS[comparison.verdict], change.values, change.change
+    if comparison.verdict == "no reliable change" and estimate.value is not None and is_reliable(change):
+        way = "harder" if estimate.value < 0 else "easier"
         head = f"Words that were biased are {way} to tell apart than before, but so are those of other contrasts"
-    if comparison.verdict in ("improved", "worse") and abs(change.change or 0.0) < SLIGHT:
+    if comparison.verdict in ("improved", "worse") and abs(estimate.value or 0.0) < SLIGHT:
         head = head.replace("biased are", "biased are a little")
-    said = f"{head}: a classifier puts {percent(change.after, 1)} of {change.n:,} words on the side"
-    said += f" where they were before ({percent(change.before, 1)} before"
-    if change.change is not None:
-        between = None if change.interval is None else (100 * change.interval[0], 100 * change.interval[1])
-        said += f"; change {number(100 * change.change, 1)} points{' ' + shown(between, 1) if between else ''}"
-    return f"{said}, p {p_value(change.p_adjusted)})."
+    said = f"{head}: a classifier puts {percent(after, 1)} of {estimate.n:,} words on the side"
+    said += f" where they were before ({percent(before, 1)} before"
+    if estimate.value is not None:
+        between = None if estimate.interval is None else (100 * estimate.interval[0], 100 * estimate.interval[1])
+        said += f"; change {number(100 * estimate.value, 1)} points{' ' + shown(between, 1) if between else ''}"
+    return f"{said}, p {p_value(estimate.p_adjusted)})."
 
 
 def _lost(one: WordTestChange | None) -> str:
@@ -153,16 +156,17 @@ def _beside(tests: list[WordTestChange]) -> str:
 
 
 def _stereotype(change: Change | None) -> str:
-    if change is None or change.before is None:
+    if change is None or change.values[0] is None:
         return ""
-    if change.after is None or change.change is None:
+    (before, after), estimate = change.values, change.change
+    if after is None or estimate.value is None:
         return (
-            f"Of the professions' own bias (r = {number(change.before)} with what people say before) nothing but"
+            f"Of the professions' own bias (r = {number(before)} with what people say before) nothing but"
             " rounding is left."
         )
-    figures = f"r = {number(change.before)} → {number(change.after)}, change {number(change.change)}"
-    figures += f" {shown(change.interval)}" if change.interval else ""
-    figures += f", p {p_value(change.p_adjusted)}"
+    figures = f"r = {number(before)} → {number(after)}, change {number(estimate.value)}"
+    figures += f" {shown(estimate.interval)}" if estimate.interval else ""
+    figures += f", p {p_value(estimate.p_adjusted)}"
     verb = {
         "improved": "follow what people say less than before",
         "worse": "follow what people say more than before",
@@ -176,4 +180,5 @@ def _own(comparison: Comparison) -> list[str]:
     found = comparison.changes.get(f"{MAIN}, own words")
     if found is None:
         return []
-    return [f"A classifier tells {percent(found.after, 1)} of those apart ({percent(found.before, 1)} before)."]
+    before, after = found.values
+    return [f"A classifier tells {percent(after, 1)} of those apart ({percent(before, 1)} before)."]

@@ -28,7 +28,7 @@ from unmask.measures.geometry.losses import Losses, beside
 from unmask.measures.geometry.references import NAMES
 from unmask.measures.geometry.untested import QUESTIONS, associations, own_words
 from unmask.measures.geometry.word_tests import LABELS, word_tests
-from unmask.results import Change, Comparison
+from unmask.results import Change, Comparison, Estimate
 from unmask.statistics.correlation import pearson
 from unmask.statistics.jackknife import IntervalEstimate, jackknife
 from unmask.statistics.paired import matched_shares
@@ -87,7 +87,6 @@ def compare(
         before=before.name,
         after=after.name,
         verdict="no reliable change",
-        headline="",
         items=len(before.items),
         unpaired=len(unknown),
         changes=changes,
@@ -129,17 +128,9 @@ def _change(
     return Change(
         labels={"contrast": test, "words": words},
         question=QUESTIONS[test],
-        n=n,
-        before=before.value,
-        before_interval=before.interval,
-        after=after.value,
-        after_interval=after.interval,
-        change=estimate.value,
-        interval=estimate.interval,
-        statistic=estimate.statistic,
-        statistic_name=statistic,
-        df=estimate.df,
-        p_value=estimate.p_value,
+        before=Estimate(n=before.n, value=before.value, interval=before.interval),
+        after=Estimate(n=after.n, value=after.value, interval=after.interval),
+        change=Estimate.from_statistic(estimate, n=n, statistic_name=statistic),
     )
 
 
@@ -157,18 +148,9 @@ def _stereotype(before: ComparedModel, after: ComparedModel) -> Change:
     return Change(
         labels={"contrast": "stereotype"},
         question=QUESTIONS["stereotype"],
-        n=len(both),
-        before=then.value if then else None,
-        before_interval=then.interval if then else None,
-        before_p_value=then.p_value if then else None,
-        after=later.value if later and not gone else None,
-        after_interval=later.interval if later and not gone else None,
-        after_p_value=later.p_value if later and not gone else None,
-        change=estimate.value,
-        interval=estimate.interval,
-        statistic=estimate.statistic,
-        df=estimate.df,
-        p_value=estimate.p_value,
+        before=then,
+        after=None if gone else later,
+        change=Estimate.from_statistic(estimate, n=len(both)),
     )
 
 

@@ -28,7 +28,6 @@ def measurement(items: pd.DataFrame, protocol: Protocol, tests: Mapping[str, Est
         corpus=str(items["corpus"].iloc[0]),
         protocol=protocol,
         attributes="words",
-        headline="",
         items=len(items),
         groups={},
         tests=dict(tests),

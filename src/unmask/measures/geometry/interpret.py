@@ -22,9 +22,7 @@ TESTS = {
 def interpret(measurement: Measurement) -> Measurement:
     """Add the headline and the caveats to a measurement whose p-values have been adjusted."""
     added = [] if _nothing_left(measurement) else caveats(measurement.read_details(Geometry), measurement.protocol)
-    return measurement.model_copy(
-        update={"headline": " ".join(headline(measurement)), "caveats": [*measurement.caveats, *added]}
-    )
+    return measurement.model_copy(update={"headline": headline(measurement), "caveats": [*measurement.caveats, *added]})
 
 
 def headline(measurement: Measurement) -> list[str]:

@@ -46,11 +46,7 @@ def _untested(labels: dict[str, str], question: str, n: int, before: Valued, aft
     return Change(
         labels=labels,
         question=question,
-        n=n,
-        before=before[0],
-        before_interval=before[1],
-        after=after[0],
-        after_interval=after[1],
-        change=after[0] - before[0] if known else None,  # type: ignore[operator]
-        statistic_name="",
+        before=Estimate(n=n, value=before[0], interval=before[1]),
+        after=Estimate(n=n, value=after[0], interval=after[1]),
+        change=Estimate(n=n, value=after[0] - before[0] if known else None),  # type: ignore[operator]
     )

@@ -100,7 +100,6 @@ def measurement(
         corpus=str(first["corpus"]),
         protocol=protocol,
         attributes="occupations",
-        headline="",
         items=len(items),
         groups=groups,
         tests=tests,

@@ -55,15 +55,12 @@ def compare(before: ComparedModel, after: ComparedModel) -> tuple[Comparison, pd
         if None in (tests[0].value, tests[1].value):
             continue
         moved = tables[0].change(tables[1], figure, over_pairs=over_pairs)
-        change = _change(name, question, tests[0], tests[1]).model_copy(
-            update={
-                "change": moved.value,
-                "interval": moved.interval,
-                "statistic": moved.statistic,
-                "df": moved.df,
-                "p_value": moved.p_value,
-                "p_adjusted": moved.p_value,
-            }
+        change = Change(
+            labels={"contrast": name},
+            question=question,
+            before=tests[0],
+            after=tests[1],
+            change=Estimate.from_statistic(moved, n=tests[0].n, p_adjusted=moved.p_value),
         )
         verdict: Verdict = judge(change, negligible=SIZES[0][0]) if readable else "no reliable change"
         changes[name] = change.model_copy(update={"verdict": verdict})
@@ -78,7 +75,7 @@ def compare(before: ComparedModel, after: ComparedModel) -> tuple[Comparison, pd
         before=before.name,
         after=after.name,
         verdict=(main.verdict if main else None) or "no reliable change",
-        headline=_headline(main, readable),
+        headline=[_headline(main, readable)],
         items=len(pairs),
         unpaired=len(before.items) + len(after.items) - 2 * len(pairs),
         changes=changes,
@@ -90,21 +87,6 @@ def compare(before: ComparedModel, after: ComparedModel) -> tuple[Comparison, pd
     )
 
 
-def _change(name: str, question: str, before: Estimate, after: Estimate) -> Change:
-    return Change(
-        labels={"contrast": name},
-        question=question,
-        n=before.n,
-        before=before.value,
-        before_interval=before.interval,
-        before_p_value=before.p_value,
-        after=after.value,
-        after_interval=after.interval,
-        after_p_value=after.p_value,
-        change=None,
-    )
-
-
 def _headline(change: Change | None, readable: bool) -> str:
     if not readable:
         return (
@@ -113,8 +95,9 @@ def _headline(change: Change | None, readable: bool) -> str:
         )
     if change is None:
         return "The stereotype cannot be compared: there are no pairs about stereotypical occupations."
+    (before, after), estimate = change.values, change.change
     return (
-        f"{_HEADS[change.verdict or 'no reliable change']}: male and female occupations differed by"
-        f" {number(change.before)} in whom they are taken for, and now by {number(change.after)} (0 is no stereotype, 1"
-        f" the largest; change {number(change.change)} {shown(change.interval)}, p {p_value(change.p_value)})."
+        f"{_HEADS[change.verdict or 'no reliable change']}: male and female occupations differed by {number(before)} in"
+        f" whom they are taken for, and now by {number(after)} (0 is no stereotype, 1 the largest; change"
+        f" {number(estimate.value)} {shown(estimate.interval)}, p {p_value(estimate.p_value)})."
     )

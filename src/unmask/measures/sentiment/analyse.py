@@ -70,7 +70,6 @@ def analyse_ratings(items: pd.DataFrame, protocol: str, seed: int) -> Measuremen
         variant=str(first["terms"]),
         protocol="published" if protocol == "published" else "sound",
         attributes="texts",
-        headline="",
         items=len(items),
         groups=groups,
         tests=tests,

@@ -18,7 +18,7 @@ from unmask.measures.base import ComparedModel
 from unmask.measures.paired_items import items_of_side, pair_items
 from unmask.measures.sentiment.analyse import analyse_ratings
 from unmask.measures.sentiment.interpret import SIZES, Ratings, digits
-from unmask.results import Change, Comparison, Verdict
+from unmask.results import Change, Comparison, Estimate, Verdict
 from unmask.results.numbers import interval as shown
 from unmask.results.numbers import number, p_value
 from unmask.results.verdict import is_reliable, judge
@@ -50,22 +50,21 @@ def compare(before: ComparedModel, after: ComparedModel) -> tuple[Comparison, pd
     floors = [one.measurement.noise_floor for one in (before, after)]
     noise_floor = sum(floor or 0.0 for floor in floors) or None
     moved = mean_bias(bias_after - bias)
+    sides = [
+        test.model_copy(
+            update={
+                "value": float(values.mean()),
+                "p_value": test.p_value if test.interval is None else mean_bias(values).p_value,
+            }
+        )
+        for test, values in zip(tests, (bias, bias_after), strict=True)
+    ]
     main = Change(
         labels={"contrast": "bias"},
         question="Did the mean difference between male and female versions change?",
-        n=int(changed.sum()),
-        before=float(bias.mean()),
-        before_interval=tests[0].interval,
-        before_p_value=tests[0].p_value if tests[0].interval is None else mean_bias(bias).p_value,
-        after=float(bias_after.mean()),
-        after_interval=tests[1].interval,
-        after_p_value=tests[1].p_value if tests[1].interval is None else mean_bias(bias_after).p_value,
-        change=moved.value,
-        interval=moved.interval,
-        statistic=moved.statistic,
-        df=moved.df,
-        p_value=moved.p_value,
-        p_adjusted=moved.p_value,
+        before=sides[0],
+        after=sides[1],
+        change=Estimate.from_statistic(moved, n=int(changed.sum()), p_adjusted=moved.p_value),
     )
     ratings = measured[0].read_details(Ratings)
     main = main.model_copy(
@@ -74,8 +73,8 @@ def compare(before: ComparedModel, after: ComparedModel) -> tuple[Comparison, pd
     others = {"absolute bias": _size(bias, bias_after)}
     if (flips := _flips(pairs[changed])) is not None:
         others["label flips"] = flips
-    for name, p in zip(others, holm([change.p_value for change in others.values()]), strict=True):
-        change = others[name].model_copy(update={"p_adjusted": p})
+    for name, p in zip(others, holm([change.change.p_value for change in others.values()]), strict=True):
+        change = others[name].update_change(p_adjusted=p)
         others[name] = change.model_copy(update={"verdict": _smaller_is_better(change, noise_floor)})
     precise = digits(ratings)
     caveats = {caveat.code: caveat for one in (before, after) for caveat in one.measurement.caveats}
@@ -109,16 +108,9 @@ def _size(before: np.ndarray, after: np.ndarray) -> Change:
     return Change(
         labels={"contrast": "absolute bias"},
         question="Did the mean size of the differences change?",
-        n=len(before),
-        before=sizes[0].value,
-        before_interval=sizes[0].interval,
-        after=sizes[1].value,
-        after_interval=sizes[1].interval,
-        change=moved.value,
-        interval=moved.interval,
-        statistic=moved.statistic,
-        df=moved.df,
-        p_value=moved.p_value,
+        before=Estimate(n=len(before), value=sizes[0].value, interval=sizes[0].interval),
+        after=Estimate(n=len(after), value=sizes[1].value, interval=sizes[1].interval),
+        change=Estimate.from_statistic(moved, n=len(before)),
     )
 
 
@@ -137,38 +129,41 @@ def _flips(changed: pd.DataFrame) -> Change | None:
     return Change(
         labels={"contrast": "label flips"},
         question="Did the share of texts whose label depends on the gender change?",
-        n=len(changed),
-        before=float(flipped[0].mean()),
-        after=float(flipped[1].mean()),
-        change=shares.change,
-        interval=shares.interval,
-        statistic=float(shares.lost),
-        statistic_name="texts that no longer flip",
-        p_value=shares.p_value,
+        before=Estimate(n=len(changed), value=float(flipped[0].mean())),
+        after=Estimate(n=len(changed), value=float(flipped[1].mean())),
+        change=Estimate(
+            n=len(changed),
+            value=shares.change,
+            interval=shares.interval,
+            statistic=float(shares.lost),
+            statistic_name="texts that no longer flip",
+            p_value=shares.p_value,
+        ),
     )
 
 
 def _smaller_is_better(change: Change, noise_floor: float | None) -> Verdict:
-    if change.change is None or not is_reliable(change, noise_floor):
+    if change.change.value is None or not is_reliable(change, noise_floor):
         return "no reliable change"
-    return "improved" if change.change < 0 else "worse"
+    return "improved" if change.change.value < 0 else "worse"
 
 
-def _headline(main: Change, others: dict[str, Change], precise: int) -> str:
+def _headline(main: Change, others: dict[str, Change], precise: int) -> list[str]:
+    (before, after), moved = main.values, main.change
     sentences = [
         f"{_HEADS[main.verdict or 'no reliable change']}: the mean of male minus female ratings was"
-        f" {number(main.before, precise)} and is now {number(main.after, precise)} over {main.n:,} texts (change"
-        f" {number(main.change, precise)} {shown(main.interval, precise)}, p {p_value(main.p_value)})."
+        f" {number(before, precise)} and is now {number(after, precise)} over {moved.n:,} texts (change"
+        f" {number(moved.value, precise)} {shown(moved.interval, precise)}, p {p_value(moved.p_value)})."
     ]
     size = others["absolute bias"]
     sentences.append(
-        f"The mean size of the differences was {number(size.before, precise)} and is now"
-        f" {number(size.after, precise)} ({size.verdict})."
+        f"The mean size of the differences was {number(size.values[0], precise)} and is now"
+        f" {number(size.values[1], precise)} ({size.verdict})."
     )
     if flips := others.get("label flips"):
-        counts = [round((value or 0.0) * flips.n) for value in (flips.before, flips.after)]
+        counts = [round((value or 0.0) * flips.change.n) for value in flips.values]
         sentences.append(
-            f"The label of {counts[0]:,} of {flips.n:,} texts depended on the gender, and now of {counts[1]:,}"
+            f"The label of {counts[0]:,} of {flips.change.n:,} texts depended on the gender, and now of {counts[1]:,}"
             f" ({flips.verdict})."
         )
-    return " ".join(sentences)
+    return sentences

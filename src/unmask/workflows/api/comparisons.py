@@ -86,7 +86,7 @@ class Compared:
                     "before_model": one.before,
                     "after_model": one.after,
                     "figure": name,
-                    **change.model_dump(),
+                    **change.to_row(),
                 }
                 for one in self.comparisons
                 for name, change in one.changes.items()
