@@ -5,8 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import random
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ import numpy as np
 import pytest
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
+import commands
 import unmask
 from unmask import embedded
 from unmask.lexicon import attributes, persons
@@ -84,16 +83,11 @@ def test_an_audit_says_what_its_card_says() -> None:
 
 def test_the_command_takes_names_and_lists_them(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("template\n{person} is {a} {profession}.\n")
-    words = [sys.executable, "-m", "unmask"]
-    done = subprocess.run([*words, "models"], capture_output=True, text=True, check=True)
-    assert all(name in done.stdout for name in embedded.MODELS)
-    audit = [*words, "audit", "--templates", "t.csv"]
-    done = subprocess.run(audit, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert all(name in commands.unmask("models", cwd=tmp_path).stdout for name in embedded.MODELS)
+    done = commands.unmask("audit", "--templates", "t.csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "audits" / "unmask-mini" / "report.html").is_file()
-    done = subprocess.run(
-        [*words, "audit", "unmask-mini-nli", "--limit", "2"], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    done = commands.unmask("audit", "unmask-mini-nli", "--limit", "2", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "audits" / "unmask-mini-nli" / "report.html").is_file()
 

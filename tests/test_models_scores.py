@@ -29,8 +29,11 @@ def _compare(rows: list[AssociationRow], model: Any) -> None:
 
 
 @pytest.mark.parametrize("family", families.FAMILIES)
-def test_every_row_agrees_with_the_naive_scorer(family: str, loaded: Callable[[str], Any]) -> None:
-    _compare(build("en"), loaded(family))
+def test_rows_agree_with_the_naive_scorer(family: str, loaded: Callable[[str], Any]) -> None:
+    """Every row for one family; for the others every seventh, which meets all professions, persons and templates."""
+    rows = build("en") if family == "bert-cased-in-pieces" else build("en")[::7]
+    assert len({row.profession for row in rows}) == 60
+    _compare(rows, loaded(family))
 
 
 @pytest.mark.parametrize("family", families.FAMILIES)
