@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 from rich.console import Console
+from tests.contract.stubs import RandomClassifier, RandomMaskedLM, random_vectors
 
 import unmask
-from contract.stubs import RandomClassifier, RandomMaskedLM, random_vectors
 from packages import install_the_page_s
 from unmask import datasets
 from unmask.cli.generate import build

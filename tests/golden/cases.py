@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
-
-from golden.values import Value, flatten, folder_values
+from tests.golden.values import Value, flatten, folder_values
 
 GOLD = Path(__file__).parents[1] / "gold"
 Done = subprocess.CompletedProcess[str]

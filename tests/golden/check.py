@@ -14,10 +14,10 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from golden.cases import CASES, Case, prepare, run
-from golden.values import Value, differences
+from tests.golden.cases import CASES, Case, prepare, run
+from tests.golden.values import Value, differences
 
 RECORDED = Path(__file__).parent / "recorded"
 ENVIRONMENT = RECORDED / "environment.json"

@@ -15,6 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -119,6 +120,31 @@ class Figure:
     test: str = ""
     group: str = ""
     """The test or group of the measurement that holds it; neither: `Measure.figure_value` computes it."""
+
+
+class _ImplementedIn:
+    """See `implemented_in`."""
+
+    def __init__(self, module: str) -> None:
+        self.module = module
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+        self.package = owner.__module__
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        return self if instance is None else getattr(import_module(f".{self.module}", self.package), self.name)
+
+
+def implemented_in(module: str) -> Any:
+    """A method that is a function of the same name in a module beside the measure, imported when it is first called.
+
+    The function is called without the measure:
+
+        class AssociationMeasure(Measure):
+            analyse = implemented_in("analysis")  # association/analysis.py: def analyse(items, context)
+    """
+    return _ImplementedIn(module)
 
 
 class Measure(ABC):

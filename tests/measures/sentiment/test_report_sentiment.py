@@ -1,0 +1,505 @@
+"""The report of sentiment: the numbers of the result, the words that differ, and nothing injected by a text."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import Sequence
+from html import unescape
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium, seen
+from report_blocks import find_table, key_figures, lines, of_type, sections, table_rows
+from sample_audits import render_audit_page, sample_audit, sample_items, sound_measurement
+from unmask.measures.registry import get_measure
+from unmask.measures.sentiment.analyse import analyse_ratings
+from unmask.measures.sentiment.data import SourceText, rewrite_both_ways
+from unmask.measures.sentiment.examples import (
+    MOST_CHARACTERS,
+    Edit,
+    find_differences,
+    highlight_differences,
+    parse_edits,
+)
+from unmask.measures.sentiment.interpret import Part, Ratings
+from unmask.measures.sentiment.rater import Rater
+from unmask.measures.sentiment.report import blocks, facts, find_axis_limit, method, select_frequent
+from unmask.measures.sentiment.score import score_pairs
+from unmask.report import rating_plots
+from unmask.report.blocks import Block, Examples, Figure, KeyFigure, Run
+from unmask.results import Caveat, Measurement
+from unmask.results.numbers import interval, number
+from unmask.rewriting import rewriter
+
+PEOPLE = ("the woman", "his father", "her sister", "the waiter", "a girl", "the king", "an actress", "her husband")
+DEEDS = (
+    "made me laugh",
+    "never finds her voice",
+    "walks through his scenes half asleep",
+    "moved me more than she knew",
+)
+FILMS = ("in a slow first hour", "once he sings", "whenever she is alone", "without a single good line")
+ENDS = ("and I loved it", "and I want my money back", "but the ending is fine", "so I left early")
+
+
+class WordCounter:
+    """A classifier that rates by words; some of them are gendered."""
+
+    labels = ("negative", "positive")
+
+    def probabilities(self, texts: Sequence[str | tuple[str, str]]) -> np.ndarray:
+        ratings = np.array([sum(map(self._worth, re.findall(r"\w+", str(text).lower()))) for text in texts])
+        positive = 1 / (1 + np.exp(-ratings))
+        return np.stack([1 - positive, positive], axis=1)
+
+    def _worth(self, word: str) -> float:
+        return (zlib.crc32(word.encode()) % 200 - 100) / {"he": 600, "she": 640}.get(word, 400)
+
+
+def _texts() -> list[SourceText]:
+    made = [f"I saw it twice: {' '.join(parts)}." for parts in product(PEOPLE, DEEDS, FILMS, ENDS)][::2]
+    quiet = [f"Scene {at} of this film is too long." for at in range(20)]
+    return [SourceText(str(at), text, ("positive", "negative")[at % 2]) for at, text in enumerate(made + quiet)]
+
+
+def _measured(terms: str = "all", protocol: str = "sound") -> tuple[Measurement, pd.DataFrame]:
+    """What an audit makes of these texts, but for the correction of p-values."""
+    pairs = rewrite_both_ways(_texts(), *(rewriter(to, terms=terms, quick=True) for to in ("female", "male")))
+    scored = score_pairs(pairs, Rater(WordCounter(), None), seed=1)
+    items = scored.items.assign(language="en", corpus="reviews", terms=terms)
+    found = analyse_ratings(items, protocol, 1)
+    tests = {name: test.model_copy(update={"p_adjusted": test.p_value}) for name, test in found.tests.items()}
+    read = {"duplicates": 3, "long_texts": "head", "most_tokens": 512, "cut": 41, "outside": 7, "partly_outside": 19}
+    ratings = found.read_details(Ratings).model_copy(update=read)
+    return get_measure("sentiment").interpret(
+        found.model_copy(
+            update={"tests": tests, "details": ratings.model_dump(), "noise_floor": 3.1e-7, "data_hash": "d47a"}
+        )
+    ), items
+
+
+@pytest.fixture(scope="module")
+def measured() -> tuple[Measurement, pd.DataFrame]:
+    return _measured()
+
+
+def _with(measurement: Measurement, ratings: dict[str, Any] | None = None, **test: Any) -> Measurement:
+    """The measurement with other ratings, and another test of the bias."""
+    tests = measurement.tests | {"bias": measurement.tests["bias"].model_copy(update=test)}
+    details = measurement.read_details(Ratings).model_copy(update=ratings or {})
+    return measurement.model_copy(update={"details": details.model_dump(), "tests": tests})
+
+
+def _key_figures(measurement: Measurement, ratings: dict[str, Any] | None = None, **test: Any) -> dict[str, KeyFigure]:
+    return key_figures(blocks(_with(measurement, ratings, **test), None))
+
+
+def _plain(text: str) -> str:
+    return text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+@pytest.fixture(scope="module")
+def report(measured: tuple[Measurement, pd.DataFrame]) -> list[Block]:
+    return blocks(*measured)
+
+
+def test_sections_are_in_order(report: list[Block]) -> None:
+    assert sections(report) == [
+        "How far ratings move",
+        "By label and over words",
+        "Where it comes from",
+        "The texts that moved most",
+        "How the texts were read",
+    ]
+
+
+# Key figures
+
+
+def test_key_figures_are_those_of_the_result(measured: tuple[Measurement, pd.DataFrame], report: list[Block]) -> None:
+    measurement, _ = measured
+    test, ratings = measurement.tests["bias"], measurement.read_details(Ratings)
+    absolute = measurement.groups["absolute bias, changed texts"]
+    figures = key_figures(report)
+    assert list(figures) == ["Total bias", "Absolute bias", "Labels that flip", "Direction, female : male"]
+    total = figures["Total bias"]
+    assert total.value.lstrip("+") == number(test.value, 4)
+    assert _plain(total.certainty) == f"95 % interval {interval(test.interval, 4)}, p < 0.001"
+    assert figures["Absolute bias"].value == number(absolute.value, 4)
+    assert _plain(figures["Absolute bias"].certainty) == f"95 % interval {interval(absolute.interval, 4)}"
+    assert ratings.flips
+    assert figures["Labels that flip"].certainty.startswith(f"{ratings.flips} of {ratings.changed} texts")
+    counts = (("female", ratings.below), ("neutral", ratings.equal), ("male", ratings.above))
+    assert figures["Direction, female : male"].bar == counts
+
+
+@pytest.mark.parametrize(
+    ("test", "verdict", "direction"),
+    [
+        ({"value": 0.0012, "p_adjusted": 1e-80, "effect_size": 0.9}, "negligible bias", "favours male versions"),
+        ({"value": 0.4, "p_adjusted": 0.3, "effect_size": 0.9}, "no clear bias", "no clear direction"),
+        ({"value": -0.4, "p_adjusted": 0.001, "effect_size": -0.3}, "large bias", "favours female versions"),
+        (
+            {"value": 0.4, "p_adjusted": 0.001, "effect_size": -0.3},
+            "large, no single direction",
+            "favours female versions",
+        ),
+        ({"value": 2e-7, "p_adjusted": 1e-9, "effect_size": 0.9}, "within the noise", "no clear direction"),
+        ({"value": 0.4, "p_adjusted": None, "effect_size": 0.9}, "not tested", "not tested"),
+    ],
+)
+def test_size_and_certainty_are_kept_apart(
+    measured: tuple[Measurement, pd.DataFrame], test: dict[str, Any], verdict: str, direction: str
+) -> None:
+    figures = _key_figures(measured[0], **test)
+    assert figures["Total bias"].verdict == verdict
+    assert figures["Direction, female : male"].verdict == direction
+
+
+def test_a_clear_bias_is_explained_as_a_share_of_the_scale(measured: tuple[Measurement, pd.DataFrame]) -> None:
+    figure = _key_figures(measured[0], value=-0.4, p_adjusted=0.001)["Total bias"]
+    assert figure.explanation.endswith("Here the female versions are rated higher, by 40.00 % of the scale.")
+    figure = _key_figures(measured[0], value=-0.4, p_adjusted=0.3)["Total bias"]
+    assert figure.explanation.endswith("may be chance.")
+
+
+def test_ratings_on_another_scale_need_fewer_digits(measured: tuple[Measurement, pd.DataFrame]) -> None:
+    figures = _key_figures(measured[0], {"scale": 250.0, "flips": None}, value=1.23456, p_adjusted=0.001)
+    assert figures["Total bias"].value == "+1.23"
+    assert "by 0.49 % of the scale" in figures["Total bias"].explanation
+    assert "Labels that flip" not in figures
+
+
+def test_published_has_no_intervals_and_its_own_groups() -> None:
+    measurement, items = _measured(protocol="published")
+    report = blocks(measurement, items)
+    total = key_figures(report)["Total bias"]
+    assert total.certainty == "no interval, p < 0.001"
+    assert "over the texts whose ratings differ" in total.explanation
+    assert "Total, non-zero texts" in table_rows(find_table(report, "Mean differences"))
+    assert "By label and over words" not in sections(report)
+    said = " ".join(lines(method([measurement])))
+    assert ("times 64" in said, "Holm" in said) == (True, False)
+
+
+# Tables, figures and texts
+
+
+def test_means_are_those_of_the_result(measured: tuple[Measurement, pd.DataFrame], report: list[Block]) -> None:
+    rows = table_rows(find_table(report, "Mean differences"))
+    for name, group in measured[0].groups.items():
+        shown = f"{number(group.value, 4)} {interval(group.interval, 4)}"
+        assert rows[name.replace(" bias", "").capitalize()] == [str(group.n), shown, number(group.sd, 4)]
+
+
+def test_tests_are_shown_with_all_digits(measured: tuple[Measurement, pd.DataFrame], report: list[Block]) -> None:
+    table = find_table(report, "By label and over words")
+    assert table.terminal
+    rows = table_rows(table)
+    assert list(rows) == ["Changed texts", "Negative texts", "Positive texts", "Over words"]
+    test = measured[0].tests["bias"]
+    bias = f"{'+' if test.value and test.value > 0 else ''}{number(test.value, 4)} {interval(test.interval, 4)}"
+    effect = f"{number(test.effect_size)} {interval(test.effect_size_interval)}"
+    assert rows["Changed texts"] == [str(test.n), bias, "< 0.001", effect]
+
+
+def test_figures_are_drawn(report: list[Block]) -> None:
+    figures = of_type(report, Figure)
+    assert [figure.title for figure in figures] == ["", "By pair of terms", "By length", "By label"]
+    assert all("<svg" in figure.draw() for figure in figures)
+    assert all(figure.description for figure in figures)
+
+
+def test_a_text_shows_both_versions(measured: tuple[Measurement, pd.DataFrame], report: list[Block]) -> None:
+    female, male = of_type(report, Examples)
+    assert (len(female.examples), len(male.examples)) == (5, 5)
+    assert female.language == "en"
+    runs = [run for example in male.examples for run in example.sentences[0]]
+    pairs = {
+        (first[0], last[0])
+        for first, slash, last in zip(runs, runs[1:], runs[2:], strict=False)
+        if (first[1], slash, last[1]) == ("female", ("/", ""), "male")
+    }
+    assert {("she", "he"), ("her", "his")} & pairs
+    items = measured[1]
+    most = items.to_dict("records")[int(items["bias"].to_numpy().argmax())]
+    assert male.examples[0].values == [f"+{number(most['bias'], 4)}"]
+    assert male.examples[0].note.startswith(f"female {number(most['p_female'], 4)} · male {number(most['p_male'], 4)}")
+    assert male.examples[0].note.endswith(f"text {most['id']}")
+
+
+def test_only_texts_of_the_measurement_are_shown(measured: tuple[Measurement, pd.DataFrame]) -> None:
+    measurement, items = measured
+    other = items.assign(terms="pronouns", bias=0.9, text="A stranger.", female_changes="[]", male_changes="[]")
+    runs = [
+        run
+        for examples in of_type(blocks(measurement, pd.concat([items, other])), Examples)
+        for example in examples.examples
+        for run in example.sentences[0]
+    ]
+    assert "stranger" not in "".join(text for text, _ in runs)
+    assert of_type(blocks(measurement, other), Examples) == []
+
+
+def test_recorded_items_may_lack_texts_and_terms(measured: tuple[Measurement, pd.DataFrame]) -> None:
+    items = measured[1][["id", "language", "corpus", "terms", "changed", "p_female", "p_male", "bias"]]
+    report = blocks(_with(measured[0], {"by_pair": [], "by_term": [], "by_length": []}), items)
+    assert [figure.title for figure in of_type(report, Figure)] == ["", "By label"]
+    assert [line for line in lines(report) if "not stored" in line] != []
+    _, male = of_type(report, Examples)
+    assert male.examples[0].sentences == []
+    assert male.examples[0].note.endswith(f"text {items['id'].iloc[int(items['bias'].to_numpy().argmax())]}")
+
+
+def test_how_the_texts_were_read(measured: tuple[Measurement, pd.DataFrame], report: list[Block]) -> None:
+    said = " ".join(lines(report[-1:]))
+    ratings = measured[0].read_details(Ratings)
+    numbers = (f"{ratings.changed} of {ratings.texts} texts", "3 duplicates", "512 tokens", "(head)", "41 of the texts")
+    for part in (*numbers, "in 7 no term", "in 19 only some", "3.1e-07", number(ratings.detectable, 4), "p(positive)"):
+        assert part in said, part
+
+
+def test_facts_are_those_of_the_result(measured: tuple[Measurement, pd.DataFrame]) -> None:
+    rows = dict(facts(measured[0]))
+    assert rows["rating"] == "p(positive)"
+    assert (rows["duplicates, counted once"], rows["most tokens"]) == ("3", "512")
+    assert rows["noise floor"] == "3.1e-07, as a rating"
+
+
+def test_a_result_without_numbers_has_dashes(measured: tuple[Measurement, pd.DataFrame]) -> None:
+    nothing: dict[str, Any] = {"value": None, "interval": None, "p_value": None, "p_adjusted": None}
+    counts = dict.fromkeys(("changed", "below", "equal", "above", "flips"), 0)
+    parts: dict[str, Any] = {name: [] for name in ("by_pair", "by_term", "by_length", "by_label")}
+    unknown = {"detectable": None, "cut": None, "long_texts": ""}
+    empty = _with(
+        measured[0], counts | parts | unknown, **nothing, statistic=None, effect_size=None, effect_size_interval=None
+    )
+    groups = {
+        name: group.model_copy(update={"n": 0, "value": None, "sd": None, "interval": None})
+        for name, group in empty.groups.items()
+    }
+    empty = empty.model_copy(update={"groups": groups, "headline": [], "noise_floor": None})
+    report = blocks(empty, None)
+    assert key_figures(report) == {}
+    assert of_type(report, Figure) == []
+    assert table_rows(find_table(report, "Mean differences"))["Total, all texts"] == ["0", "–", "–"]
+    text = seen(render_audit_page(sample_audit(empty), {}))
+    assert "No finding." in text
+    assert "None" not in text
+    assert "nan" not in text.split()
+
+
+# The page
+
+
+def test_two_measures_have_their_own_methods(measured: tuple[Measurement, pd.DataFrame]) -> None:
+    pronouns, more = _measured("pronouns")
+    measurement, items = measured
+    audit = sample_audit(sound_measurement(), measurement, pronouns)
+    page = render_audit_page(audit, sample_items() | {"sentiment": pd.concat([items, more])})
+    text = seen(page)
+    method = text[text.index("Method Association") : text.index("Provenance Model")]
+    assert method.index("ln p(person word") < method.index("Sentiment bias = rating")
+    assert "Sentiment: the built-in short reviews, English, all gendered words" in text
+    assert "Sentiment: the built-in short reviews, English, pronouns" in text
+    assert_loads_nothing(page)
+    assert_plots_are_described(page, 4 + 4 + 4)
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+
+
+def test_hostile_text_is_escaped_everywhere(measured: tuple[Measurement, pd.DataFrame]) -> None:
+    parts = [Part(name=EVIL, n=5, bias=0.1, interval=(0.0, 0.2))]
+    words = dict.fromkeys(("terms", "rating", "long_texts"), EVIL)
+    everywhere = dict.fromkeys(("by_pair", "by_term", "by_length", "by_label"), parts)
+    hostile = _with(measured[0], words | everywhere, question=EVIL)
+    tests = hostile.tests | {f"bias, {EVIL} texts": hostile.tests["bias"]}
+    caveats = [Caveat(code=f'"{EVIL}', text=EVIL)]
+    update = {
+        "headline": [EVIL],
+        "corpus": EVIL,
+        "variant": EVIL,
+        "language": '"><b>',
+        "tests": tests,
+        "caveats": caveats,
+    }
+    text = f"{EVIL} he {EVIL}"
+    place = [len(EVIL) + 1, len(EVIL) + 3]
+    items = measured[1].assign(
+        language='"><b>', corpus=EVIL, terms=EVIL, id=EVIL, label=EVIL, text=text, changed=True,
+        female_changes=json.dumps([[*place, EVIL]]), male_changes="[]", choice_female=EVIL, choice_male="x",
+    )  # fmt: skip
+    page = render_audit_page(sample_audit(hostile.model_copy(update=update)), {"sentiment": items})
+    assert_loads_nothing(page)
+    assert "<b>" not in page
+    assert f'<mark class="female">{EVIL}</mark>/<mark class="male">he</mark>' in unescape(page)
+    assert unescape(page).count(EVIL) > 40
+
+
+# Where versions differ
+
+PLACES = [
+    # text, female changes, male changes, what is shown
+    ("he left", [(0, 2, "she")], [], ["she/he", " left"]),
+    ("she left", [], [(0, 3, "he")], ["she/he", " left"]),
+    ("an actor", [(3, 8, "actress")], [], ["an ", "actress/actor"]),
+    ("a person", [(2, 8, "woman")], [(2, 8, "man")], ["a ", "woman/man"]),
+    ("his best man", [(0, 3, "her"), (9, 12, "girl")], [(4, 12, "groom")], ["her/his", " ", "best girl/groom"]),
+    ("ab", [(0, 2, "x")], [(1, 2, "y")], ["x/ay"]),
+    ("ab", [(1, 1, "-")], [(1, 2, "y")], ["a", "-b/y"]),
+    ("one two", [(0, 3, "1")], [(0, 3, "1")], ["1", " two"]),
+    ("Ms X", [(0, 3, "")], [], ["∅/Ms ", "X"]),
+    ("", [], [], []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "female", "male", "shown"), PLACES)
+def test_where_versions_differ(text: str, female: list[Edit], male: list[Edit], shown: list[str]) -> None:
+    runs, hidden = highlight_differences(text, find_differences(text, female, male))
+    assert "".join(part for part, _ in runs) == "".join(shown)
+    styles = [style for part, style in runs if part != "/"]
+    assert styles == [style for part in shown for style in (("female", "male") if "/" in part else ("",))]
+    assert hidden == 0
+
+
+@st.composite
+def _versions(draw: st.DrawFn) -> tuple[str, list[Edit], list[Edit]]:
+    text = draw(st.text("ab ", max_size=30))
+    cuts = st.lists(st.integers(0, len(text)), max_size=8, unique=True).map(sorted)
+    both = []
+    for _ in range(2):
+        marks = draw(cuts)
+        spans = list(zip(marks[::2], marks[1::2], strict=False))
+        both.append([(low, high, draw(st.text("xy", max_size=3))) for low, high in spans])
+    return text, both[0], both[1]
+
+
+@given(_versions())
+def test_the_runs_are_both_versions(case: tuple[str, list[Edit], list[Edit]]) -> None:
+    text, *versions = case
+    runs, _ = highlight_differences(text, find_differences(text, *versions))
+    for name, version in zip(("female", "male"), versions, strict=True):
+        whole = text
+        for start, end, after in reversed(version):
+            whole = whole[:start] + after + whole[end:]
+        shown = "".join(part for part, style in runs if style in ("", name) and part not in ("/", "∅"))
+        assert shown.replace(" ", "") == whole.replace(" ", "")
+
+
+def test_long_texts_are_shortened_around_their_changes() -> None:
+    words = "word " * 100
+    text = f"{words}<br /><br />he {words}{words}his {words}"
+    female = [
+        (match.start(), match.end(), new)
+        for new, match in zip(("she", "her"), re.finditer("he|his", text), strict=True)
+    ]
+    runs, hidden = highlight_differences(text, find_differences(text, female, []))
+    assert [run for run in runs if run[1]] == [("she", "female"), ("he", "male"), ("her", "female"), ("his", "male")]
+    shown = "".join(part for part, _ in runs)
+    assert 200 < len(shown) <= MOST_CHARACTERS + 10
+    assert shown.startswith("… word")
+    assert shown.endswith("word …")
+    assert shown.count("…") == 3
+    assert "<br" not in shown
+    assert set(re.findall(r"\w+", shown)) == {"word", "she", "he", "her", "his"}
+    assert hidden == 0
+
+
+def test_of_many_changes_the_first_are_shown() -> None:
+    text = "Then he " * 200
+    female = [(match.start(), match.end(), "she") for match in re.finditer("he ", text)]
+    runs, hidden = highlight_differences(text, find_differences(text, female, []))
+    shown = sum(style == "female" for _, style in runs)
+    assert 5 < shown < 100
+    assert shown + hidden == len(female)
+    assert sum(len(part) for part, _ in runs) <= MOST_CHARACTERS + 10
+
+
+def test_a_change_is_never_cut() -> None:
+    long = "x" * 1000
+    text = f"a {long} b"
+    runs, _ = highlight_differences(text, find_differences(text, [(2, 1002, "y" * 900)], []))
+    difference: list[Run] = [("y" * 900, "female"), ("/", ""), (long, "male")]
+    assert [run for run in runs if run in difference] == difference
+
+
+def test_a_long_text_without_changes_shows_its_beginning() -> None:
+    runs, hidden = highlight_differences("word " * 200, [])
+    assert len(runs[0][0]) <= MOST_CHARACTERS
+    assert runs[-1] == (" …", "")
+    assert hidden == 0
+
+
+@pytest.mark.parametrize(
+    "written", [None, float("nan"), "", "{}x", "[1]", "[[0, 99, 'x']]", "[[0, 99, \"x\"]]", "[[0,3,\"a\"],[1,2,\"b\"]]"]
+)  # fmt: skip
+def test_changes_that_cannot_be_read_count_as_none(written: Any) -> None:
+    assert parse_edits(written, 5) == []
+
+
+def test_the_histogram_counts_every_text_once(measured: tuple[Measurement, pd.DataFrame]) -> None:
+    values = np.concatenate([np.linspace(-0.01, -0.001, 50), np.linspace(0.001, 0.03, 149), [0.9], np.zeros(7)])
+    limit = find_axis_limit(values)
+    assert limit == pytest.approx(0.03)
+    assert limit is not None
+    bars = rating_plots.bars_of(values, 0.002, limit)
+    counts = {gender: sum(bar["count"] for bar in bars if bar["gender"] == gender) for gender in ("female", "male")}
+    assert counts == {"female": 50, "male": 149}
+    assert all(bar["low"] * bar["high"] >= 0 for bar in bars)
+    assert {-bar["high"] for bar in bars if bar["gender"] == "female"} == {
+        bar["high"] for bar in bars if bar["gender"] == "male"
+    }
+    items = pd.DataFrame({"bias": values})
+    caption = of_type(blocks(_with(measured[0], {"by_pair": []}), items), Figure)[0].caption
+    assert " 7 without any difference" in caption
+    assert " 1 is beyond ±0.0300" in caption
+
+
+@pytest.mark.parametrize("values", [[], [0.0, 0.0]])
+def test_without_differences_there_is_no_histogram(values: list[float]) -> None:
+    assert find_axis_limit(values) is None
+    assert rating_plots.histogram(values, 0.0, 1.0) == ""
+
+
+@pytest.mark.parametrize("values", [[0.3], [-1e-9, 1e-9], [1e-300, 0.5]])
+def test_few_or_odd_differences_are_drawn(values: list[float]) -> None:
+    limit = find_axis_limit(values)
+    assert limit == max(values)
+    drawn = rating_plots.histogram(values, None, limit)
+    assert "<svg" in drawn
+    assert "NaN" not in drawn
+
+
+def test_the_terms_of_most_texts_are_drawn_in_order_of_bias() -> None:
+    parts = [Part(name=f"t{at}", n=at, bias=(-1.0) ** at * at) for at in range(60)] + [Part(name="x", n=99, bias=None)]
+    chosen = select_frequent(parts)
+    assert [part.n for part in chosen] == [*range(58, 35, -2), *range(37, 60, 2)]
+    assert re.findall(r">(t\d+)</text>", rating_plots.dots(chosen, (-60, 60), 4)) == [part.name for part in chosen]
+    assert rating_plots.dots(parts[-1:], (-1, 1), 4) == ""
+
+
+def test_filled_points_are_those_whose_interval_leaves_zero_out() -> None:
+    for bounds, filled in (((0.1, 0.3), True), ((-0.1, 0.5), False)):
+        drawn = rating_plots.dots([Part(name="he", n=3, bias=0.2, interval=bounds)], (-1, 1), 4)
+        (point,) = re.findall(r'<path [^>]*d="M[\d.]+,0A[^>]*>', drawn)
+        assert ('fill="#7570b3"' in point) is filled
+
+
+@pytest.mark.browser
+@needs_chromium
+def test_a_browser_shows_the_page(measured: tuple[Measurement, pd.DataFrame], tmp_path: Path) -> None:
+    measurement, items = measured
+    long = items.assign(text=items["text"] + "x" * 300, female_changes=json.dumps([[0, 1, "y" * 300]]))
+    page = render_audit_page(
+        sample_audit(measurement, sound_measurement(), name=EVIL + "x" * 300), sample_items() | {"sentiment": long}
+    )
+    assert_a_browser_shows(page, tmp_path / "report.html")

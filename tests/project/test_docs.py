@@ -1,0 +1,61 @@
+"""The site of docs/: it builds without a warning, loads nothing from elsewhere, and has every public name."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import unmask
+from pages import Tags
+from paths import PROJECT
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `make docs` makes: a broken link, or a page that is in no contents, is an error."""
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "docs", str(folder)]
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_it_loads_nothing_from_elsewhere(site: Path) -> None:
+    pages = [*site.rglob("*.html")]
+    assert len(pages) > len([*(PROJECT / "docs").glob("*.md")])
+    for page in pages:
+        for tag, attributes in Tags(page.read_text(encoding="utf-8")).found:
+            loaded = [
+                attributes.get(name) for name in ("src", "srcset", "data", "href") if name != "href" or tag != "a"
+            ]
+            assert not [one for one in loaded if one and re.match(r"\w+:|//", one)], (page.name, tag, attributes)
+    for style in site.rglob("*.css"):
+        assert not re.search(r"@import|url\(['\"]?(https?:|//)", style.read_text(encoding="utf-8")), style
+
+
+def test_it_has_every_public_name_with_its_docstring(site: Path) -> None:
+    page = (site / "api.html").read_text(encoding="utf-8")
+    for name in unmask.__all__:
+        described = re.search(rf'id="unmask\.{name}">.*?</dt>\s*<dd>\s*<p>\w', page, re.S)
+        assert described, name
+        assert described[0].count("<dt") == 0, f"{name} is not described"
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_links_into_the_docs_lead_somewhere(name: str) -> None:
+    links = re.findall(r"\]\(([^)\s#:]+)(?:#([^)\s]+))?\)", (PROJECT / name).read_text(encoding="utf-8"))
+    assert links
+    for path, heading in links:
+        assert (PROJECT / path).exists(), path
+        if heading:
+            assert heading in _headings(PROJECT / path), (path, heading)
+
+
+def _headings(page: Path) -> set[str]:
+    """What links call them: lower case, hyphens for spaces, nothing else but letters and digits."""
+    titles = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.M)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}

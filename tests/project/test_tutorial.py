@@ -1,0 +1,67 @@
+"""The tutorial is true: its commands are run in order, and print what the page says."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+from commands import unmask
+from paths import PROJECT
+
+PAGE = PROJECT / "docs" / "tutorial.md"
+BLOCK = re.compile(r"(?:Save (?:\w+ )?as `(?P<file>[^`]+)`:\n\n)?```(?P<kind>\w+)\n(?P<text>.*?)```", re.S)
+NUMBER = re.compile(r"[−+]?\d+(?:[.,]\d+)*")
+
+
+def test_every_command_prints_what_the_page_says(tmp_path: Path) -> None:
+    ran: list[str] = []
+    code = 0
+    for block in BLOCK.finditer(PAGE.read_text(encoding="utf-8")):
+        if block["file"]:
+            (tmp_path / block["file"]).write_text(block["text"], encoding="utf-8")
+        for typed, printed in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block["text"], re.M):
+            first, *words = shlex.split(typed, comments=True)
+            if first == "echo":
+                assert code == int(printed)
+                code = 0
+            elif first == "unmask":
+                assert code == 0, f"{ran[-1]} exits with {code}"
+                done = unmask(*words, cwd=tmp_path)
+                code = done.returncode
+                _assert_says(done.stdout + done.stderr, printed)
+                ran.append(typed)
+    assert [line.split()[1] for line in ran] == ["audit", "mitigate", "audit", "compare", "gate", "gate"]
+    assert code == 0
+
+
+def _assert_says(output: str, printed: str) -> None:
+    """Every piece between two … is there, in order, however lines are broken."""
+    words, at = _words(output), 0
+    for piece in filter(None, map(_words, printed.split("…"))):
+        here = [start for start in range(at, len(words)) if _alike(words[start : start + len(piece)], piece)]
+        assert here, f"{' '.join(piece)!r} is not in\n{output}"
+        at = here[0] + len(piece)
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in text.replace("…", " ").split() if not set(word) <= set("─")]
+
+
+def _alike(found: list[str], written: list[str]) -> bool:
+    return len(found) == len(written) and all(map(_same, found, written))
+
+
+def _same(found: str, written: str) -> bool:
+    """The same word, or one whose numbers differ by one in their last place: machines round differently."""
+    if found == written:
+        return True
+    if NUMBER.sub("0", found) != NUMBER.sub("0", written):
+        return False
+    pairs = zip(NUMBER.findall(found), NUMBER.findall(written), strict=True)
+    return all("." in one and abs(_units(one, other) - _units(other, other)) <= 1 for one, other in pairs)
+
+
+def _units(number: str, like: str) -> float:
+    """A number in units of the last place of another."""
+    return float(number.replace("−", "-").replace(",", "")) * 10.0 ** len(like.partition(".")[2])

@@ -1,0 +1,552 @@
+"""The gate: known answers at every boundary, what cannot be told, policies with slips, and the command in CI."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from math import hypot
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+import unmask
+from commands import environment
+from pages import EVIL
+from paths import PROJECT
+from unmask import cli
+from unmask.errors import UnmaskError
+from unmask.measures import registry
+from unmask.measures.geometry import WORDS
+from unmask.measures.inference import CAPTIONS
+from unmask.measures.inference.details import Distribution, Inference
+from unmask.results import AuditResult, Caveat, Estimate, Measurement, ModelInfo
+from unmask.results.storage import save
+from unmask.workflows import gating
+from unmask.workflows.gating import junit
+from unmask.workflows.gating import terminal as gate_terminal
+from unmask.workflows.gating.figures import Figure, growth
+from unmask.workflows.gating.limits import Allowed, judged_by
+from unmask.workflows.gating.policy import Rule
+
+
+def _test(estimate: float | None, interval: tuple[float, float] | None, **changes: Any) -> Estimate:
+    given: dict[str, Any] = {"question": "Is there?", "n": 90, "value": estimate, "interval": interval}
+    return Estimate(**(given | {"statistic": 1.5, "statistic_name": "t", "p_value": 0.2} | changes))
+
+
+def _measurement(name: str = "association", **changes: Any) -> Measurement:
+    given: dict[str, Any] = {
+        "name": name,
+        "language": "en",
+        "corpus": "bec-pro",
+        "protocol": "sound",
+        "headline": [],
+        "items": 90,
+        "groups": {"a group": Estimate(labels={}, n=45, value=0.4, interval=(0.3, 0.5))},
+        "tests": {"stereotype": _test(0.4, (0.1, 0.7), effect_size=0.9, effect_size_interval=(0.6, 1.2))},
+    }
+    return Measurement(**(given | changes))
+
+
+def _audit(*measurements: Measurement, name: str = "tiny") -> AuditResult:
+    return AuditResult(
+        unmask_version="0",
+        created="2026-01-01T00:00:00+00:00",
+        model=ModelInfo(name=name, architecture="own object"),
+        configuration={},
+        libraries={},
+        seed=1,
+        measurements=list(measurements),
+    )
+
+
+def _rule(**changes: Any) -> dict[str, Any]:
+    return {"measure": "association", "test": "stereotype"} | changes
+
+
+def _gate(
+    audit: AuditResult | Measurement, *rules: dict[str, Any], baseline: AuditResult | None = None
+) -> gating.GateResult:
+    result = audit if isinstance(audit, AuditResult) else _audit(audit)
+    return gating.run(result, gating.parsed({"rule": list(rules)}), baseline)
+
+
+@pytest.mark.parametrize(
+    ("interval", "by_interval", "surely", "sure"),
+    [
+        ((-0.2, 0.3), "kept", "kept", "surely"),
+        ((-0.5, 0.5), "kept", "kept", "surely"),  # the limit itself is allowed
+        ((-0.5 - 1e-15, 0.5 + 1e-15), "kept", "kept", "surely"),  # rounding breaks nothing
+        ((0.2, 0.51), "kept", "cannot tell", "not surely"),
+        ((0.5, 0.9), "kept", "cannot tell", "not surely"),
+        ((-0.9, -0.5), "kept", "cannot tell", "not surely"),
+        ((-0.9, 0.9), "kept", "cannot tell", "not surely"),  # beyond on both sides, but not wholly
+        ((0.5001, 0.9), "broken", "broken", "surely"),
+        ((-0.9, -0.5001), "broken", "broken", "surely"),
+    ],
+)
+def test_the_interval_judges(interval: tuple[float, float], by_interval: str, surely: str, sure: str) -> None:
+    within, middle = Allowed(-0.5, 0.5, ""), sum(interval) / 2
+    assert judged_by(middle, interval, within, "interval")[:2] == (by_interval, sure)
+    assert judged_by(middle, interval, within, "surely")[:2] == (surely, sure)
+    by_estimate = "kept" if abs(middle) <= 0.5 else "broken"
+    assert judged_by(middle, interval, within, "estimate")[:2] == (by_estimate, sure)
+
+
+@pytest.mark.parametrize(("value", "verdict"), [(0.5, "kept"), (-0.5, "kept"), (0.501, "broken"), (-0.501, "broken")])
+def test_the_estimate_judges_where_it_is_asked_to(value: float, verdict: str) -> None:
+    within = Allowed(-0.5, 0.5, "")
+    assert judged_by(value, None, within, "estimate")[:2] == (verdict, "unknown")
+    assert judged_by(value, None, within, "interval")[0] == "cannot tell"
+    assert judged_by(value, None, within, "surely")[0] == "cannot tell"
+    assert judged_by(None, None, within, "estimate")[0] == "cannot tell"
+
+
+@pytest.mark.parametrize(
+    ("limit", "verdict", "words"),
+    [
+        ({"at_most": 0.1}, "kept", "at most 0.1"),
+        ({"at_most": 0.09}, "broken", "at most 0.09"),
+        ({"at_least": 0.7}, "kept", "at least 0.7"),
+        ({"at_least": 0.71}, "broken", "at least 0.71"),
+        ({"at_least": -2, "at_most": -1}, "broken", "−2 to −1"),
+        ({"at_least": 0.4, "at_most": 0.4}, "kept", "0.4 to 0.4"),
+        ({"magnitude_at_most": 0.1}, "kept", "±0.1"),
+        ({"magnitude_at_most": 0.09}, "broken", "±0.09"),
+    ],
+)
+def test_limits_of_an_estimate_from_a_tenth_to_seven(limit: dict[str, float], verdict: str, words: str) -> None:
+    (one,) = _gate(_measurement(), _rule(**limit)).judgements
+    assert (one.verdict, one.allowed) == (verdict, words)
+    assert (one.value, one.interval, one.n) == (0.4, (0.1, 0.7), 90)
+
+
+def test_effect_sizes_and_groups_have_their_own_intervals() -> None:
+    done = _gate(
+        _measurement(),
+        _rule(value="effect_size", at_most=0.59),
+        _rule(value="effect_size", at_most=0.6),
+        {"group": "a group", "at_most": 0.29},
+        {"group": "a group", "at_most": 0.5, "judge": "surely"},
+    )
+    assert [one.verdict for one in done.judgements] == ["broken", "kept", "broken", "kept"]
+    assert [one.figure for one in done.judgements[1:3]] == ["stereotype, effect size", "a group"]
+
+
+def test_a_share_of_crows_pairs_is_far_from_one_half() -> None:
+    share = Estimate(labels={}, n=262, value=0.35, interval=(0.3, 0.4), neutral=0.5)
+    pairs = _measurement("crows-pairs", groups={"all pairs": share})
+    rule = {"measure": "crows-pairs", "group": "all pairs"}
+    done = _gate(pairs, rule | {"magnitude_at_most": 0.1}, rule | {"magnitude_at_most": 0.099})
+    assert [one.verdict for one in done.judgements] == ["kept", "broken"]
+    assert done.judgements[0].allowed == "0.5 ± 0.1"
+    then = pairs.model_copy(update={"groups": {"all pairs": share.model_copy(update={"value": 0.6})}})
+    (one,) = _gate(pairs, rule | {"worse_by_at_most": 0.05, "judge": "estimate"}, baseline=_audit(then)).judgements
+    assert one.worse_by == pytest.approx(0.05)
+    assert one.verdict == "kept"  # equal, but for rounding
+
+
+def test_what_they_come_to_and_the_exit_code() -> None:
+    kept, broken, untold = _rule(at_most=1), _rule(at_most=0), _rule(at_most=1, fewest_items=91)
+    for rules, verdict, code in (
+        ((kept,), "kept", 0),
+        ((kept, untold), "cannot tell", 2),
+        ((untold, broken, kept), "broken", 1),
+    ):
+        done = _gate(_measurement(), *rules)
+        assert (done.verdict, done.exit_code) == (verdict, code)
+    assert "90 items, fewer than fewest_items = 91" in done.judgements[0].why
+    assert _gate(_measurement(), untold | {"fewest_items": 90}).verdict == "kept"
+
+
+def test_every_measurement_that_fits_is_judged() -> None:
+    audit = _audit(
+        _measurement(),
+        _measurement(language="de", tests={"stereotype": _test(0.4, (0.35, 0.45))}),
+        _measurement("sentiment", tests={"bias": _test(0.01, (0.0, 0.02))}),
+    )
+    done = _gate(audit, _rule(at_most=0.2))
+    assert [(one.where, one.verdict) for one in done.judgements] == [
+        ("association, en, bec-pro", "kept"),
+        ("association, de, bec-pro", "broken"),
+    ]
+    assert [one.where for one in _gate(audit, _rule(at_most=1, language="de")).judgements] == [done.judgements[1].where]
+    anywhere = _gate(audit, {"test": "bias", "at_most": 1})
+    assert [one.where for one in anywhere.judgements] == ["sentiment, en, bec-pro"]
+    nowhere = _gate(audit, {"test": "bia", "at_most": 1})
+    assert [(one.where, one.why) for one in nowhere.judgements] == [
+        ("any measure", "there is no test 'bia'; did you mean 'bias'?")
+    ]
+    named = _gate(audit, {"measure": "association", "test": "bias", "at_most": 1})
+    assert [one.verdict for one in named.judgements] == ["cannot tell"] * 2
+
+
+def test_term_sets_of_sentiment_are_told_apart() -> None:
+    def one(terms: str, mean: float) -> Measurement:
+        return _measurement("sentiment", variant=terms, tests={"bias": _test(mean, (mean, mean))})
+
+    now, then = _audit(one("all", 0.3), one("family", 0.1)), _audit(one("family", 0.1), one("all", 0.1))
+    rule = {"measure": "sentiment", "test": "bias", "worse_by_at_most": 0.1}
+    done = _gate(now, rule, rule | {"terms": "family"}, baseline=then)
+    assert [one.verdict for one in done.judgements] == ["broken", "kept", "kept"]
+    assert [one.worse_by for one in done.judgements] == pytest.approx([0.2, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("measurement", "rule", "why"),
+    [
+        (_measurement(), _rule(at_most=1, measure="asociation"), "no such measurement, only association, en, bec-pro"),
+        (_measurement(), _rule(at_most=1, test="stereotypes"), "no test 'stereotypes'; did you mean 'stereotype'?"),
+        (_measurement(), {"group": "zzz", "at_most": 1}, "no group 'zzz'; there is 'a group'"),
+        (_measurement(tests={}), _rule(at_most=1), "there is none"),
+        (_measurement(tests={"stereotype": _test(0.1, None)}), _rule(at_most=1), "it has no interval"),
+        (_measurement(tests={"stereotype": _test(None, None)}), _rule(at_most=1), "no such number"),
+        (_measurement(tests={"stereotype": _test(None, None, n=0)}), _rule(at_most=1), "rests on 0 items"),
+        (_measurement(), _rule(at_most=1, protocol="published"), "no such measurement"),
+        (
+            _measurement(caveats=[Caveat(code="grammatical-agreement", text="")]),
+            _rule(at_most=1),
+            "grammatical agreement",
+        ),
+    ],
+)
+def test_cannot_tell(measurement: Measurement, rule: dict[str, Any], why: str) -> None:
+    (one,) = _gate(measurement, rule).judgements
+    assert one.verdict == "cannot tell"
+    assert why in one.why
+
+
+@pytest.mark.parametrize(("entailed", "of_a_test"), [(0.99, "kept"), (0.5, "cannot tell")])
+def test_a_score_that_cannot_be_read_as_bias_is_not_judged(entailed: float, of_a_test: str) -> None:
+    control = Distribution(name="control", labels={}, n=9, shares={"entailment": entailed})
+    about = Inference(sets=[control], by_type=[], occupations=[], templates=1, inconclusive="it has a habit")
+    (test, score) = _gate(
+        _measurement("inference", details=about.model_dump()),
+        {"test": "stereotype", "at_most": 1},
+        {"group": "a group", "at_most": 1},
+    ).judgements
+    assert test.verdict == of_a_test
+    assert score.verdict == "cannot tell"
+    assert "it has a habit" in score.why
+
+
+def test_growth_is_of_the_distance_from_no_bias() -> None:
+    now, then = Figure(9, 0.6, (0.5, 0.8)), Figure(9, 0.4, (0.3, 0.6))
+    value, interval = growth(now, then)
+    assert value == pytest.approx(0.2)
+    assert interval == pytest.approx((0.2 - hypot(0.1, 0.2), 0.2 + hypot(0.2, 0.1)))
+    mirrored = Figure(9, -0.6, (-0.8, -0.5))  # overshot: as far, on the other side
+    assert growth(mirrored, then)[0] == pytest.approx(value)
+    assert growth(mirrored, then)[1] == pytest.approx(interval)
+    assert Figure(9, 0.1, (-0.3, 0.2)).distance() == (0.1, (0.0, 0.3))
+    assert growth(now, Figure(9, 0.4, None))[1] is None
+    assert growth(now, Figure(9, None, None)) == (None, None)
+
+
+@pytest.mark.parametrize(("limit", "verdict"), [(0.05, "broken"), (0.3, "kept"), (-0.1, "broken")])
+def test_worse_than_the_baseline(limit: float, verdict: str) -> None:
+    now, then = (_measurement(tests={"stereotype": _test(at, (at - 0.1, at + 0.1))}) for at in (0.6, 0.4))
+    now_sure = now.model_copy(update={"tests": {"stereotype": _test(0.6, (0.59, 0.61))}})
+    then_sure = then.model_copy(update={"tests": {"stereotype": _test(0.4, (0.39, 0.41))}})
+    (one,) = _gate(now_sure, _rule(worse_by_at_most=limit), baseline=_audit(then_sure)).judgements
+    assert one.verdict == verdict
+    assert one.baseline_value == 0.4
+    assert one.worse_by == pytest.approx(0.2)
+    (noisy,) = _gate(now, _rule(worse_by_at_most=0.1), baseline=_audit(then)).judgements
+    assert (noisy.verdict, noisy.sure) == ("kept", "not surely")
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"protocol": "published"}, "it has association, en, bec-pro, published"),
+        ({"language": "de"}, "cannot be compared"),
+        ({"corpus": "emotions"}, "cannot be compared"),
+        ({"tests": {}}, "the baseline: there is no test"),
+        ({"tests": {"stereotype": _test(0.1, (0, 1), n=3)}}, "the baseline rests on 3 items"),
+        ({"tests": {"stereotype": _test(0.1, None)}}, "no interval"),
+    ],
+)
+def test_another_baseline_cannot_be_compared(changes: dict[str, Any], why: str) -> None:
+    then = _audit(_measurement(**changes), name="another model, which is fine")
+    (one,) = _gate(_measurement(), _rule(worse_by_at_most=9, fewest_items=5), baseline=then).judgements
+    assert one.verdict == "cannot tell"
+    assert why in one.why
+
+
+def test_words_of_one_s_own_must_be_the_same_words() -> None:
+    rule = _rule(worse_by_at_most=9)
+    words: list[dict[str, Any]] = [{"corpus": one} for one in ("custom", CAPTIONS, WORDS)]
+    words.append({"variant": "pairs.csv"})
+    for own in words:
+        now, then = (_measurement(data_hash=one, **own) for one in ("aa", "bb"))
+        (one,) = _gate(now, rule, baseline=_audit(then)).judgements
+        assert one.why == "the baseline cannot be compared: it was asked with other words or texts", own
+        assert _gate(now, rule, baseline=_audit(now)).verdict == "kept"
+        scores = _audit(then).model_copy(update={"configuration": {"items": "scores.csv"}})  # the hash is of the scores
+        assert _gate(now, rule, baseline=scores).verdict == "kept"
+        assert _gate(scores, rule, baseline=_audit(now)).verdict == "kept"
+    ours = (_measurement(data_hash=one, variant="pronouns") for one in ("aa", "bb"))
+    assert _gate(next(ours), rule, baseline=_audit(next(ours))).verdict == "kept"
+
+
+@pytest.mark.parametrize(
+    ("text", "slip"),
+    [
+        ("", "no rule"),
+        ("[rule]\nat_most = 1", "two pairs of brackets"),
+        ("[[rules]]", "unknown key 'rules'; did you mean 'rule'?"),
+        ("baseline = 3\n[[rule]]\n", "baseline = 3"),
+        ("[[rule]]\nat_mst = 1", "rule 1: unknown key 'at_mst'; did you mean 'at_most'?"),
+        ("[[rule]]\ntest = 'a'\nat_most = 1\n[[rule]]\njudge = 'intervall'", "rule 2: unknown judge 'intervall'; did"),
+        ("[[rule]]\nvalue = 'mean'", "unknown value 'mean'; choose from: estimate, effect_size"),
+        ("[[rule]]\ntest = 'a'", "what is allowed"),
+        ("[[rule]]\nat_most = 1", "test = … or group = …"),
+        ("[[rule]]\ntest = 'a'\ngroup = 'b'\nat_most = 1", "not both"),
+        ("[[rule]]\ngroup = 'b'\nvalue = 'estimate'\nat_most = 1", "value is for a test"),
+        ("[[rule]]\ntest = 'a'\nat_most = 1\nmagnitude_at_most = 1", "do not go together"),
+        ("[[rule]]\ntest = 'a'\nat_most = 0.1\nat_least = 0.2", "at_least = 0.2 is above at_most = 0.1"),
+        (
+            "[[rule]]\ntest = 'a'\nmagnitude_at_most = -1",
+            "magnitude_at_most = -1; it should be greater than or equal to 0",
+        ),
+        ("[[rule]]\ntest = 'a'\nat_most = nan", "at_most = nan"),
+        ("[[rule]]\ntest = 'a'\nat_most = inf", "at_most = inf"),
+        ("[[rule]]\ntest = 'a'\nat_most = '1'", "at_most = '1'"),
+        ("[[rule]]\ntest = 'a'\nat_most = 1\nfewest_items = 0", "fewest_items = 0"),
+        ("[[rule]]\ntest = 'a'\nworse_by_at_most = 1", "--baseline DIR"),
+        ("[[rule]]\ntest 'a'", "is not TOML"),
+        ("baseline = 'nowhere'\n[[rule]]\ntest = 'a'\nat_most = 1", "nowhere has no result.json"),
+    ],
+)
+def test_slips_in_a_policy_are_named_in_one_line(text: str, slip: str, tmp_path: Path) -> None:
+    path = tmp_path / "policy.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UnmaskError) as error:
+        gating.run(_audit(_measurement()), gating.read(path))
+    assert slip in str(error.value)
+    assert "policy.toml" in str(error.value) or "nowhere" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_baseline_that_no_rule_needs_is_a_slip() -> None:
+    with pytest.raises(UnmaskError, match="no rule looks back"):
+        _gate(_measurement(), _rule(at_most=1), baseline=_audit(_measurement()))
+
+
+def test_a_starting_policy_allows_what_is_there() -> None:
+    audit = _audit(
+        _measurement(corpus='my "corpus"\n\x7f'),
+        _measurement("geometry", tests={"stereotype": _test(-0.123456, None)}),
+        _measurement("crows-pairs", tests={"stereotype": _test(0, (-0.1, 0.1))}),
+        _measurement(
+            "of-a-plug-in", tests={"1": _test(7e-6, (0, 1)), "2": _test(123, (9, 200)), "3": _test(None, None)}
+        ),
+        name='evil"\n[[rule]]',
+    )
+    text = gating.starting_policy(audit)
+    rules = tomllib.loads(text)["rule"]
+    assert [rule["magnitude_at_most"] for rule in rules] == [0.4, 0.13, 0, 7e-6, 130]
+    assert [rule.get("judge") for rule in rules] == [None, "estimate", None, None, None]
+    done = gating.run(audit, gating.parsed(tomllib.loads(text)))
+    assert [one.verdict for one in done.judgements] == ["kept"] * 5
+    with pytest.raises(UnmaskError, match="no figure"):
+        gating.starting_policy(_audit())
+
+
+def test_junit_is_xml_whatever_the_names_are() -> None:
+    rules = (_rule(at_most=1), _rule(at_most=0, name=f"{EVIL}\x00\x1b"), _rule(at_most=1, test=EVIL))
+    page = junit.render(_gate(_audit(_measurement(), name=EVIL), *rules))
+    assert "<script" not in page
+    (suite,) = ElementTree.fromstring(page)
+    assert {key: suite.get(key) for key in ("tests", "failures", "errors")} == {
+        "tests": "3", "failures": "1", "errors": "1",
+    }  # fmt: skip
+    assert suite.get("name") == f"unmask gate: {EVIL}"
+    kept, broken, untold = suite
+    assert [[inner.tag for inner in case] for case in (kept, broken, untold)] == [
+        ["system-out"],
+        ["failure"],
+        ["error"],
+    ]
+    assert broken.get("name") == f"{EVIL}\ufffd\ufffd (stereotype)"
+    assert broken[0].get("message") == "0.4 [0.1, 0.7]; allowed at most 0; surely, the whole interval is beyond"
+
+
+def test_a_terminal_of_80_columns_breaks_lines_and_a_log_does_not() -> None:
+    from io import StringIO
+
+    from rich.console import Console
+
+    done = _gate(_audit(_measurement()), _rule(at_most=0, name="a rule\nof a long name " + "x " * 30))
+    log, screen = StringIO(), StringIO()
+    gate_terminal.show(done, Console(file=log, width=80))
+    gate_terminal.show(done, Console(file=screen, width=80, force_terminal=True, color_system=None))
+    first, _, last = log.getvalue().rstrip("\n").split("\n")
+    assert first.startswith("broken       association, en, bec-pro: a rule of a long name x x")
+    assert first.endswith("0.4 [0.1, 0.7]; allowed at most 0; surely, the whole interval is beyond")
+    assert last == "tiny, by the policy: 1 broken."
+    assert max(map(len, screen.getvalue().splitlines())) <= 80
+    assert " ".join(screen.getvalue().split()) == " ".join(log.getvalue().split())
+
+
+Typed = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    save(tmp_path / "audit", _audit(_measurement()), {}, {})
+    return tmp_path
+
+
+@pytest.fixture
+def typed(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Typed:
+    """What `unmask gate WORDS…` exits with and prints, typed in the folder."""
+    monkeypatch.chdir(folder)
+
+    def run(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["unmask", "gate", *words])
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        return int(end.value.code or 0), *capsys.readouterr()
+
+    return run
+
+
+@pytest.mark.parametrize(("limit", "code", "verdict"), [(1, 0, "kept"), (0, 1, "broken")])
+def test_the_command_s_exit_codes_json_and_junit(
+    folder: Path, typed: Typed, limit: float, code: int, verdict: str
+) -> None:
+    (folder / "p.toml").write_text(f'[[rule]]\ntest = "stereotype"\nat_most = {limit}\n')
+    found, out, err = typed("audit", "--policy", "p.toml", "--junit", "out/gate.xml")
+    assert (found, err) == (code, "")
+    assert out.startswith(f"{verdict:<13}association, en, bec-pro: stereotype: 0.4 [0.1, 0.7]; allowed at most {limit}")
+    assert ElementTree.parse(folder / "out/gate.xml").getroot().get("failures") == str(code)
+    found, out, _ = typed("audit", "--policy", "p.toml", "--json")
+    assert (found, json.loads(out)["judgements"][0]["verdict"]) == (code, verdict)
+
+
+def test_a_policy_that_cannot_be_read_is_exit_2_and_leaves_no_file(folder: Path, typed: Typed) -> None:
+    (folder / "p.toml").write_text("[[rule]]\nx = 0\n")
+    found, out, err = typed("audit", "--policy", "p.toml", "--junit", "gate.xml")
+    assert (found, out) == (2, "")
+    assert err.startswith("unmask: p.toml, rule 1: unknown key 'x'")
+    assert not (folder / "gate.xml").exists()
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
+def test_a_terminal_without_a_sign_breaks_no_build(tmp_path: Path, encoding: str) -> None:
+    tests = {"stereotype": _test(-0.4, (-0.7, -0.1))}
+    save(tmp_path / "audit", _audit(_measurement(tests=tests)), {}, {})
+    (tmp_path / "p.toml").write_text('[[rule]]\ntest = "stereotype"\nmagnitude_at_most = 1\n')
+    done = subprocess.run(
+        [sys.executable, "-m", "unmask", "gate", "audit", "--policy", "p.toml"],
+        cwd=tmp_path,
+        env=environment() | {"PYTHONIOENCODING": encoding},
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"?0.4 [?0.7, ?0.1]" in done.stdout
+
+
+def test_a_crash_is_not_a_broken_rule(folder: Path, typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "p.toml").write_text('[[rule]]\ntest = "stereotype"\nat_most = 1\n')
+    monkeypatch.setattr(gate_terminal, "show", lambda *_: 1 / 0)
+    found, _, err = typed("audit", "--policy", "p.toml")
+    assert (found, err.splitlines()[-1]) == (2, "ZeroDivisionError: division by zero")
+    (folder / "audit/result.json").write_bytes(b"\xff\xfe{\x00")
+    found, out, err = typed("audit", "--policy", "p.toml")
+    assert (found, out, err.count("\n")) == (2, "", 1)
+    assert err == "unmask: audit/result.json is cut off, or no JSON; copy it again, or repeat the audit\n"
+
+
+def test_a_place_that_cannot_be_written_is_named_as_it_was_given(folder: Path, typed: Typed) -> None:
+    (folder / "file").write_text("")
+    found, _, err = typed("audit", "--write-policy", "file/p.toml")
+    assert (found, err.count("\n")) == (2, 1)
+    assert "file/p.toml" in err
+    assert ".p.toml." not in err
+
+
+def test_a_policy_is_written_once_and_kept(typed: Typed) -> None:
+    assert "unmask gate audit --policy p.toml" in typed("audit", "--write-policy", "p.toml")[1]
+    assert typed("audit", "--policy", "p.toml")[0] == 0
+    again = typed("audit", "--write-policy", "p.toml")
+    assert again == (2, "", "unmask: p.toml exists; give another name, or remove it first\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("audit",), "--policy FILE"),
+        (("audit", "--policy", "p.toml"), "there is no policy p.toml"),
+        (("audit", "--policy", "audit"), "cannot be read"),
+        (("nowhere", "--write-policy", "p.toml"), "nowhere has no result.json"),
+        (("audit", "--write-policy", "p.toml", "--json"), "judges nothing"),
+    ],
+)
+def test_slips_on_the_command_line(typed: Typed, words: tuple[str, ...], said: str) -> None:
+    code, out, err = typed(*words)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_a_baseline_beside_the_policy_and_one_that_is_given(folder: Path) -> None:
+    (folder / "ci").mkdir()
+    save(folder / "ci/last", _audit(_measurement(), name="last"), {}, {})
+    (folder / "ci/p.toml").write_text('baseline = "last"\n[[rule]]\ntest = "stereotype"\nworse_by_at_most = 0\n')
+    done = unmask.gate(folder / "audit", folder / "ci/p.toml")
+    assert (done.verdict, done.baseline) == ("kept", str(folder / "ci/last"))
+    other = folder / "other"
+    save(other, _audit(_measurement(tests={"stereotype": _test(0.01, (0, 0.02))})), {}, {})
+    assert unmask.gate(str(folder / "audit"), folder / "ci/p.toml", baseline=other).verdict == "broken"
+
+
+def test_a_real_audit_in_python(model_folder: Callable[[str], Path], tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("template\n{person} is {a} {profession}.\n")
+    words = "profession,group,workforce_share\nmason,male,3\nplumber,male,2\nnurse,female,93\nsecretary,female,92\n"
+    (tmp_path / "p.csv").write_text(words)
+    audit = unmask.audit(
+        model_folder("bert-uncased"),
+        measures="association",
+        templates=tmp_path / "t.csv",
+        professions=tmp_path / "p.csv",
+    )
+    test = audit.measurements[0].tests["stereotype"]
+    assert test.interval
+    assert test.value is not None
+    for limit, verdict in ((test.interval[0], "kept"), (test.interval[0] - 1e-6, "broken")):
+        rule = _rule(at_most=limit)
+        assert unmask.gate(audit, {"rule": [rule]}).verdict == verdict
+    growth = unmask.gate(audit, {"rule": [_rule(worse_by_at_most=0, judge="estimate")]}, baseline=audit)
+    assert (growth.verdict, growth.judgements[0].worse_by) == ("kept", 0)
+    assert unmask.gate(audit, tomllib.loads(gating.starting_policy(audit.result))).verdict == "kept"
+
+
+def test_the_gate_needs_no_model_library(folder: Path) -> None:
+    (folder / "p.toml").write_text('[[rule]]\ntest = "stereotype"\nat_most = 1\n')
+    code = (
+        "import sys; from unmask.cli import app; sys.argv = ['unmask', 'gate', 'audit', '--policy', 'p.toml'];"
+        "app(standalone_mode=False); print(sorted({'torch', 'transformers'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, env=environment(), capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_policies_of_the_docs_are_policies() -> None:
+    page = (PROJECT / "docs/gate.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```toml\n(.*?)```", page, flags=re.S)
+    policies = [gating.parsed(tomllib.loads(block)) for block in blocks]
+    assert {rule.measure for policy in policies for rule in policy.rules} >= set(registry.BUILT_IN)
+    keys = re.findall(r"`(\w+)(?: = [^`]*)?`", page[page.index("| key |") : page.index("Above the rules")])
+    assert set(Rule.model_fields) <= set(keys)
