@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 from commands import unmask as command
 from unmask.cli.studies import STUDIES, Study, app
 from unmask.errors import UnmaskError
-from unmask.studies.cells import STUDY
+from unmask.studies.store import STUDY
 from unmask.studies.engine import carry_out
-from unmask.studies.execution import Outcome
+from unmask.studies.steps import Outcome
 from unmask.studies.meta.options import MetaOptions, PlantingOptions
 
 

@@ -36,8 +36,8 @@ from unmask.options import LoadOptions
 from unmask.rewriting import options as rewriting
 from unmask.rewriting.published.masking import Masking, clean
 from unmask.studies import Event, Outcome, keys
-from unmask.studies.base_models import weights_of
-from unmask.studies.cells import Say
+from unmask.studies.models import hash_weights
+from unmask.studies.steps import Say
 from unmask.studies.engine import Engine, Finished, failures, summary
 from unmask.studies.imdb63 import cells, grid, study, texts
 from unmask.studies.imdb63 import cells as training
@@ -460,26 +460,26 @@ def test_base_models_that_cannot_be_used_are_refused_first(
             plan(asked.replace(models=(given,)))
     with pytest.raises(UnmaskError, match="the base model 'x' is given twice"):
         plan(asked.replace(models=("x=bert", "x=roberta")))
-    assert weights_of("roberta-base") == weights_of("roberta-base") == "roberta-base"
-    assert len(weights_of("unmask-mini")) == 64
-    assert weights_of(str(small / "one")) != weights_of(str(small / "two"))
+    assert hash_weights("roberta-base") == hash_weights("roberta-base") == "roberta-base"
+    assert len(hash_weights("unmask-mini")) == 64
+    assert hash_weights(str(small / "one")) != hash_weights(str(small / "two"))
 
 
 def test_what_a_base_model_is_made_of_decides(small: Path, tmp_path: Path) -> None:
     """Code beside the weights, and for an adapter the model that it belongs to."""
     base, adapter = Path(shutil.copytree(small / "one", tmp_path / "base")), tmp_path / "adapter"
-    assert weights_of(str(base)) == weights_of(str(small / "one")), "wherever it is"
+    assert hash_weights(str(base)) == hash_weights(str(small / "one")), "wherever it is"
     add_adapter(load_trainable(str(base), CPU, labels=None), base, adapter)
-    whole, adapted = weights_of(str(base)), weights_of(str(adapter), CPU)
+    whole, adapted = hash_weights(str(base)), hash_weights(str(adapter), CPU)
     (base / "README.md").write_text("about it", encoding="utf-8")
-    assert (weights_of(str(base)), weights_of(str(adapter), CPU)) == (whole, adapted)
+    assert (hash_weights(str(base)), hash_weights(str(adapter), CPU)) == (whole, adapted)
     (base / "modeling.py").write_text("pass", encoding="utf-8")
-    assert weights_of(str(base)) != whole
-    assert weights_of(str(adapter), CPU) != adapted
+    assert hash_weights(str(base)) != whole
+    assert hash_weights(str(adapter), CPU) != adapted
     (base / "modeling.py").unlink()
-    assert weights_of(str(adapter), CPU) == adapted
+    assert hash_weights(str(adapter), CPU) == adapted
     shutil.copy(small / "two" / "model.safetensors", base)
-    assert weights_of(str(adapter), CPU) != adapted
+    assert hash_weights(str(adapter), CPU) != adapted
 
 
 def add_adapter(loaded: Trainable, base: Path, folder: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from unmask.errors import Stopped, UnmaskError
-from unmask.studies.cells import Say
+from unmask.studies.steps import Say
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from commands import unmask as command
 from pages import assert_loads_nothing
 from unmask.errors import Stopped, UnmaskError
 from unmask.results import storage
-from unmask.studies.base_models import hash_model
+from unmask.studies.models import hash_model
 from unmask.workflows.api import many_models
 from unmask.workflows.api.many_models import OUT
 from unmask.workflows.audit import run_audit

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from unmask.models.roles import Progress
     from unmask.studies.engine import Plan
-    from unmask.studies.execution import Event
-    from unmask.studies.execution import Watch as StudyWatch
+    from unmask.studies.steps import Event
+    from unmask.studies.steps import Watch as StudyWatch
     from unmask.training.loop import News, Watch
 
 

@@ -13,8 +13,9 @@ from unmask.options import EngineOptions
 from unmask.spreadsheets import to_csv
 from unmask.studies import execution
 from unmask.studies import ray as on_ray
-from unmask.studies.cells import Cell, Store
-from unmask.studies.execution import Outcome, Watch
+from unmask.studies.steps import Step
+from unmask.studies.store import Store
+from unmask.studies.steps import Outcome, Watch
 from unmask.studies.table import Table
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ class Finished(Generic[Found]):
 
 def failures(outcomes: Sequence[Outcome]) -> list[str]:
     """What has no result, and why, in a line each."""
-    return [f"{one.name}: {one.error}" for one in outcomes if not one.is_there]
+    return [f"{one.name}: {one.error}" for one in outcomes if not one.has_result]
 
 
 def noted(plan: Plan) -> dict[str, str]:

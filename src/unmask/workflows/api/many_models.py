@@ -18,10 +18,11 @@ from unmask.files import write_text
 from unmask.options import LoadOptions
 from unmask.results import storage
 from unmask.results.naming import different
-from unmask.studies.base_models import hash_files, hash_model
-from unmask.studies.cells import Say, Store
+from unmask.studies.models import hash_files, hash_model
+from unmask.studies.steps import Say
+from unmask.studies.store import Store
 from unmask.studies.engine import Engine, refuse_strange
-from unmask.studies.execution import Outcome, Watch
+from unmask.studies.steps import Outcome, Watch
 from unmask.workflows.audit import run_audit
 from unmask.workflows.audit_options import AuditOptions, audit_options
 
@@ -78,12 +79,12 @@ class AuditedModels:
     @property
     def folders(self) -> dict[str, Path]:
         """The audit folder of each model that was audited; read it with `unmask.load`."""
-        return {model: Path(one.folder) for model, one in self.outcomes.items() if one.is_there and one.folder}
+        return {model: Path(one.folder) for model, one in self.outcomes.items() if one.has_result and one.folder}
 
     @property
     def failures(self) -> dict[str, str]:
         """Why a model was not audited, and what to do, in one line for each such model."""
-        return {model: one.error for model, one in self.outcomes.items() if not one.is_there}
+        return {model: one.error for model, one in self.outcomes.items() if not one.has_result}
 
 
 def audit_many(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from unmask.studies.engine import Engine, Finished, Plan
-    from unmask.studies.execution import Watch as StudyWatch
+    from unmask.studies.steps import Watch as StudyWatch
     from unmask.studies.imdb63.findings import Findings
     from unmask.studies.imdb63.options import ReviewStudyOptions
     from unmask.studies.lipstick.options import LipstickOptions
