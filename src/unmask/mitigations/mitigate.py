@@ -10,6 +10,7 @@ import platform
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib import metadata
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from unmask.mitigations import corpus
 from unmask.mitigations.method import Job, Method, Say, method_named, method_names, method_options
 from unmask.models.roles import MITIGATION
 from unmask.models.word_vectors import is_word_vectors
-from unmask.options import LoadOptions, Options, option
+from unmask.options import LoadOptions, Options, accepts, option
 from unmask.results.markdown import escaped, plain, table
 from unmask.steps import step
 
@@ -262,3 +263,23 @@ def _save(request: MitigateOptions, subject: Subject, record: dict[str, Any]) ->
         (draft / "README.md").write_text(render_card(record), encoding="utf-8")
         make_readable(draft)
     remove_unfinished(request.out)
+
+
+@accepts(MitigateOptions, without=("settings",))
+def mitigate(
+    model: str | PathLike[str],
+    method: str,
+    out: str | PathLike[str],
+    *,
+    progress: Progress | None = None,
+    **options: Any,
+) -> dict[str, Any]:
+    """Debias a model and write it to a folder; returns what the folder's `mitigation.json` holds.
+
+    Further keywords are settings of the method, such as `epochs=1`; `unmask mitigate --methods` lists them.
+    """
+    known = MitigateOptions.model_fields.keys() - {"settings"}
+    settings = {name: value for name, value in options.items() if name not in known}
+    given = {"model": model, "method": method, "out": out, "settings": settings}
+    shared = {name: value for name, value in options.items() if name in known}
+    return run(MitigateOptions.parse(given | shared), progress=progress)
