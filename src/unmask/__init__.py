@@ -63,7 +63,7 @@ _MODULES = {
 }
 """Public names by module, which is imported when one of its names is first used."""
 _HOMES = {name: f"unmask.{module}" for module, names in _MODULES.items() for name in names}
-__all__ = ["__version__", *_HOMES]  # noqa: PLE0604 - all are names
+__all__ = ["__version__", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:

@@ -377,9 +377,7 @@ def test_models_are_trained_alike_and_compared_on_the_same_examples(
 
     news.clear()
     said: list[str] = []
-    again, _ = compare_accuracy(
-        task, [before, after], folder=tmp_path / "trained", watch=news.append, say=said.append
-    )
+    again, _ = compare_accuracy(task, [before, after], folder=tmp_path / "trained", watch=news.append, say=said.append)
     assert again == [found]
     assert not news
     assert len(said) == 2

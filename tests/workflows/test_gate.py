@@ -76,9 +76,7 @@ def _rule(**changes: Any) -> dict[str, Any]:
     return {"measure": "association", "test": "stereotype"} | changes
 
 
-def _gate(
-    audit: AuditResult | Measurement, *rules: dict[str, Any], baseline: AuditResult | None = None
-) -> GateResult:
+def _gate(audit: AuditResult | Measurement, *rules: dict[str, Any], baseline: AuditResult | None = None) -> GateResult:
     result = audit if isinstance(audit, AuditResult) else _audit(audit)
     return gate(result, {"rule": list(rules)}, baseline=baseline)
 
