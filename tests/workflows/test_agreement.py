@@ -62,7 +62,7 @@ def test_the_matrix_is_that_of_scipy() -> None:
     assert found.correlation("b", "a") == found.correlations[0]
     clear = found.correlations[0].p_adjusted or 1.0
     assert clear < 0.05
-    assert "1 of 3 pairs of figures go together beyond chance after correction: a and b (r = " in found.headline
+    assert "1 of 3 pairs of figures correlate beyond chance after correction: a and b (r = " in found.headline
     assert "(2 pairs)" in found.headline  # between a, b and c, which is of a classifier
 
 
