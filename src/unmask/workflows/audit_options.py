@@ -20,7 +20,8 @@ from unmask.embedded import DEFAULT, MODELS
 from unmask.errors import UnmaskError, check_choice
 from unmask.measures import registry
 from unmask.measures.base import PROTOCOLS, SEED, Context, Measure
-from unmask.options import EngineOptions, LoadOptions, Options, option, read_toml
+from unmask.option_files import read_toml
+from unmask.options import EngineOptions, LoadOptions, Options, option
 from unmask.results import AuditResult, storage
 
 AnyOptions = TypeVar("AnyOptions", bound="AuditOptions")
