@@ -56,7 +56,8 @@ from unmask.mitigations.corpus import hash_texts, split_sentences
 from unmask.mitigations.method import Job, Method
 from unmask.mitigations.training import MethodTrainingOptions, train
 from unmask.models.batching import max_tokens
-from unmask.models.tokenization import Span, locate_word
+from unmask.models.roles import Span
+from unmask.models.tokenization import locate_word
 from unmask.options import option
 from unmask.training.examples import Example
 from unmask.training.loop import MicroBatches, evaluate, make_accelerator
