@@ -31,6 +31,7 @@ import torch
 from numpy.typing import NDArray
 
 from timing import Cost, beside, timed
+from unmask.lexicon import inflection
 from unmask.lexicon.word_lists import nouns
 from unmask.measures.geometry.tests import nearby
 from unmask.models import batching
@@ -38,7 +39,6 @@ from unmask.models.encoder import TransformersEncoder
 from unmask.models.loading import load_encoder
 from unmask.models.roles import WordInSentence
 from unmask.options import LoadOptions
-from unmask.probes import inflection
 from unmask.probes.words import in_sentences
 from unmask.statistics.erasure import normalise_rows
 from unmask.statistics.permutation import weat
@@ -53,7 +53,7 @@ Batch = dict[str, torch.Tensor]
 
 def ours(encoder: TransformersEncoder, words: Sequence[str]) -> NDArray[np.float32]:
     """From words to vectors."""
-    for remembered in (inflection._singular, inflection._plural, inflection._nounness):
+    for remembered in (inflection._singular, inflection._plural, inflection._rate_noun):
         remembered.cache_clear()
     return encoder.embed([one for word in words for one in in_sentences(word)], layers=LAYERS)
 

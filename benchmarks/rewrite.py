@@ -24,6 +24,7 @@ import psutil
 
 import unmask
 from unmask.lexicon.gender import gender_words
+from unmask.lexicon.tagging import tag_words
 from unmask.rewriting.english import context
 
 TAGGED = 20
@@ -60,7 +61,7 @@ def tagged(texts: Sequence[str]) -> None:
     """Parts of speech for every sentence."""
     for text in texts:
         for sentence in re.split(r"(?<=[.!?])\s+", text):
-            context.tags([token.text for token in context.split_tokens(sentence, 0, len(sentence))])
+            tag_words([token.text for token in context.split_tokens(sentence, 0, len(sentence))])
 
 
 def timed(work: Callable[[], object]) -> float:

@@ -83,3 +83,15 @@ def digest(things: Iterable[Any]) -> str:
     for thing in things:
         total.update(json.dumps(thing, ensure_ascii=False).encode() + b"\n")
     return total.hexdigest()
+
+
+def hash_content(*parts: str | bytes | Path) -> str:
+    """Compute the SHA-256 of texts, bytes and the contents of files, one after the other, as a hexadecimal number."""
+    total = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, Path):
+            with part.open("rb") as file:
+                hashlib.file_digest(file, lambda: total)
+        else:
+            total.update(part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part)
+    return total.hexdigest()

@@ -81,7 +81,7 @@ def plugin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def case(request: pytest.FixtureRequest) -> Case:
     """Each measure."""
     measure = registry.get_measure(request.param)
-    if measure.dataset and not datasets.present(measure.dataset):
+    if measure.dataset and not datasets.is_present(measure.dataset):
         pytest.skip(f"set UNMASK_DATA to a folder with {measure.dataset}")
     return Case(measure, SMALL.get(measure.name, {}))
 

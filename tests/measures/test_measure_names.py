@@ -10,7 +10,6 @@ from unmask.measures import registry
 
 ROOT = Path(unmask.__file__).parent
 KNOWN = {
-    "datasets.py": 1,
     "probes/crows_pairs.py": 1,
     "probes/recorded.py": 1,
     "studies/imdb63/cells.py": 1,

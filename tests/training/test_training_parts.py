@@ -376,7 +376,7 @@ def test_a_folder_of_data_sets_comes_first(tmp_path: Path, monkeypatch: pytest.M
 
 def test_the_archive_can_lie_in_that_folder(served: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UNMASK_DATA", str(tmp_path / "data"))
-    with pytest.raises(UnmaskError, match="no folder"):
+    with pytest.raises(UnmaskError, match="not a folder"):
         _gather("nli", "snli")
     (tmp_path / "data" / "snli").mkdir(parents=True)
     (served / "snli_1.0.zip").rename(tmp_path / "data" / "snli" / "snli_1.0.zip")

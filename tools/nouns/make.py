@@ -20,10 +20,10 @@ from pathlib import Path
 from unmask.files import atomic_file
 from unmask.lexicon import attributes
 from unmask.lexicon.gender import gender_words
+from unmask.lexicon.inflection import KNOWN, NOUN_TAGS, singular
 from unmask.lexicon.names import first_names, name_words
+from unmask.lexicon.tagging import rate_tags
 from unmask.lexicon.word_lists import rated_professions
-from unmask.probes.inflection import KNOWN, NOUNS, singular
-from unmask.rewriting.english.context import readings
 
 VECTORS, SPECIFIC = "vectors/glove.6B.50d.first60k.txt.gz", "professions/gender_specific_full.json"
 OUT = Path(__file__).parents[2] / "src" / "unmask" / "lexicon" / "en" / "nouns.txt"
@@ -38,8 +38,8 @@ BORNE = 0.04
 
 def a_noun(word: str) -> bool:
     """Whether a word is known as a common noun in the singular, and mostly so used."""
-    found = readings(word)
-    best = max(found.get(tag, KNOWN) for tag in NOUNS if tag != "NN2")
+    found = rate_tags(word)
+    best = max(found.get(tag, KNOWN) for tag in NOUN_TAGS if tag != "NN2")
     least = max(found.values()) - MOSTLY
     if word.endswith("ing"):
         least = max(least, found.get("VVG", KNOWN) + GERUND)

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from unmask import datasets
 from unmask.errors import UnmaskError, check_choice
+from unmask.lexicon.inflection import is_noun, singular
 from unmask.lexicon.word_lists import nouns, rated_professions
 from unmask.models.vector_files import read_vectors
 from unmask.models.word_vectors import Vectors
-from unmask.probes.inflection import is_noun, singular
 from unmask.probes.vocabulary import MOST, RULES, Vocabulary, excluded_words, vocabulary
 
 NOUNS = "nouns"

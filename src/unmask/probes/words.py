@@ -9,9 +9,10 @@ first place is the article, not the first piece of the word.
 from __future__ import annotations
 
 from unmask.errors import UnmaskError
+from unmask.lexicon.inflection import plural, singular
 from unmask.lexicon.word_lists import WordTemplate, word_templates
+from unmask.lexicon.words import indefinite_article
 from unmask.models.roles import TokensInSentence, WordInSentence
-from unmask.probes.inflection import article, plural, published_article, singular
 
 WORD = "{word}"
 
@@ -22,7 +23,7 @@ def in_sentences(word: str) -> list[WordInSentence]:
     found = []
     for frame in word_templates():
         form = one if frame.number == "singular" else several
-        before, _, after = frame.template.replace("{a}", article(form)).partition(WORD)
+        before, _, after = frame.template.replace("{a}", indefinite_article(form)).partition(WORD)
         found.append(WordInSentence(before + form + after, (len(before), len(before) + len(form))))
     return found
 
@@ -40,6 +41,11 @@ def published_in_sentences(word: str) -> list[TokensInSentence]:
         start, end = _published_places(frame)
         found.append(TokensInSentence(text, start, end))
     return found
+
+
+def published_article(word: str) -> str:
+    """`a` or `an` as in the code of Bhang et al.: by the letter, and `an` before *honor*."""
+    return "an" if word.startswith(("a", "e", "i", "o", "u", "honor")) else "a"
 
 
 def _published_places(frame: WordTemplate) -> tuple[int, int]:

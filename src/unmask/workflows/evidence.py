@@ -73,7 +73,7 @@ def _audit_again(
 ) -> list[Measurement]:
     """Measure a side with one more measure; a caveat where that cannot be done."""
     try:
-        if not datasets.present(measure.dataset):
+        if not datasets.is_present(measure.dataset):
             raise UnmaskError(f"it is not on this machine; {datasets.FOLDER_VARIABLE} names the folder of datasets")
         if not isinstance(subject.model, str | PathLike):
             raise UnmaskError(f"{subject.name} is not a folder or name that can be loaded again")

@@ -82,7 +82,7 @@ class Pair:
 
 def default_corpus() -> str:
     """IMDB if it is on this machine, otherwise the reviews of the package."""
-    return "imdb" if datasets.present("imdb") else "reviews"
+    return "imdb" if datasets.is_present("imdb") else "reviews"
 
 
 def load_texts(

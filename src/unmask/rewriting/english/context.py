@@ -1,23 +1,14 @@
-"""A word in its text: the words beside it, its sentence, and parts of speech where nothing else decides.
-
-The tagger is HanTa (Wartena 2019), a hidden Markov model whose English model (tags of the British National Corpus: NN1,
-VVZ, NP0 …) is in its package. It is loaded when it is first needed.
-"""
+"""A word in its text: the words beside it, its sentence, and parts of speech where nothing else decides."""
 
 from __future__ import annotations
 
 import re
-import threading
-from collections.abc import Sequence
-from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from unmask.lexicon.tagging import tag_words
 
 SENTENCE_REACH = 400
 """How far a sentence is looked for, in characters either side."""
-REMEMBERED = 100_000
-LONGEST = 60
-"""Letters of a word that the tagger is shown: its time grows with their square."""
-_TAGGING = threading.Lock()
 _TOKEN = re.compile(
     r"\w+(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|\w+(?:-\w+)*|[^\w\s]",
     re.IGNORECASE,
@@ -45,28 +36,6 @@ def sentence_bounds(text: str, start: int, end: int) -> tuple[int, int]:
 def split_tokens(text: str, start: int, end: int) -> list[Token]:
     """The words and signs between two places, clitics apart: *is* and *n't*, *she* and *'s*."""
     return [Token(match.start(), match.end(), match.group()) for match in _TOKEN.finditer(text, start, end)]
-
-
-def tags(words: Sequence[str]) -> list[str]:
-    """The part of speech of each word of a sentence."""
-    short = [word[:LONGEST].replace("’", "'") for word in words]
-    with _TAGGING:
-        return list(_tagger().tag_sent(short, taglevel=0))
-
-
-def readings(word: str) -> dict[str, float]:
-    """What a word can be by itself, likeliest first: its tags, with the logarithm of how probable word and tag are."""
-    with _TAGGING:
-        return {tag: float(score) for tag, score in _tagger().tag_word(word[:LONGEST])}
-
-
-@cache
-def _tagger() -> Any:
-    from HanTa import HanoverTagger
-
-    tagger = HanoverTagger.HanoverTagger("morphmodel_en.pgz")
-    tagger.analyze_forward = lru_cache(REMEMBERED)(tagger.analyze_forward)  # words come again and again
-    return tagger
 
 
 REACH = 60
@@ -182,7 +151,7 @@ class Place:
         tokens = split_tokens(self.text, max(start, self.start - REACH), min(end, self.end + REACH))
         here = next(at for at, token in enumerate(tokens) if token.end > self.start)
         near = tokens[max(0, here - NEAR) : here + NEAR]  # the tagger looks at three words at a time
-        return tags([token.text for token in near])[min(here, NEAR)]
+        return tag_words([token.text for token in near])[min(here, NEAR)]
 
 
 def is_title_case(words: str) -> bool:

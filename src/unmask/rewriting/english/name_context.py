@@ -10,7 +10,8 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
 from unmask.lexicon.names import name_context, name_words
-from unmask.rewriting.english.context import sentence_bounds, split_tokens, tags
+from unmask.lexicon.tagging import tag_words
+from unmask.rewriting.english.context import sentence_bounds, split_tokens
 from unmask.rewriting.english.name_exchange import name_key
 
 _UPPER = "A-ZÀ-ÖØ-ÞČĆĐŁŚŠŞŽİ"
@@ -218,4 +219,4 @@ def part_of_speech(text: str, token: Token) -> str:
     while before and before[0] in _OPENING:
         before = before[1:]
     after = [each.text for each in split_tokens(text, token.end, end)][:_WINDOW]
-    return tags([*before, token.text, *after])[len(before)]
+    return tag_words([*before, token.text, *after])[len(before)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from unmask.lexicon.tagging import tag_words
 from unmask.rewriting.english import context
 from unmask.rewriting.english.context import Place
 from unmask.rewriting.result import Replacement, carry_case
@@ -145,7 +146,7 @@ def _relative(tokens: list[context.Token], here: int, after: int) -> list[int]:
         closing = next((at for at in range(own + 1, len(words)) if words[at] == ","), len(words))
         main = _verb(tokens, closing + 1)
     else:
-        tags = context.tags([token.text for token in tokens[own:]])
+        tags = tag_words([token.text for token in tokens[own:]])
         main = next((own + at for at, tag in enumerate(tags) if at and tag in _PRESENT), None)
     return found + ([main] if main is not None and _agrees(words[main]) else [])
 
@@ -225,7 +226,7 @@ def _joined(tokens: list[context.Token], first: int) -> list[int]:
                 verb = k if candidates[k] else verb
     if not candidates:
         return []
-    tags = context.tags([token.text for token in tokens[first : max(candidates) + 2]])
+    tags = tag_words([token.text for token in tokens[first : max(candidates) + 2]])
     sure = any(tags[at - first] in _PRESENT or adverb for at, adverb in candidates.items())
     found: list[int] = []
     asked = False

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from unmask.errors import UnmaskError
-from unmask.rewriting.english import context
+from unmask.lexicon.tagging import tag_words
 from unmask.rewriting.published import lists
 from unmask.rewriting.result import Kind, Replacement, Rewritten, apply_changes
 
@@ -97,7 +97,7 @@ def hanta_tokens(names: Collection[str]) -> Analyse:
         found: list[Token] = []
         for sentence in _sentences(text):
             words = [text[start:end] for start, end in sentence]
-            tags = context.tags(words)
+            tags = tag_words(words)
             for place, (start, end) in enumerate(sentence):
                 word, tag = words[place], tags[place]
                 person = tag == "NP0" and _is_person(words, place, known)

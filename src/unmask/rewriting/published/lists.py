@@ -14,7 +14,7 @@ ONE_OF_THE_MAPS = "prons_m2f.json"
 
 def reviews_folder(given: Path | None, *, offline: bool = True) -> Path | None:
     """Where the maps of the review study are: in the user's folder, or beside the reviews if they are there."""
-    if given is not None or (offline and not datasets.present("imdb")):
+    if given is not None or (offline and not datasets.is_present("imdb")):
         return given
     place = datasets.locate("imdb", offline=offline)
     folder = place if place.is_dir() else place.parent

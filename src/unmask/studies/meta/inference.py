@@ -54,7 +54,7 @@ FLICKR8K = ("Flickr8k.token.txt", "Flickr8k.token.txt.gz")
 
 def caption_file(language: str) -> Path | None:
     """Flickr8k for English, where it is on this machine."""
-    if language != "en" or not datasets.present(CAPTIONS):
+    if language != "en" or not datasets.is_present(CAPTIONS):
         return None
     place = datasets.locate(CAPTIONS, offline=True)
     return next((place / name for name in FLICKR8K if (place / name).is_file()), None)

@@ -153,7 +153,7 @@ def _association(request: PlantingOptions) -> list[Experiment]:
 
 
 def _sentiment(request: PlantingOptions) -> list[Experiment]:
-    return [PlantedSentiment(texts=request.texts, imdb=datasets.present("imdb"))]
+    return [PlantedSentiment(texts=request.texts, imdb=datasets.is_present("imdb"))]
 
 
 EXPERIMENTS: dict[str, Callable[[PlantingOptions], list[Experiment]]] = {
