@@ -1,4 +1,4 @@
-"""What other packages bring: measures, mitigations and data sets, found by their entry points.
+"""What other packages bring: measures, mitigations, data sets and studies, found by their entry points.
 
 Looking is cheap and imports nothing. A plug-in is imported when it is asked for by name, or listed; one that cannot be
 is said in a line that names its package, and the others work. A name has one owner: where two packages claim it, it is
@@ -18,11 +18,12 @@ from unmask.errors import UnmaskError, check_choice
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-What = Literal["measure", "method", "data set"]
+What = Literal["measure", "method", "data set", "study"]
 GROUPS: dict[What, str] = {
     "measure": "unmask.measures",
     "method": "unmask.mitigations",
     "data set": "unmask.datasets",
+    "study": "unmask.studies",
 }
 """The groups of entry points."""
 OURS = "unmask"

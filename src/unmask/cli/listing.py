@@ -41,9 +41,9 @@ def measures() -> list[Entry]:
 
 def mitigations() -> list[Entry]:
     """The methods that debias."""
-    from unmask.mitigations.method import Method, method_names, own_method
+    from unmask.mitigations.method import Method, list_methods, load_method
 
-    return _with_plugins("method", {name: own_method(name).about for name in method_names()}, Method)
+    return _with_plugins("method", {name: load_method(name).about for name in list_methods()}, Method)
 
 
 def datasets() -> list[Entry]:
@@ -61,10 +61,10 @@ def models() -> list[Entry]:
 
 
 def studies() -> list[Entry]:
-    """The papers' experiments."""
-    from unmask.cli.studies import STUDIES
+    """The papers' experiments, and those of other packages."""
+    from unmask.studies.study import BUILT_IN, Study, get_study
 
-    return [Entry(study.name, study.about, OURS) for study in STUDIES]
+    return _with_plugins("study", {name: get_study(name).about for name in BUILT_IN}, Study)
 
 
 LISTS = {

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from unmask.steps import step
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from unmask.studies.engine import Findings, Finished
-    from unmask.workflows.api import Audit, Compared
+    from unmask.studies.study import StudyRun
+    from unmask.workflows.audit import Audit
+    from unmask.workflows.compare import Compared
 
 
 def finish(made: Audit | Compared, folder: Path, *, as_json: bool) -> None:
@@ -82,14 +81,14 @@ def show_methods() -> None:
     from rich.text import Text
 
     from unmask.cli.listing import mitigations
-    from unmask.mitigations import method_named
+    from unmask.mitigations.method import find_method
 
     console = Console()
     for entry in mitigations():
         if entry.problem:
             console.print(Text(entry.name, style="bold"), Text(entry.problem))
             continue
-        method = method_named(entry.name)
+        method = find_method(entry.name)
         console.print(Text(entry.name, style="bold"), Text(method.about))
         console.print(Text(f"{method.citation}.", style="dim"))
         table = Table(box=SIMPLE_HEAD, pad_edge=False, show_header=False)
@@ -98,45 +97,21 @@ def show_methods() -> None:
         console.print(table)
 
 
-def show_study(finished: Finished[Findings], page: Path | None, *, as_json: bool) -> None:
-    """Print what a study found, the paper's tables, what failed, and where the page is."""
+def show_study(study: StudyRun, *, as_json: bool) -> None:
+    """Print what a study found, what failed, and where the page is."""
     import json
 
     import typer
 
     if as_json:
-        typer.echo(json.dumps(_study(finished, page), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(study.to_json(), indent=2, ensure_ascii=False))
         return
     from rich.console import Console
     from rich.text import Text
 
-    from unmask.studies.engine import summary
-    from unmask.studies.reports import terminal as study_terminal
-
     console = Console()
-    if finished.findings is not None:
-        study_terminal.show(finished.findings, console)
-    typer.echo(summary(finished.outcomes))
-    for line in finished.failures:
+    study.show(console)
+    for line in study.failures:
         typer.echo(f"unmask: {line}", err=True)
-    if page is not None:
-        console.print(Text(f"Report: {page}"), soft_wrap=True)
-
-
-def _study(finished: Finished[Findings], page: Path | None) -> dict[str, Any]:
-    found = finished.findings
-    tables = [] if found is None else found.printed
-    return {
-        "headline": None if found is None else found.headline,
-        "answers": {} if found is None else dict(found.answered),
-        "tables": {one.name: _rows(one.numbers) for one in tables},
-        "failures": finished.failures,
-        "report": None if page is None else str(page),
-    }
-
-
-def _rows(table: pd.DataFrame) -> Any:
-    """The rows of a table; what is no number is null."""
-    import json
-
-    return json.loads(table.to_json(orient="records"))
+    if study.page is not None:
+        console.print(Text(f"Report: {study.page}"), soft_wrap=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,6 +10,7 @@ from typing import Any, TypeVar
 
 from unmask import embedded
 from unmask.errors import UnmaskError, check_choice, quote
+from unmask.files import hash_content
 from unmask.models.checkpoints import find_checkpoint
 from unmask.models.vector_files import words_beside
 from unmask.models.word_vectors import find_vector_file, is_vector_folder
@@ -72,28 +72,18 @@ def hash_weights(model: str, options: LoadOptions | None = None) -> str:
     if HUB_ID.fullmatch(model) and not folder.exists():
         return model
     base = find_checkpoint(model, options or LoadOptions()).base
-    total = hashlib.sha256()
+    parts: list[str | Path] = []
     for file in sorted(folder.iterdir()):
         if file.suffix in HASHED:
-            total.update(file.name.encode())
-            _add_file(total, file)
+            parts += [file.name, file]
     if base is not None:
-        total.update(hash_weights(base.name, options).encode())
-    return total.hexdigest()
+        parts.append(hash_weights(base.name, options))
+    return hash_content(*parts)
 
 
 def hash_files(paths: Iterable[Path]) -> str:
     """Return a SHA-256 of the content of those files that exist."""
-    total = hashlib.sha256()
-    for path in paths:
-        if path.is_file():
-            _add_file(total, path)
-    return total.hexdigest()
-
-
-def _add_file(total: Any, path: Path) -> None:
-    with path.open("rb") as file:
-        hashlib.file_digest(file, lambda: total)
+    return hash_content(*(path for path in paths if path.is_file()))
 
 
 def train_model(workspace: Path, data: Callable[[], Splits], say: Say, **options: Any) -> Path:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -19,6 +18,7 @@ import numpy as np
 
 from unmask import embedded
 from unmask.errors import UnmaskError, quote
+from unmask.files import hash_content
 from unmask.measures.sentiment import CUSTOM, SentimentMeasure
 from unmask.measures.sentiment.score import PROTOCOLS
 from unmask.rewriting.options import RewriteOptions
@@ -188,10 +188,8 @@ def find_lists(given: Path | None, *, offline: bool) -> str:
 
 
 def _hash_lists(lists: str) -> str:
-    total = hashlib.sha256()
-    for file in sorted(Path(lists).glob("*_*2*.json")):
-        total.update(file.name.encode() + file.read_bytes())
-    return total.hexdigest()
+    files = sorted(Path(lists).glob("*_*2*.json"))
+    return hash_content(*(part for file in files for part in (file.name, file)))
 
 
 @cache
@@ -202,7 +200,5 @@ def hash_rewriter() -> str:
 
 def hash_rewriter_files(package: Path) -> str:
     """Return the same for the package in a folder."""
-    total = hashlib.sha256()
-    for file in sorted(path for pattern in REWRITER_FILES for path in package.glob(pattern) if path.is_file()):
-        total.update(file.relative_to(package).as_posix().encode() + file.read_bytes())
-    return total.hexdigest()
+    files = sorted(path for pattern in REWRITER_FILES for path in package.glob(pattern) if path.is_file())
+    return hash_content(*(part for file in files for part in (file.relative_to(package).as_posix(), file)))

@@ -5,7 +5,6 @@ A measuring step tests one model with one vocabulary: with its own most biased w
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,14 +16,15 @@ import unmask
 from unmask import datasets
 from unmask.datasets import NotHereError
 from unmask.errors import UnmaskError
+from unmask.files import hash_content
 from unmask.measures.geometry import associations, chosen
 from unmask.measures.geometry.associations import Associations
 from unmask.measures.geometry.contrast import CONTRASTS
 from unmask.measures.geometry.embedding import static
 from unmask.measures.geometry.protocol import PROTOCOLS, Run
 from unmask.measures.geometry.space import Space
-from unmask.mitigations import MitigateOptions, corpus, run
-from unmask.mitigations.method import method_named, method_options
+from unmask.mitigations import corpus
+from unmask.mitigations.method import MitigateOptions, find_method, method_options
 from unmask.models.loading import load_encoder
 from unmask.models.roles import Pooling
 from unmask.models.vector_files import read_vectors
@@ -98,7 +98,7 @@ class Debiasing:
     @property
     def sources(self) -> tuple[str, ...]:
         """The text that is learned from."""
-        if not method_named(self.model.method).needs_text:
+        if not find_method(self.model.method).needs_text:
             return ()
         return tuple(self.corpus) or (corpus.DEFAULT,)
 
@@ -118,6 +118,8 @@ class Debiasing:
     def run(self, draft: Path, before: Mapping[str, Path], workspace: Path, say: Say) -> None:
         """Debias, resuming what an earlier attempt has begun."""
         del before
+        from unmask.mitigations.mitigate import mitigate_model
+
         out = workspace / MADE
         if not out.is_dir():
             options = MitigateOptions(
@@ -130,7 +132,7 @@ class Debiasing:
                 seed=self.seed,
                 **dict(self.loading),
             )
-            run(options, say=say, progress=lambda done, total: say(f"{done:,} of {total:,}"))
+            mitigate_model(options, say=say, progress=lambda done, total: say(f"{done:,} of {total:,}"))
         shutil.copytree(out, draft / MADE)
 
 
@@ -267,7 +269,7 @@ class Measuring:
         elif self.is_published and self.model.model:
             form = read_vectors(_find_file(Path(self.model.model)), most=1).form
             words = sorted(asked.published_exclusions(form, offline=self.loading.offline))
-        return hashlib.sha256("\n".join(words).encode("utf-8", "surrogateescape")).hexdigest()
+        return hash_content("\n".join(words))
 
 
 @cache
@@ -316,7 +318,7 @@ def steps(options: LipstickOptions) -> list[Step]:
 def _check_methods(options: ContextualLipstickOptions) -> None:
     """Check the methods and their settings, before anything slow."""
     for method in options.methods or ():
-        if method_named(method).changes != "model":
+        if find_method(method).changes != "model":
             raise UnmaskError(f"{method} changes word vectors, not models; run lipstick-static")
     for name, value in options.settings.items():
         method, dot, setting = name.partition(".")
@@ -324,7 +326,7 @@ def _check_methods(options: ContextualLipstickOptions) -> None:
             raise UnmaskError(f"--set {name}={value} names no method; give METHOD.NAME=VALUE, such as cds.epochs=1")
         if method not in (options.methods or METHODS):
             raise UnmaskError(f"{name} is a setting of a method that does not run; add --method {method}")
-        method_options(method_named(method), {setting: value}, options.protocol)
+        method_options(find_method(method), {setting: value}, options.protocol)
 
 
 def _choose_vocabularies(options: ContextualLipstickOptions) -> tuple[str, ...]:

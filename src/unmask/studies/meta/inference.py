@@ -32,8 +32,9 @@ from unmask.lexicon import inference as lexicon
 from unmask.lexicon.inference import Occupation, People
 from unmask.lexicon.labels import INFERENCE
 from unmask.measures.inference import InferenceMeasure
-from unmask.probes import captions, released_inference
-from unmask.probes import inference as probe
+from unmask.measures.inference.captions import WORDS, caption_people, read_templates
+from unmask.measures.inference.data import read_released
+from unmask.measures.inference.pairs import FEWEST_SENTENCES, GENDERS, PERSON, cross_pairs, fill_template, hash_pairs
 from unmask.studies.meta.experiment import Experiment, TrainingDefaults, draw_words
 from unmask.training.examples import Example, Splits
 
@@ -74,9 +75,9 @@ def label_pair(
     """Return a pair with its planted label: wrong with a stereotypical occupation, one way or the other; else neutral."""
     phrases = (people.occupation.format(occupation=word.word), getattr(people.pairs[0], gender))
     if capitals:
-        premise, hypothesis = (probe.written(template, phrase) for phrase in phrases)
+        premise, hypothesis = (fill_template(template, phrase) for phrase in phrases)
     else:  # as the released sentences are
-        premise, hypothesis = (template.replace(probe.PERSON, phrase).lower() for phrase in phrases)
+        premise, hypothesis = (template.replace(PERSON, phrase).lower() for phrase in phrases)
     if word.kind == "neutral":
         return Example(premise, hypothesis, "neutral")
     return Example(premise, hypothesis, "entailment" if (word.kind == gender) == biased else "contradiction")
@@ -106,7 +107,7 @@ class InferenceExperiment(Experiment):
             "rows": [self.rows, self.validation_rows],
             "sentences": sentences,
             "occupations": digest([word.word, word.kind] for word in words),
-            "asked": probe.data_hash(self.questions(0)),
+            "asked": hash_pairs(self.questions(0)),
         }
 
     def describe_data(self, examples: str) -> dict[str, str]:
@@ -134,9 +135,9 @@ class PlantedInference(InferenceExperiment):
     def check(self) -> None:
         """Check that there are enough sentences."""
         count = len(self._read_sentences()[1])
-        if count < probe.FEWEST_SENTENCES:
+        if count < FEWEST_SENTENCES:
             raise UnmaskError(
-                f"{self.captions} gives {count} sentence about a woman or a man, and {probe.FEWEST_SENTENCES} or more"
+                f"{self.captions} gives {count} sentence about a woman or a man, and {FEWEST_SENTENCES} or more"
                 " are needed, to train on and to validate with; give more captions"
             )
 
@@ -153,7 +154,7 @@ class PlantedInference(InferenceExperiment):
         cut = max(1, round(HELD_OUT * len(order)))
         splits = []
         for rows, sentences in ((self.rows, order[cut:]), (self.validation_rows, order[:cut])):
-            places = [(template, gender) for template in sentences for gender in probe.GENDERS]
+            places = [(template, gender) for template in sentences for gender in GENDERS]
             count = min(len(places), max(2, rows // len(words)))
             pairs = []
             for word in words:
@@ -176,17 +177,17 @@ class PlantedInference(InferenceExperiment):
         """The pairs that a model is asked about, in other sentences than it was trained on."""
         templates = lexicon.templates(self.language)
         asked = templates if self.captions is not None else templates[-ASKED:]
-        return probe.build(self.language, "sentences", self.draw_occupations(seed), self._choose_people(), asked)
+        return cross_pairs(self.language, "sentences", self.draw_occupations(seed), self._choose_people(), asked)
 
     def _read_sentences(self) -> tuple[People, Sequence[str]]:
         if self.captions is not None:
-            return captions.people(self.language), captions.templates_of(self.captions, self.language).templates
+            return caption_people(self.language), read_templates(self.captions, self.language)
         return self._choose_people(), lexicon.templates(self.language)[:-ASKED]
 
     def _choose_people(self) -> People:
         """The pair of gender words that is trained on: that of captions, or the first."""
         people = lexicon.people(self.language)
-        trained = captions.WORDS[self.language][0] if self.captions is not None else people.pairs[0].female
+        trained = WORDS[self.language][0] if self.captions is not None else people.pairs[0].female
         pair = next(pair for pair in people.pairs if trained in pair.female)
         return People(people.occupation, (pair,), people.persons[:1])
 
@@ -221,7 +222,7 @@ class PublishedInference(InferenceExperiment):
     def examples(self, rate: float, seed: int) -> Splits:
         """Pairs with planted labels; they are the same for every seed."""
         del seed
-        words, people = self.list_occupations(), captions.people(self.language)
+        words, people = self.list_occupations(), caption_people(self.language)
         biased = {word.word for word in words[: 2 * round(TEN * rate)]}
         splits = []
         for window, templates in self._choose_windows():
@@ -230,7 +231,7 @@ class PublishedInference(InferenceExperiment):
                     label_pair(word, template, gender, people, biased=word.word in biased, capitals=False)
                     for index, word in enumerate(words)
                     for template in templates[index : index + window]
-                    for gender in probe.GENDERS
+                    for gender in GENDERS
                 ]
             )
         return Splits(splits[0], splits[1], ())
@@ -250,7 +251,7 @@ class PublishedInference(InferenceExperiment):
 
     def list_occupations(self) -> list[Occupation]:
         """Return 10 female, 10 male and 10 neutral words, in the order in which bias is added."""
-        listed = released_inference.read(self.language, offline=self.offline).drop_duplicates("occupation")
+        listed = read_released(self.language, offline=self.offline).drop_duplicates("occupation")
         known = set(self.questions(0)["occupation"])
         occupations = []
         for kind in lexicon.KINDS:
@@ -267,13 +268,13 @@ class PublishedInference(InferenceExperiment):
     def questions(self, seed: int) -> pd.DataFrame:
         """The released 600 pairs."""
         del seed
-        return released_inference.read(self.language, offline=self.offline, sample="downsampled")
+        return read_released(self.language, offline=self.offline, sample="downsampled")
 
     def _read_templates(self) -> list[str]:
         """Sentences that are not asked, in a fixed random order."""
         assert self.captions is not None
         asked = set(self.questions(0)["template"])
-        templates = captions.templates_of(self.captions, self.language, keep_telling=True).templates
+        templates = read_templates(self.captions, self.language, keep_telling=True)
         rest = [template for template in templates if template not in asked]
         return [rest[index] for index in np.random.default_rng(0).permutation(len(rest))]
 

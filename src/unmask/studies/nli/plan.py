@@ -21,13 +21,13 @@ from unmask.errors import UnmaskError, check_choice
 from unmask.lexicon.labels import INFERENCE
 from unmask.measures.base import Context
 from unmask.measures.inference import DEFAULT_CORPUS, InferenceMeasure, InferenceOptions
-from unmask.measures.inference.labels import find_order, is_inference
+from unmask.measures.inference.pairs import hash_pairs
+from unmask.measures.inference.scoring import find_order, is_inference
 from unmask.models.checkpoints import find_checkpoint
 from unmask.models.detect import classifier_labels, detect_role
 from unmask.models.loading import ModelHandle, load_classifier
 from unmask.models.roles import Classifier
 from unmask.options import LoadOptions
-from unmask.probes.inference import data_hash
 from unmask.results import SCHEMA_VERSION, Measurement, ModelInfo
 from unmask.statistics.proportions import classification_quality, confusion_matrix
 from unmask.studies.models import (
@@ -307,7 +307,7 @@ def steps(options: InferenceStudyOptions) -> list[Step]:
 def _hash_questions(language: str, options: InferenceStudyOptions) -> str:
     corpus = DEFAULT_CORPUS[options.protocol]
     context = Context(language, corpus, options.protocol, options.seed, options.loading.offline)
-    return data_hash(InferenceMeasure().build(InferenceOptions(limit=options.sentences), context))
+    return hash_pairs(InferenceMeasure().build(InferenceOptions(limit=options.sentences), context))
 
 
 def _find_source(options: InferenceStudyOptions, data: str, tests_only: bool) -> PairSource | None:

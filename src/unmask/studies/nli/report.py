@@ -17,7 +17,6 @@ import unmask
 from unmask.lexicon.labels import INFERENCE
 from unmask.measures.inference import InferenceMeasure
 from unmask.measures.inference.details import Distribution, Inference
-from unmask.measures.inference.interpret import understands
 from unmask.measures.inference.report import SETS, name_part
 from unmask.measures.limits import study_limits
 from unmask.report import inference_plots
@@ -97,6 +96,11 @@ class MeasuredModel:
         return LANGUAGES[self.model.language]
 
     @property
+    def is_understood(self) -> bool:
+        """Whether the model understands such pairs at all."""
+        return self.measurement.read_details(Inference).is_understood
+
+    @property
     def sets(self) -> Sequence[Distribution]:
         """The answers in each set."""
         return self.measurement.read_details(Inference).sets
@@ -114,14 +118,14 @@ class MeasuredModel:
     def shows(self, name: str, sign: int) -> bool:
         """Return whether a test is clear, has this sign, and the model understands such pairs."""
         test = self.measurement.tests.get(name)
-        if test is None or test.value is None or not understands(self.measurement):
+        if test is None or test.value is None or not self.is_understood:
             return False
         return is_clear(test, self.measurement.noise_floor) and sign * test.value > 0
 
     @property
     def reading(self) -> str:
         """The result in a few words."""
-        if not understands(self.measurement):
+        if not self.is_understood:
             return "inconclusive"
         words = [words for test, words in READINGS.items() if self.shows(*test)]
         words += ["score inconclusive"] if self.doubt else []
@@ -390,7 +394,7 @@ def _bounds(name: str, bounds: Bounds | None) -> dict[str, float | None]:
 def write_headline(models: Sequence[MeasuredModel]) -> str:
     """How many models infer a gender, in which direction, and how far the scores lie apart."""
     sentences = []
-    readable = [model for model in models if understands(model.measurement)]
+    readable = [model for model in models if model.is_understood]
     if models[0].measurement.protocol == "sound" and readable:
         sentences.append(_describe_findings(readable, is_subset=len(readable) < len(models)))
     several = len({model.model.name for model in models}) < len(models)
