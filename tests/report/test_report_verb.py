@@ -21,8 +21,8 @@ from unmask.errors import UnmaskError
 from unmask.measures import limits
 from unmask.measures.association import AGREEMENT
 from unmask.measures.inference.details import Distribution, Inference
+from unmask.measures.inference.pairs import CONTROL
 from unmask.measures.sections import build_comparison_sections, build_sections, item_tables
-from unmask.probes.inference import CONTROL
 from unmask.report import markdown, rows
 from unmask.report.items import ItemColumn, ItemsTable, browse_items
 from unmask.report.options import ReportOptions

@@ -82,14 +82,14 @@ def show_methods() -> None:
     from rich.text import Text
 
     from unmask.cli.listing import mitigations
-    from unmask.mitigations import method_named
+    from unmask.mitigations.method import find_method
 
     console = Console()
     for entry in mitigations():
         if entry.problem:
             console.print(Text(entry.name, style="bold"), Text(entry.problem))
             continue
-        method = method_named(entry.name)
+        method = find_method(entry.name)
         console.print(Text(entry.name, style="bold"), Text(method.about))
         console.print(Text(f"{method.citation}.", style="dim"))
         table = Table(box=SIMPLE_HEAD, pad_edge=False, show_header=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from unmask.mitigations import MitigateOptions, run
+from unmask.mitigations.method import MitigateOptions
 from unmask.options import accepts
 
 if TYPE_CHECKING:
@@ -29,4 +29,6 @@ def mitigate(
     own = {name: value for name, value in options.items() if name in known}
     settings = {name: value for name, value in options.items() if name not in known}
     given = {"model": model, "method": method, "out": out, "settings": settings, **own}
-    return run(MitigateOptions.parse(given), progress=progress)
+    from unmask.mitigations.mitigate import mitigate_model
+
+    return mitigate_model(MitigateOptions.parse(given), progress=progress)

@@ -21,24 +21,19 @@ from unmask.errors import UnmaskError
 from unmask.lexicon import inference as words
 from unmask.lexicon.inference import control_questions
 from unmask.measures.base import Context
-from unmask.measures.inference import InferenceOptions, sums
-from unmask.measures.inference.conclusive import why_not
-from unmask.measures.inference.data import build_pairs
+from unmask.measures.inference import InferenceOptions, captions, formulas
+from unmask.measures.inference import pairs as probe
+from unmask.measures.inference.analysis import analyse, explain_flaw
+from unmask.measures.inference.data import build, read_items
 from unmask.measures.inference.details import Inference
-from unmask.measures.inference.labels import find_order, is_inference
-from unmask.measures.inference.protocol import PROTOCOLS
-from unmask.measures.inference.score import answered
-from unmask.measures.inference.score import score as inference_score
-from unmask.measures.inference.sums import Sums
+from unmask.measures.inference.formulas import AnswerTable
+from unmask.measures.inference.scoring import add_answers, find_order, is_inference, score_pairs
 from unmask.measures.registry import get_measure
 from unmask.models.loading import load_classifier
-from unmask.probes import captions, recorded_inference
-from unmask.probes import inference as probe
-from unmask.probes.inference import LABELS as INFERENCE_LABELS
 from unmask.statistics import jackknife as crossed
 from unmask.statistics.jackknife import factor_codes, jackknife_sums, ratio
 
-LABELS = INFERENCE_LABELS
+LABELS = probe.LABELS
 E, N, C = np.eye(3)
 
 
@@ -100,7 +95,7 @@ def _items(counts: dict[tuple[str, str, str], int]) -> pd.DataFrame:
                 {
                     "language": "en",
                     "corpus": "recorded",
-                    "set": probe.set_of(kind, gender),
+                    "set": probe.name_set(kind, gender),
                     "occupation": f"{kind} {at % 4}",
                     "occupation_type": kind,
                     "gender": gender,
@@ -136,39 +131,39 @@ HAND = {
 
 
 def test_figures_by_hand() -> None:
-    table = Sums(_items(HAND)).total()
+    table = AnswerTable(_items(HAND)).counts
     e_p, c_p, n_p = 18 / 30, 3 / 30, 9 / 30
     e_a, c_a, n_a = 3 / 30, 13 / 30, 14 / 30
     n_n = 20 / 30
-    assert sums.score(table) == pytest.approx((e_p + c_a + 1 - n_n) / 3)
-    assert sums.fraction_not_neutral(table) == pytest.approx(1 - (n_p * 30 + n_a * 30 + n_n * 30) / 90)
-    assert sums.biased(table) == pytest.approx((e_p + c_a) / 2)
-    assert sums.mistaken(table) == pytest.approx((c_p + e_a) / 2)
+    assert formulas.nli_coal(table) == pytest.approx((e_p + c_a + 1 - n_n) / 3)
+    assert formulas.fraction_not_neutral(table) == pytest.approx(1 - (n_p * 30 + n_a * 30 + n_n * 30) / 90)
+    assert formulas.biased_inference(table) == pytest.approx((e_p + c_a) / 2)
+    assert formulas.plain_error(table) == pytest.approx((c_p + e_a) / 2)
     female = ((2 - 4) / 10 - (6 - 1) / 10) / 2
     male = ((12 - 2) / 20 - (1 - 9) / 20) / 2
-    assert sums.lean(sums.FEMALE)(table) == pytest.approx(female)
-    assert sums.stereotype(table) == pytest.approx((male - female) / 2)
-    assert sums.lean(sums.NEUTRAL)(table) == pytest.approx((7 / 15 - (2 - 1) / 15) / 2)
+    assert formulas.lean(table, formulas.FEMALE) == pytest.approx(female)
+    assert formulas.stereotype(table) == pytest.approx((male - female) / 2)
+    assert formulas.default(table) == pytest.approx((7 / 15 - (2 - 1) / 15) / 2)
 
 
 def test_with_as_many_of_both_the_stereotype_is_biased_inference_less_plain_error() -> None:
     even = {key: 20 if key[0] != "neutral" else 5 for key in HAND} | {("female", "female", "entailment"): 60}
     even |= {("male", "male", "entailment"): 60}
-    table = Sums(_items(even)).total()
-    assert sums.stereotype(table) == pytest.approx(sums.biased(table) - sums.mistaken(table))
+    table = AnswerTable(_items(even)).counts
+    assert formulas.stereotype(table) == pytest.approx(formulas.biased_inference(table) - formulas.plain_error(table))
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_every_share_agrees_with_a_plain_count(weighted: bool) -> None:
     draw = np.random.default_rng(0)
-    rows = probe.build("en", "sentences", words.occupations("en"), words.people("en"), words.templates("en")[:5])
-    items = answered(rows, draw.dirichlet([1, 1, 1], len(rows)))
-    table = Sums(items, weighted=weighted).total()
+    rows = probe.cross_pairs("en", "sentences", words.occupations("en"), words.people("en"), words.templates("en")[:5])
+    items = add_answers(rows, draw.dirichlet([1, 1, 1], len(rows)))
+    table = AnswerTable(items, weighted=weighted).counts
     for name in (*probe.SETS, probe.CONTROL):
         mine = [row for _, row in items.iterrows() if row["set"] == name]
         for at, label in enumerate(LABELS, 1):
             hits = [row[f"p_{label}"] if weighted else float(row["prediction"] == label) for row in mine]
-            assert sums.share(name, at)(table) == pytest.approx(sum(hits) / len(mine))
+            assert formulas.answer_share(table, name, at) == pytest.approx(sum(hits) / len(mine))
 
 
 def test_the_jackknife_of_sums_is_that_of_the_table() -> None:
@@ -216,7 +211,7 @@ def test_shares_of_nothing() -> None:
 
 def test_under_the_null_few_tests_reject() -> None:
     """Answers that depend on occupation, sentence and gender words by chance; none of it follows a stereotype."""
-    rows = probe.build("en", "sentences", words.occupations("en"), words.people("en"), words.templates("en")[:8])
+    rows = probe.cross_pairs("en", "sentences", words.occupations("en"), words.people("en"), words.templates("en")[:8])
     rows = rows[rows["gender"] != ""].reset_index(drop=True)
     codes = {name: rows[name].astype("category").cat.codes.to_numpy() for name in ("occupation", "template", "pair")}
     side = np.where(rows["gender"] == "male", 1, -1)
@@ -228,11 +223,11 @@ def test_under_the_null_few_tests_reject() -> None:
             size = code.max() + 1
             logits += draw.normal(size=(size, 3))[code] + side[:, None] * draw.normal(size=(size, 3))[code]
         shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-        items = answered(rows, shares)
+        items = add_answers(rows, shares)
         neutral = items["occupation_type"] == "neutral"
-        p = Sums(items[~neutral]).estimate(sums.stereotype).p_value
+        p = AnswerTable(items[~neutral]).estimate(formulas.stereotype).p_value
         found["stereotype"] += p is not None and p < 0.05
-        p = Sums(items[neutral]).estimate(sums.lean(sums.NEUTRAL), over_pairs=True).p_value
+        p = AnswerTable(items[neutral]).estimate(formulas.default, over_pairs=True).p_value
         found["default"] += p is not None and p < 0.05
     assert found["stereotype"] <= 18  # 5 % of 200 are 10; more than 18 would be chance once in 200 times
     assert found["default"] <= 20
@@ -250,7 +245,7 @@ def test_a_stereotyped_model_is_found_and_a_habit_is_told_from_it() -> None:
     assert habit.tests["default"].value == pytest.approx(1.0)
     assert habit.groups["NLI-CoAL"].value == pytest.approx(0.8, abs=0.01)  # higher than the stereotyped model's
     assert "taken for men" in habit.headline_text
-    assert "leans to men with female occupations as with male ones" in habit.read_details(Inference).inconclusive
+    assert "leans to men with both female and male occupations" in habit.read_details(Inference).inconclusive
 
 
 def test_a_right_model_has_no_bias_and_a_deaf_one_is_inconclusive() -> None:
@@ -276,21 +271,23 @@ def test_if_words_are_answered_alike_the_papers_chinese_case_is_inconclusive_and
                 counts[kind, gender, "neutral"] = 1000 - entailed - contradicted
         return _items(counts)
 
-    assert "errs against the stereotype" in why_not(items((18, 857), (23, 814)))  # BERT base, Chinese
-    assert "errs against the stereotype" in why_not(items((26, 561), (29, 505)))  # HFL's BERT wwm
-    assert not why_not(items((821, 17), (42, 501)))  # BERT base, English
-    assert not why_not(items((312, 85), (94, 211)))  # Bandai DistilBERT, Japanese
+    assert "go against the stereotype" in explain_flaw(items((18, 857), (23, 814)))  # BERT base, Chinese
+    assert "go against the stereotype" in explain_flaw(items((26, 561), (29, 505)))  # HFL's BERT wwm
+    assert not explain_flaw(items((821, 17), (42, 501)))  # BERT base, English
+    assert not explain_flaw(items((312, 85), (94, 211)))  # Bandai DistilBERT, Japanese
 
 
 def test_without_stereotyped_occupations_nothing_is_inconclusive() -> None:
     neutral = {key: count for key, count in HAND.items() if key[0] == "neutral"}
-    assert why_not(_items(neutral)) == ""
-    assert "control" in why_not(_items(neutral | {("neutral", "", "contradiction"): 9}))
+    assert explain_flaw(_items(neutral)) == ""
+    assert "control" in explain_flaw(_items(neutral | {("neutral", "", "contradiction"): 9}))
     men = {("female", "female", "contradiction"): 9, ("female", "male", "entailment"): 9}
-    assert "errs against the stereotype in 100 %" in why_not(_items(men)), "one kind makes no habit of all"
-    found = get_measure("inference").interpret(PROTOCOLS["published"].analyse(_items(neutral), 0))
+    assert "100 % of its answers go against the stereotype" in explain_flaw(_items(men)), (
+        "one kind makes no habit of all"
+    )
+    found = get_measure("inference").interpret(analyse(_items(neutral), Context(protocol="published")))
     assert found.headline_text.startswith("No finding")
-    sound = get_measure("inference").interpret(PROTOCOLS["sound"].analyse(_items(neutral), 0))
+    sound = get_measure("inference").interpret(analyse(_items(neutral), Context()))
     assert "Not tested: the stereotype needs" in sound.headline_text
 
 
@@ -300,7 +297,7 @@ def test_few_occupations_of_a_kind_or_none_are_said() -> None:
     many = pd.concat([few, few.assign(occupation=few["occupation"] + " too")])
 
     def codes_of(items: pd.DataFrame) -> set[str]:
-        measured = PROTOCOLS["published"].analyse(items.reset_index(drop=True), 0)
+        measured = analyse(items.reset_index(drop=True), Context(protocol="published"))
         return {caveat.code for caveat in measured.caveats}
 
     assert "few-occupations" not in codes_of(many)
@@ -378,7 +375,7 @@ def test_labels_that_cannot_be_known_are_refused_or_given() -> None:
 @pytest.mark.parametrize("language", words.LANGUAGES)
 def test_pairs_are_balanced_and_differ_in_the_person_alone(language: str) -> None:
     people = words.people(language)
-    rows = probe.build(language, "sentences", words.occupations(language), people, words.templates(language))
+    rows = probe.cross_pairs(language, "sentences", words.occupations(language), people, words.templates(language))
     assert len(rows) == 3 * len(words.occupations(language)) * len(words.templates(language))
     assert list(rows.columns) == list(probe.COLUMNS)
     gendered = rows[rows["gender"] != ""]
@@ -392,24 +389,28 @@ def test_pairs_are_balanced_and_differ_in_the_person_alone(language: str) -> Non
 
 
 def test_equal_pairs_are_asked_once_and_strange_answers_are_refused() -> None:
-    rows = probe.build("en", "sentences", words.occupations("en")[:70], words.people("en"), words.templates("en")[:2])
+    rows = probe.cross_pairs(
+        "en", "sentences", words.occupations("en")[:70], words.people("en"), words.templates("en")[:2]
+    )
     asked = Answering(_stereotyped)
     twice = pd.concat([rows, rows], ignore_index=True)
-    scored = inference_score(twice, asked, (0, 1, 2), seed=0)
+    scored = score_pairs(twice, asked, (0, 1, 2), seed=0)
     assert scored.distinct_inputs == len(rows)
     assert len(asked.asked) == len(rows) + 200  # and a sample again, for the noise
     assert (scored.items["prediction"][: len(rows)].tolist()) == scored.items["prediction"][len(rows) :].tolist()
     for answer in (np.array([np.nan, 0, 1]), np.array([0.9, 0.9, 0.9]), np.array([-1.0, 1, 1])):
         strange = Answering(partial(_always, answer))
-        with pytest.raises(UnmaskError, match="no probabilities of three labels"):
-            inference_score(rows, strange, (0, 1, 2), seed=0)
+        with pytest.raises(UnmaskError, match="not probabilities of three labels"):
+            score_pairs(rows, strange, (0, 1, 2), seed=0)
 
 
 def test_probabilities_are_those_of_one_pair_at_a_time() -> None:
     model = load_classifier("unmask-mini-nli")
-    rows = probe.build("en", "sentences", words.occupations("en")[18:70], words.people("en"), words.templates("en")[:1])
+    rows = probe.cross_pairs(
+        "en", "sentences", words.occupations("en")[18:70], words.people("en"), words.templates("en")[:1]
+    )
     order, _ = find_order(model)  # type: ignore[arg-type]
-    scored = inference_score(rows, model, order, seed=0)  # type: ignore[arg-type]
+    scored = score_pairs(rows, model, order, seed=0)  # type: ignore[arg-type]
     mine = scored.items[[f"p_{label}" for label in LABELS]].to_numpy(dtype=float)
     for at, pair in enumerate(zip(rows["premise"][:20], rows["hypothesis"][:20], strict=True)):
         alone = model.probabilities([pair])[0][list(order)]  # type: ignore[union-attr]
@@ -417,7 +418,7 @@ def test_probabilities_are_those_of_one_pair_at_a_time() -> None:
 
 
 def test_captions_become_templates() -> None:
-    made = captions.made_of(
+    made = captions.make_templates(
         [
             "A woman rides a bicycle down the street .",
             "An old man rides a bicycle down the street .",
@@ -430,19 +431,18 @@ def test_captions_become_templates() -> None:
         ],
         "en",
     )
-    assert made.templates == (
+    assert made == (
         "the {person} rides a bicycle down the street.",
         "an old {person} rides a bicycle down the street.",
         "the {person} sits alone on a bench.",
     )
-    assert (made.read, made.neither, made.several, made.telling, made.short, made.doubles) == (8, 1, 1, 1, 1, 1)
-    assert captions.made_of(["一个女人在街上骑自行车。"], "zh").templates == ("一个{person}在街上骑自行车。",)
-    assert (captions.made_of(["女人很高兴。"], "zh").short, captions.made_of(["女性が走る"], "ja").short) == (1, 1)
-    assert captions.made_of(["公園で女性が犬と遊んでいる"], "ja").templates == ("公園で{person}が犬と遊んでいる。",)
+    assert captions.make_templates(["一个女人在街上骑自行车。"], "zh") == ("一个{person}在街上骑自行车。",)
+    assert captions.make_templates(["女人很高兴。"], "zh") == captions.make_templates(["女性が走る"], "ja") == ()
+    assert captions.make_templates(["公園で女性が犬と遊んでいる"], "ja") == ("公園で{person}が犬と遊んでいる。",)
 
 
 def test_a_word_joined_by_a_hyphen_is_not_the_word() -> None:
-    made = captions.made_of(
+    made = captions.make_templates(
         [
             "Birds sit by a man-made lake in winter .",
             "A child in a Pac-Man shirt eats an apple .",
@@ -455,8 +455,7 @@ def test_a_word_joined_by_a_hyphen_is_not_the_word() -> None:
         "en",
         keep_telling=True,
     )
-    assert made.neither == 4
-    assert made.templates == (
+    assert made == (
         "a cameraman films the {person} in a red coat.",
         "the {person} - an old one - reads the paper.",
         "the {person}--tired--sits on a bench.",
@@ -477,34 +476,31 @@ CAPTIONS = {
 @pytest.mark.parametrize("layout", CAPTIONS)
 def test_layouts_of_caption_files(layout: str, tmp_path: Path) -> None:
     (tmp_path / "captions.txt").write_bytes(CAPTIONS[layout].encode("utf-8-sig"))
-    made = captions.templates_of(tmp_path / "captions.txt", "en")
-    assert made.templates == (
+    made = captions.read_templates(tmp_path / "captions.txt", "en")
+    assert made == (
         "the {person} in a blue shirt, sitting, reads.",
         "the {person} rides a horse today.",
     )
-    assert made.read == 2
 
 
 def test_a_line_with_commas_and_no_image_is_plain(tmp_path: Path) -> None:
     (tmp_path / "captions.txt").write_text("1.jpg,A man sits on a bench today\nSmiling, a woman rides a horse\n")
-    made = captions.templates_of(tmp_path / "captions.txt", "en").templates
+    made = captions.read_templates(tmp_path / "captions.txt", "en")
     assert made[1] == "smiling, the {person} rides a horse."
 
 
 def test_captions_with_a_quote_that_is_not_closed_are_refused(tmp_path: Path) -> None:
     (tmp_path / "captions.csv").write_text('image,caption\n1.jpg,"A man sits on a bench today\n2.jpg,A dog\n')
-    with pytest.raises(UnmaskError, match=r"captions.csv is not CSV .*, line 3\); look for a quote that is"):
-        captions.templates_of(tmp_path / "captions.csv", "en")
+    with pytest.raises(UnmaskError, match=r"captions.csv is not valid CSV .*, line 3\); look for a quote that is"):
+        captions.read_templates(tmp_path / "captions.csv", "en")
 
 
 def test_captions_of_flickr8k(data: Path) -> None:
-    made = captions.templates_of(data / "captions" / "Flickr8k.token.txt.gz", "en")
-    assert made.read == 40_460
-    assert made.read == made.neither + made.several + made.telling + made.short + made.doubles + len(made.templates)
-    assert (len(made.templates), made.telling) == (5_416, 3_017)
-    kept = captions.templates_of(data / "captions" / "Flickr8k.token.txt.gz", "en", keep_telling=True)
-    assert len(kept.templates) == 8_431
-    assert all(template.count("{person}") == 1 for template in kept.templates)
+    made = captions.read_templates(data / "captions" / "Flickr8k.token.txt.gz", "en")
+    assert len(made) == 5_416
+    kept = captions.read_templates(data / "captions" / "Flickr8k.token.txt.gz", "en", keep_telling=True)
+    assert len(kept) == 8_431
+    assert all(template.count("{person}") == 1 for template in kept)
 
 
 def test_an_audit_in_the_shell_and_its_items_analysed_again(tmp_path: Path) -> None:
@@ -541,7 +537,7 @@ def test_recorded_answers_that_cannot_be_right_are_refused(tmp_path: Path) -> No
 
     def read(rows: pd.DataFrame) -> pd.DataFrame:
         rows.to_csv(tmp_path / "answers.csv", index=False)
-        return recorded_inference.read(tmp_path / "answers.csv", None)
+        return read_items(tmp_path / "answers.csv", Context(), language=None, score_column=None)
 
     for column in ("occupation", "language", "corpus", "template"):
         broken = items.copy()
@@ -579,10 +575,10 @@ def test_recorded_answers_without_probabilities(tmp_path: Path) -> None:
         broken.loc[0, column] = value
         broken.to_csv(tmp_path / "broken.csv", index=False)
         with pytest.raises(UnmaskError, match=said):
-            recorded_inference.read(tmp_path / "broken.csv", None)
+            read_items(tmp_path / "broken.csv", Context(), language=None, score_column=None)
     items[items["occupation_type"] != "neutral"].to_csv(tmp_path / "part.csv", index=False)
     with pytest.raises(UnmaskError, match="no pair of the set NS"):
-        recorded_inference.read(tmp_path / "part.csv", None)
+        read_items(tmp_path / "part.csv", Context(), language=None, score_column=None)
 
 
 @pytest.mark.parametrize(
@@ -646,13 +642,13 @@ def test_a_few_sentences_of_the_released_sets_have_every_set(
 ) -> None:
     monkeypatch.setenv("UNMASK_DATA", str(data))
     for seed in range(5):
-        rows = build_pairs(InferenceOptions(limit=2), Context(language, "nli-coal", seed=seed))
+        rows = build(InferenceOptions(limit=2), Context(language, "nli-coal", seed=seed))
         drawn = rows.groupby(rows["set"] == "NS")["template"].nunique()
         assert set(rows["set"]) == {"PS", "AS", "NS"}
         assert drawn.to_dict() == {False: 2, True: 2}
-    whole = build_pairs(InferenceOptions(), Context(language, "nli-coal"))
+    whole = build(InferenceOptions(), Context(language, "nli-coal"))
     assert len(rows) < len(whole)
-    assert len(build_pairs(InferenceOptions(limit=1000), Context(language, "nli-coal"))) == len(whole)
+    assert len(build(InferenceOptions(limit=1000), Context(language, "nli-coal"))) == len(whole)
 
 
 def test_caveats_follow_what_was_asked() -> None:
@@ -667,7 +663,7 @@ def test_caveats_follow_what_was_asked() -> None:
     assert "words-not-told-apart" in codes[3]
     assert "control-failed" not in codes[3]
     assert (
-        "This result is inconclusive: where it does not leave the gender open, it answers exactly alike"
+        "This result is inconclusive: where it does not leave the gender open, it gives identical answers"
         in blind.headline_text
     )
     assert "No clear stereotype" not in blind.headline_text
