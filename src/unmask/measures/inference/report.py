@@ -116,8 +116,8 @@ def _show_answers(measurement: Measurement, details: Inference) -> Section:
             description = f"Stacked bars: shares of entailment, neutral and contradiction. {title}."
             figure = Figure("", partial(draw_answers, parts), f"{description} The table has the numbers.")
             rows = [
-                [Cell(names[index], note=name_part(part)[1]), Cell(count(part.n)), *_show_shares(part)]
-                for index, part in enumerate(parts)
+                [Cell(name_part(part)[0], note=name_part(part)[1]), Cell(count(part.n)), *_show_shares(part)]
+                for part in parts
             ]
             columns = [Column("Pairs", numeric=False), Column("n"), *(Column(capital(label)) for label in LABELS)]
             table = Table(title, columns, rows, terminal=parts is details.sets)
