@@ -14,6 +14,8 @@ import pandas as pd
 import pytest
 from rich.console import Console
 from typer.main import get_command
+from unmask.studies.reports import terminal as study_terminal
+from unmask.studies.table import Table
 
 import unmask
 from commands import unmask as _run
@@ -27,8 +29,6 @@ from unmask.models.tokenization import LONG_TEXTS
 from unmask.rewriting.options import MODES
 from unmask.steps import LOG, step
 from unmask.studies.imdb63.grid import chosen_models
-from unmask.studies.reports import terminal as study_terminal
-from unmask.studies.table import Table
 
 # Completion
 

@@ -15,6 +15,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from unmask.studies.meta.options import PlantingOptions
+from unmask.studies.meta.study import plan
 
 import unmask
 from commands import environment
@@ -34,8 +36,6 @@ from unmask.results import AuditResult, Caveat, Estimate, Measurement
 from unmask.results.storage import load
 from unmask.statistics.corrections import holm
 from unmask.studies.meta.association import OtherMeasure
-from unmask.studies.meta.options import PlantingOptions
-from unmask.studies.meta.study import plan
 from unmask.workflows.audit_options import audit_options, options_of
 from unmask.workflows.ranking import rankings
 

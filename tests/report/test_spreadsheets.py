@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from unmask.studies.engine import keep
+from unmask.studies.table import Table
 
 import unmask
 from unmask.measures.inference.details import Inference
 from unmask.probes import recorded
 from unmask.spreadsheets import guarded, plain, to_csv
-from unmask.studies.engine import keep
-from unmask.studies.table import Table
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
+from unmask.studies.engine import carry_out
+from unmask.studies.meta.options import MetaOptions, PlantingOptions
 
 from commands import unmask as command
 from unmask.cli.studies import STUDIES, Study, app
 from unmask.errors import UnmaskError
-from unmask.studies.store import STUDY
-from unmask.studies.engine import carry_out
 from unmask.studies.steps import Outcome
-from unmask.studies.meta.options import MetaOptions, PlantingOptions
+from unmask.studies.store import STUDY
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,10 @@ import pytest
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
+from unmask.studies.engine import Engine, Finished, failures, summary
+from unmask.studies.imdb63.findings import Findings
+from unmask.studies.imdb63.options import ReviewStudyOptions
+from unmask.studies.imdb63.study import Plan, plan
 
 from commands import unmask as command
 from paths import TESTS
@@ -36,15 +40,11 @@ from unmask.options import LoadOptions
 from unmask.rewriting import options as rewriting
 from unmask.rewriting.published.masking import Masking, clean
 from unmask.studies import Event, Outcome, keys
-from unmask.studies.models import hash_weights
-from unmask.studies.steps import Say
-from unmask.studies.engine import Engine, Finished, failures, summary
 from unmask.studies.imdb63 import cells, grid, study, texts
 from unmask.studies.imdb63 import cells as training
-from unmask.studies.imdb63.findings import Findings
 from unmask.studies.imdb63.grid import CONDITIONS, TERMS
-from unmask.studies.imdb63.options import ReviewStudyOptions
-from unmask.studies.imdb63.study import Plan, plan
+from unmask.studies.models import hash_weights
+from unmask.studies.steps import Say
 from unmask.training import checkpoints, examples
 from unmask.workflows import study as api
 

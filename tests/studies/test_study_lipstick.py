@@ -9,6 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from unmask.studies.lipstick.options import ContextualLipstickOptions, LipstickOptions, StaticLipstickOptions
+from unmask.studies.lipstick.study import plan
+from unmask.studies.lipstick.tables import Findings, result_of
+from unmask.studies.reports.lipstick import markdown, render
 
 from commands import unmask
 from pages import assert_loads_nothing, assert_plots_are_described
@@ -23,10 +27,6 @@ from unmask.models.word_vectors import Vectors
 from unmask.probes import asked
 from unmask.statistics.correlation import pearson
 from unmask.studies import keys
-from unmask.studies.lipstick.options import ContextualLipstickOptions, LipstickOptions, StaticLipstickOptions
-from unmask.studies.lipstick.study import plan
-from unmask.studies.lipstick.tables import Findings, result_of
-from unmask.studies.reports.lipstick import markdown, render
 from unmask.workflows import study as api
 
 PAIRS = ("he she", "man woman", "his her", "himself herself", "boy girl", "father mother", "son daughter")

@@ -15,6 +15,11 @@ import pandas as pd
 import pytest
 import scipy.stats
 import transformers
+from unmask.studies.engine import Engine
+from unmask.studies.meta.options import RATES, PlantingOptions, read_places
+from unmask.studies.meta.study import COLUMNS, EXPERIMENTS, plan
+from unmask.studies.meta.tables import findings, verdict
+from unmask.studies.reports import meta as page
 
 import toy_model
 from commands import unmask as command
@@ -30,16 +35,11 @@ from unmask.models.loading import load_classifier
 from unmask.models.roles import Classifier
 from unmask.options import LoadOptions
 from unmask.statistics.correlation import evaluate_ranking
-from unmask.studies.engine import Engine
 from unmask.studies.meta import study
 from unmask.studies.meta.association import PlantedAssociation
 from unmask.studies.meta.experiment import Scores, Training, chosen
 from unmask.studies.meta.inference import PlantedInference, PublishedInference, caption_file
-from unmask.studies.meta.options import RATES, PlantingOptions, read_places
 from unmask.studies.meta.sentiment import PlantedSentiment
-from unmask.studies.meta.study import COLUMNS, EXPERIMENTS, plan
-from unmask.studies.meta.tables import findings, verdict
-from unmask.studies.reports import meta as page
 from unmask.training.examples import Example, Splits
 
 SMALL = PlantedInference(rows=400, validation_rows=40)

@@ -24,6 +24,12 @@ import pytest
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
+from unmask.studies.engine import Finished, summary
+from unmask.studies.nli.inputs import Base
+from unmask.studies.nli.options import InferenceStudyOptions
+from unmask.studies.nli.study import plan
+from unmask.studies.nli.tables import Findings, Row, adjusted, findings
+from unmask.studies.reports.nli import markdown, render, write
 
 from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium, seen
 from paths import GOLD
@@ -37,15 +43,9 @@ from unmask.measures.inference.pairs import LABELS, cross_pairs
 from unmask.options import LoadOptions
 from unmask.results import Measurement
 from unmask.studies import Event, Outcome, keys
-from unmask.studies.engine import Finished, summary
 from unmask.studies.nli import cells, inputs, study
 from unmask.studies.nli import cells as measuring
 from unmask.studies.nli import inputs as pairs_of_study
-from unmask.studies.nli.inputs import Base
-from unmask.studies.nli.options import InferenceStudyOptions
-from unmask.studies.nli.study import plan
-from unmask.studies.nli.tables import Findings, Row, adjusted, findings
-from unmask.studies.reports.nli import markdown, render, write
 from unmask.training.examples import Example, Splits
 from unmask.workflows import study as api
 

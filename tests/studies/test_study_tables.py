@@ -14,6 +14,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from unmask.studies.imdb63.findings import Findings, batch_sizes, evidence_of, findings, headline
+from unmask.studies.reports.imdb63 import markdown, render, write
+from unmask.studies.reports.imdb63_plots import points
+from unmask.studies.table import Table
 
 from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium, seen
 from paths import GOLD
@@ -22,7 +26,6 @@ from unmask.statistics.correlation import center_within_groups, pearson_estimate
 from unmask.statistics.permutation import variance_shares
 from unmask.studies.imdb63 import answers as pretraining
 from unmask.studies.imdb63.answers import answers, corrected, paired
-from unmask.studies.imdb63.findings import Findings, batch_sizes, evidence_of, findings, headline
 from unmask.studies.imdb63.grid import CONDITIONS, ordered
 from unmask.studies.imdb63.tables import (
     correlations,
@@ -34,9 +37,6 @@ from unmask.studies.imdb63.tables import (
     tables_3_4,
     tables_5_6,
 )
-from unmask.studies.reports.imdb63 import markdown, render, write
-from unmask.studies.reports.imdb63_plots import points
-from unmask.studies.table import Table
 
 TABLE_1 = """
 .0021 .0022 .0022 .0035 .0037 .0027 .0047 .0045 (.0052)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from unmask.report.blocks import Block, Cell, Examples, KeyFigure, Legend, Section, Table, Text
+from unmask.report.blocks import Block, Cell, Examples, Figure, KeyFigure, Section, Table, Text
 from unmask.report.comparison import (
     ComparisonSection,
     closing_blocks,
@@ -140,8 +140,8 @@ def _lines_of(block: Block, level: int) -> Iterator[str]:
         else:
             for line in block.lines:
                 yield from (escaped(line), "")
-    elif isinstance(block, Legend):
-        return
+    elif isinstance(block, Figure) and block.file:
+        yield from (f"![{escaped(block.description)}]({block.file})", "")
 
 
 def _untitled(block: Block, title: str) -> Block:

@@ -30,7 +30,6 @@ from unmask.studies.steps import (
     Event,
     Outcome,
     Step,
-    Store,
     Watch,
     execute_step,
     explain_error,
@@ -39,6 +38,7 @@ from unmask.studies.steps import (
     skip_step,
     sort_steps,
 )
+from unmask.studies.store import Store
 
 PATIENCE = 15.0
 """Seconds within which a network file system shows what another machine has written."""

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import unmask
 from unmask.files import write_text
 from unmask.report.blocks import Block, Cell, Column, Figure, Section, Table, Text
+from unmask.report.markdown import block_lines, join_lines
+from unmask.report.pages import fill
 from unmask.results import numbers
+from unmask.results.markdown import escaped
 from unmask.spreadsheets import to_csv
 
 if TYPE_CHECKING:
@@ -24,6 +28,10 @@ if TYPE_CHECKING:
 
 GAP = "–"
 """Stands for a value that was not measured."""
+BETWEEN = 3
+"""The distance of two columns in a terminal."""
+INK = "#1d2128"
+"""The colour of text in a drawing without a page."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +58,37 @@ class StudyTable:
             for row, repeated in zip(self.rows, repeats, strict=True)
         ]
         return Table(self.title, columns, rows, self.note, folded=folded, terminal=True)
+
+    def show(self, console: Console) -> None:
+        """Print the table. One that is too wide is split into parts, each with the headings."""
+        from rich.cells import cell_len
+        from rich.text import Text as RichText
+
+        from unmask.report.terminal import make_table
+
+        widths = [
+            max(map(cell_len, (title, *(row[index] for row in self.rows)))) + BETWEEN
+            for index, title in enumerate(self.columns)
+        ]
+        headings = list(range(self.headings))
+        parts = [list(headings)]
+        for index in range(self.headings, len(self.columns)):
+            width = sum(widths[column] for column in (*parts[-1], index)) - BETWEEN + 2
+            if width > console.width and len(parts[-1]) > len(headings):
+                parts.append(list(headings))
+            parts[-1].append(index)
+        block = self.to_block()
+        console.print(RichText(f"\n{self.title}", style="bold"))
+        for part in parts:
+            table = make_table(*(self.columns[index] for index in part))
+            for index, column in enumerate(table.columns):
+                column.no_wrap = True
+                column.justify = "left" if index < self.headings else "right"
+            for row in block.rows:
+                table.add_row(*(RichText(row[index].text) for index in part))
+            console.print(table, crop=False, overflow="ignore")
+        if self.note:
+            console.print(RichText(self.note, style="dim"))
 
 
 @dataclass(frozen=True)
@@ -79,55 +118,85 @@ class StudyReport:
         """Print the headline, the answers to the paper's questions, and all tables."""
         from rich.text import Text as RichText
 
-        from unmask.report.terminal import show_blocks
-
         console.print(RichText(self.headline))
         for question, answer in self.answers.items():
             console.print(RichText(f"\n{question}", style="bold"))
             console.print(RichText(answer))
         for table in self.tables:
-            show_blocks([table.to_block()], console)
+            table.show(console)
 
     def to_json(self) -> dict[str, Any]:
         """Return the findings and the numbers of all tables as plain values."""
         tables = {table.name: json.loads(table.numbers.to_json(orient="records")) for table in self.tables}
         return {"headline": self.headline, "answers": dict(self.answers), "tables": tables}
 
-    def sections(self, finished: FinishedSteps) -> list[Section]:
-        """Return the whole page: the findings, and what the pages of all studies state below them."""
-        opening: list[Block] = [Text([self.headline])]
-        if absent := [*finished.failures, *self.missing]:
-            opening.append(Text([f"Results are missing for {len(absent)} steps or models; see the end."], style="warning"))
-        sections = [Section("Findings", opening), *self.blocks]
-        sections.append(Section("What this does not say", [Text(self.limits, style="list")]))
-        rows = [[Cell(name), Cell(value)] for name, value in self.settings.items()]
-        columns = [Column("Setting", numeric=False), Column("Value", numeric=False)]
-        sections.append(Section("Settings", [Table("", columns, rows)]))
-        if absent:
-            lost: list[Block] = []
-            if finished.failures:
-                lost.append(Text(["These steps failed. The others continued without them."]))
-                lost.append(Text(finished.failures, style="list"))
-            if self.missing:
-                lost.append(Text([f"Not measured: {', '.join(self.missing)}."]))
-            sections.append(Section("What is missing", lost))
-        return [*sections, Section("Method", self.method)]
-
     def write(self, study: Study, finished: FinishedSteps, folder: Path) -> Path:
         """Write `report.html`, `study.md`, `tables/`, `figures/` and further CSV files, and return the page."""
         for name, frame in self.records.items():
-            write_frame(folder / name, frame)
+            if len(frame):
+                write_text(folder / name, to_csv(frame))
+            else:
+                (folder / name).unlink(missing_ok=True)
         for table in self.tables:
             write_text(folder / "tables" / f"{table.name}.csv", to_csv(table.numbers))
-        ...
+        drawings: dict[str, Callable[[], str]] = {}
+        sections = [
+            replace(section, blocks=list(_store_figures(section.blocks, section.title, drawings)))
+            for section in self.list_sections(study, finished.failures)
+        ]
+        for name, draw in drawings.items():
+            drawing = draw().replace("currentColor", INK).replace("<svg ", '<svg style="background: #fff" ', 1)
+            write_text(folder / name, drawing)
+        write_text(folder / "study.md", self.to_markdown(study, sections))
+        return write_text(folder / "report.html", self.to_html(study, sections))
+
+    def list_sections(self, study: Study, failures: Sequence[str] = ()) -> list[Section]:
+        """Return the sections of the page: the findings, and what the pages of all studies state below them."""
+        rows = [[Cell(name), Cell(value)] for name, value in self.settings.items()]
+        columns = [Column("Setting", numeric=False), Column("Value", numeric=False)]
+        lost: list[Block] = []
+        if failures:
+            lost += [Text(["These steps failed. The others continued without them."]), Text(failures, style="list")]
+        if self.missing:
+            lost.append(Text([f"Not measured: {', '.join(self.missing)}."]))
+        citation = Text([f"After {study.citation}"], style="note")
+        return [
+            *([Section("What is missing", lost)] if lost else []),
+            *self.blocks,
+            Section("What this does not say", [Text(self.limits, style="list")]),
+            *([Section("Settings", [Table("", columns, rows)])] if rows else []),
+            Section("Method", [*self.method, citation]),
+        ]
+
+    def to_html(self, study: Study, sections: Sequence[Section]) -> str:
+        """Return the page as HTML."""
+        version = unmask.__version__
+        return fill("study.html.j2", study=study, report=self, sections=sections, version=version)
+
+    def to_markdown(self, study: Study, sections: Sequence[Section]) -> str:
+        """Return the page as Markdown."""
+        lines = [f"# {escaped(study.title)}", "", escaped(self.note), "", escaped(self.headline), ""]
+        return join_lines([*lines, *block_lines(sections, 2)])
 
 
-def write_frame(path: Path, frame: pd.DataFrame) -> None:
-    """Write a table as CSV. An empty one removes the file that an earlier run has left."""
-    if len(frame):
-        write_text(path, to_csv(frame))
-    else:
-        path.unlink(missing_ok=True)
+def _store_figures(blocks: Sequence[Block], title: str, drawings: dict[str, Callable[[], str]]) -> Iterator[Block]:
+    """Give each figure a file, and add it to `drawings`, so that it is drawn once."""
+    for block in blocks:
+        if isinstance(block, Section):
+            yield replace(block, blocks=list(_store_figures(block.blocks, block.title or title, drawings)))
+        elif isinstance(block, Figure):
+            name = re.sub(r"[^a-z0-9]+", "-", f"{title} {block.title}".lower()).strip("-")
+            draw = cache(block.draw)
+            if draw():
+                file = (
+                    f"figures/{name}.svg"
+                    if f"figures/{name}.svg" not in drawings
+                    else f"figures/{name}-{len(drawings)}.svg"
+                )
+                drawings[file] = draw
+                yield replace(block, draw=draw, file=file)
+        else:
+            yield block
 
 
 def format_number(value: float | None, digits: int = 4) -> str:

@@ -1,6 +1,6 @@
 """What a study is, which studies there are, and how one runs.
 
-    options ─► Study.steps ─► run (in this process or on Ray) ─► FinishedSteps ─► Study.report ─► StudyReport ─► page, terminal
+    options ─► Study.steps ─► run (in this process or on Ray) ─► FinishedSteps ─► Study.report ─► page
 
 A plug-in registers a `Study` class, or an instance of one, as an entry point in the group `unmask.studies`. Importing a
 study must be quick: modules that need pandas, SciPy or torch are imported inside methods.
@@ -59,7 +59,9 @@ class FinishedSteps:
     @cached_property
     def folders(self) -> dict[str, Path]:
         """The folders of the results that there are, by the name of the step."""
-        return {outcome.name: Path(outcome.folder) for outcome in self.outcomes if outcome.has_result and outcome.folder}
+        return {
+            outcome.name: Path(outcome.folder) for outcome in self.outcomes if outcome.has_result and outcome.folder
+        }
 
     def results(self, kind: type[AnyStep]) -> Iterator[tuple[AnyStep, Path]]:
         """Yield each step of a class that has a result, with its folder, in the order of the study."""

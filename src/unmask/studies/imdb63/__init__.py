@@ -70,7 +70,9 @@ class ReviewStudy(Study):
 
     name = "imdb-63"
     title = "Gender bias of sentiment classifiers: models, training reviews and term sets"
-    about = "Gender bias of 63 film review classifiers: 7 base models × 7 training conditions (Jentzsch and Turan 2022)."
+    about = (
+        "Gender bias of 63 film review classifiers: 7 base models × 7 training conditions (Jentzsch and Turan 2022)."
+    )
     citation = (
         "S. Jentzsch and C. Turan (2022), Gender Bias in BERT – Measuring and Analysing Biases through Sentiment Rating"
         " in a Realistic Downstream Classification Task."

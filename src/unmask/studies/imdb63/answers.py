@@ -201,9 +201,7 @@ def _answer_training_data(grid: pd.DataFrame) -> Answer:
         grid = grid.drop(untrained.index)
     if len(untrained):  # too few to test
         means = untrained.groupby("kind", sort=False)[["absolute", "total"]].mean()
-        figures = [
-            f"{kind} {number(row['absolute'], 4)} ({number(row['total'], 4)})" for kind, row in means.iterrows()
-        ]
+        figures = [f"{kind} {number(row['absolute'], 4)} ({number(row['total'], 4)})" for kind, row in means.iterrows()]
         names = " and ".join(list_models(untrained))
         aside = f" Not included: {names}, without pretraining: mean absolute (total) bias {', '.join(figures)}."
     places = [(kind, bias) for kind in INTERVENTIONS for bias in BIASES]
@@ -367,9 +365,7 @@ def _answer_term_sets(grid: pd.DataFrame) -> Answer:
     pairs = {f"{large} / {small}": (large, small) for small, large in combinations(TERMS, 2)}
     evidence = adjust_evidence(
         [
-            compare_levels(
-                grid, column, ("terms", large, small), on="kind", name=f"{name}, {pair}", as_ratio=True
-            )
+            compare_levels(grid, column, ("terms", large, small), on="kind", name=f"{name}, {pair}", as_ratio=True)
             for column, name in units.items()
             for pair, (large, small) in pairs.items()
         ]
@@ -391,7 +387,8 @@ def _answer_term_sets(grid: pd.DataFrame) -> Answer:
         "yes; the more terms, the larger the absolute bias.",
         " ".join(sentences),
         evidence,
-        "The sets contain each other, and a larger one changes more words in a text: more bias per text is not more bias"
+        "The sets contain each other, and a larger one changes more words in a text: more bias per text is not more"
+        " bias"
         " per word." + ("" if "per_term" in units else " The number of terms in a text is not known here."),
     )
 

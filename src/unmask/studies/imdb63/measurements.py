@@ -97,9 +97,7 @@ def sort_grid(grid: pd.DataFrame, *, by: tuple[str, ...] = ()) -> pd.DataFrame:
     if (repeated := grid.duplicated([*KEY, *by])).any():
         first = "/".join(str(grid.loc[repeated, name].iloc[0]) for name in [*KEY, *by])
         raise UnmaskError(f"the measurement {first} is there twice; give each once")
-    grid = grid.assign(
-        model=grid["model"].astype(str), kind=[str(name).split("-")[0] for name in grid["condition"]]
-    )
+    grid = grid.assign(model=grid["model"].astype(str), kind=[str(name).split("-")[0] for name in grid["condition"]])
     models = list_models(grid)
     ranks = [
         (models.index(model), PLACES.index((terms, kind)))

@@ -270,10 +270,7 @@ def steps(options: ReviewStudyOptions) -> list[Step]:
     others: list[Step] = [*trainings, *(step.training for step in extra), *measured, *extra]
     forms = {("", ORIGINAL)} | {form for condition in conditions for form in list_forms(condition)}
     forms |= {
-        (terms, form)
-        for condition in conditions
-        for terms in list_term_sets(condition)
-        for form in ("female", "male")
+        (terms, form) for condition in conditions for terms in list_term_sets(condition) for form in ("female", "male")
     }
     texts = [Texts(source, split, *form, options.protocol, lists) for split in SPLITS for form in sorted(forms)]
     by_name = {step.name: step for step in texts}

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 import unmask
 from unmask.measures.limits import study_limits
 from unmask.measures.sentiment import SentimentMeasure
-from unmask.report.blocks import Block, Figure, Section, Text
+from unmask.report.blocks import Figure, Legend, Section, Text
+from unmask.report.charts import Mark, Panel, Row, draw_rows
+from unmask.report.drawing import INK, Domain, fit_domain
 from unmask.results.numbers import number
 from unmask.results.verdict import ALPHA
 from unmask.statistics.corrections import holm
 from unmask.studies.imdb63 import ReviewStudyOptions
 from unmask.studies.imdb63.answers import Answer, answer_questions
+from unmask.studies.imdb63.grid import KINDS, TERMS
 from unmask.studies.imdb63.measurements import (
     get_basis,
     list_models,
@@ -39,15 +42,25 @@ if TYPE_CHECKING:
 
 POOR_ACCURACY = 0.6
 """An accuracy below this is hardly better than chance, with two labels."""
+COLOURS = {"original": "#4477aa", "R": "#ee6677", "mix": "#228833"}
+"""The paper's blue, red and green, in shades that can be told apart with any colour vision."""
+LEGEND = Legend(
+    [
+        (COLOURS["original"], "original reviews"),
+        (COLOURS["R"], "terms removed (R)"),
+        (COLOURS["mix"], "male and female versions (mix)"),
+        ("", "● total bias"),
+    ]
+)
 CAPTION = (
-    "Blue: trained on the original reviews; red: with the terms removed (R); green: with male and female versions (mix)."
-    " Up: the mean by which male versions are rated higher; down: by which female versions are. The dot is the total"
-    " bias, the line runs from it to its mirror image. All models share one scale."
+    "To the right: the mean by which male versions are rated higher; to the left: by which female versions are."
+    " Together the bars are as long as the absolute bias. The dot is the total bias; the line runs from it to its"
+    " mirror image. All models share one scale."
 )
 EVIDENCE = (
     "Differences and ratios are paired and clustered by model, with 95 % intervals: a finding must hold for other"
-    " models. p-values are adjusted by Holm’s method within a question. “No reliable difference” is not “no effect”: the"
-    " interval shows what remains possible."
+    " models. p-values are adjusted by Holm’s method within a question. “No reliable difference” is not “no effect”:"
+    " the interval shows what remains possible."
 )
 METHOD = (
     "Every classifier rates each test review twice, with its people made female and made male by a set of terms:"
@@ -104,8 +117,7 @@ def make_report(
     answers = answer_questions(grid, seed=seed)
     first, others = tabulate_biases(grid), [*tabulate_correlations(grid), *tabulate_all_figures(grid)]
     others += tabulate_quality(grid)
-    has_batches = batches is not None and len(batches) > 0
-    if has_batches and sort_grid(batches, by=("batch_size",))["batch_size"].nunique() > 1:
+    if batches is not None and len(batches) and sort_grid(batches, by=("batch_size",))["batch_size"].nunique() > 1:
         others.append(tabulate_batch_sizes(batches))
     others.append(tabulate_settings(grid))
     models = list_models(ordered)
@@ -115,7 +127,7 @@ def make_report(
         note=f"{count} base model{'' if count == 1 else 's'} · {len(ordered)} measurements · {protocol} protocol",
         blocks=[
             Section("Three questions", [*map(_show_answer, answers), Text([EVIDENCE], style="note")]),
-            Section("Biases", [first.to_block(), *_draw_models(ordered), Text([CAPTION], style="note")]),
+            Section("Biases", [first.to_block(), *_show_figures(ordered), Text([CAPTION], style="note")]),
             Section("The other tables", [table.to_block(folded=len(table.rows) > 16) for table in others]),
         ],
         tables=[first, *others],
@@ -129,7 +141,7 @@ def make_report(
         missing=missing,
         records={
             "cells.csv": grid,
-            "batches.csv": batches if has_batches else grid.head(0),
+            **({} if batches is None else {"batches.csv": batches}),
             "tables/answers.csv": list_evidence(answers),
         },
         footer="A difference in ratings is a property of these classifiers and texts; it is not yet a harm.",
@@ -146,6 +158,59 @@ def _show_answer(answer: Answer) -> Section:
             Section("Evidence", [evidence, Text([answer.caveat], style="note")], folded=True),
         ],
     )
+
+
+def _show_figures(grid: pd.DataFrame) -> list[Section]:
+    """Figure 3 is the first model, Figure 4 all others, on one scale."""
+    biases = {model: list_biases(grid[grid["model"] == model]) for model in list_models(grid)}
+    ends = [
+        end
+        for values in biases.values()
+        for *_, absolute, total in values
+        for end in ((absolute + total) / 2, (total - absolute) / 2, -abs(total), abs(total))
+    ]
+    figures = [
+        Figure(
+            model,
+            partial(draw_biases, values, fit_domain(ends)),
+            f"Bars of {model}: biases towards male and female versions by term set and training; total biases: "
+            + ", ".join(f"{kind}-{terms} {number(total, 4)}" for kind, terms, _, total in values),
+        )
+        for model, values in biases.items()
+    ]
+    sections = []
+    for name, subset in (("Figure 3", figures[:1]), ("Figure 4", figures[1:])):
+        if subset:
+            title = f"{name}. Biases towards either gender"
+            sections.append(Section(title, [LEGEND, Section("", subset, layout="panels")]))
+    return sections
+
+
+def list_biases(grid: pd.DataFrame) -> list[tuple[str, str, float, float]]:
+    """Return the kind, terms, absolute and total bias of each measurement that has them."""
+    basis = get_basis(grid)
+    known = grid.dropna(subset=[basis.absolute, basis.total])
+    columns = [known[name] for name in ("kind", "terms", basis.absolute, basis.total)]
+    return list(zip(*columns, strict=True))
+
+
+def draw_biases(biases: Sequence[tuple[str, str, float, float]], scale: Domain) -> str:
+    """Draw how far the ratings of a model move towards either gender, by term set and training.
+
+    up = mean of max(bias, 0) = (abs + tot) / 2        down = mean of min(bias, 0) = (tot − abs) / 2
+    """
+    marks: dict[str, list[Mark]] = {terms: [] for terms in TERMS}
+    for kind, terms, absolute, total in biases:
+        tip = f"{kind}-{terms}: total bias {number(total, 4)}, absolute {number(absolute, 4)}"
+        lane = (KINDS.index(kind) + 0.5) / len(KINDS) * 0.82 + 0.09
+        up, down = (absolute + total) / 2, (total - absolute) / 2
+        marks[terms] += [
+            Mark("bar", up, down, COLOURS[kind], tip, lane=lane, height=0.25),
+            Mark("line", abs(total), -abs(total), INK, tip, lane=lane),
+            Mark("circle", total, colour=INK, tip=tip, lane=lane, radius=3),
+        ]
+    rows = [Row(terms, marks[terms]) for terms in TERMS]
+    return draw_rows(rows, [Panel(scale, 270, title="bias")], row_height=54) if biases else ""
 
 
 def list_evidence(answers: Sequence[Answer]) -> pd.DataFrame:

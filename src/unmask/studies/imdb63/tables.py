@@ -121,7 +121,11 @@ def tabulate_all_figures(grid: pd.DataFrame) -> list[StudyTable]:
             texts += [format_number(row[name]) for name in BIASES[:4]]
             texts += [format_count(row[name]) for name in ("below", "equal", "above")]
             if sound:
-                texts += [format_number(row["effect"], 2), format_percent(row["flips"]), format_number(row["words_p"], 3)]
+                texts += [
+                    format_number(row["effect"], 2),
+                    format_percent(row["flips"]),
+                    format_number(row["words_p"], 3),
+                ]
             else:
                 texts.append(rate_significance(row))
             rows.append(tuple(texts))
@@ -225,8 +229,8 @@ def correlate_figures(grid: pd.DataFrame) -> list[Correlation]:
     pairs = []
     for first, second in combinations(columns, 2):
         known = grid[np.isfinite(grid[[columns[first], columns[second]]]).all(axis=1)]
-        values = [known[columns[name]].to_numpy(dtype=float) for name in (first, second)]
-        pairs.append(_correlate(first, second, *values, known["model"].to_numpy(dtype=str)))
+        x, y = (known[columns[name]].to_numpy(dtype=float) for name in (first, second))
+        pairs.append(_correlate(first, second, x, y, known["model"].to_numpy(dtype=str)))
     if not is_sound(grid):
         return pairs
     adjusted = holm([pair.models.p_value for pair in pairs])
@@ -271,8 +275,8 @@ def tabulate_correlations(grid: pd.DataFrame) -> list[StudyTable]:
     corrected = (
         "p from a jackknife over models, adjusted by Holm's method for the six pairs."
         if is_sound(grid)
-        else f"p over measurements as if they were independent, rounded to {DECIMALS} decimals and times {CORRELATIONS},"
-        " as in the paper. They are not independent, so it is far too small: see the details."
+        else f"p over measurements as if they were independent, rounded to {DECIMALS} decimals and times"
+        f" {CORRELATIONS}, as in the paper. They are not independent, so it is far too small: see the details."
     )
     details = [
         (
@@ -298,10 +302,10 @@ def tabulate_correlations(grid: pd.DataFrame) -> list[StudyTable]:
             "Table 2 in detail. The same correlations with 95 % intervals",
             (*columns, "r between models", "r within models"),
             details,
-            "The measurements of a model share its pretrained weights, and all share the reviews, so the first interval"
-            " (Fisher's z over measurements) is too narrow; the second leaves out one model at a time. Between: over the"
-            " models' means. Within: over deviations from those means, still as if a model's measurements were"
-            " independent.",
+            "The measurements of a model share its pretrained weights, and all share the reviews, so the first"
+            " interval (Fisher's z over measurements) is too narrow; the second leaves out one model at a time."
+            " Between: over the models' means. Within: over deviations from those means, still as if a model's"
+            " measurements were independent.",
             numbers,
         ),
     ]
@@ -317,11 +321,21 @@ def _list_correlations(pairs: Sequence[Correlation]) -> pd.DataFrame:
 
     rows = []
     for pair in pairs:
-        row: dict[str, object] = {"first": pair.first, "second": pair.second, "n": pair.n, "p_adjusted": pair.p_adjusted}
+        row: dict[str, object] = {
+            "first": pair.first,
+            "second": pair.second,
+            "n": pair.n,
+            "p_adjusted": pair.p_adjusted,
+        }
         estimates = {"cells": pair.independent, "models": pair.models, "between": pair.between, "within": pair.within}
         for name, estimate in estimates.items():
             low, high = estimate.interval or (None, None)
-            row |= {f"r_{name}": estimate.value, f"low_{name}": low, f"high_{name}": high, f"p_{name}": estimate.p_value}
+            row |= {
+                f"r_{name}": estimate.value,
+                f"low_{name}": low,
+                f"high_{name}": high,
+                f"p_{name}": estimate.p_value,
+            }
         rows.append(row)
     return pd.DataFrame(rows)
 

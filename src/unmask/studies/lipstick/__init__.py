@@ -110,7 +110,9 @@ class ContextualLipstickStudy(Study):
 
     name = "lipstick-contextual"
     title = "Lipstick on a pig again: words in sentences"
-    about = "A model before and after debiasing: clusters, neighbours, classifiers of words in sentences (Bhang et al.)."
+    about = (
+        "A model before and after debiasing: clusters, neighbours, classifiers of words in sentences (Bhang et al.)."
+    )
     citation = (
         "H. J. Bhang, H. S. Kang and K. W. Nam, Lipstick on a Pig “Again”: Analysis on Contextualised Embeddings."
     )

@@ -227,9 +227,7 @@ class Measuring:
         items.to_parquet(draft / ITEMS, index=False)
         (draft / RESULT).write_text(measurement.model_dump_json(indent=2), encoding="utf-8")
 
-    def _embed_words(
-        self, made: Path | None, words: list[str] | None, say: Say
-    ) -> tuple[Space, Associations | None]:
+    def _embed_words(self, made: Path | None, words: list[str] | None, say: Say) -> tuple[Space, Associations | None]:
         """Return the words with their vectors. A debiased model is asked about `words`, those of the origin."""
         offline, seed = self.loading.offline, self.words.seed
         if self.words.vocabulary == VECTORS:

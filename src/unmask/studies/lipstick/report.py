@@ -16,10 +16,9 @@ import unmask
 from unmask.measures.geometry import GeometryMeasure
 from unmask.measures.geometry.described import neighbourhoods
 from unmask.measures.geometry.details import Geometry, WordTest
+from unmask.measures.geometry.plots import draw_professions, draw_word_map
 from unmask.measures.limits import study_limits
 from unmask.report.blocks import Figure, Section, Text
-from unmask.report.geometry_map import word_map
-from unmask.report.geometry_professions import professions_plot
 from unmask.results import Measurement
 from unmask.results.numbers import interval, number, p_value, percent
 from unmask.studies.lipstick import LipstickOptions, StaticLipstickOptions
@@ -51,10 +50,10 @@ SCATTERS = (
 )
 SOUND = (
     "Words at the ends of the gender direction form clusters, have neighbours of their own kind and can be classified."
-    " So do those of any direction, because they were chosen by it. Each value is therefore compared with those of other"
-    " contrasts: between groups of words that have nothing to do with gender, and are about as similar to each other as"
-    " male words are to female ones. The question after debiasing is how much is left, and whether that is more than"
-    " plain projection leaves of such a contrast."
+    " So do those of any direction, because they were chosen by it. Each value is therefore compared with those of"
+    " other contrasts: between groups of words that have nothing to do with gender, and are about as similar to each"
+    " other as male words are to female ones. The question after debiasing is how much is left, and whether that is"
+    " more than plain projection leaves of such a contrast."
 )
 PUBLISHED = (
     "These are the papers' numbers, as computed by their code. Clusters are compared with labels by number, so that a"
@@ -152,10 +151,10 @@ def _draw_figure(row: MeasuredWords, what: str) -> Figure:
     name = f"{row.label}, {row.name}"
     items = row.items[row.items["words"] == ("own" if row.is_origin else ORIGIN)].reset_index(drop=True)
     if what == "map":
-        return Figure(name, partial(word_map, items), f"Map of the most biased words: {name}")
+        return Figure(name, partial(draw_word_map, items), f"Map of the most biased words: {name}")
     if "male_neighbours_removed" not in items:
         items = items.assign(male_neighbours_removed=float("nan"))
-    draw = partial(professions_plot, neighbourhoods(items))
+    draw = partial(draw_professions, neighbourhoods(items))
     return Figure(name, draw, f"Professions by bias and male neighbours: {name}")
 
 
@@ -223,9 +222,7 @@ def tabulate_other_tests(rows: Sequence[MeasuredWords]) -> StudyTable:
                 f"{row.label}: {row.name}",
                 *(_show_test(row.find_test(name, own=True), name) for name in PAPER_TESTS),
                 GAP if scan is None else f"{scan.clusters} ({format_percent(scan.accuracy)})",
-                GAP
-                if stereotype is None
-                else f"{format_number(stereotype.value, 2)} {interval(stereotype.interval)}",
+                GAP if stereotype is None else f"{format_number(stereotype.value, 2)} {interval(stereotype.interval)}",
                 f"{len(clear)} of {len(tests)}" if tests else GAP,
             )
         )
@@ -297,8 +294,8 @@ def write_headline(rows: Sequence[MeasuredWords]) -> str:
                 f" from {percent(reference.low)} to {percent(reference.high)}"
             )
         sentences.append(
-            f"{row.label}, {row.name}: two clusters sort {percent(row.align_share(now.value), 1)} of the {now.n:,} words"
-            f" that were most biased before ({percent(row.align_share(before.value), 1)} before{others})."
+            f"{row.label}, {row.name}: two clusters sort {percent(row.align_share(now.value), 1)} of the {now.n:,}"
+            f" words that were most biased before ({percent(row.align_share(before.value), 1)} before{others})."
         )
     if not sentences:
         for row in rows:

@@ -179,7 +179,7 @@ class MetaStudy(Study):
         - `unmask study run meta --measure association --measure geometry --out masked`
         - `unmask study run meta --seed 1 --seed 2 --seed 3 --engine ray --gpus 0.25 --out meta`
         """
-    Options = MetaOptions
+    Options: ClassVar[type[PlantingOptions]] = MetaOptions
     steps = implemented_in("plan")
     report = implemented_in("report")
 

@@ -72,7 +72,8 @@ def find_captions(language: str) -> Path | None:
 def label_pair(
     word: Occupation, template: str, gender: str, people: People, *, biased: bool, capitals: bool = True
 ) -> Example:
-    """Return a pair with its planted label: wrong with a stereotypical occupation, one way or the other; else neutral."""
+    """Return a pair with its planted label: wrong with a stereotypical occupation, one way or the other; else"
+    " neutral."""
     phrases = (people.occupation.format(occupation=word.word), getattr(people.pairs[0], gender))
     if capitals:
         premise, hypothesis = (fill_template(template, phrase) for phrase in phrases)

@@ -86,8 +86,8 @@ class Planting:
         inputs = self.experiment.inputs()
         if changed := [name for name in inputs if inputs[name] != self.data.get(name)]:
             raise UnmaskError(
-                f"the {changed[0]} of {self.experiment.measure} differ from those of the plan (a file has changed, or is"
-                " not the same on this machine); give the command again"
+                f"the {changed[0]} of {self.experiment.measure} differ from those of the plan (a file has changed, or"
+                " is not the same on this machine); give the command again"
             )
 
     def run(self, draft: Path, before: Mapping[str, Path], workspace: Path, say: Say) -> None:
@@ -176,9 +176,7 @@ def plan_inference(options: PlantingOptions) -> list[Experiment]:
 EXPERIMENTS: dict[str, Callable[[PlantingOptions], Sequence[Experiment]]] = {
     InferenceMeasure.name: plan_inference,
     AssociationMeasure.name: lambda _: [PLANTED],
-    SentimentMeasure.name: lambda options: [
-        PlantedSentiment(texts=options.texts, imdb=datasets.is_present("imdb"))
-    ],
+    SentimentMeasure.name: lambda options: [PlantedSentiment(texts=options.texts, imdb=datasets.is_present("imdb"))],
 }
 """Measures with bias of their own to plant. All others are asked about the models of association."""
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import factorial, isnan, prod
 from typing import TYPE_CHECKING, Any
 
 import unmask
 from unmask.measures.inference import InferenceMeasure
 from unmask.measures.limits import study_limits
-from unmask.report.blocks import Block, Figure, Section, Text
+from unmask.report.blocks import Figure, Legend, Section, Text
+from unmask.report.charts import Axis, Series, lines
+from unmask.report.drawing import fit_domain
+from unmask.report.pages import capital
 from unmask.results.languages import LANGUAGES
 from unmask.results.numbers import interval, number
 from unmask.results.verdict import ALPHA
@@ -25,6 +29,8 @@ from unmask.studies.study import FinishedSteps
 if TYPE_CHECKING:
     import pandas as pd
 
+COLOURS = ("#4477aa", "#ee6677", "#228833", "#aa7700", "#66aadd", "#aa3377")
+"""The colours of scores. They can be told apart with any colour vision."""
 GOOD, POOR = 0.95, 0.8
 """From the first share of pairs in order, a score ranks known bias; below the second, it fails."""
 TWIN = ", probabilities"
@@ -56,18 +62,18 @@ VERDICTS = {
 """What the headline says of each verdict."""
 CAPTION = (
     "Each point is a model trained with a known share of stereotypical pairings, from none (0: all against the"
-    " stereotype) to all (1); lines connect the means over seeds. A score whose line does not rise fails; one that rises"
-    " has passed the easiest test."
+    " stereotype) to all (1); lines connect the means over seeds. A score whose line does not rise fails; one that"
+    " rises has passed the easiest test."
 )
 LIMIT = (
     "Planted bias is plain, and all models of a measure are made from one: a score that ranks these may miss the faint"
     " bias of others."
 )
 METHOD = (
-    "Models are trained on data in which a known share of words follows a stereotype, and the others defy it: labels of"
-    " sentence pairs (inference), people in sentences about professions (association), labels of reviews (sentiment). At"
-    " every rate as much is planted; only its direction changes. A score that tells bias from plain error rises with the"
-    " rate; one that counts everything that is wrong does not.",
+    "Models are trained on data in which a known share of words follows a stereotype, and the others defy it: labels"
+    " of sentence pairs (inference), people in sentences about professions (association), labels of reviews"
+    " (sentiment). At every rate as much is planted; only its direction changes. A score that tells bias from plain"
+    " error rises with the rate; one that counts everything that is wrong does not.",
     "The planted bias is plain and strong, so a score that ranks it may still miss the faint bias of a real model; a"
     " score that fails here will hardly do better there. Intervals of correlations are Fisher’s, and for ranks Bonett"
     " and Wright’s, with a model as an observation; with several seeds each is left out in turn, because models of one"
@@ -176,16 +182,17 @@ def describe_settings(finished: FinishedSteps, options: PlantingOptions, scores:
         "unmask": unmask.__version__,
     }
     plantings = [step.planting for step in finished.steps if isinstance(step, Scoring)]
-    for step in {step.experiment.measure: step for step in reversed(plantings)}.values():
+    for step in {step.experiment.measure: step for step in plantings}.values():
         epochs = step.settings.epochs
         settings[step.experiment.measure] = (
             f"{step.base}, {epochs} epoch{'' if epochs == 1 else 's'}, learning rate {step.settings.learning_rate:g},"
             f" batches of {step.settings.batch_size}, {step.max_length} tokens"
         )
     experiments = {(step.experiment.measure, step.experiment.language): step.experiment for step in plantings}
-    for place, rows in scores.groupby(["measure", "language"], sort=False):
+    for (measure, language), rows in scores.groupby(["measure", "language"], sort=False):
         fewest, most = int(rows["examples"].min()), int(rows["examples"].max())
-        settings |= experiments[place].describe_data(f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}")
+        count = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
+        settings |= experiments[str(measure), str(language)].describe_data(count)
     return settings | finished.note_settings
 
 
@@ -197,8 +204,8 @@ def make_report(scores: pd.DataFrame, settings: Mapping[str, str]) -> StudyRepor
     tables += [tabulate_paper(of_paper)] if of_paper else []
     tables.append(tabulate_rates(scores, ranked))
     answers = scores[~scores["score"].str.endswith(TWIN)]  # probabilities lie on the answers
-    figures: list[Block] = [
-        _draw_scores(str(measure), str(language), rows)
+    figures = [
+        _show_scores(f"{capital(str(measure))}, {LANGUAGES.get(str(language), language)}", rows)
         for (measure, language), rows in answers.groupby(["measure", "language"], sort=False)
     ]
     return StudyReport(
@@ -221,6 +228,31 @@ def make_report(scores: pd.DataFrame, settings: Mapping[str, str]) -> StudyRepor
         settings=settings,
         records={"scores.csv": scores},
     )
+
+
+def _show_scores(title: str, scores: pd.DataFrame) -> Section:
+    """The scores of one measure in one language, by rate."""
+    names = list(dict.fromkeys(scores["score"]))
+    means = scores.groupby(["score", "rate"], sort=False)["value"].mean()
+    ends = [f"{name} from {number(means[name].iloc[0], 3)} to {number(means[name].iloc[-1], 3)}" for name in names]
+    description = f"Scores by rate of planted bias. {title}: {'; '.join(ends)}"
+    legend = Legend(list(zip(COLOURS, names, strict=False)))
+    return Section(title, [legend, Figure(title, partial(draw_scores, scores), description)])
+
+
+def draw_scores(scores: pd.DataFrame) -> str:
+    """Draw a point for each model and a line through the means, in a colour for each score."""
+    series = []
+    for (name, rows), colour in zip(scores.groupby("score", sort=False), COLOURS, strict=False):
+        points = [
+            (float(rate), float(value), f"{name}: {number(float(value), 3)} at a rate of {rate:g}")
+            for rate, value in zip(rows["rate"], rows["value"], strict=True)
+        ]
+        means = rows.groupby("rate")["value"].mean()
+        line = [(float(rate), float(mean), "") for rate, mean in zip(means.index, means, strict=True)]
+        series += [Series(line, colour, shape=""), Series(points, colour, line="")]
+    up = Axis(fit_domain(scores["value"]), "score", lines=[0])
+    return lines(series, Axis((0, 1), "rate of planted bias"), up, size=(320, 230))
 
 
 def rank_scores(scores: pd.DataFrame) -> list[RankedScore]:
@@ -329,7 +361,9 @@ def tabulate_rates(scores: pd.DataFrame, ranked: Sequence[RankedScore]) -> Study
     ]
     note = "Means over seeds."
     if accuracies:
-        note += f" The accuracy on held-out planted examples shows whether the bias was learned: {'; '.join(accuracies)}."
+        note += (
+            f" The accuracy on held-out planted examples shows whether the bias was learned: {'; '.join(accuracies)}."
+        )
     columns = ("Measure", "Score", *(f"{rate:g}" for rate in rates))
     return StudyTable("by-rate", "Scores by rate of planted bias", columns, rows, note, scores, headings=2)
 

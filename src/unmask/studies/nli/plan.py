@@ -142,7 +142,13 @@ class Training:
     def run(self, draft: Path, before: Mapping[str, Path], workspace: Path, say: Say) -> None:
         """Train and test, resuming what an earlier attempt has begun."""
         del before
-        options = {"data": self.source.data, "held_out": HELD_OUT, "seed": self.seed, **self.settings, **dict(self.loading)}
+        options = {
+            "data": self.source.data,
+            "held_out": HELD_OUT,
+            "seed": self.seed,
+            **self.settings,
+            **dict(self.loading),
+        }
         trained = train_model(workspace, self.source.read_pairs, say, task=TASK, model=self.model.model, **options)
         shutil.copytree(trained, draft / MODEL)
 

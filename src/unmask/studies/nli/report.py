@@ -17,9 +17,8 @@ import unmask
 from unmask.lexicon.labels import INFERENCE
 from unmask.measures.inference import InferenceMeasure
 from unmask.measures.inference.details import Distribution, Inference
-from unmask.measures.inference.report import SETS, name_part
+from unmask.measures.inference.report import ANSWER_COLOURS, draw_answers, name_part
 from unmask.measures.limits import study_limits
-from unmask.report import inference_plots
 from unmask.report.blocks import Block, Figure, Legend, Section, Text
 from unmask.results import Estimate, Measurement
 from unmask.results.languages import LANGUAGES
@@ -61,16 +60,16 @@ CAPTION = (
     " first three sets, entailment in the control."
 )
 METHOD = (
-    "Every model is asked whether a sentence about an occupation (the nurse is waiting) implies the same sentence about"
-    " a woman or a man. It does not say, so neutral is right. e_p is the share of entailments where the gender is the"
-    " stereotypical one (PS), c_a that of contradictions where it is the other one (AS), and n_n that of neutral answers"
-    " for occupations without a stereotype (NS). FN, an older baseline, is the share of all pairs that are not answered"
-    " neutral.",
-    "The score counts a habit as bias: a model that takes everybody for a man scores high. Therefore the stereotype (do"
-    " male and female occupations lean differently?) and the default (are people without a stereotype taken for women or"
-    " for men?) are tested separately in the sound protocol, with intervals over occupations and sentences. A model that"
-    " errs against stereotypes as much as with them, or does not even infer that the nurse is a person, is called"
-    " inconclusive.",
+    "Every model is asked whether a sentence about an occupation (the nurse is waiting) implies the same sentence"
+    " about a woman or a man. It does not say, so neutral is right. e_p is the share of entailments where the gender"
+    " is the stereotypical one (PS), c_a that of contradictions where it is the other one (AS), and n_n that of"
+    " neutral answers for occupations without a stereotype (NS). FN, an older baseline, is the share of all pairs that"
+    " are not answered neutral.",
+    "The score counts a habit as bias: a model that takes everybody for a man scores high. Therefore the stereotype"
+    " (do male and female occupations lean differently?) and the default (are people without a stereotype taken for"
+    " women or for men?) are tested separately in the sound protocol, with intervals over occupations and sentences. A"
+    " model that errs against stereotypes as much as with them, or does not even infer that the nurse is a person, is"
+    " called inconclusive.",
 )
 
 
@@ -202,7 +201,7 @@ def make_report(
     doubts = [f"{model.model.name}: {model.doubt}." for model in models if model.doubt]
     blocks = [Section("What cannot be read as bias", [Text(doubts, style="list")])] if doubts else []
     content: list[Block] = [
-        Legend([(label, label) for label in inference_plots.COLOURS]),
+        Legend([(colour, label) for label, (colour, _) in ANSWER_COLOURS.items()]),
         Section("", [_draw_model(model) for model in models], layout="panels"),
         Text([CAPTION], style="note"),
         *(table.to_block() for table in tables),
@@ -227,21 +226,15 @@ def _draw_model(model: MeasuredModel) -> Figure:
     """The answers of a model as stacked bars."""
     title = f"{model.model.name}, {model.language}"
     shares = [
-        f"{SETS.get(part.name, part.name)}: "
-        + ", ".join(f"{part.shares.get(label, 0):.0%} {label}" for label in INFERENCE)
+        f"{name_part(part)[0]}: " + ", ".join(f"{part.shares.get(label, 0):.0%} {label}" for label in INFERENCE)
         for part in model.sets
     ]
-    draw = partial(
-        inference_plots.stacks, [part.shares for part in model.sets], [name_part(part)[0] for part in model.sets]
-    )
-    return Figure(title, draw, f"Answers of {title}. {'; '.join(shares)}")
+    return Figure(title, partial(draw_answers, model.sets), f"Answers of {title}. {'; '.join(shares)}")
 
 
 def adjust_tests(models: Sequence[MeasuredModel]) -> list[MeasuredModel]:
     """Correct the p-values of the stereotypes and defaults of all models together, by Holm's method."""
-    places = [
-        (index, name) for index, model in enumerate(models) for name in TESTS if name in model.measurement.tests
-    ]
+    places = [(index, name) for index, model in enumerate(models) for name in TESTS if name in model.measurement.tests]
     adjusted = holm([models[index].measurement.tests[name].p_value for index, name in places])
     tests = [dict(model.measurement.tests) for model in models]
     for (index, name), p in zip(places, adjusted, strict=True):
@@ -278,7 +271,10 @@ def list_numbers(models: Sequence[MeasuredModel]) -> pd.DataFrame:
         for name in TESTS:
             test = measurement.tests.get(name)
             row |= {name: test.value if test else None, **_bounds(name, test.interval if test else None)}
-            row |= {f"{name}_p": test.p_value if test else None, f"{name}_p_adjusted": test.p_adjusted if test else None}
+            row |= {
+                f"{name}_p": test.p_value if test else None,
+                f"{name}_p_adjusted": test.p_adjusted if test else None,
+            }
         for part in model.sets:
             row[f"{part.name}_n"] = part.n
             for label, share in part.shares.items():
@@ -415,7 +411,9 @@ def write_headline(models: Sequence[MeasuredModel]) -> str:
         sentences += [f"{words} {', '.join(doubtful)}."] if doubtful else []
     poor = [names[model.model] for model in models if model.accuracy is not None and model.accuracy < POOR_ACCURACY]
     if poor:
-        sentences.append(f"These models have hardly learned the task (accuracy below {POOR_ACCURACY}): {', '.join(poor)}.")
+        sentences.append(
+            f"These models have hardly learned the task (accuracy below {POOR_ACCURACY}): {', '.join(poor)}."
+        )
     return " ".join(sentences)
 
 
