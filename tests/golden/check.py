@@ -85,7 +85,9 @@ def main() -> int:
             for line in lines[:SHOWN]:
                 print(f"    {line}")
     if changed and (recorded := json.loads(ENVIRONMENT.read_text(encoding="utf-8")).get("model")) != processor_model():
-        print(f"Recorded on {recorded}, checked on {processor_model()}: use --tolerance; t-SNE maps (x, y) differ anyway")
+        print(
+            f"Recorded on {recorded}, checked on {processor_model()}: use --tolerance; t-SNE maps (x, y) differ anyway"
+        )
     return int(changed > 0)
 
 
