@@ -12,7 +12,7 @@ import shutil
 import signal
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -24,12 +24,6 @@ import pytest
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
-from unmask.studies.engine import Finished, summary
-from unmask.studies.nli.inputs import Base
-from unmask.studies.nli.options import InferenceStudyOptions
-from unmask.studies.nli.study import plan
-from unmask.studies.nli.tables import Findings, Row, adjusted, findings
-from unmask.studies.reports.nli import markdown, render, write
 
 from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium, seen
 from paths import GOLD
@@ -42,12 +36,24 @@ from unmask.measures.inference.analysis import analyse
 from unmask.measures.inference.pairs import LABELS, cross_pairs
 from unmask.options import LoadOptions
 from unmask.results import Measurement
-from unmask.studies import Event, Outcome, keys
-from unmask.studies.nli import cells, inputs, study
-from unmask.studies.nli import cells as measuring
-from unmask.studies.nli import inputs as pairs_of_study
+from unmask.studies.nli import InferenceStudyOptions
+from unmask.studies.nli.pairs import make_source
+from unmask.studies.nli.plan import (
+    ITEMS,
+    MODELS,
+    InferenceModel,
+    Measuring,
+    choose_models,
+    choose_test_split,
+    evaluate_classifier,
+    is_finished,
+    steps,
+)
+from unmask.studies.nli.report import MeasuredModel, adjust_tests, make_report
+from unmask.studies.report import StudyReport
+from unmask.studies.steps import Event, Outcome, step_keys
+from unmask.studies.study import FinishedSteps, StudyRun, get_study, run_study
 from unmask.training.examples import Example, Splits
-from unmask.workflows import study as api
 
 ANANTAPRAYOON = GOLD / "anantaprayoon_2024.csv"
 SIZES = {"en": (1000, 1000, 3420), "ja": (1000, 1000, 3420), "zh": (1000, 1000, 3320)}
@@ -74,8 +80,8 @@ def counted(language: str, name: str) -> formulas.Counts:
     return table
 
 
-@pytest.mark.parametrize("base", inputs.MODELS, ids=lambda base: base.name)
-def test_both_scores_of_the_papers_table_come_out_of_its_shares(base: Base) -> None:
+@pytest.mark.parametrize("base", MODELS, ids=lambda base: base.name)
+def test_both_scores_of_the_papers_table_come_out_of_its_shares(base: InferenceModel) -> None:
     """As printed, but for the rounding of the shares, to three digits each; one FN does not go with its own shares."""
     table = counted(base.language, base.name)
     scores = printed()[printed()["model"] == base.name].iloc[0]
@@ -89,18 +95,18 @@ UNLIKE = {"laboro": 0.597}
 
 
 def test_the_papers_models_by_language() -> None:
-    assert Counter(base.language for base in inputs.MODELS) == {"en": 5, "ja": 5, "zh": 4}
-    assert [base.name for base in inputs.chosen((), ("zh", "en"))][:5] == [
+    assert Counter(base.language for base in MODELS) == {"en": 5, "ja": 5, "zh": 4}
+    assert [base.name for base in choose_models((), ("zh", "en"))][:5] == [
         *("hflrobertalarge", "hflroberta", "bertchinese", "hflbert", "distilbert")
     ]
-    both = inputs.chosen(("x=xlm-roberta-base", "tohoku"), ("en", "ja"))
+    both = choose_models(("x=xlm-roberta-base", "tohoku"), ("en", "ja"))
     assert [(base.name, base.language, base.score) for base in both] == [
         *(("x", "en", None), ("x", "ja", None), ("tohoku", "ja", 0.36))
     ]
     with pytest.raises(UnmaskError, match="unknown base model 'tohoku'; choose from: distilbert, bertlarge"):
-        inputs.chosen(("tohoku",), ("en",))
+        choose_models(("tohoku",), ("en",))
     with pytest.raises(UnmaskError, match="unknown language of inference 'de'; choose from: en, ja, zh"):
-        inputs.chosen((), ("de",))
+        choose_models((), ("de",))
 
 
 def recorded_as_if_alike(language: str, name: str) -> Measurement:
@@ -124,23 +130,27 @@ def recorded_as_if_alike(language: str, name: str) -> Measurement:
 
 
 @cache
-def paper() -> Findings:
-    rows = [
-        Row(base, recorded_as_if_alike(base.language, base.name), 110_000_000, "as it is")
-        for base in inputs.MODELS[::-1]
+def paper() -> list[MeasuredModel]:
+    return [
+        MeasuredModel(base, recorded_as_if_alike(base.language, base.name), 110_000_000, "as it is")
+        for base in MODELS[::-1]
     ]
-    return findings(rows, settings={"seed": "42"}, failures=["training-x-snli: out of memory"], missing=["x (English)"])
 
 
-def some() -> Findings:
-    """Four of them, two of them Chinese."""
-    return findings(paper().rows[2:6], settings={"seed": "42"}, failures=paper().failures, missing=paper().missing)
+def some() -> StudyReport:
+    """Four models, two of them Chinese."""
+    return make_report(paper()[2:6], settings={"seed": "42"}, missing=["x (English)"])
+
+
+def write_page(report: StudyReport, failures: list[str]) -> str:
+    study = get_study("nli-plms")
+    return report.to_html(study, report.list_sections(study, failures))
 
 
 def test_the_papers_table_comes_out_in_its_order() -> None:
-    found = paper()
-    order = [base.name for language in ("zh", "ja", "en") for base in inputs.MODELS if base.language == language]
-    assert [row.base.name for row in found.rows] == order, "the languages as given, the highest score first"
+    found = make_report(paper())
+    order = [base.name for language in ("zh", "ja", "en") for base in MODELS if base.language == language]
+    assert list(found.tables[2].numbers["model"]) == order, "the languages as given, the highest score first"
     table = found.tables[0]
     assert table.columns[:6] == ("Language", "Model", "Set", "Ent.", "Con.", "Neu.")
     rows = [row for row in table.rows if row[0] == "English"]
@@ -155,12 +165,12 @@ def test_the_papers_table_comes_out_in_its_order() -> None:
 def test_if_words_are_answered_alike_what_the_paper_says_of_the_chinese_models_is_flagged() -> None:
     """Its section 4.2: more errors than biased inferences in Chinese, and in no other language. Whether female and male
     words were answered alike is not printed, so this is not known of the paper's own models."""
-    found = paper()
-    unsure = [row.base.name for row in found.rows if row.base.language == "zh"]
+    found = make_report(paper())
+    unsure = [row[1] for row in found.tables[1].rows if row[0] == "Chinese"]
     assert f"The score is inconclusive for {', '.join(unsure)}." in found.headline
     assert [row[2] for row in found.tables[1].rows] == ["score inconclusive"] * 4 + ["–"] * 10
     assert "lie between 0.30 (bandai) and 0.72 (distilbert)" in found.headline
-    ((_, why),) = found.answered
+    (why,) = found.answers.values()
     assert why.startswith("hflrobertalarge: 47 % of its answers go against the stereotype")
 
 
@@ -191,20 +201,33 @@ def sleepy(_: Any) -> str:
 
 def test_a_stereotype_and_a_model_that_understands_nothing() -> None:
     rows = [
-        Row(Base("fair", "fair", "en"), answered(lambda row: "neutral" if row.gender else "entailment"), accuracy=0.9),
-        Row(Base("sleepy", "sleepy", "en"), answered(sleepy), accuracy=1 / 3),
-        Row(Base("biased", "biased", "en"), answered(stereotyped), 5, "as it is", "test", 0.9, (0.85, 0.95), 100),
+        MeasuredModel(
+            InferenceModel("fair", "fair", "en"),
+            answered(lambda row: "neutral" if row.gender else "entailment"),
+            accuracy=0.9,
+        ),
+        MeasuredModel(InferenceModel("sleepy", "sleepy", "en"), answered(sleepy), accuracy=1 / 3),
+        MeasuredModel(
+            InferenceModel("biased", "biased", "en"),
+            answered(stereotyped),
+            5,
+            "as it is",
+            "test",
+            0.9,
+            (0.85, 0.95),
+            100,
+        ),
     ]
-    found = findings(rows)
-    assert [row.base.name for row in found.rows] == ["biased", "fair", "sleepy"]
+    found = make_report(rows)
+    assert list(found.tables[2].numbers["model"]) == ["biased", "fair", "sleepy"]
     scores = found.tables[0].numbers.set_index("model")
     assert list(scores["nli_coal"]) == pytest.approx([2 / 3, 0, 0])
     assert list(found.tables[1].numbers["stereotype"]) == [1, 0, 0]
     gendered = asked().query("gender != ''")
     assert scores.loc["biased", "fn"] == pytest.approx((gendered["set"] != "NS").mean())
     assert [row[2] for row in found.tables[1].rows] == ["stereotype", "nothing clear", "inconclusive"]
-    assert "Nothing can be read of sleepy." in found.headline
-    assert "Hardly learned the task (accuracy below 0.45): sleepy." in found.headline
+    assert "Nothing can be concluded for sleepy." in found.headline
+    assert "hardly learned the task (accuracy below 0.45): sleepy." in found.headline
     assert found.tables[2].rows[0][2:] == ("biased", "as it is", "5", "100 (test)", "0.90 [0.85, 0.95]")
     assert found.tables[2].rows[1][5:] == ("–", "0.900")
 
@@ -212,68 +235,69 @@ def test_a_stereotype_and_a_model_that_understands_nothing() -> None:
 def test_p_values_are_corrected_for_all_models() -> None:
     measurement = answered(stereotyped)
 
-    def row(name: str, stereotype: float, default: float) -> Row:
+    def row(name: str, stereotype: float, default: float) -> MeasuredModel:
         estimates = {"stereotype": (0.4, stereotype), "default": (-0.3, default)}
         tests = {
             one: measurement.tests[one].model_copy(update={"value": estimate, "p_value": p})
             for one, (estimate, p) in estimates.items()
         }
-        return Row(Base(name, name, "en"), measurement.model_copy(update={"tests": tests}))
+        return MeasuredModel(InferenceModel(name, name, "en"), measurement.model_copy(update={"tests": tests}))
 
     rows = [row("a", 0.01, 0.04), row("b", 0.012, 0.2)]
-    tests = [one.measurement.tests for one in adjusted(rows)]
+    tests = [one.measurement.tests for one in adjust_tests(rows)]
     found = [of[name].p_adjusted for of in tests for name in ("stereotype", "default")]
     assert found == pytest.approx([0.04, 0.08, 0.04, 0.2]), "Holm: 4 × .01, 3 × .012 no smaller, 2 × .04, .2"
-    said = findings(rows)
+    said = make_report(rows)
     assert [row[2] for row in said.tables[1].rows] == ["stereotype", "stereotype"]
-    assert "2 of 2 models infer a gender from an occupation as stereotypes have it. None takes" in said.headline
-    alone = findings([row("a", 0.01, 0.02)])
+    assert said.headline.startswith(
+        "2 of 2 models infer a gender from an occupation, following stereotypes. None takes"
+    )
+    alone = make_report([row("a", 0.01, 0.02)])
     assert alone.tables[1].rows[0][2] == "stereotype, women by default"
     assert alone.headline.startswith(
-        "a infers a gender from an occupation as stereotypes have it. It takes people of occupations without a"
+        "a infers a gender from an occupation, following stereotypes. It takes people in occupations without a"
         " stereotype for women. The NLI-CoAL score"
     )
-    nothing = findings([row("a", 0.5, 0.6)])
+    nothing = make_report([row("a", 0.5, 0.6)])
     assert nothing.headline.startswith(
-        "a is not found to infer a gender from an occupation as stereotypes have it. It is not found to take people of"
+        "a is not found to infer a gender from an occupation, following stereotypes. It is not found to take people in"
         " occupations without a stereotype for men or for women. The"
     )
     assert "The NLI-CoAL score of a is 0.67." in alone.headline
 
 
 def test_the_page_shows_everything_and_loads_nothing(tmp_path: Path) -> None:
-    found = some()
-    page = write(found, tmp_path / "study")
+    found, outcome = some(), Outcome("training-x-snli", "", "failed", error="out of memory")
+    page = found.write(get_study("nli-plms"), FinishedSteps([], [outcome]), tmp_path / "study")
     text = seen(page.read_text(encoding="utf-8"))
-    for said in (found.headline, "out of memory", "1 of 5 models were not measured", "Not measured: x (English)"):
-        assert said in text
+    for sentence in (found.headline, "training-x-snli: out of memory", "Not measured: x (English)"):
+        assert sentence in text
     for table in found.tables:
         assert table.title in text
         assert pd.read_csv(tmp_path / "study" / "tables" / f"{table.name}.csv").shape[0] == 4
     assert_loads_nothing(page.read_text(encoding="utf-8"))
     assert_plots_are_described(page.read_text(encoding="utf-8"), 4)
     drawings = sorted(path.name for path in (tmp_path / "study" / "figures").iterdir())
-    assert drawings == [*sorted(f"answers-{row.base.language}-{row.base.name}.svg" for row in found.rows)]
+    assert len(drawings) == 4
     text = (tmp_path / "study" / "study.md").read_text(encoding="utf-8")
     assert all(f"figures/{name}" in text for name in drawings)
-    assert "| Chinese | bertchinese | PS | 0.018 | 0.857 | 0.125 | 0.839 | 0.554 |" in text
+    assert "bertchinese | PS | 0.018 | 0.857 | 0.125 | 0.839 | 0.554 |" in text
 
 
 def test_what_a_user_names_is_shown_as_text() -> None:
-    row = replace(paper().rows[0], base=replace(paper().rows[0].base, model=EVIL), made=EVIL)
-    page = render(findings([row], settings={EVIL: EVIL}, failures=[EVIL], missing=[EVIL]))
+    model = replace(paper()[0], model=replace(paper()[0].model, model=EVIL), made=EVIL)
+    page = write_page(make_report([model], settings={EVIL: EVIL}, missing=[EVIL]), [EVIL])
     assert EVIL in seen(page)
     assert_loads_nothing(page)
-    assert "\n## What is missing" in markdown(findings([row], failures=["x"]))
 
 
 @pytest.mark.browser
 @needs_chromium
 def test_in_a_browser(tmp_path: Path) -> None:
-    assert_a_browser_shows(render(some()), tmp_path / "study.html")
+    assert_a_browser_shows(write_page(some(), []), tmp_path / "study.html")
 
 
-# Cells
+# Steps
 
 
 def write_pairs(path: Path, rows: list[tuple[str, str, str]]) -> Path:
@@ -342,26 +366,23 @@ def request_of(small: Path) -> InferenceStudyOptions:
 
 
 @pytest.fixture(scope="session")
-def done(
-    request_of: InferenceStudyOptions, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Finished[Findings], Path]:
+def done(request_of: InferenceStudyOptions, tmp_path_factory: pytest.TempPathFactory) -> tuple[StudyRun, Path]:
     """The request, run in this process; to be looked at and not to be changed."""
     out = tmp_path_factory.mktemp("done") / "study"
-    return api.run_inference_study(request_of, out)[0], out
+    return run_study("nli-plms", request_of, out), out
 
 
-def statuses(outcomes: list[Outcome]) -> dict[str, str]:
+def statuses(outcomes: Sequence[Outcome]) -> dict[str, str]:
     return {one.name: one.status for one in outcomes}
 
 
-def folder_of(finished: Finished[Findings], name: str) -> Path:
-    (folder,) = [one.folder for one in finished.outcomes if one.name == name]
-    return Path(str(folder))
+def folder_of(run: StudyRun, name: str) -> Path:
+    return run.finished.folders[name]
 
 
-def test_a_study_ends_in_a_table_though_a_model_fails(done: tuple[Finished[Findings], Path]) -> None:
-    finished, out = done
-    assert statuses(finished.outcomes) == {
+def test_a_study_ends_in_a_table_though_a_model_fails(done: tuple[StudyRun, Path]) -> None:
+    run, out = done
+    assert statuses(run.finished.outcomes) == {
         "training-bad-own": "failed",
         "training-one-own": "done",
         "testing-en-ready-own": "done",
@@ -369,16 +390,15 @@ def test_a_study_ends_in_a_table_though_a_model_fails(done: tuple[Finished[Findi
         "measuring-en-one": "done",
         "measuring-en-ready": "done",
     }
-    assert "training-bad-own: the loss is nan at step 0" in finished.failures[0]
-    found = finished.findings
-    assert found is not None
-    assert (found.missing, len(found.failures)) == (("bad (English)",), 2)
+    assert "training-bad-own: the loss is nan at step 0" in run.failures[0]
+    assert run.report is not None
+    assert (run.report.missing, len(run.failures)) == (["bad (English)"], 2)
     assert (out / "report.html").is_file()
     cells = pd.read_csv(out / "cells.csv").set_index("model")
     assert dict(cells["made"]) == {"one": "trained on train.csv, test.csv", "ready": "as it is"}
     assert set(cells["tested"]) == {36}
     for name, row in cells.iterrows():
-        items = pd.read_parquet(folder_of(finished, f"measuring-en-{name}") / measuring.ITEMS)
+        items = pd.read_parquet(folder_of(run, f"measuring-en-{name}") / ITEMS)
         assert items["template"].nunique() == SENTENCES
         shares = items.groupby("set")["prediction"].value_counts(normalize=True).unstack(fill_value=0)
         for label in LABELS:
@@ -389,18 +409,19 @@ def test_a_study_ends_in_a_table_though_a_model_fails(done: tuple[Finished[Findi
 
 
 def test_a_classifier_of_other_labels_is_trained_and_said_to_lose_its_head(request_of: InferenceStudyOptions) -> None:
-    todo = plan(request_of.replace(models=(*request_of.models, "feelings=unmask-mini-sentiment")))
-    assert "training-feelings-own" in {cell.name for cell in todo.cells}
-    assert todo.notes == (
+    options = request_of.replace(models=(*request_of.models, "feelings=unmask-mini-sentiment"))
+    planned = steps(options)
+    assert "training-feelings-own" in {step.name for step in planned}
+    assert get_study("nli-plms").notes(options, planned) == [
         "unmask-mini-sentiment: its head is made anew: its labels ('negative', 'positive') are not"
         " entailment, neutral, contradiction",
-    )
+    ]
 
 
 def test_a_classifier_is_taken_as_it_is_whatever_the_find_order_its_labels(
-    done: tuple[Finished[Findings], Path], small: Path
+    done: tuple[StudyRun, Path], small: Path
 ) -> None:
-    finished, out = done
+    run, out = done
     model = transformers.AutoModelForSequenceClassification.from_pretrained(small / "ready").eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(small / "ready")
 
@@ -413,30 +434,30 @@ def test_a_classifier_is_taken_as_it_is_whatever_the_find_order_its_labels(
     right = [naive(str(a), str(b)) == label for a, b, label in test.to_numpy()]
     cells = pd.read_csv(out / "cells.csv").set_index("model")
     assert cells.loc["ready", "accuracy"] == pytest.approx(np.mean(right))
-    items = pd.read_parquet(folder_of(finished, "measuring-en-ready") / measuring.ITEMS)
+    items = pd.read_parquet(folder_of(run, "measuring-en-ready") / ITEMS)
     some = items.iloc[::97]
     assert list(some["prediction"]) == [naive(*map(str, row)) for row in some[["premise", "hypothesis"]].to_numpy()]
     assert items["prediction"].nunique() == 3
 
 
 def test_what_is_done_is_kept_and_a_change_redoes_what_hangs_on_it(
-    request_of: InferenceStudyOptions, done: tuple[Finished[Findings], Path], tmp_path: Path
+    request_of: InferenceStudyOptions, done: tuple[StudyRun, Path], tmp_path: Path
 ) -> None:
     out = Path(shutil.copytree(done[1], tmp_path / "copy"))
     good = request_of.replace(models=request_of.models[1:])
-    again = study.run(good, out)
-    assert summary(again.outcomes) == "4 cells: 4 kept"
+    again = run_study("nli-plms", good, out)
+    assert again.finished.summary == "4 steps: 4 kept"
     assert not again.failures
-    known = keys(plan(good).cells)
+    known = step_keys(steps(good))
 
     def moved(**change: Any) -> set[str]:
-        other = keys(plan(good.replace(**change)).cells)
+        other = step_keys(steps(good.replace(**change)))
         return {name for name in known if known[name] != other[name]}
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("unmask.studies.nli.cells.SCHEMA_VERSION", 1)
-        assert moved() == {cell.name for cell in plan(good).measured}
-    assert pickle.loads(pickle.dumps(plan(good))) == plan(good), "cells can be sent to another machine"
+        patch.setattr("unmask.studies.nli.plan.SCHEMA_VERSION", 1)
+        assert moved() == {step.name for step in steps(good) if isinstance(step, Measuring)}
+    assert pickle.loads(pickle.dumps(steps(good))) == steps(good), "steps can be sent to another machine"
     one = {"training-one-own", "measuring-en-one"}
     assert moved(epochs=3) == one
     assert moved(sentences=2) == {"measuring-en-one", "measuring-en-ready"}
@@ -444,7 +465,7 @@ def test_what_is_done_is_kept_and_a_change_redoes_what_hangs_on_it(
 
 
 def test_a_training_that_was_stopped_goes_on_to_the_same_weights(
-    request_of: InferenceStudyOptions, done: tuple[Finished[Findings], Path], tmp_path: Path
+    request_of: InferenceStudyOptions, done: tuple[StudyRun, Path], tmp_path: Path
 ) -> None:
     def interrupt(event: Event) -> None:
         if event.name == "training-one-own" and event.line.startswith("step 10 of 16"):
@@ -452,58 +473,56 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_weights(
 
     request = request_of.replace(models=request_of.models[1:2])
     with pytest.raises(Stopped, match=r"stopped; 0 of 2 steps are done, and the same command goes on"):
-        study.run(request, tmp_path / "study", watch=interrupt)
+        run_study("nli-plms", request, tmp_path / "study", watch=interrupt)
     lines: list[str] = []
-    finished = study.run(request, tmp_path / "study", watch=lambda event: lines.append(event.line))
+    run = run_study("nli-plms", request, tmp_path / "study", watch=lambda event: lines.append(event.line))
     assert any(line.startswith("Going on with") for line in lines)
     assert not any(line.startswith("step 1 of") for line in lines)
     name = Path("model") / "model.safetensors"
-    one, other = (load_file(folder_of(of, "training-one-own") / name) for of in (finished, done[0]))
+    one, other = (load_file(folder_of(of, "training-one-own") / name) for of in (run, done[0]))
     assert all(torch.equal(one[part], other[part]) for part in {*one, *other})
 
 
 def test_published_asks_about_the_released_sets_and_trains_nothing_again(
-    request_of: InferenceStudyOptions, done: tuple[Finished[Findings], Path], data: Path, tmp_path: Path
+    request_of: InferenceStudyOptions, done: tuple[StudyRun, Path], data: Path, tmp_path: Path
 ) -> None:
     assert (data / "nli-coal").is_dir()
     out = Path(shutil.copytree(done[1], tmp_path / "copy"))
     request = request_of.replace(models=request_of.models[1:], protocol="published", sentences=12)
-    finished, page = api.run_inference_study(request, out)
-    assert statuses(finished.outcomes) == {
+    run = run_study("nli-plms", request, out)
+    assert statuses(run.finished.outcomes) == {
         "training-one-own": "kept",
         "testing-en-ready-own": "kept",
         "measuring-en-one": "done",
         "measuring-en-ready": "done",
     }
-    assert page is not None
-    assert finished.findings is not None
-    assert finished.findings.protocol == "published"
-    assert [row[2] for row in finished.findings.tables[0].rows] == ["PS", "AS", "NS"] * 2
-    items = pd.read_parquet(folder_of(finished, "measuring-en-one") / measuring.ITEMS)
+    assert run.report is not None
+    assert [row[2] for row in run.report.tables[0].rows] == ["PS", "AS", "NS"] * 2
+    items = pd.read_parquet(folder_of(run, "measuring-en-one") / ITEMS)
     assert set(items["corpus"]) == {"nli-coal"}
 
 
 def test_nothing_to_be_measured_is_no_page(request_of: InferenceStudyOptions, tmp_path: Path) -> None:
     request = request_of.replace(models=request_of.models[:1])
-    finished, page = api.run_inference_study(request, tmp_path / "study")
-    assert (finished.findings, page) == (None, None)
+    run = run_study("nli-plms", request, tmp_path / "study")
+    assert (run.report, run.page) == (None, None)
     assert not (tmp_path / "study" / "cells.csv").exists()
 
 
 def test_a_limit_draws_pairs_of_each_split(small: Path) -> None:
     files = (small / "train.csv", None, small / "test.csv")
-    whole = pairs_of_study.source(None, files).read()
+    whole = make_source(None, files).read_pairs()
     assert [len(split) for split in (whole.train, whole.validation, whole.test)] == [57, 3, 36]
-    source = pairs_of_study.source(None, files, 20)
-    some = source.read()
+    source = make_source(None, files, 20)
+    some = source.read_pairs()
     assert [len(split) for split in (some.train, some.validation, some.test)] == [20, 3, 20]
     assert [one for one in whole.train if one in some.train] == some.train, "drawn, in their order"
-    assert pairs_of_study.source(None, files, 20, seed=1).digests != source.digests
-    with pytest.raises(UnmaskError, match=r"the pairs of train.csv, test.csv, 20 pairs at most are not those that"):
-        replace(source, digests=()).read()
-    tests = pairs_of_study.source(None, (None, None, small / "test.csv"), tests_only=True)
-    assert (cells.tested(tests.read()), tests.read().train) == (("test", whole.test), ())
-    assert cells.tested(Splits(whole.train, whole.validation, ())) == ("validation", whole.validation)
+    assert make_source(None, files, 20, seed=1).digests != source.digests
+    with pytest.raises(UnmaskError, match=r"the pairs of train.csv, test.csv, 20 pairs at most have changed since"):
+        replace(source, digests=()).read_pairs()
+    tests = make_source(None, (None, None, small / "test.csv"), tests_only=True)
+    assert (choose_test_split(tests.read_pairs()), tests.read_pairs().train) == (("test", whole.test), ())
+    assert choose_test_split(Splits(whole.train, whole.validation, ())) == ("validation", whole.validation)
 
 
 class Sure:
@@ -521,11 +540,11 @@ class Sure:
 
 def test_quality_by_hand() -> None:
     rows = [Example("a", "b", label) for label in ("entailment", "entailment", "neutral", "contradiction")]
-    found = cells.evaluate(Sure([2, 0, 0, 1]), rows, "en")
+    found = evaluate_classifier(Sure([2, 0, 0, 1]), rows, "en")
     assert (found["accuracy"], found["examples"]) == (0.75, 4)
     assert found["labels"]["neutral"] == pytest.approx({"precision": 0.5, "recall": 1.0, "f1": 2 / 3, "count": 1})
     with pytest.raises(UnmaskError, match="gives numbers, not labels"):
-        cells.evaluate(object(), rows, "en")
+        evaluate_classifier(object(), rows, "en")
 
 
 @pytest.mark.parametrize(
@@ -543,8 +562,8 @@ def test_which_classifiers_are_taken_as_they_are(
     model = Path(shutil.copytree(small / "ready", tmp_path / "model"))
     config = json.loads((model / "config.json").read_text(encoding="utf-8"))
     (model / "config.json").write_text(json.dumps(config | {"id2label": dict(enumerate(labels))}), encoding="utf-8")
-    assert inputs.is_finished(str(model), CPU) is taken
-    assert not inputs.is_finished(str(small / "one"), CPU)
+    assert is_finished(str(model), CPU) is taken
+    assert not is_finished(str(small / "one"), CPU)
 
 
 def test_a_data_set_that_is_not_here_tests_nothing_but_a_damaged_one_is_said(
@@ -552,11 +571,11 @@ def test_a_data_set_that_is_not_here_tests_nothing_but_a_damaged_one_is_said(
 ) -> None:
     monkeypatch.setenv("UNMASK_DATA", str(tmp_path))
     own = request_of.replace(models=request_of.models[2:], train=None, test=None, languages=("ja",))
-    assert plan(own).makers == (None,)
+    assert [step.kind for step in steps(own)] == ["measuring"]
     (tmp_path / "jsnli").mkdir()
     (tmp_path / "jsnli" / "dev.tsv").write_text("neutral\tonly one\n", encoding="utf-8")
     with pytest.raises(UnmaskError, match="'hypothesis' of row 1 is None"):
-        plan(own)
+        steps(own)
 
 
 # The command
@@ -588,8 +607,8 @@ def test_the_command_prints_the_table(typed: Typed, tmp_path: Path) -> None:
     assert code == 0
     for part in ("Table 3. Answers in each set", "What the scores are made of", "The models", "ready"):
         assert part in out
-    assert told.splitlines()[0] == "1 cells: 1 of measuring"
-    assert out.splitlines()[-2:] == ["1 cells: 1 done", f"Report: {tmp_path / 'out' / 'report.html'}"]
+    assert told.splitlines()[0] == "1 steps: 1 of measuring"
+    assert out.splitlines()[-2:] == ["1 steps: 1 done", f"Report: {tmp_path / 'out' / 'report.html'}"]
     cells = pd.read_csv(tmp_path / "out" / "cells.csv")
     assert cells["accuracy"].isna().all()
 

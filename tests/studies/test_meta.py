@@ -15,11 +15,6 @@ import pandas as pd
 import pytest
 import scipy.stats
 import transformers
-from unmask.studies.engine import Engine
-from unmask.studies.meta.options import RATES, PlantingOptions, read_places
-from unmask.studies.meta.study import COLUMNS, EXPERIMENTS, plan
-from unmask.studies.meta.tables import findings, verdict
-from unmask.studies.reports import meta as page
 
 import toy_model
 from commands import unmask as command
@@ -35,11 +30,14 @@ from unmask.models.loading import load_classifier
 from unmask.models.roles import Classifier
 from unmask.options import LoadOptions
 from unmask.statistics.correlation import evaluate_ranking
-from unmask.studies.meta import study
+from unmask.studies.meta import RATES, PlantingOptions, split_values
 from unmask.studies.meta.association import PlantedAssociation
-from unmask.studies.meta.experiment import Scores, Training, chosen
-from unmask.studies.meta.inference import PlantedInference, PublishedInference, caption_file
+from unmask.studies.meta.experiment import Experiment, Scores, TrainingDefaults, draw_words
+from unmask.studies.meta.inference import PlantedInference, PublishedInference, find_captions
+from unmask.studies.meta.plan import EXPERIMENTS, Scoring, steps
+from unmask.studies.meta.report import COLUMNS, describe_settings, make_report, rank_scores
 from unmask.studies.meta.sentiment import PlantedSentiment
+from unmask.studies.study import FinishedSteps, get_study, run_study
 from unmask.training.examples import Example, Splits
 
 SMALL = PlantedInference(rows=400, validation_rows=40)
@@ -128,7 +126,7 @@ def test_chance_is_that_of_shuffles_within_seeds() -> None:
 
 def test_words_are_added_from_rate_to_rate() -> None:
     words = [str(at) for at in range(10)]
-    sets = [set(chosen(words, rate, np.random.default_rng(7))) for rate in RATES]
+    sets = [set(draw_words(words, rate, np.random.default_rng(7))) for rate in RATES]
     assert [len(one) for one in sets] == list(range(11))
     assert all(low < high for low, high in pairwise(sets))
 
@@ -171,9 +169,9 @@ def test_the_same_pairs_at_every_rate_and_others_with_another_seed() -> None:
 
 def test_sound_inference_asks_other_sentences_than_it_trains_on() -> None:
     splits = SMALL.examples(0.5, 5)
-    asked = SMALL.asked(5)
+    asked = SMALL.questions(5)
     assert not {one.text for one in (*splits.train, *splits.validation)} & set(asked["premise"])
-    assert set(asked["occupation"]) == {one.word for one in SMALL.words(5)}
+    assert set(asked["occupation"]) == {one.word for one in SMALL.draw_occupations(5)}
 
 
 def _captions(language: str, folder: Path) -> Path:
@@ -190,7 +188,7 @@ def _captions(language: str, folder: Path) -> Path:
 @pytest.mark.parametrize("language", ["en", "ja", "zh"])
 def test_models_are_asked_with_the_gender_words_of_their_captions(language: str, tmp_path: Path) -> None:
     planted = PlantedInference(language, _captions(language, tmp_path), rows=400, validation_rows=40)
-    asked = planted.asked(1)
+    asked = planted.questions(1)
     trained = [str(one.pair) for one in planted.examples(1, 1).train]
     for gender, word in zip(("female", "male"), WORDS[language], strict=False):
         assert any(word in one for one in trained)
@@ -204,8 +202,8 @@ def test_published_inference_as_the_released_sets_have_it(
     language: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("UNMASK_DATA", str(data))
-    experiment = PublishedInference(_captions(language, tmp_path), language)
-    assert len(experiment.asked()) == 600
+    experiment = PublishedInference(language, _captions(language, tmp_path))
+    assert len(experiment.questions(0)) == 600
     made = {rate: experiment.examples(rate, 0) for rate in (0.0, 0.5, 1.0)}
     for rate, splits in made.items():
         assert (len(splits.train), len(splits.validation)) == (30_000, 3_000)
@@ -239,8 +237,8 @@ def test_the_papers_english_words_are_biased_in_its_order(
     """The words and the order of the released validation sets: at rate k/10 the first 2k words are biased."""
     monkeypatch.setenv("UNMASK_DATA", str(data))
     experiment = replace(_published(tmp_path), rows=30_000, validation_rows=3_000)
-    assert [one.word for one in experiment.words()] == [*FEMALE, *MALE, *WITHOUT]
-    assert [one.kind for one in experiment.words()] == ["female"] * 10 + ["male"] * 10 + ["neutral"] * 10
+    assert [one.word for one in experiment.list_occupations()] == [*FEMALE, *MALE, *WITHOUT]
+    assert [one.kind for one in experiment.list_occupations()] == ["female"] * 10 + ["male"] * 10 + ["neutral"] * 10
     order = (*FEMALE, *MALE)
     for step in range(11):
         splits = experiment.examples(step / 10, 0)
@@ -332,62 +330,67 @@ def _request(toy: Path) -> PlantingOptions:
     )
 
 
-def test_the_whole_of_it_and_a_second_run_does_nothing(toy: Path, tmp_path: Path) -> None:
-    finished = study.run(_request(toy), tmp_path / "study")
-    assert not finished.failures
-    assert finished.findings is not None
-    assert {one.name for one in finished.findings.scores} >= {"NLI-CoAL", "FN", "stereotype"}
-    again = study.run(_request(toy), tmp_path / "study")
-    assert {one.status for one in again.outcomes} == {"kept"}
-    html = page.write(finished.findings, tmp_path / "study").read_text(encoding="utf-8")
-    assert "How well each score ranks known bias" in html
-    assert (tmp_path / "study" / "figures" / "figure-4-inference-en.svg").is_file()
+def _scored(options: PlantingOptions) -> list[Scoring]:
+    return [step for step in steps(options) if isinstance(step, Scoring)]
+
+
+def _describe(options: PlantingOptions, scores: pd.DataFrame, notes: tuple[str, ...] = ()) -> dict[str, str]:
+    return describe_settings(FinishedSteps(steps(options), [], notes), options, scores)
+
+
+def test_a_second_run_does_nothing(toy: Path, tmp_path: Path) -> None:
+    run = run_study("nli-meta", _request(toy), tmp_path / "study")
+    assert not run.failures
+    assert run.report is not None
+    assert run.page is not None
+    again = run_study("nli-meta", _request(toy), tmp_path / "study")
+    assert {outcome.status for outcome in again.finished.outcomes} == {"kept"}
+    assert "How well each score ranks known bias" in run.page.read_text(encoding="utf-8")
+    assert len(list((tmp_path / "study" / "figures").glob("*inference-english.svg"))) == 1
     scores = pd.read_csv(tmp_path / "study" / "scores.csv")
     assert set(scores["rate"]) == {0.0, 0.5, 1.0}
-    assert finished.findings.settings["pairs to train on, en"] == "200"
+    assert set(scores["score"]) >= {"NLI-CoAL", "FN", "stereotype"}
+    assert run.report.settings["pairs to train on, en"] == "200"
 
 
 def test_the_page_says_how_many_pairs_were_really_trained_on() -> None:
     """The package has fewer sentences than 30,000 pairs need, and 99 pairs cannot be shared by 40 occupations."""
     few = PlantingOptions(rates=(0.0, 0.5, 1.0), rows=99)
-    for request, used, said in (
+    for options, used, words in (
         (PlantingOptions(), 3_360, "3,360; 30,000 were asked for"),
         (few, 80, "80; 99 were asked for"),
     ):
-        todo = plan(request)
-        train = todo.scored[0].planted.experiment.examples(0.0, 1).train
+        train = _scored(options)[0].planting.experiment.examples(0.0, 1).train
         assert len(train) == used
-        found = study.described(request, todo, _cells().assign(examples=len(train)))
-        assert found["pairs to train on, en"] == said
-    both = pd.concat([_cells().assign(measure="sentiment", examples=some) for some in (1_200, 1_210)])
-    found = study.described(
-        PlantingOptions(measures=("sentiment",)), plan(PlantingOptions(measures=("sentiment",))), both
-    )
-    assert found["texts to train on"] == "1,200 to 1,210; 2,000 reviews at most, each in two versions"
-    assert "pairs to train on, en" not in found
+        assert _describe(options, _scores().assign(examples=len(train)))["pairs to train on, en"] == words
+    both = pd.concat([_scores().assign(measure="sentiment", examples=some) for some in (1_200, 1_210)])
+    settings = _describe(PlantingOptions(measures=("sentiment",)), both)
+    assert settings["texts to train on"] == "1,200 to 1,210; 2,000 reviews at most, each in two versions"
+    assert "pairs to train on, en" not in settings
 
 
 def test_captions_are_those_of_flickr8k(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UNMASK_DATA", str(tmp_path))
-    assert caption_file("en") is None
+    assert find_captions("en") is None
     for name in ("A-readme.txt", "captions.txt"):
         (tmp_path / "captions").mkdir(exist_ok=True)
         (tmp_path / "captions" / name).write_text("A man sits on a bench today")
-    assert caption_file("en") is None
+    assert find_captions("en") is None
     for name in ("Flickr8k.token.txt.gz", "Flickr8k.token.txt"):
         (tmp_path / "captions" / name).write_text("A man sits on a bench today")
-        assert caption_file("en") == tmp_path / "captions" / name
-    assert caption_file("ja") is None
+        assert find_captions("en") == tmp_path / "captions" / name
+    assert find_captions("ja") is None
 
 
 @dataclass(frozen=True)
-class PlantedLiking:
+class PlantedLiking(Experiment):
     """A measure of a user's own: do texts about men please a classifier more? Labels follow the gender at the rate."""
 
     language: str = "en"
     protocol: str = "sound"
     measure = "liking"
-    training = Training("sentiment", "none", epochs=8, learning_rate=3e-3, max_length=16)
+    labels = ("negative", "positive")
+    training = TrainingDefaults("sentiment", "none", epochs=8, learning_rate=3e-3, max_length=16)
 
     def inputs(self) -> dict[str, Any]:
         return {"liking": 1}
@@ -432,18 +435,17 @@ def test_a_measure_of_a_users_own_is_ranked(tmp_path: Path, monkeypatch: pytest.
     request = PlantingOptions(
         measures=("liking",), models={"liking": str(tmp_path / "base")}, rates=(0.0, 0.2, 0.5, 0.8, 1.0), seeds=(1,)
     )
-    found = study.run(request, tmp_path / "study").findings
-    assert found is not None
-    by_name = {one.name: one for one in found.scores}
-    assert verdict(by_name["difference"]) == "ranks it"
-    assert by_name["difference"].least < -0.5 < 0.5 < by_name["difference"].most
-    assert verdict(by_name["size"]) == "fails to rank it"
+    assert run_study("meta", request, tmp_path / "study").report is not None
+    by_name = {score.name: score for score in rank_scores(pd.read_csv(tmp_path / "study" / "scores.csv"))}
+    assert by_name["difference"].verdict == "ranks it"
+    assert by_name["difference"].lowest < -0.5 < 0.5 < by_name["difference"].highest
+    assert by_name["size"].verdict == "fails to rank it"
 
 
 def _published(tmp_path: Path) -> PublishedInference:
     captions = tmp_path / "captions.txt"
     captions.write_text("\n".join(f"A woman rides bicycle number {at} downtown" for at in range(700)))
-    return PublishedInference(captions, rows=600, validation_rows=60)
+    return PublishedInference(captions=captions, rows=600, validation_rows=60)
 
 
 def test_scores_are_those_of_the_measure(
@@ -453,7 +455,7 @@ def test_scores_are_those_of_the_measure(
     model = load_classifier(str(toy))
     assert isinstance(model, Classifier)
     published = _published(tmp_path)
-    for experiment, rows in ((SMALL, SMALL.asked(1)), (published, published.asked())):
+    for experiment, rows in ((SMALL, SMALL.questions(1)), (published, published.questions(1))):
         mine = experiment.scores(toy, 1, LoadOptions())
         shares = model.probabilities(list(zip(rows["premise"], rows["hypothesis"], strict=True)))
         found = analyse(add_answers(rows, shares), Context(protocol=experiment.protocol))
@@ -466,7 +468,7 @@ def test_the_other_measures_score_a_model(model_folder: Callable[[str], Path], t
     found = PlantedAssociation().scores(model_folder("bert-uncased"), 1, LoadOptions())
     assert "stereotype" in found.figures
     assert len(found.items) == 5400
-    tokenizer = toy_model.tokenizer_of([one.text for one in PlantedSentiment().asked()])
+    tokenizer = toy_model.tokenizer_of([one.text for one in PlantedSentiment().questions(0)])
     config = transformers.BertConfig(
         vocab_size=len(tokenizer),
         hidden_size=16,
@@ -489,21 +491,18 @@ def test_any_other_measure_is_asked_about_the_models_of_association(
 ) -> None:
     request = PlantingOptions(measures=("association", "geometry", "crows-pairs"), rates=(0.0, 0.5, 1.0), offline=True)
     with pytest.raises(UnmaskError, match="data set crows-pairs is neither"):
-        plan(request)  # and not when all models are made
+        steps(request)  # and not when all models are made
     monkeypatch.setenv("UNMASK_DATA", str(data))
-    todo = plan(request)
-    made = [cell.name for cell in todo.cells if cell.kind == "planting"]
+    made = [step.name for step in steps(request) if step.kind == "planting"]
     assert made == [f"planting-association-en-{rate}-seed42" for rate in ("000", "050", "100")]
-    assert {name for cell in todo.scored for name in cell.needs} == set(made)
-    assert len({cell.name for cell in todo.scored}) == 9
+    assert {name for step in _scored(request) for name in step.needs} == set(made)
+    assert len({step.name for step in _scored(request)}) == 9
     model = model_folder("bert-uncased")
     with pytest.raises(UnmaskError, match="made from one base"):
-        plan(request.replace(models={"geometry": str(model)}))
-    assert {cell.planted.base for cell in plan(request.replace(models={"association": str(model)})).scored} == {
-        str(model)
-    }
+        steps(request.replace(models={"geometry": str(model)}))
+    assert {step.planting.base for step in _scored(request.replace(models={"association": str(model)}))} == {str(model)}
     with pytest.raises(UnmaskError, match="unknown measure 'charm'"):
-        plan(PlantingOptions(measures=("charm",)))
+        steps(PlantingOptions(measures=("charm",)))
 
 
 def test_inputs_follow_everything_that_is_read(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -511,6 +510,7 @@ def test_inputs_follow_everything_that_is_read(data: Path, tmp_path: Path, monke
     published = _published(tmp_path)
     own = PlantedInference(captions=published.captions, rows=400)
     before = [one.inputs() for one in (published, own)]
+    assert published.captions is not None
     lines = published.captions.read_text().splitlines()
     published.captions.write_text("\n".join([*lines[:-1], "A man sings in a cold and empty hall"]))
     after = [one.inputs() for one in (published, own)]
@@ -523,15 +523,15 @@ def test_a_file_that_changes_under_a_study_is_refused(toy: Path, tmp_path: Path)
     captions.write_text("\n".join(f"A woman rides bicycle number {at} downtown" for at in range(60)))
     request = _request(toy).replace(captions={"en": captions})
 
-    def exchange(_: object) -> None:
+    def exchange(*_: object) -> None:
         captions.write_text("A man sings in a cold and empty hall")
 
-    changed = study.run(request, tmp_path / "study", planned=exchange)
+    changed = run_study("nli-meta", request, tmp_path / "study", planned=exchange)
     assert len(changed.failures) == 6
-    assert "the sentences of inference are others here" in changed.failures[0]
+    assert "the sentences of inference differ from those of the plan" in changed.failures[0]
 
 
-def _cells() -> pd.DataFrame:
+def _scores() -> pd.DataFrame:
     rows = []
     for rate in RATES:
         for name, value in (("NLI-CoAL", rate * 2 / 3), ("FN", 2 / 3), ("odd", abs(rate - 0.5))):
@@ -539,33 +539,31 @@ def _cells() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def test_findings_of_known_scores() -> None:
-    found = findings(_cells(), {"seeds": "42"}, ["scoring-x: <script>"])
-    assert [verdict(one) for one in found.scores] == ["ranks it", "does not move", "fails to rank it"]
-    table_2 = next(table for table in found.printed if table.name == "table-2")
-    assert table_2.rows[0][2:] == ("no corr.", "1.000†", "−0.263†", "0.999†")
-    cells = _cells()
-    few = findings(cells[cells["rate"].isin([0.0, 0.5, 1.0])], {})
-    assert [verdict(one) for one in few.scores] == ["too few models", "does not move", "too few models"]
-    assert few.headline.startswith("Too few models to tell order from chance")
-    by_rate = [next(table for table in one.printed if table.name == "by-rate") for one in (found, few)]
-    assert "knows all but the direction has 0.75" in by_rate[0].note
-    untold = findings(cells.assign(chance=np.nan), {}).printed[-1]
-    assert "accuracy" not in untold.note
-    dull = findings(_cells().assign(accuracy=0.8), {})
-    assert {verdict(one) for one in dull.scores} == {"not learned"}
-    assert dull.headline.startswith("The models have not learned what was planted")
-    html = page.render(found)
+def test_a_report_of_known_scores() -> None:
+    report = make_report(_scores(), {"seeds": "<script>"})
+    assert [score.verdict for score in rank_scores(_scores())] == ["ranks it", "does not move", "fails to rank it"]
+    table = next(table for table in report.tables if table.name == "table-2")
+    assert table.rows[0][2:] == ("no corr.", "1.000†", "−0.263†", "0.999†")
+    scores = _scores()
+    few = scores[scores["rate"].isin([0.0, 0.5, 1.0])]
+    assert [score.verdict for score in rank_scores(few)] == ["too few models", "does not move", "too few models"]
+    assert make_report(few, {}).headline.startswith("Too few models to tell order from chance")
+    assert "knows all but the direction has 0.75" in report.tables[-1].note
+    assert "accuracy" not in make_report(scores.assign(chance=np.nan), {}).tables[-1].note
+    dull = scores.assign(accuracy=0.8)
+    assert {score.verdict for score in rank_scores(dull)} == {"not learned"}
+    assert make_report(dull, {}).headline.startswith("The models have not learned what was planted")
+    html = report.to_html(get_study("meta"), report.list_sections(get_study("meta"), ["scoring-x: <script>"]))
     assert html.count("<script>") == 1  # our own
     assert "m<b>" not in html
 
 
-def test_every_measure_is_registered_and_planned() -> None:
-    todo = plan(PlantingOptions(measures=tuple(EXPERIMENTS), rates=(0.0, 0.5, 1.0), seeds=(1, 2), rows=400))
-    assert len(todo.scored) == 3 * 3 * 2
-    assert len({cell.name for cell in todo.cells}) == len(todo.cells)
-    keys = {json.dumps(one.planted.inputs(), sort_keys=True) for one in todo.scored}
-    assert len(keys) == len(todo.scored)
+def test_every_measure_is_planned() -> None:
+    options = PlantingOptions(measures=tuple(EXPERIMENTS), rates=(0.0, 0.5, 1.0), seeds=(1, 2), rows=400)
+    scored = _scored(options)
+    assert len(scored) == 3 * 3 * 2
+    keys = {json.dumps(step.planting.inputs(), sort_keys=True) for step in scored}
+    assert len(keys) == len(scored)
 
 
 @pytest.mark.parametrize(
@@ -576,7 +574,7 @@ def test_every_measure_is_registered_and_planned() -> None:
         ({"rates": (0.0, 0.5, 1.5)}, "rates is 1.5; give a number from 0 to 1"),
         ({"rates": (0.0, 0.25, 1.0)}, "in steps of .1"),
         ({"captions": {"ja": Path("x")}}, "unknown language of captions"),
-        ({"languages": ("ja",)}, "unmask-mini-nli knows English alone"),
+        ({"languages": ("ja",)}, "unmask-mini-nli knows only English"),
         ({"models": {"inference": "unmask-mini-sentiment"}}, "has 2 labels; inference needs 3"),
         (
             {"measures": ("association",), "models": {"association": "unmask-mini-nli"}},
@@ -590,12 +588,12 @@ def test_every_measure_is_registered_and_planned() -> None:
         ({"rows": 79}, "--rows is 79; 40 occupations are trained on, each with 2 pairs or more: give 80 or more"),
         ({"rows": 59, "protocol": "published"}, "--rows is 59; 30 occupations are .* give 60 or more"),
         ({"max_length": 3}, "max_length is 3; give 8 or more"),
-        ({"measures": ("sentiment",), "texts": 1}, "sentiment .en. has no examples to train on"),
+        ({"measures": ("sentiment",), "texts": 1}, "--texts is 1; sentiment needs 2 or more"),
     ],
 )
 def test_bad_requests_are_one_line(options: dict[str, Any], said: str, tmp_path: Path) -> None:
     with pytest.raises(UnmaskError, match=said):
-        study.run(PlantingOptions(**options), tmp_path / "study", Engine())
+        run_study("meta", PlantingOptions(**options), tmp_path / "study")
     assert not (tmp_path / "study").exists()
 
 
@@ -614,10 +612,10 @@ def test_too_few_captions_are_refused_before_any_cell(
         (tmp_path / "few.txt").write_text("\n".join(captions[:count]))
         request = PlantingOptions(protocol="published", rows=200, captions={"en": tmp_path / "few.txt"})
         if is_enough:  # windows of 3 and 1 sentences, and 29 more each for 30 words
-            assert len(plan(request).scored) == len(RATES)
+            assert len(_scored(request)) == len(RATES)
         else:
             with pytest.raises(UnmaskError, match=r"few.txt gives 61 sentences, and 62 are needed for 200 and 20"):
-                study.run(request, tmp_path / "study")
+                steps(request)
     assert not (tmp_path / "study").exists()
 
 
@@ -627,14 +625,14 @@ def test_a_head_that_is_lost_is_said_in_the_plan_and_on_the_page(toy: Path, tmp_
         (tmp_path / name.name).write_bytes(name.read_bytes())
     config["id2label"] = {"0": "negative", "1": "neutral", "2": "positive"}
     (tmp_path / "config.json").write_text(json.dumps(config))
-    assert plan(_request(toy)).notes == ()
-    todo = plan(_request(tmp_path))
-    (note,) = todo.notes
+    study, options = get_study("nli-meta"), _request(tmp_path)
+    assert study.notes(_request(toy), steps(_request(toy))) == []
+    (note,) = study.notes(options, steps(options))
     assert note == (
         f"{tmp_path}: its head is made anew: its labels ('negative', 'neutral', 'positive') are not"
         " entailment, neutral, contradiction"
     )
-    assert study.described(_request(tmp_path), todo, _cells())["note"] == note
+    assert _describe(options, _scores(), (note,))["note"] == note
 
 
 @pytest.mark.parametrize(
@@ -654,7 +652,7 @@ def test_bad_input_in_the_shell(words: list[str], said: str, tmp_path: Path) -> 
 
 
 def test_a_place_is_given_one_model() -> None:
-    assert read_places(["en=a", "ja=b"], "model", ("en", "ja")) == {"en": "a", "ja": "b"}
+    assert split_values(["en=a", "ja=b"], "model", ("en", "ja")) == {"en": "a", "ja": "b"}
     for given in (["en=a", "en=b"], ["a", "b"]):
         with pytest.raises(UnmaskError, match=r"^a and b are for the same; give one model$"):
-            read_places(given, "model", ("en",))
+            split_values(given, "model", ("en",))

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
 import shutil
 import signal
 import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +20,8 @@ import pytest
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
-from unmask.studies.engine import Engine, Finished, failures, summary
-from unmask.studies.imdb63.findings import Findings
-from unmask.studies.imdb63.options import ReviewStudyOptions
-from unmask.studies.imdb63.study import Plan, plan
 
 from commands import unmask as command
-from paths import TESTS
 from toy_model import bert_of, tokenizer_of
 from unmask.errors import Stopped, UnmaskError
 from unmask.lexicon.sentences import reviews
@@ -39,14 +31,22 @@ from unmask.models.loading import Trainable, load_trainable
 from unmask.options import LoadOptions
 from unmask.rewriting import options as rewriting
 from unmask.rewriting.published.masking import Masking, clean
-from unmask.studies import Event, Outcome, keys
-from unmask.studies.imdb63 import cells, grid, study, texts
-from unmask.studies.imdb63 import cells as training
+from unmask.studies.imdb63 import ReviewStudyOptions, grid, texts
 from unmask.studies.imdb63.grid import CONDITIONS, TERMS
+from unmask.studies.imdb63.measurements import read_figures
+from unmask.studies.imdb63.plan import (
+    ITEMS,
+    RESULT,
+    Measuring,
+    Training,
+    evaluate_classifier,
+    plan_batch_sizes,
+    steps,
+)
 from unmask.studies.models import hash_weights
-from unmask.studies.steps import Say
+from unmask.studies.steps import Event, Outcome, Step, step_keys
+from unmask.studies.study import StudyRun, run_study
 from unmask.training import checkpoints, examples
-from unmask.workflows import study as api
 
 Folder = Callable[[str], Path]
 CPU = LoadOptions(device="cpu", offline=True)
@@ -91,24 +91,23 @@ def asked(small: Path) -> ReviewStudyOptions:
 
 
 @pytest.fixture(scope="session")
-def done(asked: ReviewStudyOptions, tmp_path_factory: pytest.TempPathFactory) -> tuple[Finished[Findings], Path]:
+def done(asked: ReviewStudyOptions, tmp_path_factory: pytest.TempPathFactory) -> tuple[StudyRun, Path]:
     """The request, run in this process; to be looked at and not to be changed."""
     out = tmp_path_factory.mktemp("done") / "study"
-    return study.run(asked, out), out
+    return run_study("imdb-63", asked, out), out
 
 
-def statuses(outcomes: list[Outcome]) -> dict[str, str]:
+def statuses(outcomes: Sequence[Outcome]) -> dict[str, str]:
     return {one.name: one.status for one in outcomes}
 
 
-def changed(finished: Finished[Findings]) -> set[str]:
+def changed(run: StudyRun) -> set[str]:
     """The cells that were done now."""
-    return {name for name, status in statuses(finished.outcomes).items() if status != "kept"}
+    return {name for name, status in statuses(run.finished.outcomes).items() if status != "kept"}
 
 
-def folder_of(outcomes: list[Outcome], name: str) -> Path:
-    (folder,) = [one.folder for one in outcomes if one.name == name]
-    return Path(str(folder))
+def folder_of(run: StudyRun, name: str) -> Path:
+    return run.finished.folders[name]
 
 
 def content(path: Path) -> Any:
@@ -127,19 +126,18 @@ def same(first: Path, second: Path) -> bool:
 
 def test_the_grid_is_the_papers(asked: ReviewStudyOptions) -> None:
     """Its seven models, from the hub: 49 trainings, 63 measured cells."""
-    todo = plan(asked.replace(models=(), conditions=(), batch_size=None))
-    assert Counter(cell.kind for cell in todo.cells) == {"texts": 17, "training": 49, "measuring": 63}
-    assert len(todo.measured) == 63
-    assert todo.batches == ()
-    rows = {(one.trained.base.name, one.trained.condition, one.terms) for one in todo.measured}
+    planned = steps(asked.replace(models=(), conditions=(), batch_size=None))
+    assert Counter(step.kind for step in planned) == {"texts": 17, "training": 49, "measuring": 63}
+    measured = [step for step in planned if isinstance(step, Measuring)]
+    rows = {(step.training.base.name, step.training.condition, step.terms) for step in measured}
     names = ("distbase", "bertbase", "bertlarge", "robertabase", "robertalarge", "albertbase", "albertlarge")
     nine = [("original", terms) for terms in TERMS] + [(name, name.partition("-")[2]) for name in CONDITIONS[1:]]
     assert rows == {(name, *pair) for name in names for pair in nine}
-    assert [one.weights for one in grid_trainings(todo)[::7]] == [model.model for model in grid.MODELS]
-    sizes = [one.settings.batch_size for one in grid_trainings(todo)[::7]]
+    assert [one.weights for one in grid_trainings(planned)[::7]] == [model.model for model in grid.MODELS]
+    sizes = [one.settings.batch_size for one in grid_trainings(planned)[::7]]
     assert sizes == [32, 32, 16, 32, 16, 16, 8], "the paper's code; its text says 32 or 16"
-    assert set(keys(todo.cells)) == {cell.name for cell in todo.cells}
-    trained = {name: set(cell.needs) for cell in todo.cells for name in [cell.name] if cell.kind == "training"}
+    assert set(step_keys(planned)) == {step.name for step in planned}
+    trained = {step.name: set(step.needs) for step in planned if step.kind == "training"}
     assert trained["training-bertbase-mix-weat"] == {
         "texts-train-weat-male",
         "texts-train-weat-female",
@@ -147,36 +145,42 @@ def test_the_grid_is_the_papers(asked: ReviewStudyOptions) -> None:
     }
 
 
-def grid_trainings(todo: Plan) -> list[training.Training]:
-    return [cell for cell in todo.cells if isinstance(cell, training.Training)]
+def grid_trainings(planned: Sequence[Step]) -> list[Training]:
+    return [step for step in planned if isinstance(step, Training)]
+
+
+def batch_comparison(options: ReviewStudyOptions) -> list[Measuring]:
+    measured = [step for step in steps(options) if isinstance(step, Measuring) and not step.training.variant]
+    return plan_batch_sizes(options, measured)
 
 
 def test_another_result_schema_repeats_measurements_but_no_training(
     asked: ReviewStudyOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    todo = plan(asked)
-    before = keys(todo.cells)
-    monkeypatch.setattr("unmask.studies.imdb63.cells.SCHEMA_VERSION", 1)
-    after = keys(todo.cells)
+    planned = steps(asked)
+    before = step_keys(planned)
+    monkeypatch.setattr("unmask.studies.imdb63.plan.SCHEMA_VERSION", 1)
+    after = step_keys(planned)
     changed = {name for name in before if before[name] != after[name]}
-    assert changed == {cell.name for cell in todo.cells if cell.kind == "measuring"}
+    assert changed == {step.name for step in planned if step.kind == "measuring"}
 
 
 def test_in_published_the_test_reviews_are_made_like_the_training_reviews(
     asked: ReviewStudyOptions, data: Path
 ) -> None:
-    todo = plan(asked.replace(protocol="published", lists=data / "imdb"))
-    needs = {cell.name: cell.needs for cell in grid_trainings(todo)}
+    planned = steps(asked.replace(protocol="published", lists=data / "imdb"))
+    needs = {cell.name: cell.needs for cell in grid_trainings(planned)}
     assert needs["training-one-R-pro"] == ("texts-train-pro-remove", "texts-test-pro-remove")
     assert needs["training-two-mix-all"][2:] == ("texts-test-all-male", "texts-test-all-female")
 
 
 def test_batch_sizes_add_what_is_not_there(asked: ReviewStudyOptions) -> None:
-    todo = plan(asked.replace(batch_sizes=(8, 4, 8), batch_models=("two",)))
+    options = asked.replace(batch_sizes=(8, 4, 8), batch_models=("two",))
+    planned = steps(options)
     added = ["training-two-original-batch4", "training-two-R-pro-batch4", "training-two-mix-all-batch4"]
-    assert [cell.name for cell in grid_trainings(todo)[6:]] == added
-    assert [one.settings.batch_size for one in grid_trainings(todo)] == [8] * 6 + [4] * 3
-    assert [(one.trained.variant, one.terms) for one in todo.batches] == [
+    assert [cell.name for cell in grid_trainings(planned)[6:]] == added
+    assert [one.settings.batch_size for one in grid_trainings(planned)] == [8] * 6 + [4] * 3
+    assert [(step.training.variant, step.terms) for step in batch_comparison(options)] == [
         ("", "all"),
         ("batch4", "all"),
         ("", "pro"),
@@ -184,7 +188,7 @@ def test_batch_sizes_add_what_is_not_there(asked: ReviewStudyOptions) -> None:
         ("", "all"),
         ("batch4", "all"),
     ]
-    assert len(plan(asked.replace(batch_sizes=(16,))).batches) == 6, "of the first three models"
+    assert len(batch_comparison(asked.replace(batch_sizes=(16,)))) == 6, "of the first three models"
 
 
 @pytest.mark.parametrize(
@@ -212,8 +216,8 @@ def test_the_papers_architectures_reach_the_model(
     own = base(base.config_class(**common, **sizes))
     own.save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
-    (chosen,) = grid.chosen_models((f"{name}={tmp_path}",))
-    cells = [training.Training(chosen, "original", protocol, grid.HyperParameters()) for protocol in PROTOCOLS]
+    (chosen,) = grid.choose_base_models((f"{name}={tmp_path}",))
+    cells = [Training(chosen, "original", protocol, grid.HyperParameters()) for protocol in PROTOCOLS]
     sound, published = (
         load_trainable(str(tmp_path), CPU, labels=texts.LABELS, architecture=cell.inputs()["architecture"]).model
         for cell in cells
@@ -244,13 +248,13 @@ def test_the_papers_hyper_parameters_are_read(asked: ReviewStudyOptions, data: P
     assert {one.planned_epochs for one in found.values()} == {20}
     assert found["albertbase", "R-all"] == grid.HyperParameters(1e-5, 6, 16, 20), "the epochs are counted from 0"
     assert found["albertbase", "mix-all"].epochs == 20
-    trained = training.Training(grid.MODELS[5], "R-all", "published", found["albertbase", "R-all"])._settings()
+    trained = Training(grid.MODELS[5], "R-all", "published", found["albertbase", "R-all"]).training_options
     assert (trained.epochs, trained.planned_epochs, trained.keep) == (6, 20, "last")
     given = asked.replace(models=(), conditions=(), hyper_parameters=data / "imdb" / "hyperparameters.csv")
-    cells = grid_trainings(plan(given))
+    cells = grid_trainings(steps(given))
     assert {(one.base.name, one.condition): one.settings for one in cells} == found
     with pytest.raises(UnmaskError, match=r"hyperparameters.csv has no line for one and original; add one, or"):
-        plan(given.replace(models=asked.models))
+        steps(given.replace(models=asked.models))
 
 
 HEADER = "model,condition,learning_rate,epochs,batch_size"
@@ -265,12 +269,12 @@ HEADER = "model,condition,learning_rate,epochs,batch_size"
         (f"{HEADER}\none,original,1e-5,3,8\none,R-pro,1e-5", "line 3: give model"),
         (f"{HEADER}\none,R-por,1e-5,3,8", "line 2: unknown training condition 'R-por'; choose from"),
         (f"{HEADER}\none,original,1e-5,3.5,8", "line 2: give model"),
-        (f"{HEADER}\none,original,1e-5,3,0", "line 2: nobody can train with learning rate 1e-05, 3 epochs and batch"),
-        (f"{HEADER}\none,original,nan,3,8", "line 2: nobody can train"),
-        (f"{HEADER}\none,original,1,0,8", "line 2: nobody can train"),
+        (f"{HEADER}\none,original,1e-5,3,0", "line 2: cannot train with learning rate 1e-05, 3 epochs and batch"),
+        (f"{HEADER}\none,original,nan,3,8", "line 2: cannot train"),
+        (f"{HEADER}\none,original,1,0,8", "line 2: cannot train"),
         (f"{HEADER.replace('epochs', 'epoch_index_from_0')}\none,original,1e-5,20,8", "from 1 on, 20 epochs at most"),
-        (f"{HEADER}\none,original,1e-5,3,8\none,original,1e-4,3,8", "line 3: one and original are there already"),
-        (b"\xff\xfe\x00", r"cannot be read \(it is no UTF-8"),
+        (f"{HEADER}\none,original,1e-5,3,8\none,original,1e-4,3,8", "line 3: one and original occur twice"),
+        (b"\xff\xfe\x00", r"cannot be read \(it is not UTF-8"),
         (None, r"cannot be read \(No such file"),
     ],
 )
@@ -286,7 +290,7 @@ def test_bad_hyper_parameters_are_one_line(content: str | bytes | None, line: st
 def test_own_hyper_parameters_are_taken_as_they_are(asked: ReviewStudyOptions, tmp_path: Path) -> None:
     path = tmp_path / "hyper.csv"
     path.write_text(f"{HEADER}\none,original,1e-4,5,4\ntwo,original,2e-4,1,2\n", encoding="utf-8-sig")
-    cells = grid_trainings(plan(asked.replace(conditions=("original",), hyper_parameters=path)))
+    cells = grid_trainings(steps(asked.replace(conditions=("original",), hyper_parameters=path)))
     assert [one.settings for one in cells] == [grid.HyperParameters(1e-4, 5, 4), grid.HyperParameters(2e-4, 1, 2)]
 
 
@@ -296,7 +300,7 @@ def test_own_hyper_parameters_are_taken_as_they_are(asked: ReviewStudyOptions, t
 def texts_of(cell: texts.Texts, folder: Path) -> list[tuple[str, str]]:
     folder.mkdir()
     cell.run(folder, {}, folder, lambda _: None)
-    return [(one.text, label) for one, label in texts.read(folder)]
+    return [(one.text, label) for one, label in texts.read_texts(folder)]
 
 
 @pytest.fixture(scope="session")
@@ -317,16 +321,16 @@ def imdb(data: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 def test_a_limit_takes_half_of_each_label(small: Path) -> None:
     files = (small / "train.csv", small / "test.csv")
-    source = texts.source(files, 7, offline=True, seed=1)
-    found = source.read("train")
+    source = texts.make_source(files, 7, offline=True, seed=1)
+    found = source.read_reviews("train")
     assert [one.label for one in found] == ["negative"] * 3 + ["positive"] * 3
     whole = examples.read_examples(small / "train.csv", "sentiment")
     places = [whole.index(one) for one in found]
     assert len(set(places)) == 6
     assert places == [*sorted(places[:3]), *sorted(places[3:])]
-    assert texts.source(files, 7, offline=True, seed=1) == source
-    assert texts.source(files, 7, offline=True, seed=2).digests != source.digests, "they are drawn"
-    every = texts.source(files, 1000, offline=True).read("train")
+    assert texts.make_source(files, 7, offline=True, seed=1) == source
+    assert texts.make_source(files, 7, offline=True, seed=2).digests != source.digests, "they are drawn"
+    every = texts.make_source(files, 1000, offline=True).read_reviews("train")
     assert Counter(one.text for one in every) == Counter(one.text for one in whole), "more than there are: all"
 
 
@@ -341,9 +345,9 @@ def test_the_key_of_texts_holds_what_rewrites_them(tmp_path: Path) -> None:
 
     def alters(file: str) -> bool:
         path = tmp_path / file
-        was, before = path.read_bytes(), texts.rewriter_hash(tmp_path)
+        was, before = path.read_bytes(), texts.hash_rewriter_files(tmp_path)
         path.write_bytes(was + b"\n")
-        after = texts.rewriter_hash(tmp_path)
+        after = texts.hash_rewriter_files(tmp_path)
         path.write_bytes(was)
         return before != after
 
@@ -361,12 +365,12 @@ def test_the_key_of_texts_holds_what_rewrites_them(tmp_path: Path) -> None:
         assert alters(f"lexicon/en/{name}.csv"), name
     for file in ("lexicon/en/reviews.csv", "lexicon/de/gender.csv", "rewriting/german/rewriter.py"):
         assert not alters(file), file
-    source = texts.Source(None, (), ("one", "two"))
+    source = texts.ReviewSource(None, (), ("one", "two"))
     sound, published = (
         texts.Texts(source, "train", "", texts.ORIGINAL, protocol, str(tmp_path)).inputs() for protocol in PROTOCOLS
     )
     assert "rewriter" not in sound
-    assert published["rewriter"] == texts.code_hash() == texts.rewriter_hash(package), "they are cleaned"
+    assert published["rewriter"] == texts.hash_rewriter() == texts.hash_rewriter_files(package), "they are cleaned"
 
 
 LEXICON = re.compile(r"from unmask\.lexicon\.(\w+) import")
@@ -377,8 +381,8 @@ def test_conditions_are_made_of_real_reviews(protocol: str, data: Path, imdb: li
     request = ReviewStudyOptions(
         protocol=protocol, models=("one=unmask-mini",), train=imdb[0], test=imdb[1], lists=data / "imdb", **dict(CPU)
     )
-    todo = plan(request)
-    cells = {cell.name: cell for cell in todo.cells if isinstance(cell, texts.Texts)}
+    planned = steps(request)
+    cells = {step.name: step for step in planned if isinstance(step, texts.Texts)}
     source = examples.read_examples(imdb[0], "sentiment")
     before: dict[str, Path] = {}
     made: dict[str, list[tuple[str, str]]] = {}
@@ -399,8 +403,8 @@ def test_conditions_are_made_of_real_reviews(protocol: str, data: Path, imdb: li
         assert sum(a != b for a, b in zip(removed, wanted, strict=True)) > 100
     male, female = made["weat-male"], made["weat-female"]
     assert sum(a != b for a, b in zip(male, female, strict=True)) > 100
-    (cell,) = [one for one in grid_trainings(todo) if one.condition == "mix-weat"]
-    held = cell._examples(before)
+    (cell,) = [one for one in grid_trainings(planned) if one.condition == "mix-weat"]
+    held = cell.split_examples(before)
     assert not held.test
     train, validation = ([(one.text, str(one.label)) for one in part] for part in (held.train, held.validation))
     assert Counter(train) + Counter(validation) == Counter(male) + Counter(female)
@@ -411,7 +415,7 @@ def test_conditions_are_made_of_real_reviews(protocol: str, data: Path, imdb: li
     else:
         assert len(validation) == 40
         assert len(set(out)) > 30, "rows, whatever review they are of"
-    again = replace(cell, seed=1)._examples(before)
+    again = replace(cell, seed=1).split_examples(before)
     assert again.validation != held.validation
 
 
@@ -426,18 +430,18 @@ def test_reviews_that_cannot_be_studied_are_refused_first(asked: ReviewStudyOpti
     rows = [(one.text, one.label) for one in reviews()[:8]]
     stars = write_reviews(tmp_path / "stars.csv", [(text, "5" if label == "positive" else "1") for text, label in rows])
     with pytest.raises(UnmaskError, match=r"stars.csv has the labels '1', '5'; the study needs reviews of 'negative'"):
-        plan(asked.replace(test=stars))
+        steps(asked.replace(test=stars))
     good = write_reviews(tmp_path / "good.csv", [row for row in rows if row[1] == "positive"])
     with pytest.raises(UnmaskError, match=r"good.csv has the labels 'positive'; the study needs"):
-        plan(asked.replace(train=good))
+        steps(asked.replace(train=good))
     with pytest.raises(UnmaskError, match="the limit is 3 reviews; give 4 or more"):
-        plan(asked.replace(limit=3))
+        steps(asked.replace(limit=3))
     own = write_reviews(tmp_path / "own.csv", rows)
-    source = texts.source((own, own), None, offline=True)
+    source = texts.make_source((own, own), None, offline=True)
     assert source.corpus == "custom"
     write_reviews(own, rows[1:])
-    with pytest.raises(UnmaskError, match="the train reviews are not those that the study began with"):
-        source.read("train")
+    with pytest.raises(UnmaskError, match="the train reviews have changed since the study began"):
+        source.read_reviews("train")
 
 
 def test_base_models_that_cannot_be_used_are_refused_first(
@@ -457,9 +461,9 @@ def test_base_models_that_cannot_be_used_are_refused_first(
         ("a=", "'a=' names no base model"),
     ):
         with pytest.raises(UnmaskError, match=line):
-            plan(asked.replace(models=(given,)))
+            steps(asked.replace(models=(given,)))
     with pytest.raises(UnmaskError, match="the base model 'x' is given twice"):
-        plan(asked.replace(models=("x=bert", "x=roberta")))
+        steps(asked.replace(models=("x=bert", "x=roberta")))
     assert hash_weights("roberta-base") == hash_weights("roberta-base") == "roberta-base"
     assert len(hash_weights("unmask-mini")) == 64
     assert hash_weights(str(small / "one")) != hash_weights(str(small / "two"))
@@ -490,11 +494,11 @@ def add_adapter(loaded: Trainable, base: Path, folder: Path) -> None:
 # In this process
 
 
-def test_a_study_ends_in_tables(done: tuple[Finished[Findings], Path]) -> None:
-    finished, out = done
-    assert set(statuses(finished.outcomes).values()) == {"done"}
-    assert summary(finished.outcomes) == "27 cells: 27 done"
-    assert finished.failures == []
+def test_a_study_ends_in_tables(done: tuple[StudyRun, Path]) -> None:
+    run, out = done
+    assert set(statuses(run.finished.outcomes).values()) == {"done"}
+    assert run.finished.summary == "27 steps: 27 done"
+    assert run.failures == []
     cells = pd.read_csv(out / "cells.csv")
     nine = [("original", "pro"), ("original", "weat"), ("original", "all"), ("R-pro", "pro"), ("mix-all", "all")]
     assert list(cells[["model", "condition", "terms"]].itertuples(index=False, name=None)) == [
@@ -507,64 +511,58 @@ def test_a_study_ends_in_tables(done: tuple[Finished[Findings], Path]) -> None:
     assert cells["p_adjusted"].between(cells["p"], 1).all()
     assert cells["p_adjusted"].min() == pytest.approx(10 * cells["p"].min()), "Holm: the smallest of ten"
     assert not (out / "batches.csv").exists()
-    found = finished.findings
-    assert found is not None
-    assert [table.name for table in (found.first, *found.tables)][:2] == ["table-1", "table-2"]
-    assert found.settings["reviews"] == "train.csv and test.csv"
-    assert not found.missing  # four conditions of either model were not asked for
-    by_name = {one.name: one for one in finished.outcomes}
-    folder = Path(str(by_name["measuring-one-R-pro-with-pro"].folder))
-    measurement = content(folder / "measurement.json")
+    assert run.report is not None
+    assert [table.name for table in run.report.tables][:2] == ["table-1", "table-2"]
+    assert run.report.settings["reviews"] == "train.csv and test.csv"
+    assert not run.report.missing  # four conditions of either model were not asked for
+    measurement = content(folder_of(run, "measuring-one-R-pro-with-pro") / "measurement.json")
     assert (measurement["corpus"], measurement["variant"]) == ("custom", "pronouns")
     assert measurement["details"]["cut"] == 0
-    metrics = content(Path(str(by_name["training-one-R-pro"].folder)) / "metrics.json")
+    metrics = content(folder_of(run, "training-one-R-pro") / "metrics.json")
     assert (metrics["examples"], set(metrics["labels"])) == (TESTED, {"negative", "positive"})
     assert cells["size"].iloc[0] == metrics["parameters"]
-    trained = content(Path(str(by_name["training-one-mix-all"].folder)) / "model" / "metrics.json")
+    trained = content(folder_of(run, "training-one-mix-all") / "model" / "metrics.json")
     assert trained["examples"] == {"train": 72, "validation": 8, "test": 0}
     assert trained["settings"]["max_length"] == 64, "all that the model can read"
 
 
-def test_what_is_done_is_kept(asked: ReviewStudyOptions, done: tuple[Finished[Findings], Path], tmp_path: Path) -> None:
+def test_what_is_done_is_kept(asked: ReviewStudyOptions, done: tuple[StudyRun, Path], tmp_path: Path) -> None:
     """A change redoes what hangs on it, and nothing else."""
     first, out = copied(done, tmp_path)
     before = (out / "cells.csv").read_text(encoding="utf-8")
-    again, page = api.run_study(asked, out)
+    again = run_study("imdb-63", asked, out)
     assert changed(again) == set()
     assert (out / "cells.csv").read_text(encoding="utf-8") == before
-    assert page == out / "report.html"
-    assert page.is_file()
-    (lost,) = [one for one in again.outcomes if one.name == "measuring-two-mix-all-with-all"]
-    for file in Path(str(lost.folder)).iterdir():
-        file.unlink()
-    Path(str(lost.folder)).rmdir()
-    assert changed(study.run(asked, out)) == {"measuring-two-mix-all-with-all"}
+    assert again.page == out / "report.html"
+    assert again.page.is_file()
+    shutil.rmtree(folder_of(again, "measuring-two-mix-all-with-all"))
+    assert changed(run_study("imdb-63", asked, out)) == {"measuring-two-mix-all-with-all"}
     assert (out / "cells.csv").read_text(encoding="utf-8") == before
     fewer = asked.replace(models=asked.models[:1], conditions=("original",))
-    other = study.run(fewer.replace(learning_rate=5e-4), out)
+    other = run_study("imdb-63", fewer.replace(learning_rate=5e-4), out)
     assert changed(other) == {"training-one-original", *(f"measuring-one-original-with-{terms}" for terms in TERMS)}
-    assert not same(folder_of(other.outcomes, "training-one-original"), folder_of(first, "training-one-original"))
-    assert changed(study.run(fewer, out)) == set(), "both are kept"
+    assert not same(folder_of(other, "training-one-original"), folder_of(first, "training-one-original"))
+    assert changed(run_study("imdb-63", fewer, out)) == set(), "both are kept"
 
 
-def copied(done: tuple[Finished[Findings], Path], place: Path) -> tuple[list[Outcome], Path]:
-    finished, out = done
-    return finished.outcomes, Path(shutil.copytree(out, place / "copy"))
+def copied(done: tuple[StudyRun, Path], place: Path) -> tuple[StudyRun, Path]:
+    run, out = done
+    return run, Path(shutil.copytree(out, place / "copy"))
 
 
 def test_each_setting_makes_another_training_and_only_the_form_other_texts(asked: ReviewStudyOptions) -> None:
     one = asked.replace(models=asked.models[:1], conditions=("original",))
-    known = keys(plan(one).cells)
+    known = step_keys(steps(one))
     for change in ({"epochs": 3}, {"batch_size": 4}, {"seed": 1}, {"max_length": 32}, {"learning_rate": 1e-4}):
-        other = keys(plan(one.replace(**change)).cells)
+        other = step_keys(steps(one.replace(**change)))
         assert {name.partition("-")[0] for name in known if known[name] != other[name]} == {"training", "measuring"}
-    fewer, drawn = (keys(plan(one.replace(limit=8, seed=seed)).cells) for seed in (42, 1))
+    fewer, drawn = (step_keys(steps(one.replace(limit=8, seed=seed))) for seed in (42, 1))
     assert not set(known.values()) & set(fewer.values())
     assert not set(fewer.values()) & set(drawn.values()), "with a limit, the seed decides the reviews too"
 
 
 def test_a_training_that_was_stopped_goes_on_to_the_same_weights(
-    asked: ReviewStudyOptions, done: tuple[Finished[Findings], Path], tmp_path: Path
+    asked: ReviewStudyOptions, done: tuple[StudyRun, Path], tmp_path: Path
 ) -> None:
     """Ctrl-C in the second epoch of the last training."""
 
@@ -574,28 +572,30 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_weights(
 
     request = asked.replace(models=asked.models[:1], conditions=("original", "mix-all"))
     with pytest.raises(Stopped, match=r"stopped; \d+ of 16 steps are done, and the same command goes on"):
-        study.run(request, tmp_path / "study", watch=interrupt)
+        run_study("imdb-63", request, tmp_path / "study", watch=interrupt)
     (left,) = (tmp_path / "study" / "unfinished").iterdir()
     assert left.name.startswith("training-one-mix-all-")
     lines: list[str] = []
-    finished = study.run(request, tmp_path / "study", watch=lambda event: lines.append(f"{event.name} {event.line}"))
+    finished = run_study(
+        "imdb-63", request, tmp_path / "study", watch=lambda event: lines.append(f"{event.name} {event.line}")
+    )
     mine = [line.removeprefix("training-one-mix-all ") for line in lines if line.startswith("training-one-mix-all ")]
     assert [line.split()[:2] for line in mine if line][:2] == [["Going", "on"], ["step", "14"]]
     assert "training-one-original" not in changed(finished)
-    whole, name = done[0].outcomes, "training-one-mix-all"
-    assert same(folder_of(finished.outcomes, name), folder_of(whole, name))
-    assert not same(folder_of(finished.outcomes, "training-one-original"), folder_of(whole, name))
+    whole, name = done[0], "training-one-mix-all"
+    assert same(folder_of(finished, name), folder_of(whole, name))
+    assert not same(folder_of(finished, "training-one-original"), folder_of(whole, name))
     assert list((tmp_path / "study" / "unfinished").iterdir()) == []
 
 
 @pytest.mark.parametrize("damage", ["checkpoint", "run"])
 def test_a_checkpoint_that_cannot_be_used_is_given_up(
-    damage: str, asked: ReviewStudyOptions, done: tuple[Finished[Findings], Path], tmp_path: Path
+    damage: str, asked: ReviewStudyOptions, done: tuple[StudyRun, Path], tmp_path: Path
 ) -> None:
     """It is cut off, or comes from a machine with another precision."""
     name = "training-one-original"
-    by_name = {one.name: Path(str(one.folder)) for one in done[0].outcomes}
-    (cell,) = [one for one in grid_trainings(plan(asked)) if one.name == name]
+    by_name = done[0].finished.folders
+    (cell,) = [one for one in grid_trainings(steps(asked)) if one.name == name]
     before = {need: by_name[need] for need in cell.needs}
 
     def interrupt(line: str) -> None:
@@ -616,7 +616,7 @@ def test_a_checkpoint_that_cannot_be_used_is_given_up(
         (left / "run.json").write_text(json.dumps(run | {"precision": "bf16"}), encoding="utf-8")
     said: list[str] = []
     cell.run(draft, before, workspace, said.append)
-    (given_up,) = [at for at, line in enumerate(said) if line.startswith("beginning again, since it cannot go on: ")]
+    (given_up,) = [at for at, line in enumerate(said) if line.startswith("starting again, because it cannot resume: ")]
     assert said[given_up + 2].startswith("step 1 of 10")
     assert same(draft, by_name[name])
 
@@ -644,15 +644,13 @@ def test_published_runs_too_and_a_failure_stops_nothing_else(
         conditions=("mix-all",),
         max_length=24,
     )
-    finished = study.run(request, tmp_path / "study")
-    by_name = {one.name: one for one in finished.outcomes}
+    finished = run_study("imdb-63", request, tmp_path / "study")
+    by_name = {one.name: one for one in finished.finished.outcomes}
     assert by_name["training-bad-mix-all"].error.startswith("the loss is nan at step 0; no checkpoint had been kept")
     assert by_name["measuring-bad-mix-all-with-all"].error == "it needs training-bad-mix-all, which failed"
-    assert len(finished.failures) == len(failures(finished.outcomes)) == 2
+    assert len(finished.failures) == 2
     cells = pd.read_csv(tmp_path / "study" / "cells.csv")
     assert list(cells["model"]) == ["bertbase"]
-    assert finished.findings is not None
-    assert finished.findings.failures == tuple(finished.failures)
     row = cells.iloc[0]
     assert row["n"] == TESTED
     assert row["p_adjusted"] == pytest.approx(min(1.0, 64 * row["p"]))
@@ -666,10 +664,9 @@ def test_published_runs_too_and_a_failure_stops_nothing_else(
     assert config["hidden_dropout_prob"] == 0.5, "as in the paper's code"
     measurement = content(measured / "measurement.json")
     assert measurement["details"]["cut"] > 0, "no more is read than was learned from"
-    none = study.run(request.replace(models=(f"bad={broken}",)), tmp_path / "other")
-    assert none.findings is None
+    none = run_study("imdb-63", request.replace(models=(f"bad={broken}",)), tmp_path / "other")
+    assert (none.report, none.page) == (None, None)
     assert not (tmp_path / "other" / "cells.csv").exists()
-    assert api.run_study(request.replace(models=(f"bad={broken}",)), tmp_path / "other")[1] is None
 
 
 # Single figures
@@ -696,10 +693,10 @@ def test_figures_of_a_cell_by_hand(tmp_path: Path) -> None:
     for protocol in PROTOCOLS:
         folder = tmp_path / protocol
         folder.mkdir()
-        items.to_parquet(folder / cells.ITEMS)
+        items.to_parquet(folder / ITEMS)
         measurement = analyse_ratings(items, protocol, 1).model_copy(update={"noise_floor": 1e-7})
-        (folder / cells.RESULT).write_text(measurement.model_dump_json(), encoding="utf-8")
-    sound, published = (cells.figures(tmp_path / name) for name in ("sound", "published"))
+        (folder / RESULT).write_text(measurement.model_dump_json(), encoding="utf-8")
+    sound, published = (read_figures(tmp_path / name) for name in ("sound", "published"))
     assert [sound[name] for name in ("n", "below", "equal", "above")] == [5, 1, 2, 2]
     known = {
         "abs_nonzero": 0.7 / 3,
@@ -727,10 +724,10 @@ def test_figures_of_a_cell_by_hand(tmp_path: Path) -> None:
 def test_figures_where_no_rating_moves(tmp_path: Path) -> None:
     row = {"id": "a", "label": "positive", "changed": True, "changed_terms": "he", "p_female": 0.5, "p_male": 0.5}
     items = pd.DataFrame([row | {"bias": 0.0, "language": "en", "corpus": "custom", "terms": "all"}] * 3)
-    items.to_parquet(tmp_path / cells.ITEMS)
+    items.to_parquet(tmp_path / ITEMS)
     measurement = analyse_ratings(items, "sound", 1)
-    (tmp_path / cells.RESULT).write_text(measurement.model_dump_json(), encoding="utf-8")
-    found = cells.figures(tmp_path)
+    (tmp_path / RESULT).write_text(measurement.model_dump_json(), encoding="utf-8")
+    found = read_figures(tmp_path)
     assert [found[name] for name in ("n", "below", "equal", "above", "stars")] == [3, 0, 3, 0, "-"]
     assert [found[name] for name in ("abs_nonzero", "tot_nonzero", "flips")] == [None] * 3
     assert [found[name] for name in ("abs_all", "tot_changed", "abs_changed")] == [0.0] * 3
@@ -752,108 +749,14 @@ class Sure:
 def test_quality_by_hand() -> None:
     """Of 3 positive and 2 negative reviews, 2 and 1 are found."""
     test = [("a", "positive"), ("b", "positive"), ("c", "positive"), ("d", "negative"), ("e", "negative")]
-    found = training.evaluate(Sure([0.9, 0.8, 0.2, 0.7, 0.1]), test)
+    found = evaluate_classifier(Sure([0.9, 0.8, 0.2, 0.7, 0.1]), test)
     assert (found["examples"], found["accuracy"]) == (5, 0.6)
     assert found["labels"]["positive"] == pytest.approx({"recall": 2 / 3, "precision": 2 / 3, "f1": 2 / 3, "count": 3})
     assert found["labels"]["negative"] == pytest.approx({"recall": 1 / 2, "precision": 1 / 2, "f1": 1 / 2, "count": 2})
     low, high = found["accuracy_interval"]
     assert 0.2 < low < 0.6 < high < 0.9
-    none = training.evaluate(Sure([0.9] * 5), test)
+    none = evaluate_classifier(Sure([0.9] * 5), test)
     assert none["labels"]["negative"] == {"recall": 0.0, "precision": 0.0, "f1": 0.0, "count": 2}
-
-
-# On Ray
-
-
-@dataclass(frozen=True)
-class Hanging(training.Training):
-    """A training that hangs once it has a checkpoint, if nobody has taken it up again; it says its process."""
-
-    def run(self, draft: Path, before: Mapping[str, Path], workspace: Path, say: Say) -> None:
-        seen = workspace / "seen"
-
-        def tell(line: str) -> None:
-            say(line)
-            if line.startswith("step") and list(workspace.glob("*.unfinished/latest")) and not seen.exists():
-                seen.touch()
-                say(f"process {os.getpid()}")
-                for _ in range(1200):
-                    time.sleep(0.1)
-
-        super().run(draft, before, workspace, tell)
-
-
-def courses(first: Path, second: Path) -> float:
-    """How far the losses of two trainings are apart, at most."""
-    one, other = (
-        np.array([step["loss"] for step in content(cell / "model" / "metrics.json")["history"]])
-        for cell in (first, second)
-    )
-    return float(np.abs(one - other).max())
-
-
-PATH = os.pathsep.join([str(TESTS / "support"), *sys.path])
-
-
-@pytest.fixture
-def cluster() -> Iterator[Any]:
-    """Two workers on this machine."""
-    ray = pytest.importorskip("ray")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        patch.setenv("PYTHONPATH", PATH)
-        small = {"num_cpus": 2, "object_store_memory": 80_000_000, "include_dashboard": False}
-        ray.init(address="local", log_to_driver=False, logging_level="ERROR", **small)
-        yield ray
-        ray.shutdown()
-
-
-@pytest.mark.usefixtures("cluster")
-@pytest.mark.filterwarnings(
-    "default::pytest.PytestUnraisableExceptionWarning", "default::pytest.PytestUnhandledThreadExceptionWarning"
-)  # of Ray's threads
-def test_on_ray_the_same_comes_out_although_a_worker_is_killed(
-    asked: ReviewStudyOptions, done: tuple[Finished[Findings], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    heard: list[Event] = []
-    victims: list[int] = []
-
-    def watch(event: Event) -> None:
-        heard.append(event)
-        if event.what == "said" and event.line.startswith("process") and not victims:
-            victims.append(int(event.line.split()[1]))
-            with suppress(ProcessLookupError):
-                os.kill(victims[0], signal.SIGKILL)
-
-    hangs, other = "training-two-mix-all", "training-one-mix-all"
-
-    def hanging(request: ReviewStudyOptions) -> Plan:
-        todo = plan(request)
-        fields = ("base", "condition", "protocol", "settings", "max_length", "seed", "weights", "variant", "loading")
-        cells = [
-            Hanging(**{name: getattr(cell, name) for name in fields}) if cell.name == hangs else cell
-            for cell in todo.cells
-        ]
-        return replace(todo, cells=tuple(cells))
-
-    monkeypatch.setattr(study, "plan", hanging)
-    request = asked.replace(conditions=("mix-all",))
-    finished = study.run(request, tmp_path / "study", Engine(engine="ray", cpus=1), watch=watch)
-    assert set(statuses(finished.outcomes).values()) == {"done"}
-    assert len(victims) == 1
-    said = [event.line for event in heard if event.name == hangs and event.what == "said"]
-    after = said[said.index(f"process {victims[0]}") + 1 :]
-    assert after[0].startswith("taken up again")
-    assert after[1].startswith("Going on with")
-    assert not any(line.startswith("step 1 of") for line in after)
-    pairs = [(folder_of(finished.outcomes, name), folder_of(done[0].outcomes, name)) for name in (hangs, other)]
-    assert [courses(*pair) for pair in pairs] == [pytest.approx(0, abs=1e-4)] * 2
-    here, there = (pd.read_csv(out / "cells.csv") for out in (done[1], tmp_path / "study"))
-    mixed = here[here["condition"] == "mix-all"].reset_index(drop=True)
-    by_grid = ["p_adjusted", "stars"]  # corrected for all cells of a study
-    pd.testing.assert_frame_equal(mixed.drop(columns=by_grid), there.drop(columns=by_grid), rtol=1e-4, atol=1e-6)
-    assert {one.key for one in finished.outcomes} <= {one.key for one in done[0].outcomes}
-    assert changed(study.run(request, tmp_path / "study")) == set(), "the other engine repeats nothing"
 
 
 # The command
@@ -892,17 +795,17 @@ def test_the_command_prints_tables_compares_batch_sizes_and_tells_what_failed(
     for part in ("Table 1.", "Table 2.", "Table 3.", "Table 5.", "Bias by batch size", "abs, 16"):
         assert part in ended.stdout, part
     told = ended.stderr.splitlines()
-    assert told[0] == "10 cells: 4 of texts, 3 of training, 3 of measuring"
+    assert told[0] == "10 steps: 4 of texts, 3 of training, 3 of measuring"
     assert "unmask: training-bad-R-pro: the loss is nan at step 0; no checkpoint had been kept yet;" in told[-2]
     assert told[-1] == "unmask: measuring-bad-R-pro-with-pro: it needs training-bad-R-pro, which failed"
     assert ended.stdout.splitlines()[-2:] == [
-        "10 cells: 8 done, 1 failed, 1 skipped",
+        "10 steps: 8 done, 1 failed, 1 skipped",
         f"Report: {tmp_path / 'out' / 'report.html'}",
     ]
     batches = pd.read_csv(tmp_path / "out" / "batches.csv")
     assert list(batches["batch_size"]) == [8, 16]
     code, said, _ = typed(*words)
-    assert (code, said.splitlines()[-2]) == (0, "8 cells: 8 kept")
+    assert (code, said.splitlines()[-2]) == (0, "8 steps: 8 kept")
 
 
 @pytest.mark.parametrize(
@@ -924,7 +827,7 @@ def test_the_command_prints_tables_compares_batch_sizes_and_tells_what_failed(
         (("imdb-63", "--protocol", "best"), "--protocol is 'best'; choose from: sound, published"),
         (("imdb-63", "--learning-rate", "2"), "--learning-rate is 2; give a number above 0 and below 1"),
         (("imdb-63", "--max-length", "8"), "--max-length is 8; give 16 or more"),
-        (("imdb-63", "--protocol", "published", "--lists", "one"), "has no prons_m2f.json; name the folder of the"),
+        (("imdb-63", "--protocol", "published", "--lists", "one"), "has no prons_m2f.json; give the folder of the"),
         (("imdb-63", "--hyper-parameters", "none.csv"), "none.csv cannot be read (No such file or directory); give"),
     ],
 )

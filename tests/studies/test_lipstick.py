@@ -1,4 +1,4 @@
-"""The lipstick studies: cells, the papers' tables, what is left beside other contrasts, the page and the commands."""
+"""The lipstick studies: steps, the papers' tables, what is left beside other contrasts, the page and the commands."""
 
 from __future__ import annotations
 
@@ -9,10 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from unmask.studies.lipstick.options import ContextualLipstickOptions, LipstickOptions, StaticLipstickOptions
-from unmask.studies.lipstick.study import plan
-from unmask.studies.lipstick.tables import Findings, result_of
-from unmask.studies.reports.lipstick import markdown, render
 
 from commands import unmask
 from pages import assert_loads_nothing, assert_plots_are_described
@@ -26,8 +22,11 @@ from unmask.models.vector_files import read_vectors, write_vectors
 from unmask.models.word_vectors import Vectors
 from unmask.probes import asked
 from unmask.statistics.correlation import pearson
-from unmask.studies import keys
-from unmask.workflows import study as api
+from unmask.studies.lipstick import ContextualLipstickOptions, LipstickOptions, StaticLipstickOptions
+from unmask.studies.lipstick.plan import Measuring, read_measurement, steps
+from unmask.studies.lipstick.report import MeasuredWords
+from unmask.studies.steps import step_keys
+from unmask.studies.study import StudyRun, run_study
 
 PAIRS = ("he she", "man woman", "his her", "himself herself", "boy girl", "father mother", "son daughter")
 
@@ -55,26 +54,29 @@ def vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def read_rows(run: StudyRun) -> list[MeasuredWords]:
+    return [MeasuredWords(step, *read_measurement(folder)) for step, folder in run.finished.results(Measuring)]
+
+
 @pytest.fixture(scope="module")
-def sound(vectors: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Findings, Path]:
+def sound(vectors: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[StudyRun, Path]:
     out = tmp_path_factory.mktemp("lipstick") / "sound"
-    finished, page = api.run_lipstick_study(StaticLipstickOptions(vectors=(f"toy={vectors}",), contrasts=19), out)
-    assert finished.failures == []
-    assert finished.findings is not None
-    assert page is not None
-    return finished.findings, out
+    run = run_study("lipstick-static", StaticLipstickOptions(vectors=(f"toy={vectors}",), contrasts=19), out)
+    assert run.failures == []
+    assert run.report is not None
+    return run, out
 
 
 class TestStatic:
-    def test_the_origin_chooses_the_words(self, sound: tuple[Findings, Path]) -> None:
-        origin, debiased = sound[0].rows
+    def test_the_origin_chooses_the_words(self, sound: tuple[StudyRun, Path]) -> None:
+        origin, debiased = read_rows(sound[0])
         before = origin.items[origin.items["side"] != ""].set_index("word")["side"]
         after = debiased.items[(debiased.items["words"] == "origin") & (debiased.items["side"] != "")]
         assert after.set_index("word")["side"].to_dict() == before.to_dict()
 
-    def test_what_is_left_stands_beside_other_contrasts_of_the_origin(self, sound: tuple[Findings, Path]) -> None:
-        origin, debiased = sound[0].rows
-        one, left = (result_of(row, "probe", removed=row.subject.is_base) for row in (origin, debiased))
+    def test_what_is_left_stands_beside_other_contrasts_of_the_origin(self, sound: tuple[StudyRun, Path]) -> None:
+        origin, debiased = read_rows(sound[0])
+        one, left = (row.find_test("probe", removed=row.is_origin) for row in (origin, debiased))
         assert one is not None
         assert left is not None
         assert one.reference is not None
@@ -82,67 +84,68 @@ class TestStatic:
         assert left.reference.values == one.reference.values
         assert (left.value or 0) > 0.8, "gender is in two more dimensions, which hard debiasing leaves"
 
-    def test_words_of_weat_that_are_not_there_are_named(self, sound: tuple[Findings, Path]) -> None:
-        for row in sound[0].rows:
+    def test_words_of_weat_that_are_not_there_are_named(self, sound: tuple[StudyRun, Path]) -> None:
+        for row in read_rows(sound[0]):
             said = {caveat.code: caveat.text for caveat in row.measurement.caveats}["association-words-missing"]
             assert said.endswith("Too few words are left for WEAT 6, WEAT 6b, WEAT 7, WEAT 7b, WEAT 8, WEAT 8b.")
 
-    def test_the_bias_itself_is_gone(self, sound: tuple[Findings, Path]) -> None:
+    def test_the_bias_itself_is_gone(self, sound: tuple[StudyRun, Path]) -> None:
         """Hard debiasing takes its own direction, which is nearly he − she, out of every word."""
-        origin, debiased = sound[0].rows
+        origin, debiased = read_rows(sound[0])
         before, after = (row.items[row.items["words"] == "own"]["bias"].abs().mean() for row in (origin, debiased))
         assert after < 0.35 * before
 
-    def test_the_tables(self, sound: tuple[Findings, Path]) -> None:
-        table, left, more = sound[0].tables
+    def test_the_tables(self, sound: tuple[StudyRun, Path]) -> None:
+        assert sound[0].report is not None
+        table, left, more = sound[0].report.tables
         assert (table.name, left.name, more.name) == ("table-1", "left", "more")
         assert [row[0] for row in table.rows] == ["origin", "hard-debias"]
         assert len(left.rows) == 8
         assert set(table.numbers["words"]) == {"own", "origin"}
 
-    def test_what_is_done_is_kept(self, sound: tuple[Findings, Path], vectors: Path) -> None:
+    def test_what_is_done_is_kept(self, sound: tuple[StudyRun, Path], vectors: Path) -> None:
         request = StaticLipstickOptions(vectors=(f"toy={vectors}",), contrasts=19)
-        finished, _ = api.run_lipstick_study(request, sound[1])
-        assert {one.status for one in finished.outcomes} == {"kept"}
+        run = run_study("lipstick-static", request, sound[1])
+        assert {outcome.status for outcome in run.finished.outcomes} == {"kept"}
 
-    def test_another_seed_is_another_cell(self, vectors: Path) -> None:
+    def test_another_seed_is_another_step(self, vectors: Path) -> None:
         one, other = (
-            keys(plan(StaticLipstickOptions(vectors=(f"toy={vectors}",), seed=seed)).cells) for seed in (1, 2)
+            step_keys(steps(StaticLipstickOptions(vectors=(f"toy={vectors}",), seed=seed))) for seed in (1, 2)
         )
         assert set(one) == set(other)
         assert not set(one.values()) & set(other.values())
 
-    def test_another_result_schema_is_another_cell(self, vectors: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_another_result_schema_is_another_step(self, vectors: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         request = StaticLipstickOptions(vectors=(f"toy={vectors}",))
-        before = keys(plan(request).cells)["geometry-toy-origin-vectors-sound"]
-        monkeypatch.setattr("unmask.studies.lipstick.cells.SCHEMA_VERSION", 1)
-        assert keys(plan(request).cells)["geometry-toy-origin-vectors-sound"] != before
+        before = step_keys(steps(request))["geometry-toy-origin-vectors-sound"]
+        monkeypatch.setattr("unmask.studies.lipstick.plan.SCHEMA_VERSION", 1)
+        assert step_keys(steps(request))["geometry-toy-origin-vectors-sound"] != before
 
-    def test_other_words_are_another_cell(self, vectors: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_other_words_are_another_step(self, vectors: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         of_nouns = ContextualLipstickOptions(methods=(), vocabularies=("nouns",))
         of_vectors = StaticLipstickOptions(vectors=(f"toy={vectors}",), protocol="published")
         monkeypatch.setattr("unmask.probes.asked.excluded_words", lambda *_, **__: frozenset({"nun"}))
-        before = keys(plan(of_nouns).cells) | keys(plan(of_vectors).cells)
+        before = step_keys(steps(of_nouns)) | step_keys(steps(of_vectors))
         monkeypatch.setattr("unmask.probes.asked.nouns", lambda: ["table", "window"])
         monkeypatch.setattr("unmask.probes.asked.excluded_words", lambda *_, **__: frozenset({"monk"}))
-        after = keys(plan(of_nouns).cells) | keys(plan(of_vectors).cells)
+        after = step_keys(steps(of_nouns)) | step_keys(steps(of_vectors))
         for name in ("geometry-model-origin-nouns-sound", "geometry-toy-origin-vectors-published"):
             assert before[name] != after[name]
 
-    def test_the_page(self, sound: tuple[Findings, Path]) -> None:
-        page = render(sound[0])
+    def test_the_page(self, sound: tuple[StudyRun, Path]) -> None:
+        page = (sound[1] / "report.html").read_text(encoding="utf-8")
         assert_loads_nothing(page)
         assert_plots_are_described(page, 4)
-        assert (sound[1] / "report.html").read_text(encoding="utf-8") == page
-        assert "![Map of the most biased words: toy, origin](figures/map-toy_origin.svg)" in markdown(sound[0])
-        assert (sound[1] / "figures" / "map-toy_origin.svg").is_file()
+        text = (sound[1] / "study.md").read_text(encoding="utf-8")
+        assert "![Map of the most biased words: toy, origin](figures/maps-toy-origin.svg)" in text
+        assert (sound[1] / "figures" / "maps-toy-origin.svg").is_file()
 
     def test_published(self, vectors: Path, tmp_path: Path, data: Path) -> None:
         assert (data / "professions").is_dir()
         request = StaticLipstickOptions(vectors=(f"toy={vectors}",), debiased=(f"toy={vectors}",), protocol="published")
-        finished, _ = api.run_lipstick_study(request, tmp_path / "out")
-        assert finished.findings is not None
-        table = finished.findings.tables[0]
+        run = run_study("lipstick-static", request, tmp_path / "out")
+        assert run.report is not None
+        table = run.report.tables[0]
         assert table.rows[0][1:] == table.rows[1][1:], "the same vectors have changed nothing"
 
 
@@ -152,23 +155,22 @@ class TestContextual:
         request = ContextualLipstickOptions(
             model=model, debiased=(f"same={model}",), vocabularies=("nouns",), words=240, contrasts=19
         )
-        finished, _ = api.run_lipstick_study(request, tmp_path / "out")
-        assert finished.failures == []
-        assert finished.findings is not None
-        origin, same = finished.findings.rows
+        run = run_study("lipstick-contextual", request, tmp_path / "out")
+        assert run.failures == []
+        assert run.report is not None
+        origin, same = read_rows(run)
         for name in ("clustering", "probe", "classification", "neighbours"):
-            one, other = result_of(origin, name), result_of(same, name)
+            one, other = origin.find_test(name), same.find_test(name)
             assert one is not None
             assert other is not None
             assert one.value == pytest.approx(other.value), "the same model has changed nothing"
-        assert finished.findings.tables[0].name == "table-2"
+        assert run.report.tables[0].name == "table-2"
 
-    def test_cells(self) -> None:
-        todo = plan(ContextualLipstickOptions(vocabularies=("nouns",)))
-        names = [cell.name for cell in todo.cells]
-        assert len(names) == 4 + 5
-        assert "debiasing-model-leace" in names
-        assert todo.measured[1].needs == ("geometry-model-origin-nouns-sound", "debiasing-model-sent-debias")
+    def test_steps(self) -> None:
+        planned = steps(ContextualLipstickOptions(vocabularies=("nouns",)))
+        assert len(planned) == 4 + 5
+        assert "debiasing-model-leace" in {step.name for step in planned}
+        assert planned[5].needs == ("geometry-model-origin-nouns-sound", "debiasing-model-sent-debias")
 
 
 @pytest.mark.parametrize(
@@ -176,7 +178,11 @@ class TestContextual:
     [
         (ContextualLipstickOptions, {"methods": ("hard-debias",)}, "changes word vectors"),
         (ContextualLipstickOptions, {"vocabularies": ("verbs",)}, "verbs"),
-        (ContextualLipstickOptions, {"settings": {"cda.epochs": "1"}}, "cda.epochs is a setting of a method"),
+        (
+            ContextualLipstickOptions,
+            {"settings": {"cda.epochs": "1"}},
+            "cda.epochs is a setting of",
+        ),
         (ContextualLipstickOptions, {"settings": ["epochs=1"]}, "names no method; give METHOD.NAME=VALUE"),
         (ContextualLipstickOptions, {"settings": ["cds.epochs=x"]}, "epochs is 'x'; give a whole number"),
         (ContextualLipstickOptions, {"debiased": ("origin=unmask-mini",)}, "two models are called 'origin'"),
@@ -187,7 +193,7 @@ class TestContextual:
 )
 def test_what_cannot_be_run_is_refused(options: type[LipstickOptions], values: dict[str, Any], said: str) -> None:
     with pytest.raises(UnmaskError, match=said):
-        plan(options(**values))
+        steps(options(**values))
 
 
 def test_a_folder_names_a_file_of_its_own(vectors: Path, tmp_path: Path) -> None:
@@ -196,16 +202,16 @@ def test_a_folder_names_a_file_of_its_own(vectors: Path, tmp_path: Path) -> None
     (tmp_path / "x.bin").write_bytes(vectors.read_bytes())
     (tmp_path / "hard" / "mitigation.json").write_text(json.dumps(record), encoding="utf-8")
     with pytest.raises(UnmaskError, match="names no file of vectors"):
-        plan(StaticLipstickOptions(vectors=(f"toy={vectors}",), debiased=(f"toy={tmp_path / 'hard'}",)))
+        steps(StaticLipstickOptions(vectors=(f"toy={vectors}",), debiased=(f"toy={tmp_path / 'hard'}",)))
 
 
 def test_debiased_vectors_belong_to_vectors(vectors: Path) -> None:
     request = StaticLipstickOptions(vectors=(f"toy={vectors}",), debiased=(f"other={vectors}",))
     with pytest.raises(UnmaskError, match="belongs to no vectors"):
-        plan(request)
+        steps(request)
 
 
-def test_the_command(vectors: Path, sound: tuple[Findings, Path], tmp_path: Path) -> None:
+def test_the_command(vectors: Path, sound: tuple[StudyRun, Path], tmp_path: Path) -> None:
     ask = ("study", "run", "lipstick-static", "--contrasts", "19", "--out", sound[1])
     done = unmask(*ask, "--vectors", f"toy={vectors}", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
