@@ -86,14 +86,14 @@ def hash_files(paths: Iterable[Path]) -> str:
     return hash_content(*(path for path in paths if path.is_file()))
 
 
-def train_model(workspace: Path, data: Callable[[], Splits], say: Say, **options: Any) -> Path:
+def train_model(workspace: Path, read_splits: Callable[[], Splits], say: Say, **options: Any) -> Path:
     """Fine-tune a model in the workspace of a step, and resume what an earlier attempt has begun.
 
     An unusable checkpoint (damaged, or of a machine that computes differently) is dropped.
 
     Args:
         workspace: The folder of the step.
-        data: Returns the examples. It is not called if the model is there already.
+        read_splits: Returns the examples. It is not called if the model is there already.
         say: Takes a few lines about the progress in each epoch.
         options: Those of `FinetuneOptions`, except `out`.
 
@@ -104,7 +104,7 @@ def train_model(workspace: Path, data: Callable[[], Splits], say: Say, **options
     if (request.out / METRICS).is_file():
         return request.out
     has_checkpoint, progress = Workspace(request.out).has_checkpoint(), _Progress(say)
-    splits = data()
+    splits = read_splits()
     try:
         finetune.run(request, data=splits, watch=progress, say=say)
     except UnmaskError as error:
