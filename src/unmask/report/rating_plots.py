@@ -27,7 +27,7 @@ from unmask.report.pages import signed
 from unmask.results.numbers import interval
 
 if TYPE_CHECKING:
-    from unmask.measures.sentiment.interpret import Part
+    from unmask.measures.sentiment.details import Part
 
 MOST_BINS, FEWEST_BINS = 24, 4
 STRETCH = 1e-3
