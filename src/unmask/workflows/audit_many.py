@@ -1,4 +1,4 @@
-"""Audit several models: each is a step of the engine that runs studies, and a ranking compares them at the end."""
+"""Audit several models, each as a step of the engine that runs studies, and rank them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,14 @@ from unmask.studies.engine import Engine, refuse_strange
 from unmask.studies.execution import Outcome, Watch
 from unmask.workflows.audit import run_audit
 from unmask.workflows.audit_options import AuditOptions, audit_options
+from unmask.workflows.ranking import render_ranking
 
 STUDY = "ranking"
 """The name under which the engine stores these audits."""
 OUT = Path(STUDY)
 PAGE = "ranking.html"
+UNSAFE = re.compile(r"[^A-Za-z0-9._+-]+")
+"""What the names of folders do not have."""
 NOT_INPUTS = ("workspace", *LoadOptions.model_fields)
 """Options that do not change what is measured."""
 
@@ -64,7 +67,7 @@ class AuditStep:
             say(f"{done:,} of {total:,}")
 
         audit = run_audit(self.model, self.options.replace(workspace=workspace), progress=progress)
-        storage.write_files(draft, storage.Folder(audit.result, audit.items, {"report.html": audit.text(beside=True)}))
+        storage.write_files(draft, audit.to_folder())
 
 
 @dataclass(frozen=True)
@@ -102,42 +105,44 @@ def audit_many(
     Every finished audit is stored under `out`. The same call continues after an interruption. A model is audited again
     only if its files, the options, or the files that these name have changed. A model that fails stops no other.
 
-    - `models`: hub ids, folders, embedded models, or files of word vectors.
-    - `out`: the folder for the audits and `ranking.html`.
-    - `engine`: `local` audits one model after the other in this process. `ray` audits several at a time, on the
-      cluster at `address` or on this machine, each with so many `cpus` and `gpus`.
-    - `watch`: a function that is called with every `unmask.studies.Event` of the run.
-    - `options`: any keyword of `unmask.audit`.
+    Parameters
+    ----------
+    models
+        Hub ids, folders, embedded models, or files of word vectors.
+    out
+        The folder for the audits and `ranking.html`.
+    engine
+        `local` audits one model after the other in this process. `ray` audits several at a time, on the cluster at
+        `address` or on this machine, each with that many `cpus` and `gpus`.
+    watch
+        A function that is called with every event of the run.
+    options
+        Any keyword of `unmask.audit`.
     """
-    names = _names(models)
+    names = _check_names(models)
     chosen = audit_options().parse(options)
     runner = Engine(engine=engine, address=address, cpus=cpus, gpus=gpus)
     places = names
     if engine == "ray":  # a worker may run in another folder
         places = [_absolute_model(name) for name in names]
         chosen = chosen.replace(**{name: _absolute(value) for name, value in dict(chosen).items()})
-    step_names = different([_step_name(name) for name in names])
+    step_names = different([re.sub(UNSAFE, "-", name)[-80:].strip("-._+") or "model" for name in names])
     steps = [AuditStep(*parts, chosen) for parts in zip(step_names, places, strict=True)]
     store = Store(Path(out))
     refuse_strange(store, STUDY)
     store.claim(STUDY)
     ended = {one.name: one for one in runner.run(steps, store, watch)}
     audited = AuditedModels({name: ended[step.name] for name, step in zip(names, steps, strict=True)}, None)
-    return replace(audited, page=_write_ranking(audited.folders, store.root))
-
-
-def _write_ranking(folders: Mapping[str, Path], out: Path) -> Path | None:
-    """Write the ranking of audits stored under `out`, with links to their reports."""
-    from unmask.workflows import ranking
-
+    folders = list(audited.folders.values())
     if len(folders) < 2:
-        return None
-    reports = [(folder / "report.html").relative_to(out.resolve()).as_posix() for folder in folders.values()]
-    return write_text(out / PAGE, ranking.render([storage.load(folder) for folder in folders.values()], reports))
+        return audited
+    reports = [(folder / "report.html").relative_to(store.root.resolve()).as_posix() for folder in folders]
+    page = render_ranking([storage.load(folder) for folder in folders], reports)
+    return replace(audited, page=write_text(store.root / PAGE, page))
 
 
-def _names(models: Sequence[str | PathLike[str]]) -> list[str]:
-    """Return the models as text; refuse what is not a list of different names."""
+def _check_names(models: Sequence[str | PathLike[str]]) -> list[str]:
+    """The models as text; raises an error where they are not a list of different names."""
     if isinstance(models, str | PathLike) or not all(isinstance(model, str | PathLike) for model in models):
         raise UnmaskError("audit_many takes a list of model names or folders; audit a loaded model with unmask.audit")
     names = [fspath(model) for model in models]
@@ -146,11 +151,6 @@ def _names(models: Sequence[str | PathLike[str]]) -> list[str]:
     if repeated := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
         raise UnmaskError(f"{quote(repeated)} is given more than once; give each model once")
     return names
-
-
-def _step_name(model: str) -> str:
-    """A name for a step, which does not depend on the other models."""
-    return re.sub(r"[^A-Za-z0-9._+-]+", "-", model)[-80:].strip("-._+") or "model"
 
 
 def _absolute_model(model: str) -> str:
