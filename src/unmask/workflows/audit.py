@@ -17,8 +17,8 @@ from unmask.errors import UnmaskError, check_choice, quote
 from unmask.files import write_text
 from unmask.measures import registry
 from unmask.measures.base import PROTOCOLS, SEED, Context, Measure
+from unmask.measures.recorded import locate_items, read_table
 from unmask.models.loading import ModelHandle, make_handle
-from unmask.probes import recorded
 from unmask.results import AuditResult, Measurement, ModelInfo, storage
 from unmask.results.storage import report_format
 from unmask.statistics.corrections import holm
@@ -207,7 +207,7 @@ def analyse_items(
         check_choice(language, found.languages, f"language of {found.name}")
     if score_column is not None and found.recorded_columns != Measure.recorded_columns:
         raise UnmaskError(f"--score-column does not apply: {found.name} needs the columns {found.recorded_columns}")
-    file, name = recorded.locate(path, found.name)
+    file, name = locate_items(path, found.name)
     context = Context(language or found.languages[0], protocol=protocol, seed=seed, offline=True)
     items = found.read_items(file, context, language=language, score_column=score_column)
     data_hash = hashlib.sha256(file.read_bytes()).hexdigest()
@@ -235,7 +235,7 @@ def recognise_measure(path: Path) -> Measure:
         if len(main) > 1:
             raise UnmaskError(f"{path} holds the items of {quote(names)}; choose one with --measure")
         return main[0] if main else registry.built_in()[0]
-    columns = set(map(str, recorded.frame_of(path)))
+    columns = set(map(str, read_table(path)))
     candidates = [measure for measure in registry.installed() if measure.recognises(columns)]
     return candidates[0] if candidates else registry.built_in()[0]
 
