@@ -345,7 +345,7 @@ def test_what_does_not_match_is_refused(tmp_path: Path) -> None:
     ):
         _compare(one, german)
     other = _recorded(_items(_draw(2)).assign(template="u"), tmp_path, "other")
-    with pytest.raises(UnmaskError, match="no item in common"):
+    with pytest.raises(UnmaskError, match="no sentence in common"):
         _compare(one, other)
     with pytest.raises(UnmaskError, match="nothing to compare with"):
         _compare(one)
@@ -364,7 +364,7 @@ def test_what_does_not_match_is_refused(tmp_path: Path) -> None:
     ("before", "after", "verdict", "said"),
     [
         (3.0, 0.5, "improved", "The stereotype shrank: .* A moderate stereotype remains"),
-        (3.0, 0.0, "improved", "What remains is compatible with none"),
+        (3.0, 0.0, "improved", "What remains is compatible with no stereotype"),
         (3.0, -3.0, "overshot", "The stereotype was reversed"),
         (0.5, 3.0, "worse", "The stereotype grew"),
         (0.5, -3.0, "overshot", "reversed"),

@@ -213,19 +213,19 @@ def test_items_of_an_audit_can_be_analysed_again(tmp_path: Path) -> None:
         ("Template,Person,Gender,Profession,Prof_Gender,Pre_Assoc\nt,he,man,nurse,female,1\n", "'man'"),
         ("Template,Person,Gender,Profession,Prof_Gender,Pre_Assoc\n", "no rows"),
         ("Person,Gender,Profession,Prof_Gender,Pre_Assoc\nhe,male,nurse,female,1\nhe,male,poet,x,inf\n", "row 2"),
-        ("Person,Gender,Profession,Prof_Gender,Pre_Assoc\nqueen,female,nurse,female,1\n", "'queen' is no person word"),
-        ("Person,Gender,Profession,Prof_Gender,Pre_Assoc\nhe,male,,female,1\n", "'profession' is empty in row 1"),
+        ("Person,Gender,Profession,Prof_Gender,Pre_Assoc\nqueen,female,nurse,female,1\n", "'queen' is not a known person word"),
+        ("Person,Gender,Profession,Prof_Gender,Pre_Assoc\nhe,male,,female,1\n", "'Profession' is empty in row 1"),
         (
             "Person,Gender,Profession,Prof_Gender,Pre_Assoc\nhe,male,nurse,female,1\nshe,female,nurse,male,1\n",
-            "'nurse' stands in 2 groups",
+            "'nurse' is in the groups 'female', 'male'",
         ),
         (
             "Template,Person,Gender,Profession,Prof_Gender,Pre_Assoc\nt,he,male,nurse,f,1\nt,he,male,nurse,f,1\n",
-            "stands there twice",
+            "occurs twice",
         ),
         (
             "template,person,gender,profession,group,workforce_share,association\nt,he,male,nurse,f,5000,1\n",
-            "workforce_share '5000'",
+            "workforce_share 5000",
         ),
     ],
 )
