@@ -33,14 +33,16 @@ from report_blocks import (
     terminal_text,
 )
 from unmask.lexicon.inference import GenderPair, Occupation, People
+from unmask.measures.base import Context
+from unmask.measures.inference.analysis import analyse
 from unmask.measures.inference.details import Distribution, Inference, OccupationValue
-from unmask.measures.inference.examples import collect_examples, highlight_person, select_items
-from unmask.measures.inference.protocol import PROTOCOLS
+from unmask.measures.inference.examples import collect_examples, highlight_person
+from unmask.measures.inference.pairs import cross_pairs
 from unmask.measures.inference.report import blocks, facts, method, name_part, select_most_resolved
-from unmask.measures.inference.score import score
+from unmask.measures.inference.scoring import score_pairs
+from unmask.measures.paired_items import select_items
 from unmask.measures.readable import unreadable
 from unmask.measures.registry import get_measure
-from unmask.probes.inference import build
 from unmask.report import inference_plots
 from unmask.report.blocks import Block, Examples, Figure, KeyFigure, Run, Table, Text
 from unmask.report.pages import p
@@ -96,13 +98,13 @@ def _measured(
     templates: Sequence[str] = TEMPLATES,
 ) -> tuple[Measurement, pd.DataFrame]:
     """What an audit makes of these pairs, but for the correction of p-values."""
-    rows = build(language, "sentences", occupations or _occupations(), people, templates)
-    scored = score(rows, Guesser(), (0, 1, 2), seed=1)
+    rows = cross_pairs(language, "sentences", occupations or _occupations(), people, templates)
+    scored = score_pairs(rows, Guesser(), (0, 1, 2), seed=1)
     return _analysed(scored.items, protocol), scored.items
 
 
 def _analysed(items: pd.DataFrame, protocol: str = "sound") -> Measurement:
-    found = PROTOCOLS[protocol].analyse(items, 1)
+    found = analyse(items, Context(protocol=protocol))
     tests = {name: test.model_copy(update={"p_adjusted": test.p_value}) for name, test in found.tests.items()}
     inference = found.read_details(Inference).model_copy(update={"labels": "by the labels"})
     update = {"tests": tests, "details": inference.model_dump(), "noise_floor": 3.1e-7, "data_hash": "d47a"}
@@ -447,7 +449,7 @@ def test_only_pairs_of_the_measurement_are_shown(measured: tuple[Measurement, pd
     assert both is not None
     assert len(both) == len(items)
     assert select_items(measurement, other) is None
-    assert select_items(measurement, items.drop(columns="premise")) is None
+    assert of_type(blocks(measurement, items.drop(columns="premise")), Examples) == []
 
 
 def test_a_result_without_numbers_has_dashes(measured: tuple[Measurement, pd.DataFrame]) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from unmask import __version__
 from unmask.measures.inference.details import Distribution, Inference
-from unmask.measures.inference.report import SETS, name_part
+from unmask.measures.inference.pairs import LABELS
+from unmask.measures.inference.report import name_part
 from unmask.measures.limits import study_limits
-from unmask.probes.inference import LABELS
 from unmask.report import inference_plots
 from unmask.report.pages import fill
 from unmask.results.languages import LANGUAGES
@@ -49,8 +49,7 @@ class Panel:
     def words(self) -> str:
         """For who does not see it."""
         said = [
-            f"{SETS.get(part.name, part.name)}: "
-            + ", ".join(f"{part.shares.get(label, 0):.0%} {label}" for label in LABELS)
+            f"{name_part(part)[0]}: " + ", ".join(f"{part.shares.get(label, 0):.0%} {label}" for label in LABELS)
             for part in self._sets
         ]
         return f"Answers of {self.name}. {'; '.join(said)}"
