@@ -13,6 +13,7 @@ from unmask.measures.limits import limits
 from unmask.measures.readable import unreadable
 from unmask.measures.registry import find_measure
 from unmask.measures.sections import title
+from unmask.report.charts import ForestRow, TextColumns, forest
 from unmask.report.markdown import join_lines, list_lines, table_lines
 from unmask.report.options import FORMATS
 from unmask.report.pages import capital, fill, p
@@ -202,6 +203,15 @@ def _title(one: Measurement) -> str:
     return title(one.name, one.corpus, one.language, one.variant) + protocol
 
 
+def draw_places(places: Sequence[Place]) -> str:
+    """Draw the figure of each model with its interval; filled where the interval excludes zero."""
+    rows = []
+    for place in places:
+        value, tip = place.test.value or 0.0, f"{place.model}: {place.value} {place.bounds}, rank {place.rank}"
+        rows.append(ForestRow(place.model, value, place.test.interval, [place.value, place.rank], tip, place.sure))
+    return forest(rows, columns=TextColumns([56, 66], ["figure", "rank"]))
+
+
 def ranking(audits: Sequence[Audit | Compared | str | PathLike[str]], form: str = "html") -> str:
     """Several audits, or their folders, side by side: as the text of a page (html), Markdown (md) or a table (csv).
 
@@ -221,15 +231,13 @@ def ranking(audits: Sequence[Audit | Compared | str | PathLike[str]], form: str 
 
 def render_ranking(audits: Sequence[AuditResult], reports: Sequence[str] = ()) -> str:
     """Return the ranking as the text of an HTML page; `reports` are addresses of the audits' reports, to link to."""
-    from unmask.report.ranking_plots import forest
-
     found = rankings(audits)
     names = different([short_name(one.model.name) for one in audits])
     return fill(
         "ranking.html.j2",
         heading=heading(audits),
         audits=list(zip(names, audits, reports or [""] * len(audits), strict=True)),
-        rankings=[(one, forest(one.places)) for one in found],
+        rankings=[(one, draw_places(one.places)) for one in found],
         not_ranked=not_ranked(audits),
         how=HOW,
         nothing=NOTHING,
