@@ -10,7 +10,7 @@ import unmask
 from unmask import datasets
 from unmask.datasets import NotHereError
 from unmask.errors import UnmaskError
-from unmask.mitigations.method import method_named, method_options
+from unmask.mitigations.method import find_method, method_options
 from unmask.models.word_vectors import find_vector_file
 from unmask.probes import asked
 from unmask.studies import engine as running
@@ -32,7 +32,7 @@ def check(request: LipstickOptions) -> None:
     if not isinstance(request, ContextualLipstickOptions):
         return
     for method in request.methods or ():
-        if method_named(method).changes != "model":
+        if find_method(method).changes != "model":
             raise UnmaskError(f"{method} changes word vectors, not models; run lipstick-static")
     for name, value in request.settings.items():
         method, dot, setting = name.partition(".")
@@ -40,7 +40,7 @@ def check(request: LipstickOptions) -> None:
             raise UnmaskError(f"--set {name}={value} names no method; give METHOD.NAME=VALUE, such as cds.epochs=1")
         if method not in (request.methods or METHODS):
             raise UnmaskError(f"{name} is a setting of a method that is not run; add --method {method}")
-        method_options(method_named(method), {setting: value}, request.protocol)
+        method_options(find_method(method), {setting: value}, request.protocol)
 
 
 @dataclass(frozen=True)
