@@ -19,7 +19,7 @@ import numpy as np
 from unmask import datasets
 from unmask.errors import UnmaskError, check_choice, quote
 from unmask.lexicon.sentences import reviews
-from unmask.probes import recorded
+from unmask.measures.recorded import read_scores, read_table
 from unmask.rewriting.result import Replacement, Rewriter, Rewritten
 from unmask.training.examples import Example, read_examples, read_known_dataset
 
@@ -181,14 +181,14 @@ TRUTHS = {"true": True, "false": False, "1": True, "0": False, "1.0": True, "0.0
 def read_items(path: Path, context: Context, *, language: str | None, score_column: str | None) -> pd.DataFrame:
     """Read recorded ratings from Parquet, CSV or TSV. Missing columns that the analysis does not need get defaults."""
     del context, score_column
-    frame = recorded.frame_of(path)
+    frame = read_table(path)
     missing = [column for column in NEEDED if column not in frame]
     if missing:
         raise UnmaskError(
             f"{path} lacks the columns {quote(missing)}; sentiment needs {' and '.join(NEEDED)}: the ratings of the"
             " female and the male version of each text"
         )
-    items = frame.assign(**{column: recorded.scores_of(frame, column, path).astype(float) for column in NEEDED})
+    items = frame.assign(**{column: read_scores(frame, column, path).astype(float) for column in NEEDED})
     items["bias"] = items["p_male"] - items["p_female"]
     defaults: dict[str, Any] = {
         "language": language or "en",
