@@ -42,7 +42,7 @@ from unmask.measures.sections import build_comparison_sections, comparison_secti
 from unmask.report.blocks import Figure as Drawing
 from unmask.report.comparison import RULES, describe_origin, opening_blocks
 from unmask.results.comparison import Comparison, ComparisonResult, Usefulness
-from unmask.results.numbers import number
+from unmask.results.formatting import number
 from unmask.results.schema import Caveat, Estimate, ModelInfo
 
 

@@ -25,11 +25,10 @@ from unmask.measures.inference.pairs import CONTROL
 from unmask.measures.sections import build_comparison_sections, build_sections, item_tables
 from unmask.report import markdown, rows
 from unmask.report.items import ItemColumn, ItemsTable, browse_items
+from unmask.report.markdown import escape_markdown
 from unmask.report.options import ReportOptions
-from unmask.report.pages import moment, setting
 from unmask.results import AuditResult, Caveat, Estimate, MeasureFigure, Measurement, ModelFigures, Origin, storage
-from unmask.results.markdown import escaped
-from unmask.results.naming import different, short_name
+from unmask.results.formatting import make_unique, moment, setting, short_name
 from unmask.statistics.correlation import rank_ranges
 from unmask.workflows import ranking
 from unmask.workflows.agreement import correlate_figures
@@ -118,7 +117,7 @@ def test_markdown_has_the_facts_and_no_markup_of_others(folders: Path, tmp_path:
     hostile = markdown.audit_markdown(audit, build_sections(audit.measurements))
     assert hostile.startswith('# Gender bias audit of &lt;script>alert("x")&lt;/script>&lt;img src=x')
     assert "\\](b) \\# c\n" in hostile
-    assert escaped("p < 0.05 > 0, R&D &lt; <b> [a]: b") == "p < 0.05 > 0, R&amp;D &amp;lt; &lt;b> [a\\]: b"
+    assert escape_markdown("p < 0.05 > 0, R&D &lt; <b> [a]: b") == "p < 0.05 > 0, R&amp;D &amp;lt; &lt;b> [a\\]: b"
 
 
 def test_markdown_names_the_package_of_a_plug_in() -> None:
@@ -405,7 +404,7 @@ def test_names_and_times_are_short() -> None:
         "/",
         "../..",
     ]
-    assert different(["a", "b", "a"]) == ["a", "b", "a-2"]
+    assert make_unique(["a", "b", "a"]) == ["a", "b", "a-2"]
     assert moment("2020-02-02T03:02:02+01:00") == "2 February 2020, 02:02 UTC"
     assert moment("yesterday") == "yesterday"
     assert [setting(value) for value in (True, None, ["a", "b"], [], 3)] == ["yes", "–", "a, b", "–", "3"]

@@ -11,8 +11,7 @@ from unmask.report import terminal
 from unmask.report.blocks import Block
 from unmask.report.comparison import closing_blocks, render_comparison
 from unmask.results.comparison import Change, Comparison, ComparisonResult, Figure, Side, Usefulness
-from unmask.results.record import Interval
-from unmask.results.schema import Caveat, Estimate, ModelInfo
+from unmask.results.schema import Caveat, Estimate, Interval, ModelInfo
 
 SIDES = ("before", "after")
 GROUPS = ("male", "female", "balanced")

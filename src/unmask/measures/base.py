@@ -475,7 +475,7 @@ class Measure(ABC):
 
     def compare(self, before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[Comparison, pd.DataFrame]:
         """Compare the items of two models, paired by `keys`."""
-        from unmask.measures.default_compare import compare_scores
+        from unmask.measures.comparison import compare_scores
 
         return compare_scores(self, before, after, seed=seed)
 

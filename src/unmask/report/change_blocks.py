@@ -10,10 +10,9 @@ from typing import Literal
 from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Table
 from unmask.report.charts import Mark, Panel, Row, draw_rows, mark_interval
 from unmask.report.drawing import INK, fit_domain
-from unmask.report.pages import capital, count, p, percent, signed
 from unmask.results.comparison import Change, Comparison, Usefulness
 from unmask.results.comparison import Figure as UsefulFigure
-from unmask.results.numbers import NO_BREAK, interval, number, odds
+from unmask.results.formatting import NO_BREAK, capital, count, interval, number, odds, p, percent, signed
 from unmask.results.schema import Estimate
 from unmask.results.verdict import is_significant
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unmask.report.drawing import CHARACTER, GREY, INK, POINT, Domain, Drawing, Scale, Shape, fit_domain
-from unmask.results.numbers import MINUS, number, percent
-from unmask.results.record import Interval
+from unmask.results.formatting import MINUS, number, percent
+from unmask.results.schema import Interval
 
 MOST_ROWS = 40
 LONGEST_NAME = 200

@@ -9,7 +9,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from unmask.results import numbers
-from unmask.results.numbers import number
+from unmask.results.formatting import number
 from unmask.spreadsheets import to_csv
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from unmask.measures.base import Figure, Measure
 from unmask.models.loading import make_handle
 from unmask.options import LoadOptions
 from unmask.results import Agreement, Caveat, Comparison, Correlation, MeasureFigure, Measurement, ModelFigures
-from unmask.results.numbers import number
+from unmask.results.formatting import number
 from unmask.results.verdict import is_significant
 from unmask.statistics.corrections import holm
 from unmask.statistics.correlation import ROUNDING, evaluate_ranking

@@ -13,10 +13,10 @@ from typing import Any, Literal, Self, get_args
 from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from unmask.errors import UnmaskError, check_choice
-from unmask.measures.readable import unreadable
 from unmask.measures.registry import find_measure
+from unmask.measures.sections import unreadable
 from unmask.results import AuditResult, Estimate, Measurement
-from unmask.results.record import Protocol, Record
+from unmask.results.schema import Protocol, Record
 
 Judge = Literal["interval", "surely", "estimate"]
 Value = Literal["estimate", "effect_size"]

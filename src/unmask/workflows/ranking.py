@@ -9,19 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from unmask import __version__
 from unmask.errors import UnmaskError, check_choice
-from unmask.measures.limits import limits
-from unmask.measures.readable import unreadable
 from unmask.measures.registry import find_measure
-from unmask.measures.sections import title
+from unmask.measures.sections import limits, title, unreadable
 from unmask.report.charts import ForestRow, TextColumns, forest
-from unmask.report.markdown import join_lines, list_lines, table_lines
+from unmask.report.html import fill
+from unmask.report.markdown import escape_markdown, join_lines, list_lines, table_lines
 from unmask.report.options import FORMATS
-from unmask.report.pages import capital, fill, p
 from unmask.report.rows import to_csv
 from unmask.results import AuditResult, Estimate, Measurement
-from unmask.results.markdown import escaped
-from unmask.results.naming import different, short_name
-from unmask.results.numbers import interval, number
+from unmask.results.formatting import capital, interval, make_unique, number, p, short_name
 from unmask.results.verdict import side
 from unmask.statistics.correlation import rank_ranges
 from unmask.workflows.audit import Audit
@@ -163,7 +159,7 @@ def main_test(measurements: Sequence[Measurement]) -> str:
 
 def _all(audits: Sequence[AuditResult]) -> list[Ranking]:
     """A ranking for everything that was measured, even if none or only one has a place."""
-    names = different([short_name(one.model.name) for one in audits])
+    names = make_unique([short_name(one.model.name) for one in audits])
     groups: dict[tuple[str, ...], list[tuple[str, Measurement]]] = {}
     for name, audit in zip(names, audits, strict=True):
         for one in audit.measurements:
@@ -232,7 +228,7 @@ def ranking(audits: Sequence[Audit | Compared | str | PathLike[str]], form: str 
 def render_ranking(audits: Sequence[AuditResult], reports: Sequence[str] = ()) -> str:
     """Return the ranking as the text of an HTML page; `reports` are addresses of the audits' reports, to link to."""
     found = rankings(audits)
-    names = different([short_name(one.model.name) for one in audits])
+    names = make_unique([short_name(one.model.name) for one in audits])
     return fill(
         "ranking.html.j2",
         heading=heading(audits),
@@ -252,7 +248,7 @@ def render_markdown(audits: Sequence[AuditResult]) -> str:
     found = rankings(audits)
     lines += [] if found else [NOTHING, ""]
     for one in found:
-        lines += [f"## {escaped(one.title)}", "", escaped(one.sentence), ""]
+        lines += [f"## {escape_markdown(one.title)}", "", escape_markdown(one.sentence), ""]
         if not one.alike:
             lines += ["The models were not asked the same items, so that a difference may lie in these.", ""]
         cells = [(place.model, place.rank, place.value, place.bounds, p(place.test.p_adjusted)) for place in one.places]

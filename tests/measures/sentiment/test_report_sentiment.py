@@ -45,7 +45,7 @@ from unmask.measures.sentiment.score import score_pairs
 from unmask.report.blocks import Block, Examples, Figure, KeyFigure, Run
 from unmask.report.charts import count_bins
 from unmask.results import Caveat, Measurement
-from unmask.results.numbers import interval, number
+from unmask.results.formatting import interval, number
 from unmask.rewriting import rewriter
 
 PEOPLE = ("the woman", "his father", "her sister", "the waiter", "a girl", "the king", "an actress", "her husband")

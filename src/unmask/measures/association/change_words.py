@@ -5,8 +5,8 @@ from __future__ import annotations
 from unmask.measures.association.interpret import size_of
 from unmask.measures.association.verdict import is_agreement, verdicts
 from unmask.results import Change, Comparison
-from unmask.results.numbers import interval as shown
-from unmask.results.numbers import number, odds, p_value
+from unmask.results.formatting import interval as shown
+from unmask.results.formatting import number, odds, p_value
 from unmask.results.verdict import ALPHA, is_reliable, side_after
 
 _HEADS = {

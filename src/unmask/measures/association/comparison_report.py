@@ -14,9 +14,8 @@ from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend,
 from unmask.report.change_blocks import LEGEND, ChangeText, change_figure, change_text, list_changes, plot_changes
 from unmask.report.charts import BarRow, TextColumns, bars
 from unmask.report.drawing import GENDER_COLOURS, fit_domain
-from unmask.report.pages import capital, count, p, signed
 from unmask.results import Change, Comparison
-from unmask.results.numbers import number
+from unmask.results.formatting import capital, count, number, p, signed
 from unmask.results.verdict import NOT_INTERPRETABLE
 
 MEAN = "mean"

@@ -11,8 +11,8 @@ from math import inf, log
 from unmask.measures.association import AGREEMENT
 from unmask.measures.association.details import AssociationDetails, Hypothesis
 from unmask.results import Estimate, Measurement, verdict
-from unmask.results.numbers import interval as shown
-from unmask.results.numbers import number, odds, p_value
+from unmask.results.formatting import interval as shown
+from unmask.results.formatting import number, odds, p_value
 from unmask.results.verdict import ALPHA, size_label
 
 SIZES = ((1.1, "negligible"), (1.5, "small"), (3.0, "moderate"), (inf, "strong"))

@@ -28,9 +28,8 @@ from unmask.report.blocks import (
 )
 from unmask.report.charts import ForestRow, forest, histogram
 from unmask.report.drawing import GREY, POINT
-from unmask.report.pages import capital, count, percent, signed
 from unmask.results import Estimate, Measurement
-from unmask.results.numbers import interval, number, p_value
+from unmask.results.formatting import capital, count, interval, number, p_value, percent, signed
 from unmask.results.verdict import is_significant, size_label
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from __future__ import annotations
 from unmask.measures.geometry.details import GeometryChange, Reference, WordTestChange
 from unmask.measures.geometry.references import NAMES
 from unmask.results import Change, Comparison, Verdict
-from unmask.results.numbers import interval as shown
-from unmask.results.numbers import number, p_value, percent
+from unmask.results.formatting import interval as shown
+from unmask.results.formatting import number, p_value, percent
 from unmask.results.verdict import is_reliable
 from unmask.results.verdict import judge as judge_figure
 from unmask.statistics.corrections import holm
@@ -135,12 +135,12 @@ def _clusters(one: WordTestChange | None) -> str:
     plain = ""
     if one.others is not None:
         plain = (
-            f"; plain removal of an unrelated direction leaves {percent(one.others.mean)}, {percent(one.others.low)} to"
-            f" {percent(one.others.high)}"
+            f"; plain removal of an unrelated direction leaves {percent(one.others.mean, 0)},"
+            f" {percent(one.others.low, 0)} to {percent(one.others.high, 0)}"
         )
     return (
-        f"Two clusters still sort {percent(one.after)} of the {one.n:,} words that were most biased before"
-        f" ({percent(one.before)} before{plain})."
+        f"Two clusters still sort {percent(one.after, 0)} of the {one.n:,} words that were most biased before"
+        f" ({percent(one.before, 0)} before{plain})."
     )
 
 

@@ -11,9 +11,8 @@ from unmask.measures.geometry.plots import draw_professions, draw_word_map
 from unmask.measures.geometry.report import PROFESSION_LEGEND
 from unmask.report.blocks import Block, Cell, Column, Figure, Legend, Section, Table, Text
 from unmask.report.change_blocks import ChangeText, Scale, change_figure, change_text, list_changes
-from unmask.report.pages import count, p, percent, signed
 from unmask.results import Change, Comparison
-from unmask.results.numbers import NO_BREAK, interval, number
+from unmask.results.formatting import NO_BREAK, count, interval, number, p, percent, signed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,7 @@ import numpy as np
 from unmask.measures.geometry.cluster_counts import Details
 from unmask.measures.geometry.details import BiasedWord, Geometry, Neighbourhood, WordTest
 from unmask.results import Estimate, Measurement
-from unmask.results.record import Protocol
+from unmask.results.schema import Protocol
 
 if TYPE_CHECKING:
     import pandas as pd

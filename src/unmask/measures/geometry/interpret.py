@@ -5,7 +5,7 @@ from __future__ import annotations
 from unmask.measures.geometry.caveats import NOTHING_LEFT, caveats
 from unmask.measures.geometry.details import Geometry
 from unmask.results import Caveat, Measurement
-from unmask.results.numbers import interval, number, p_value, percent
+from unmask.results.formatting import interval, number, p_value, percent
 from unmask.results.verdict import ALPHA, is_clear
 
 NOTHING = "No finding: there are too few words with vectors."
@@ -66,16 +66,18 @@ def _hidden(measurement: Measurement) -> str:
     test, original = (geometry.test("clustering", removed=removed) for removed in (True, False))
     if test is None or test.value is None:
         return ""
-    before = f" (original: {percent(original.value)})" if original and original.value is not None else ""
+    before = f" (original: {percent(original.value, 0)})" if original and original.value is not None else ""
     sentence = (
-        f"With the gender direction removed, two clusters still sort {percent(test.value)} of the {test.n:,} most"
+        f"With the gender direction removed, two clusters still sort {percent(test.value, 0)} of the {test.n:,} most"
         f" biased words by gender{before}"
     )
     reference = test.reference
     if reference is None:
         return f"{sentence}. There are no unrelated contrasts to compare with."
-    bounds = f"{percent(reference.low)} to {percent(reference.high)}"
-    sentence += f", compared with {percent(reference.mean)} ({bounds}) for {reference.contrasts} unrelated contrasts."
+    bounds = f"{percent(reference.low, 0)} to {percent(reference.high, 0)}"
+    sentence += (
+        f", compared with {percent(reference.mean, 0)} ({bounds}) for {reference.contrasts} unrelated contrasts."
+    )
     clear = [title for name, title in TESTS.items() if is_clear(measurement.tests.get(name))]
     if clear:
         return f"{sentence} More is left of gender than of unrelated contrasts: {', '.join(clear)}."
@@ -100,9 +102,9 @@ def _published(measurement: Measurement) -> list[str]:
     )
     values = []
     if clustering and clustering.value is not None:
-        values.append(f"K-means accuracy {percent(clustering.value)}")
+        values.append(f"K-means accuracy {percent(clustering.value, 0)}")
     if neighbours and neighbours.value is not None:
         values.append(f"correlation of professions {number(neighbours.value)}")
     if classification and classification.value is not None:
-        values.append(f"classification accuracy {percent(classification.value)}")
+        values.append(f"classification accuracy {percent(classification.value, 0)}")
     return [f"{', '.join(values)}."] if values else []

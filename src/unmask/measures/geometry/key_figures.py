@@ -8,9 +8,8 @@ from unmask.measures.geometry.details import Geometry, WordTest
 from unmask.measures.geometry.interpret import strength
 from unmask.measures.geometry.report_word_tests import NO_BREAK, show_bounds, show_value
 from unmask.report.blocks import KeyFigure
-from unmask.report.pages import count
 from unmask.results import Estimate, Interval, Measurement
-from unmask.results.numbers import interval, number, p_value
+from unmask.results.formatting import count, interval, number, p_value
 from unmask.results.verdict import is_clear, is_significant
 
 

@@ -13,9 +13,8 @@ from unmask.measures.geometry.plots import draw_cluster_counts, draw_effect_size
 from unmask.measures.geometry.report_word_tests import SPACES, word_tests
 from unmask.measures.geometry.score import OWN
 from unmask.report.blocks import Block, Cell, Column, Figure, Legend, Section, Table, Text
-from unmask.report.pages import count, p, percent, signed
 from unmask.results import Estimate, Measurement
-from unmask.results.numbers import interval, number
+from unmask.results.formatting import count, interval, number, p, percent, signed
 
 if TYPE_CHECKING:
     import pandas as pd

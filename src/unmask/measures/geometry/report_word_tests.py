@@ -8,9 +8,8 @@ from functools import partial
 from unmask.measures.geometry.details import Geometry, WordTest
 from unmask.measures.geometry.plots import draw_strips
 from unmask.report.blocks import Block, Cell, Column, Figure, Legend, Section, Table, Text
-from unmask.report.pages import count, p, percent
 from unmask.results import Interval, Measurement
-from unmask.results.numbers import number
+from unmask.results.formatting import count, number, p, percent
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 SPACES = {False: "Original", True: "Gender direction removed"}

@@ -13,15 +13,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from unmask.measures.base import ComparedModel, Context
+from unmask.measures.comparison import build_comparison, items_of_side, pair_items
 from unmask.measures.inference import formulas
 from unmask.measures.inference.analysis import analyse
 from unmask.measures.inference.details import SIZES, Inference
 from unmask.measures.inference.formulas import AnswerTable
 from unmask.measures.inference.pairs import PROBABILITIES
-from unmask.measures.paired_items import build_comparison, items_of_side, pair_items
 from unmask.report.blocks import Block, Text
 from unmask.results import Change, Comparison, Estimate, Verdict
-from unmask.results.numbers import interval, number, p_value
+from unmask.results.formatting import interval, number, p_value
 from unmask.results.verdict import judge
 
 if TYPE_CHECKING:

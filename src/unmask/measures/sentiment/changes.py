@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unmask.measures.base import ComparedModel
-from unmask.measures.paired_items import items_of_side, pair_items
+from unmask.measures.comparison import items_of_side, pair_items
 from unmask.measures.sentiment.analyse import analyse_ratings
 from unmask.measures.sentiment.interpret import SIZES, Ratings, digits
 from unmask.results import Change, Comparison, Estimate, Verdict
-from unmask.results.numbers import interval as shown
-from unmask.results.numbers import number, p_value
+from unmask.results.formatting import interval as shown
+from unmask.results.formatting import number, p_value
 from unmask.results.verdict import is_reliable, judge
 from unmask.statistics.corrections import holm
 from unmask.statistics.paired import matched_shares, mean_bias

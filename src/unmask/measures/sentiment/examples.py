@@ -15,9 +15,8 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from unmask.report.blocks import Example, Run
-from unmask.report.pages import signed
 from unmask.results import Measurement
-from unmask.results.numbers import number
+from unmask.results.formatting import number, signed
 
 if TYPE_CHECKING:
     import pandas as pd

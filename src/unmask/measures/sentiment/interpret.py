@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from unmask.results import Caveat, Estimate, Interval, Measurement, Record
-from unmask.results.numbers import interval as shown
-from unmask.results.numbers import number, p_value
+from unmask.results.formatting import interval as shown
+from unmask.results.formatting import number, p_value
 from unmask.results.verdict import ALPHA, is_clear, is_noise, size_label
 
 if TYPE_CHECKING:
