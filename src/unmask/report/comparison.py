@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from unmask.report.blocks import Block, Cell, Column, KeyFigure, Section, Table, Text
 from unmask.report.change_blocks import ChangeText, list_change_tests, list_usefulness, usefulness_text
-from unmask.report.html import fill
-from unmask.report.items import ItemsTable, browse_items
 from unmask.results.comparison import Agreement, Comparison, ComparisonResult, Side, Usefulness
 from unmask.results.formatting import capital, count, interval, number, p
 from unmask.results.verdict import NOT_INTERPRETABLE
@@ -34,8 +32,6 @@ HASH_LETTERS = 12
 """How many letters of a hash are shown. The provenance has all of them."""
 MOST_NAMES = 2
 """A heading names so many models."""
-MOST_UNFOLDED = 3
-"""With more comparisons than this, a page folds all but the key figures of each."""
 
 
 STATED_GENDER = "stated gender"
@@ -101,37 +97,6 @@ class ComparisonSection:
     def other_blocks(self) -> list[Block]:
         """All blocks but the key figures."""
         return [block for block in self.blocks if not isinstance(block, KeyFigure)]
-
-
-def render_comparison(
-    result: ComparisonResult,
-    sections: Sequence[ComparisonSection],
-    items: Sequence[ItemsTable] = (),
-    *,
-    beside: bool = False,
-) -> str:
-    """Render the report of a comparison as the text of an HTML page.
-
-    Args:
-        result: The comparison.
-        sections: Its comparisons with their blocks, in the order of the page.
-        items: The items of each measure, for tables that a reader can search, filter and sort.
-        beside: Whether the page is in the comparison's folder, so that it can link to the files of the items.
-    """
-    return fill(
-        "comparison.html.j2",
-        result=result,
-        sections=sections,
-        heading=heading(result),
-        opening=opening_blocks(result, sections),
-        closing=[closing_blocks(result, sections, index) for index in range(len(sections))],
-        origins=[describe_origin(result.before, find_side(result, section)) for section in sections],
-        folded=len(sections) > MOST_UNFOLDED,
-        method=method_blocks(sections),
-        data_sets=list(dict.fromkeys((task.what, task.data, task.data_hash) for task in result.usefulness)),
-        tables=browse_items(items),
-        beside=beside,
-    )
 
 
 def heading(result: ComparisonResult) -> str:

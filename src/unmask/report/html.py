@@ -11,10 +11,19 @@ from importlib.resources import files
 from typing import Any
 
 from unmask.report.blocks import Block
+from unmask.report.comparison import (
+    ComparisonSection,
+    closing_blocks,
+    describe_origin,
+    find_side,
+    heading,
+    method_blocks,
+    opening_blocks,
+)
 from unmask.report.default_blocks import MeasureSection
 from unmask.report.items import ItemsTable, browse_items
 from unmask.report.markdown import escape_markdown, flatten_markdown
-from unmask.results import AuditResult
+from unmask.results import AuditResult, ComparisonResult
 from unmask.results.formatting import (
     capital,
     count,
@@ -28,6 +37,8 @@ from unmask.results.formatting import (
     signed,
 )
 
+MOST_UNFOLDED = 3
+"""With more comparisons than this, a page folds all but the key figures of each."""
 STRONGEST_SHADE = 0.55
 """The opacity of the strongest background: text must stay legible on it."""
 
@@ -61,6 +72,37 @@ def render_audit(
         sections=sections,
         methods={measure: blocks for measure, blocks in methods.items() if blocks},
         limits=limits if sections else [],
+        tables=browse_items(items),
+        beside=beside,
+    )
+
+
+def render_comparison(
+    result: ComparisonResult,
+    sections: Sequence[ComparisonSection],
+    items: Sequence[ItemsTable] = (),
+    *,
+    beside: bool = False,
+) -> str:
+    """Render the report of a comparison as the text of an HTML page.
+
+    Args:
+        result: The comparison.
+        sections: Its comparisons with their blocks, in the order of the page.
+        items: The items of each measure, for tables that a reader can search, filter and sort.
+        beside: Whether the page is in the comparison's folder, so that it can link to the files of the items.
+    """
+    return fill(
+        "comparison.html.j2",
+        result=result,
+        sections=sections,
+        heading=heading(result),
+        opening=opening_blocks(result, sections),
+        closing=[closing_blocks(result, sections, index) for index in range(len(sections))],
+        origins=[describe_origin(result.before, find_side(result, section)) for section in sections],
+        folded=len(sections) > MOST_UNFOLDED,
+        method=method_blocks(sections),
+        data_sets=list(dict.fromkeys((task.what, task.data, task.data_hash) for task in result.usefulness)),
         tables=browse_items(items),
         beside=beside,
     )
