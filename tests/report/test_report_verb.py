@@ -18,11 +18,10 @@ from commands import unmask as run
 from pages import EVIL, assert_loads_nothing, seen
 from unmask.cli.report import command as report_command
 from unmask.errors import UnmaskError
-from unmask.measures import limits
 from unmask.measures.association import AGREEMENT
 from unmask.measures.inference.details import Distribution, Inference
 from unmask.measures.inference.pairs import CONTROL
-from unmask.measures.sections import build_comparison_sections, build_sections, item_tables
+from unmask.measures.sections import build_comparison_sections, build_sections, item_tables, limits, study_limits
 from unmask.report import markdown, rows
 from unmask.report.items import ItemColumn, ItemsTable, browse_items
 from unmask.report.markdown import escape_markdown
@@ -386,13 +385,13 @@ def test_columns_of_lists_are_left_out_even_as_parquet_gives_them_back(tmp_path:
 
 def test_what_is_not_said_depends_on_what_was_measured() -> None:
     def said(*measured: Measurement) -> str:
-        return " ".join(limits.limits(measured))
+        return " ".join(limits(measured))
 
     assert "(association 2e-06 nats)" in said(made.sound_measurement(noise_floor=2e-6))
     assert "noise floor" not in said(made.sound_measurement(noise_floor=None))
     assert "covers German only" in said(made.sound_measurement(language="de"))
     assert "templates" not in said(made.sound_measurement(name="sentiment"))
-    assert "not a sample of all models" in " ".join(limits.study_limits(["sentiment"], ["en"]))
+    assert "not a sample of all models" in " ".join(study_limits(["sentiment"], ["en"]))
 
 
 def test_names_and_times_are_short() -> None:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from unmask.measures import registry
-from unmask.measures.base import Measure
 from unmask.report.blocks import Block, Text
 from unmask.report.change_blocks import default_comparison_blocks, first_change
 from unmask.report.comparison import ComparisonSection
@@ -17,6 +16,12 @@ from unmask.results.formatting import LANGUAGES, capital
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+DEFAULT_METHOD = (
+    "Both models scored the same items, which are paired. The mean score is tested with a paired t test, and zero means"
+    " no bias. Other estimates are shown before and after, without a test of their change."
+)
 
 
 def measure_name(name: str) -> str:
@@ -76,17 +81,12 @@ def build_comparison_sections(
 ) -> list[ComparisonSection]:
     """The sections of a comparison, in the order of the models. Those that must not be read as bias come last."""
     order = [side.name for side in result.after]
-    sections = []
-    for comparison in result.comparisons:
-        alike = [other for other in result.comparisons if other.name == comparison.name]
-        sections.append(comparison_section(comparison, (items or {}).get(comparison.name), alike))
+    sections = [comparison_section(one, (items or {}).get(one.name)) for one in result.comparisons]
     return sorted(sections, key=lambda section: (order.index(section.comparison.after), bool(section.warning)))
 
 
-def comparison_section(
-    comparison: Comparison, items: pd.DataFrame | None = None, alike: Sequence[Comparison] = ()
-) -> ComparisonSection:
-    """The section of a comparison. `alike` are all comparisons of the same measure in the report."""
+def comparison_section(comparison: Comparison, items: pd.DataFrame | None = None) -> ComparisonSection:
+    """The section of a comparison."""
     name = comparison.name
     heading = title(name, comparison.corpus, comparison.language, comparison.variant)
     measure = registry.find_measure(name)
@@ -95,35 +95,26 @@ def comparison_section(
         return ComparisonSection(
             comparison, heading, measure_name(name), default_comparison_blocks(comparison, main), main
         )
-    main = measure.main_change(comparison)
-    blocks = measure.comparison_blocks(comparison, items)
+    report = measure.comparison_report(comparison, items)
+    blocks = report.blocks
     if blocks is None:
-        blocks = default_comparison_blocks(comparison, main, units=measure.change_units, note=measure.changes_note)
+        units, note = measure.change_units, measure.changes_note
+        blocks = default_comparison_blocks(comparison, report.main, units=units, note=note)
+    method: list[Block] = [Text(report.method or [measure.comparison_method or DEFAULT_METHOD])]
+    if measure.citations:
+        method.append(Text([f"After {citation}" for citation in measure.citations], style="note"))
     return ComparisonSection(
         comparison,
         heading,
         measure_name(name),
         blocks,
-        main,
+        report.main,
         items=measure.compared_items,
-        warning=measure.comparison_warning(comparison),
-        explanation=measure.explain_verdict(comparison),
-        method=[*(measure.comparison_method(alike or [comparison]) or [_default_method()]), *_cite(measure)],
+        warning=report.warning,
+        explanation=report.explanation,
+        method=method,
         source=measure.source if measure.origin else "",
     )
-
-
-def _default_method() -> Block:
-    return Text(
-        [
-            "Both models scored the same items, which are paired. The mean score is tested with a paired t test, and"
-            " zero means no bias. Other estimates are shown before and after, without a test of their change."
-        ]
-    )
-
-
-def _cite(measure: Measure) -> list[Block]:
-    return [Text([f"After {citation}" for citation in measure.citations], style="note")] if measure.citations else []
 
 
 def item_tables(items: Mapping[str, pd.DataFrame]) -> list[ItemsTable]:

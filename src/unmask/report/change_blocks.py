@@ -43,6 +43,22 @@ class ChangeText:
         return f"{self.before.replace(' ', NO_BREAK)} → {self.after.replace(' ', NO_BREAK)}"
 
 
+@dataclass(frozen=True)
+class ComparisonReport:
+    """What a measure says of a comparison."""
+
+    main: ChangeText | None
+    """The change that stands for the comparison in an overview."""
+    blocks: Sequence[Block] | None = None
+    """None: the main change, a plot and a table of all changes."""
+    warning: str = ""
+    """Why the numbers must not be read as bias, as a sentence; empty if they may."""
+    explanation: str = ""
+    """What the verdict means; empty: the general sentence."""
+    method: Sequence[str] = ()
+    """How the models were compared, where it depends on the comparison."""
+
+
 def change_text(name: str, change: Change, *, digits: int = 2, scale: Scale = "") -> ChangeText:
     """A change as text."""
     before, after = (_value(value, digits, scale) for value in change.values)

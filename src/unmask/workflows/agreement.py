@@ -62,7 +62,7 @@ class ModelEvidence:
 
 def _declared_figures() -> list[tuple[Measure, Figure]]:
     measures = sorted(registry.installed(), key=lambda measure: measure.of_classifiers)
-    return [(measure, figure) for measure in measures for figure in measure.figures]
+    return [(measure, figure) for measure in measures for figure in measure.figures if figure.name]
 
 
 @dataclass

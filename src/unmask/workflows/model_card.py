@@ -289,8 +289,9 @@ def figures(one: Measurement) -> list[Figure]:
     """Those that say most; of a measure that is not known here, or a protocol without them, the first tests."""
     measure = find_measure(one.name)
     digits = measure.digits if measure else 2
-    known = measure.card_tests if measure else {}
-    groups = measure.card_groups if measure else {}
+    shown = [figure for figure in measure.figures if figure.card] if measure else []
+    known = {figure.test: figure.card for figure in shown if figure.test}
+    groups = {figure.group: figure.card for figure in shown if figure.group}
     tests = {name: test for name, test in one.tests.items() if name in known and test.value is not None}
     if not tests and (known or not groups):
         tests = {name: test for name, test in one.tests.items() if test.value is not None}

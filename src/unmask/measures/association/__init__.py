@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unmask.errors import UnmaskError
-from unmask.measures.base import ComparedModel, Context, Figure, Measure, Scored
+from unmask.measures.base import ComparedModel, Context, Figure, Measure, Scored, implemented_in
 from unmask.measures.shared_options import TemplateOptions
 from unmask.options import option
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from unmask.models.loading import ModelHandle
     from unmask.report.blocks import Block
-    from unmask.report.change_blocks import ChangeText
     from unmask.results import Comparison, Measurement
 
 AGREEMENT = "grammatical-agreement"
@@ -81,13 +80,11 @@ class AssociationMeasure(Measure):
     noise_unit = "nats"
     uses_templates = True
     hub_task = "fill-mask"
-    card_tests = {
-        "stereotype": "stereotype, in nats",
-        "workforce share, pearson": "r with women’s workforce share",
-    }
-    gate_tests = ("stereotype",)
     compared_items = "sentences scored by both models"
-    figures = (Figure("association", "stereotype in nats", test="stereotype"),)
+    figures = (
+        Figure("association", "stereotype in nats", test="stereotype", card="stereotype, in nats", gate=True),
+        Figure(test="workforce share, pearson", card="r with women’s workforce share"),
+    )
 
     def check(self, options: AssociationOptions, context: Context) -> None:
         """Refuse words of the user's own in the published protocol."""
@@ -223,38 +220,4 @@ class AssociationMeasure(Measure):
         comparison, items = compare(before, after, seed=seed)
         return judge(adjusted(comparison)), items
 
-    def comparison_blocks(self, comparison: Comparison, items: pd.DataFrame | None) -> list[Block]:
-        """What a report shows of a comparison."""
-        from unmask.measures.association.comparison_report import blocks
-
-        del items
-        return blocks(comparison)
-
-    def main_change(self, comparison: Comparison) -> ChangeText | None:
-        """The stereotype as odds."""
-        from unmask.measures.association.comparison_report import main_change
-
-        return main_change(comparison)
-
-    def comparison_method(self, comparisons: Sequence[Comparison]) -> list[Block]:
-        """How two models are compared."""
-        from unmask.measures.association.comparison_report import method
-
-        return method(comparisons)
-
-    def comparison_warning(self, comparison: Comparison) -> str:
-        """Whether grammatical agreement hides what the models have learned."""
-        if any(caveat.code == AGREEMENT for caveat in comparison.caveats):
-            return "Grammatical agreement determines these numbers. Judge the corpus without agreement."
-        return ""
-
-    def explain_verdict(self, comparison: Comparison) -> str:
-        """In the published protocol, that the paper's test finds too much."""
-        from unmask.report.comparison import MEANINGS
-
-        if comparison.protocol != "published":
-            return ""
-        return (
-            f"{MEANINGS[comparison.verdict]} This is the paper’s own test, which treats dependent pairs of sentences as"
-            " independent and therefore finds too many changes."
-        )
+    comparison_report = implemented_in("comparison_report")

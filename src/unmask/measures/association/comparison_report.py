@@ -5,21 +5,49 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 from unmask.measures.association.details import AssociationChanges, HypothesisChange, ProfessionChange, TableRow
 from unmask.measures.association.report import AGREEMENT, DIFFERENCE, MOST_BARS, MOST_GROUPS, STEREOTYPE, WORKFORCE
 from unmask.measures.association.verdict import is_agreement
 from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Table, Text
-from unmask.report.change_blocks import LEGEND, ChangeText, change_figure, change_text, list_changes, plot_changes
+from unmask.report.change_blocks import (
+    LEGEND,
+    ChangeText,
+    ComparisonReport,
+    change_figure,
+    change_text,
+    list_changes,
+    plot_changes,
+)
 from unmask.report.charts import BarRow, TextColumns, bars
+from unmask.report.comparison import MEANINGS
 from unmask.report.drawing import GENDER_COLOURS, fit_domain
 from unmask.results import Change, Comparison
 from unmask.results.formatting import capital, count, number, p, signed
 from unmask.results.verdict import NOT_INTERPRETABLE
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 MEAN = "mean"
 """The contrast of changes that are neither good nor bad."""
+
+
+def comparison_report(comparison: Comparison, items: pd.DataFrame | None) -> ComparisonReport:
+    """What a report shows of a comparison."""
+    del items
+    warning = explanation = ""
+    if is_agreement(comparison):
+        warning = "Grammatical agreement determines these numbers. Judge the corpus without agreement."
+    if comparison.protocol == "published":
+        explanation = (
+            f"{MEANINGS[comparison.verdict]} This is the paper’s own test, which treats dependent pairs of sentences as"
+            " independent and therefore finds too many changes."
+        )
+    return ComparisonReport(
+        main_change(comparison), blocks(comparison), warning, explanation, describe_method(comparison)
+    )
 
 
 def blocks(comparison: Comparison) -> list[Block]:
@@ -45,23 +73,22 @@ def main_change(comparison: Comparison) -> ChangeText | None:
     return change_text(_short_name("", differences[0]), differences[0]) if differences else None
 
 
-def method(comparisons: Sequence[Comparison]) -> list[Block]:
-    """How changes are computed and judged, in each protocol."""
-    protocols = {comparison.protocol for comparison in comparisons}
-    words = " or ".join(dict.fromkeys(_noun(comparison) for comparison in comparisons))
+def describe_method(comparison: Comparison) -> list[str]:
+    """How changes are computed and judged in a protocol."""
+    words = _noun(comparison)
     lines = [
         f"Both models were asked how much a {words} raises or lowers the probability of a person word in the same"
         " sentences. The answers are paired by sentence, so what the sentences have in common cancels out. Values are"
         " in nats, differences of natural logarithms: +0.69 doubles the odds, −0.69 halves them."
     ]
-    if "sound" in protocols:
+    if comparison.protocol == "sound":
         lines.append(
             f"Intervals come from a crossed jackknife over the paired changes: each {words} and each pair of person"
             f" words is left out in turn, and the two variances are added. A change must hold for other {words}s and"
             " for other person words. The stereotype is the main question, and its p-value is not corrected. The"
             " p-values of the other contrasts are corrected together by Holm’s method, and so are those of the means."
         )
-    if "published" in protocols:
+    else:
         lines.append(
             "The published protocol repeats the paper’s test: Wilcoxon’s signed ranks over all pairs of sentences, as"
             " if they were independent, with r = −|Z|/√(2n). There are no intervals. Use it to reproduce the paper, not"
@@ -74,7 +101,7 @@ def method(comparisons: Sequence[Comparison]) -> list[Block]:
         " while the stereotype did not change reliably. Without a stereotype the groups decide: the first of overshot,"
         " worse and improved that any of them has."
     )
-    return [Text(lines)]
+    return lines
 
 
 def _noun(comparison: Comparison) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import model_validator
 
 from unmask.errors import UnmaskError
-from unmask.measures.base import ComparedModel, Context, Figure, Measure, Scored
+from unmask.measures.base import ComparedModel, Context, Figure, Measure, Scored, implemented_in
 from unmask.options import Options, option
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from unmask.models.loading import ModelHandle
     from unmask.report.blocks import Block
-    from unmask.report.change_blocks import ChangeText
     from unmask.results import Comparison, Measurement
 
 LAYERS, POOLING, CONTRASTS = 4, "first+last", 99
@@ -100,10 +99,14 @@ class GeometryMeasure(Measure):
     unit = "stereotype of professions, r"
     compared_items = "words of both models"
     hub_task = "feature-extraction"
-    card_tests = {"stereotype": "r of professions with what people say"}
-    gate_tests = ("stereotype",)
     figures = (
-        Figure("professions", "r of bias with what people say", test="stereotype"),
+        Figure(
+            "professions",
+            "r of bias with what people say",
+            test="stereotype",
+            card="r of professions with what people say",
+            gate=True,
+        ),
         Figure("told apart", "share that a classifier of words gets right"),
         Figure("neighbours", "r of bias with the words around"),
         Figure("WEAT/SEAT", "mean effect size d"),
@@ -243,26 +246,4 @@ class GeometryMeasure(Measure):
             else figure_value(figure.name, measurement, comparison)
         )
 
-    def comparison_blocks(self, comparison: Comparison, items: pd.DataFrame | None) -> list[Block]:
-        """What a report shows of a comparison."""
-        from unmask.measures.geometry.comparison_report import blocks
-
-        return blocks(comparison, items)
-
-    def main_change(self, comparison: Comparison) -> ChangeText | None:
-        """The share of words that a classifier separates."""
-        from unmask.measures.geometry.comparison_report import main_change
-
-        return main_change(comparison)
-
-    def comparison_method(self, comparisons: Sequence[Comparison]) -> list[Block]:
-        """How two models are compared."""
-        from unmask.measures.geometry.comparison_report import method
-
-        return method(comparisons)
-
-    def explain_verdict(self, comparison: Comparison) -> str:
-        """What the verdict says about words."""
-        from unmask.measures.geometry.comparison_report import MEANINGS
-
-        return MEANINGS.get(comparison.verdict, "")
+    comparison_report = implemented_in("comparison_report")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from unmask.measures.geometry.details import GeometryChange, Reference, WordTestChange
 from unmask.measures.geometry.plots import draw_professions, draw_word_map
 from unmask.measures.geometry.report import PROFESSION_LEGEND
-from unmask.report.blocks import Block, Cell, Column, Figure, Legend, Section, Table, Text
-from unmask.report.change_blocks import ChangeText, Scale, change_figure, change_text, list_changes
+from unmask.report.blocks import Block, Cell, Column, Figure, Legend, Section, Table
+from unmask.report.change_blocks import ChangeText, ComparisonReport, Scale, change_figure, change_text, list_changes
 from unmask.results import Change, Comparison
 from unmask.results.formatting import NO_BREAK, count, interval, number, p, percent, signed
 
@@ -33,6 +33,12 @@ MEANINGS = {
     "worse": "Words that were biased are easier to separate, by more than chance explains.",
     "overshot": "Professions now lie among words of the other gender.",
 }
+
+
+def comparison_report(comparison: Comparison, items: pd.DataFrame | None) -> ComparisonReport:
+    """What a report shows of a comparison."""
+    explanation = MEANINGS.get(comparison.verdict, "")
+    return ComparisonReport(main_change(comparison), blocks(comparison, items), "", explanation, _METHOD)
 
 
 def blocks(comparison: Comparison, items: pd.DataFrame | None) -> list[Block]:
@@ -61,12 +67,6 @@ def main_change(comparison: Comparison) -> ChangeText | None:
     """The share of words that a classifier separates, with the words that were most biased before."""
     test = comparison.read_details(GeometryChange).test(MAIN)
     return None if test is None else _text("Classifier, words on their side", comparison.changes.get(MAIN), test)
-
-
-def method(comparisons: Sequence[Comparison]) -> list[Block]:
-    """How changes are computed and judged."""
-    del comparisons
-    return [Text(_METHOD)]
 
 
 def _text(name: str, change: Change | None, test: WordTestChange) -> ChangeText:
