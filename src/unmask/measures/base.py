@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from unmask.report.blocks import Block
     from unmask.report.change_blocks import ComparisonReport
     from unmask.results import AuditResult, Comparison
-    from unmask.statistics.jackknife import IntervalEstimate
 
 SEED = 42
 PROTOCOLS = ("sound", "published")
@@ -44,27 +43,8 @@ HALF_PRECISION = Caveat(
 )
 
 
-def to_estimate(
-    found: IntervalEstimate,
-    *,
-    n: int,
-    unit: str = "",
-    question: str = "",
-    labels: Mapping[str, str] | None = None,
-) -> Estimate:
-    """An estimate of `unmask.statistics` as a result states it; `n` is how many items it rests on."""
-    return Estimate(
-        labels=dict(labels or {}),
-        question=question,
-        n=n,
-        value=found.value,
-        interval=found.interval,
-        unit=unit,
-        statistic=found.statistic,
-        statistic_name="t",
-        df=found.df,
-        p_value=found.p_value,
-    )
+to_estimate = Estimate.from_statistic
+"""An estimate of `unmask.statistics` as a result states it."""
 
 
 @dataclass(frozen=True)

@@ -195,7 +195,7 @@ def _overview(result: ComparisonResult, sections: Sequence[ComparisonSection]) -
         name = comparison.after if alike else f"{comparison.after} ({_label(section, sections)})"
         rows.append(
             [
-                Cell(name, note=" · ".join(filter(None, (section.title, mitigation))), link=f"comparison-{index}"),
+                Cell(name, note=" · ".join(filter(None, (section.title, mitigation))), link=f"#comparison-{index}"),
                 Cell(section.verdict, is_verdict=True),
                 Cell(main.values, note="" if same else main.name) if main else Cell("–"),
                 Cell(main.change, main.interval) if main else Cell("–"),

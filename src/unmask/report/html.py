@@ -10,7 +10,8 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
-from unmask.report.blocks import Block
+from unmask import __version__
+from unmask.report.blocks import Block, Section
 from unmask.report.comparison import (
     ComparisonSection,
     closing_blocks,
@@ -106,6 +107,23 @@ def render_comparison(
         tables=browse_items(items),
         beside=beside,
     )
+
+
+def render_page(
+    title: str, sections: Sequence[Section], *, eyebrow: str = "", note: str = "", lead: str = "", footer: str = ""
+) -> str:
+    """Render any sections as the text of an HTML page.
+
+    Args:
+        title: The heading of the page.
+        sections: What is below it; each has a title.
+        eyebrow: The kind of page, above the heading.
+        note: A line below the heading.
+        lead: The finding in sentences.
+        footer: A sentence at the end.
+    """
+    texts = {"title": title, "eyebrow": eyebrow, "note": note, "lead": lead, "footer": footer}
+    return fill("page.html.j2", sections=sections, version=__version__, **texts)
 
 
 def fill(template: str, **values: Any) -> str:
