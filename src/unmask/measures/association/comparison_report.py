@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeGuard
 
 from unmask.measures.association.details import AssociationChanges, HypothesisChange, ProfessionChange, TableRow
+from unmask.measures.association.interpretation import has_agreement
 from unmask.measures.association.report import AGREEMENT, DIFFERENCE, MOST_BARS, MOST_GROUPS, STEREOTYPE, WORKFORCE
-from unmask.measures.association.verdict import is_agreement
 from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Table, Text
 from unmask.report.change_blocks import (
     LEGEND,
@@ -38,19 +38,18 @@ def comparison_report(comparison: Comparison, items: pd.DataFrame | None) -> Com
     """What a report shows of a comparison."""
     del items
     warning = explanation = ""
-    if is_agreement(comparison):
+    if has_agreement(comparison):
         warning = "Grammatical agreement determines these numbers. Judge the corpus without agreement."
     if comparison.protocol == "published":
         explanation = (
             f"{MEANINGS[comparison.verdict]} This is the paper’s own test, which treats dependent pairs of sentences as"
             " independent and therefore finds too many changes."
         )
-    return ComparisonReport(
-        main_change(comparison), blocks(comparison), warning, explanation, describe_method(comparison)
-    )
+    main, blocks = find_main_change(comparison), comparison_blocks(comparison)
+    return ComparisonReport(main, blocks, warning, explanation, describe_method(comparison))
 
 
-def blocks(comparison: Comparison) -> list[Block]:
+def comparison_blocks(comparison: Comparison) -> list[Block]:
     """Key figures, all changes, the paper's Table 4, values by profession and the paper's hypotheses."""
     details = comparison.read_details(AssociationChanges)
     report: list[Block] = [*_key_figures(comparison)]
@@ -64,7 +63,7 @@ def blocks(comparison: Comparison) -> list[Block]:
     return report
 
 
-def main_change(comparison: Comparison) -> ChangeText | None:
+def find_main_change(comparison: Comparison) -> ChangeText | None:
     """The stereotype as odds; without one, the first group."""
     change = comparison.of("stereotype")
     if change is not None:
@@ -125,7 +124,7 @@ def _key_figures(comparison: Comparison) -> Iterator[KeyFigure]:
     for text, explanation in figures:
         figure = change_figure(text, explanation)
         yield (
-            replace(figure, verdict=NOT_INTERPRETABLE, explanation=AGREEMENT) if is_agreement(comparison) else figure
+            replace(figure, verdict=NOT_INTERPRETABLE, explanation=AGREEMENT) if has_agreement(comparison) else figure
         )
 
 
