@@ -11,7 +11,7 @@ from typing import Literal
 import pandas as pd
 
 from unmask import __version__
-from unmask.measures.geometry.described import neighbourhoods
+from unmask.measures.geometry.analysis import list_neighbourhoods
 from unmask.measures.limits import study_limits
 from unmask.report.geometry_map import word_map
 from unmask.report.geometry_professions import professions_plot
@@ -59,7 +59,7 @@ class Panel:
         found = self._items
         if "male_neighbours_removed" not in found:
             found = found.assign(male_neighbours_removed=float("nan"))
-        return professions_plot(neighbourhoods(found))
+        return professions_plot(list_neighbourhoods(found))
 
     @property
     def words(self) -> str:
