@@ -28,9 +28,8 @@ import transformers
 from timing import Cost, beside, timed
 from unmask.measures.base import Context
 from unmask.measures.inference import SENTENCES, InferenceOptions
-from unmask.measures.inference.data import build_pairs
-from unmask.measures.inference.labels import find_order
-from unmask.measures.inference.score import score
+from unmask.measures.inference.data import build
+from unmask.measures.inference.scoring import find_order, score_pairs
 from unmask.models import batching
 from unmask.models.classifier import TransformersClassifier
 from unmask.models.loading import load_classifier
@@ -70,7 +69,7 @@ class Watched(TransformersClassifier):
 def ours(model: Any, tokenizer: Any, rows: pd.DataFrame, order: Sequence[int]) -> tuple[Cost, Cost]:
     """The measure's first half, without the noise floor and with it."""
     subject = Watched(model, tokenizer)
-    whole = timed(lambda: score(rows, subject, order, seed=0))
+    whole = timed(lambda: score_pairs(rows, subject, order, seed=0))
     *_, noise = subject.costs
     return Cost(whole.wall - noise.wall, whole.cpu - noise.cpu), whole
 
@@ -126,7 +125,7 @@ def main() -> None:
     subject = load_classifier(MODEL, LoadOptions(device=arguments.device))
     assert isinstance(subject, TransformersClassifier)
     model, tokenizer = subject.model, subject.tokenizer
-    rows = build_pairs(InferenceOptions(), Context("en", SENTENCES)).sample(arguments.pairs, random_state=0)
+    rows = build(InferenceOptions(), Context("en", SENTENCES)).sample(arguments.pairs, random_state=0)
     pairs = list(zip(rows["premise"], rows["hypothesis"], strict=True))
     order, _ = find_order(subject)
     classify = transformers.pipeline("text-classification", model=model, tokenizer=tokenizer, device=arguments.device)

@@ -13,7 +13,7 @@ import pytest
 import transformers
 
 import families
-from unmask.rewriting.files.workers import cores
+from unmask.rewriting.files.workers import count_cores
 
 if (
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN
@@ -28,7 +28,7 @@ hypothesis.settings.load_profile("unmask")
 @pytest.hookimpl(optionalhook=True)  # pytest-xdist's
 def pytest_xdist_auto_num_workers() -> int:
     """With `-n auto`: one process a processor that may be used (by itself it counts those of the machine)."""
-    return cores()
+    return count_cores()
 
 
 @pytest.fixture

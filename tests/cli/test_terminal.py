@@ -22,7 +22,7 @@ from unmask.cli.option_models import LISTS
 from unmask.embedded import MODELS
 from unmask.errors import UnmaskError
 from unmask.measures import registry
-from unmask.mitigations.method import method_names
+from unmask.mitigations.method import list_methods
 from unmask.models.tokenization import LONG_TEXTS
 from unmask.rewriting.options import MODES
 from unmask.steps import LOG, step
@@ -54,7 +54,7 @@ def test_names_that_complete_are_those_that_there_are() -> None:
     for name, there in {"measure": registry.BUILT_IN, "language": ("en", "de", "ja", "zh")}.items():
         assert list(completion.VALUES[name]()) == list(there), name
     for words, names in {
-        "mitigate m --method": method_names(),
+        "mitigate m --method": list_methods(),
         "rewrite --to": MODES,
         "audit --long-texts": LONG_TEXTS,
         "compare": MODELS,

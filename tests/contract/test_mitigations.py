@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from unmask.errors import UnmaskError
-from unmask.mitigations.method import Method, method_named, method_names, method_options
+from unmask.mitigations.method import Method, find_method, list_methods, method_options
 
 
-@pytest.fixture(params=method_names())
+@pytest.fixture(params=list_methods())
 def method(request: pytest.FixtureRequest) -> Method:
     """Each method."""
-    return method_named(request.param)
+    return find_method(request.param)
 
 
 def test_it_declares_what_users_see(method: Method) -> None:

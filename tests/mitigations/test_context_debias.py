@@ -19,17 +19,18 @@ from naive import pieces_at
 from unmask.cli.progress import training
 from unmask.errors import Stopped, UnmaskError
 from unmask.lexicon.word_lists import read_word_list, stereotype_words
-from unmask.mitigations import MitigateOptions, run
-from unmask.mitigations.context_loss import (
+from unmask.mitigations.method import MitigateOptions
+from unmask.mitigations.methods.context_debias import (
     KINDS,
     ContextDebias,
     WholeWords,
     count_stereotypes,
+    gather_words,
     orthogonality,
     preservation,
     sort_sentences,
-    word_lists,
 )
+from unmask.mitigations.mitigate import mitigate_model
 from unmask.training.examples import Example
 from unmask.training.loop import News, evaluate
 
@@ -214,13 +215,13 @@ def test_a_tokenizer_without_offsets_is_refused(model_folder: Folder) -> None:
 
 def test_words_are_found_whole_and_the_longest_first() -> None:
     text = "Man's sister-in-law, the Sister; a manual, in law."
-    found = WholeWords(["man", "sister", "sister-in-law", "law"]).spans(text)
+    found = WholeWords(["man", "sister", "sister-in-law", "law"]).find_spans(text)
     assert [text[start:end] for start, end in found] == ["Man", "sister-in-law", "Sister", "law"]
-    assert WholeWords([]).spans(text) == []
+    assert WholeWords([]).find_spans(text) == []
 
 
 def test_sentences_are_sorted_by_their_words() -> None:
-    lists = word_lists("en", None, None)
+    lists = gather_words("en", None, None)
     assert not {"waiter", "nanny"} & set(lists["stereotype"])  # gendered, so no stereotypes here
     assert {"mrs", "she"} <= set(lists["female"])
     texts = [
@@ -278,7 +279,9 @@ def test_it_makes_stereotypes_orthogonal_and_keeps_what_it_is_told_to(
     some: dict[str, Any] = {"layers": "last", "sentences": 24}
     for beta, how in ((0.0, {}), (0.8, {}), (0.4, some)):
         out = tmp_path / str(beta)
-        record = run(_request(model_folder("bert-uncased"), corpus, out, epochs=4, tokens="one", beta=beta, **how))
+        record = mitigate_model(
+            _request(model_folder("bert-uncased"), corpus, out, epochs=4, tokens="one", beta=beta, **how)
+        )
         details = record["details"]
         after = details["history"][-1]
         assert details["before"]["preservation"] == 0
@@ -298,15 +301,15 @@ def test_it_makes_stereotypes_orthogonal_and_keeps_what_it_is_told_to(
 def test_an_interrupted_run_ends_like_one_that_was_not(model_folder: Folder, corpus: Path, tmp_path: Path) -> None:
     """With dropout, in the middle of an epoch: the same weights to the last bit."""
     whole, parts = (_request(model_folder("bert-uncased"), corpus, tmp_path / name) for name in ("whole", "parts"))
-    run(whole)
+    mitigate_model(whole)
 
     def stop(news: News) -> None:
         if news.step == 4:
             os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(Stopped, match="stopped at step 4 of 9"):
-        run(parts, watch=stop)
-    run(parts)
+        mitigate_model(parts, watch=stop)
+    mitigate_model(parts)
     first, second = (load_file(request.out / "model.safetensors") for request in (whole, parts))
     assert all(torch.equal(first[name], second[name]) for name in first)
 
@@ -320,10 +323,10 @@ def test_another_list_of_words_is_another_run(model_folder: Folder, corpus: Path
         os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(Stopped):
-        run(request, watch=stop)
+        mitigate_model(request, watch=stop)
     own.write_text("plumber\nsecretary\n")
     with pytest.raises(UnmaskError, match="lists of words changed"):
-        run(request)
+        mitigate_model(request)
 
 
 @pytest.mark.parametrize(
@@ -345,7 +348,7 @@ def test_bad_settings_are_one_line(
     settings: dict[str, Any], message: str, model_folder: Folder, corpus: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(UnmaskError, match=message):
-        run(_request(model_folder("bert-uncased"), corpus, tmp_path / "out", **settings))
+        mitigate_model(_request(model_folder("bert-uncased"), corpus, tmp_path / "out", **settings))
     assert not (tmp_path / "out").exists()
 
 
@@ -362,7 +365,7 @@ def test_a_corpus_without_a_kind_of_sentence_is_one_line(
 ) -> None:
     (tmp_path / "text.txt").write_text(text)
     with pytest.raises(UnmaskError, match=f"no sentence of the corpus has {message} that the model knows"):
-        run(_request(model_folder("bert-uncased"), tmp_path / "text.txt", tmp_path / "out", held_out=0.0))
+        mitigate_model(_request(model_folder("bert-uncased"), tmp_path / "text.txt", tmp_path / "out", held_out=0.0))
 
 
 def test_progress_is_shown_without_an_accuracy(capsys: pytest.CaptureFixture[str]) -> None:
@@ -378,15 +381,15 @@ def test_lists_of_ones_own(tmp_path: Path) -> None:
 
     female, male = file("f.txt", "Frau\n\n Tante \n"), file("m.txt", "Mann\n")
     own = file("s.txt", "Krankenpfleger\nmann\n")
-    lists = word_lists("de", (female, male), own)
+    lists = gather_words("de", (female, male), own)
     assert lists == {"stereotype": ["krankenpfleger"], "female": ["frau", "tante"], "male": ["mann"]}
     for language in ("de", "xx"):
         with pytest.raises(UnmaskError, match="there are no stereotype words"):
-            word_lists(language, (female, male), None)
+            gather_words(language, (female, male), None)
     with pytest.raises(UnmaskError, match="'de'; give a file of your own"):
         stereotype_words("de")
     with pytest.raises(UnmaskError, match="'frau', 'tante' in the lists of both genders"):
-        word_lists("en", (female, female), None)
+        gather_words("en", (female, female), None)
     for text, message in (
         ("", "has no words"),
         ("a\nA\n", "'a' given more than once"),

@@ -20,10 +20,10 @@ import unmask
 from toy_model import as_in_the_workforce, train
 from unmask.errors import Stopped, UnmaskError
 from unmask.lexicon import attributes
-from unmask.mitigations import MitigateOptions, method_named, method_names, run
 from unmask.mitigations.corpus import read_corpus, split_sentences
-from unmask.mitigations.method import method_options
-from unmask.mitigations.methods.sent_debias import subspace
+from unmask.mitigations.method import MitigateOptions, find_method, list_methods, method_options
+from unmask.mitigations.methods.sent_debias import gender_subspace
+from unmask.mitigations.mitigate import mitigate_model
 from unmask.mitigations.training import PublishedMasking, published_length
 from unmask.models.loading import load_masked_lm, load_trainable
 from unmask.models.vector_files import read_vectors, write_vectors
@@ -108,7 +108,7 @@ def test_each_method_makes_a_planted_bias_smaller_and_a_comparison_says_so(
         corpus=corpus,
         settings=dict([*settings, *more]),
     )
-    record = run(request)
+    record = mitigate_model(request)
     unmask.audit(str(tmp_path / "made"), professions=planted / "professions.csv").save(tmp_path / "after")
     compared = unmask.compare(str(planted / "before"), str(tmp_path / "after"), usefulness=False)
     comparison = compared.comparisons[0]
@@ -132,7 +132,7 @@ def test_the_folder_says_what_it_is_and_loads_anywhere(planted: Path, tmp_path: 
         out=tmp_path / "made",
         corpus=(str(planted / "stated.txt"),),
     )
-    record = run(request)
+    record = mitigate_model(request)
     assert json.loads((tmp_path / "made" / "mitigation.json").read_text()) == record
     assert record["parent"]["name"] == str(planted / "biased")
     assert record["data"]["documents"] == len((planted / "stated.txt").read_text().splitlines())
@@ -161,7 +161,7 @@ def test_an_interrupted_run_ends_with_the_same_weights(model_folder: Folder, tmp
         corpus=(str(text),),
         settings={"batch_size": 2, "save_every": 2, "held_out": 0.0, "learning_rate": 1e-3},
     )
-    whole = run(request)
+    whole = mitigate_model(request)
 
     class Cut(Exception):  # noqa: N818 - as when the machine goes down
         pass
@@ -176,13 +176,13 @@ def test_an_interrupted_run_ends_with_the_same_weights(model_folder: Folder, tmp
     again = request.replace(out=tmp_path / "twice")
     for step in (3, 6):
         with pytest.raises(Cut):
-            run(again, watch=cut_at(step))
+            mitigate_model(again, watch=cut_at(step))
         assert not (tmp_path / "twice").exists()
     with pytest.raises(UnmaskError, match="the learning rate changed"):
-        run(again.replace(settings={**request.settings, "learning_rate": 2e-3}))
+        mitigate_model(again.replace(settings={**request.settings, "learning_rate": 2e-3}))
     with pytest.raises(UnmaskError, match="holds an unfinished run of another method"):
-        run(again.replace(method="leace", settings={}))
-    resumed = run(again)
+        mitigate_model(again.replace(method="leace", settings={}))
+    resumed = mitigate_model(again)
     assert resumed["weight_hash"] == whole["weight_hash"]
     assert not (tmp_path / "twice.unfinished").exists()
 
@@ -200,9 +200,11 @@ def test_a_mitigation_that_changes_nothing_is_an_error(
         "METHOD = Method('Does nothing.', 'nobody', Options, lambda job: {}, needs_text=False)\n"
     )
     monkeypatch.setattr(methods, "__path__", [*methods.__path__, str(tmp_path / "methods")])
-    assert "idle-hands" in method_names()
+    assert "idle-hands" in list_methods()
     with pytest.raises(UnmaskError, match="idle-hands changed nothing"):
-        run(MitigateOptions(model=str(model_folder("bert-uncased")), method="idle-hands", out=tmp_path / "out"))
+        mitigate_model(
+            MitigateOptions(model=str(model_folder("bert-uncased")), method="idle-hands", out=tmp_path / "out")
+        )
     assert not (tmp_path / "out").exists()
 
 
@@ -220,7 +222,7 @@ def test_what_is_saved_but_not_what_was_made_is_not_kept(
 
     monkeypatch.setattr(checkpoints, "save_model", loses)
     with pytest.raises(UnmaskError, match="what was saved is not what was made"):
-        run(
+        mitigate_model(
             MitigateOptions(
                 model=str(model_folder("bert-uncased")), method="leace", out=tmp_path / "out", corpus=(str(text),)
             )
@@ -233,7 +235,7 @@ def test_closed_forms_fit_every_kind_of_model(model_folder: Folder, tmp_path: Pa
     text = tmp_path / "text.txt"
     text.write_text("\n".join(["She works here.", "He knows his brother.", "My mother is a nurse."] * 6))
     for method in ("leace", "sent-debias"):
-        record = run(
+        record = mitigate_model(
             MitigateOptions(model=str(model_folder(family)), method=method, out=tmp_path / method, corpus=(str(text),))
         )
         assert record["details"]["in_last_hidden_state"] == (family not in ("albert", "modernbert"))
@@ -249,7 +251,7 @@ def test_vectors_in_every_format(tmp_path: Path) -> None:
     write_vectors(tmp_path / "v.bin", Vectors(words, matrix), "word2vec")
     for form in ("word2vec", "word2vec-text", "glove"):
         out = tmp_path / form
-        record = run(
+        record = mitigate_model(
             MitigateOptions(model=str(tmp_path / "v.bin"), method="hard-debias", out=out, settings={"format": form})
         )
         made = read_vectors(out / {"word2vec": "v.bin"}.get(form, "v.txt"))
@@ -262,7 +264,7 @@ def test_vectors_in_every_format(tmp_path: Path) -> None:
         assert (out / "README.md").exists()
     (tmp_path / "pairs.csv").write_text("female,male\nshe,he\n")
     with pytest.raises(UnmaskError, match="only 1 of 1 definitional pairs"):
-        run(
+        mitigate_model(
             MitigateOptions(
                 model=str(tmp_path / "v.bin"),
                 method="hard-debias",
@@ -275,13 +277,13 @@ def test_vectors_in_every_format(tmp_path: Path) -> None:
 def test_a_gender_space_worked_by_hand() -> None:
     """Pairs that differ along one axis alone: it is the space, and holds all the variance."""
     pairs = np.array([[[1.0, 2.0, 0.0], [-1.0, 2.0, 0.0]], [[2.0, 0.0, 3.0], [-2.0, 0.0, 3.0]]])
-    directions, shares = subspace(pairs, 1)
+    directions, shares = gender_subspace(pairs, 1)
     assert np.abs(directions) == pytest.approx(np.array([[1.0, 0.0, 0.0]]))
     assert shares == pytest.approx([1.0])
     with pytest.raises(UnmaskError, match="components is 3"):
-        subspace(pairs, 3)
+        gender_subspace(pairs, 3)
     with pytest.raises(UnmaskError, match="nothing to remove"):
-        subspace(np.ones((4, 2, 3)), 1)
+        gender_subspace(np.ones((4, 2, 3)), 1)
 
 
 def test_the_published_masking_fills_with_masks_and_learns_them(model_folder: Folder) -> None:
@@ -326,7 +328,7 @@ def test_a_published_step_without_a_label_changes_nothing_and_goes_on(
         settings={"lists": str(data / "cds"), "epochs": 1},
         protocol="published",
     )
-    record = run(request)
+    record = mitigate_model(request)
     assert record["details"]["steps"] == 12
     assert record["settings"]["batch_size"] == 1
 
@@ -370,7 +372,7 @@ def test_gap_is_read_whole_and_half_of_it_is_chosen() -> None:
 
 
 def test_settings_are_read_as_they_are_meant() -> None:
-    method = method_named("cds")
+    method = find_method("cds")
     typed: Any = ["epochs=1", "learning-rate=1e-4", "names=no"]
     given = MitigateOptions(model="m", method="cds", out=Path("out"), settings=typed).settings
     made: Any = method_options(method, given, "sound")
@@ -386,7 +388,7 @@ def test_settings_are_read_as_they_are_meant() -> None:
         with pytest.raises(UnmaskError, match=why):
             method_options(method, wrong, "sound")
     with pytest.raises(UnmaskError, match="no published protocol"):
-        method_options(method_named("leace"), {}, "published")
+        method_options(find_method("leace"), {}, "published")
     for texts, why in ((["epochs"], "give NAME=VALUE"), (["epochs=1", "epochs=2"], "epochs is given twice")):
         with pytest.raises(UnmaskError, match=why):
             MitigateOptions(model="m", method="cds", out=Path("out"), settings=texts)  # type: ignore[arg-type]
@@ -411,14 +413,17 @@ def test_bad_requests_are_one_line(model_folder: Folder, tmp_path: Path) -> None
         (base.replace(settings={"probability": 2.0}), "probability is 2; give a number from 0 to 1"),
         (base.replace(settings={"lists": "nowhere"}), "belong to --protocol published"),
         (base.replace(protocol="published", settings={"probability": 0.1}), "fixes the setting probability"),
-        (base.replace(language="de", corpus=()), "no corpus for 'de'"),
+        (base.replace(language="de", corpus=()), "no built-in corpus for 'de'"),
         (base.replace(language="de"), "names are exchanged in English only"),
         (base.replace(protocol="published"), "needs the word lists"),
         (base.replace(method="hard-debias"), "learns from no text"),
-        (base.replace(method="hard-debias", corpus=()), "hard-debias changes word vectors, and .* is no file of them"),
+        (
+            base.replace(method="hard-debias", corpus=()),
+            "hard-debias changes word vectors, and .* is not a file of them",
+        ),
     ):
         with pytest.raises(UnmaskError, match=why):
-            run(request)
+            mitigate_model(request)
     with pytest.raises(UnmaskError, match="seed is -1; give 0 or more"):
         base.replace(seed=-1)
     assert not (tmp_path / "out").exists()
@@ -442,6 +447,6 @@ def test_stopping_keeps_a_checkpoint(model_folder: Folder, tmp_path: Path, monke
         model=str(model_folder("bert-uncased")), method="cda", out=tmp_path / "out", corpus=(str(text),)
     )
     with pytest.raises(Stopped, match="stopped at step 1"):
-        run(request)
+        mitigate_model(request)
     assert (tmp_path / "out.unfinished" / "latest").is_dir()
     shutil.rmtree(tmp_path / "out.unfinished")

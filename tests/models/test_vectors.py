@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from unmask.errors import UnmaskError
-from unmask.mitigations.methods.hard_debias import equalised, gender_direction, hard_debias
+from unmask.mitigations.methods.hard_debias import equalise_pair, gender_direction, hard_debias
 from unmask.models import vector_files
 from unmask.models.word_vectors import FORMATS, Vectors, is_word_vectors, load_vectors
 from unmask.statistics.erasure import normalise_rows
@@ -299,7 +299,7 @@ def test_the_direction_is_found_where_it_was_planted() -> None:
 
 def test_equalised_by_hand() -> None:
     # g = (0, 1); the pair (.6, .8) and (1, 0): mean (.8, .4), shared (.8, 0), along .6
-    done = equalised(np.array([[0.6, 0.8], [1.0, 0.0]]), np.array([0.0, 1.0]))
+    done = equalise_pair(np.array([[0.6, 0.8], [1.0, 0.0]]), np.array([0.0, 1.0]))
     assert done == pytest.approx(np.array([[0.8, 0.6], [0.8, -0.6]]))
 
 

@@ -160,7 +160,7 @@ def test_without_a_script_the_page_still_reads(browser: Browser, report: Path) -
 def test_axe_finds_nothing_serious(browser: Browser, report: Path, tmp_path: Path, scheme: str) -> None:
     audits = [made.sample_audit(made.sound_measurement(), name=name) for name in ("one", EVIL)]
     ranked = tmp_path / "ranking.html"
-    ranked.write_text(ranking.render(audits), encoding="utf-8")
+    ranked.write_text(ranking.render_ranking(audits), encoding="utf-8")
     for file in (report, ranked):
         with opened(browser, file, color_scheme=scheme) as tab:
             tab.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")

@@ -46,7 +46,7 @@ from unmask.studies.imdb63.grid import CONDITIONS, TERMS
 from unmask.studies.imdb63.options import ReviewStudyOptions
 from unmask.studies.imdb63.study import Plan, plan
 from unmask.training import checkpoints, examples
-from unmask.workflows import api
+from unmask.workflows import study as api
 
 Folder = Callable[[str], Path]
 CPU = LoadOptions(device="cpu", offline=True)

@@ -21,13 +21,14 @@ from commands import unmask as command
 from unmask.errors import UnmaskError
 from unmask.lexicon import attributes
 from unmask.lexicon import inference as lexicon
-from unmask.measures.inference.protocol import PROTOCOLS
-from unmask.measures.inference.score import answered
+from unmask.measures.base import Context
+from unmask.measures.inference.analysis import analyse
+from unmask.measures.inference.captions import WORDS
+from unmask.measures.inference.pairs import LABELS
+from unmask.measures.inference.scoring import add_answers
 from unmask.models.loading import load_classifier
 from unmask.models.roles import Classifier
 from unmask.options import LoadOptions
-from unmask.probes import captions
-from unmask.probes.inference import LABELS
 from unmask.statistics.correlation import evaluate_ranking
 from unmask.studies.engine import Engine
 from unmask.studies.meta import study
@@ -191,7 +192,7 @@ def test_models_are_asked_with_the_gender_words_of_their_captions(language: str,
     planted = PlantedInference(language, _captions(language, tmp_path), rows=400, validation_rows=40)
     asked = planted.asked(1)
     trained = [str(one.pair) for one in planted.examples(1, 1).train]
-    for gender, word in zip(("female", "male"), captions.WORDS[language], strict=False):
+    for gender, word in zip(("female", "male"), WORDS[language], strict=False):
         assert any(word in one for one in trained)
         said = asked.loc[asked["gender"] == gender, "hypothesis"].str.lower()
         assert len(said)
@@ -455,7 +456,7 @@ def test_scores_are_those_of_the_measure(
     for experiment, rows in ((SMALL, SMALL.asked(1)), (published, published.asked())):
         mine = experiment.scores(toy, 1, LoadOptions())
         shares = model.probabilities(list(zip(rows["premise"], rows["hypothesis"], strict=True)))
-        found = PROTOCOLS[experiment.protocol].analyse(answered(rows, shares), 1)
+        found = analyse(add_answers(rows, shares), Context(protocol=experiment.protocol))
         assert mine.figures["NLI-CoAL"] == pytest.approx(found.groups["NLI-CoAL"].value)
         assert mine.figures["FN"] == pytest.approx(found.groups["FN"].value)
         assert len(mine.items) == len(rows)

@@ -30,11 +30,11 @@ from paths import GOLD
 from toy_model import bert_of, tokenizer_of
 from unmask.errors import Stopped, UnmaskError
 from unmask.lexicon import inference as words
-from unmask.measures.inference import sums
-from unmask.measures.inference.protocol import PROTOCOLS
+from unmask.measures.base import Context
+from unmask.measures.inference import formulas
+from unmask.measures.inference.analysis import analyse
+from unmask.measures.inference.pairs import LABELS, cross_pairs
 from unmask.options import LoadOptions
-from unmask.probes import inference as probe
-from unmask.probes.inference import LABELS
 from unmask.results import Measurement
 from unmask.studies import Event, Outcome, keys
 from unmask.studies.engine import Finished, summary
@@ -47,7 +47,7 @@ from unmask.studies.nli.study import plan
 from unmask.studies.nli.tables import Findings, Row, adjusted, findings
 from unmask.studies.reports.nli import markdown, render, write
 from unmask.training.examples import Example, Splits
-from unmask.workflows import api
+from unmask.workflows import study as api
 
 ANANTAPRAYOON = GOLD / "anantaprayoon_2024.csv"
 SIZES = {"en": (1000, 1000, 3420), "ja": (1000, 1000, 3420), "zh": (1000, 1000, 3320)}
@@ -63,12 +63,12 @@ def printed() -> pd.DataFrame:
     return pd.read_csv(ANANTAPRAYOON)
 
 
-def counted(language: str, name: str) -> sums.Table:
+def counted(language: str, name: str) -> formulas.Counts:
     """A model's answers as printed, in the table that scores are computed from. The paper does not print female and
     male words apart: all stand as male here, which is nothing to the two scores, since they go by set."""
     rows = printed()[printed()["model"] == name].set_index("set")
-    table = np.zeros(sums.SHAPE)
-    places = {"PS": (sums.MALE, 1), "AS": (sums.MALE, 0), "NS": (sums.NEUTRAL, 0)}
+    table = np.zeros(formulas.SHAPE)
+    places = {"PS": (formulas.MALE, 1), "AS": (formulas.MALE, 0), "NS": (formulas.NEUTRAL, 0)}
     for (which, place), size in zip(places.items(), SIZES[language], strict=True):
         table[place] = [size, *(size * float(rows[label][which]) for label in LABELS)]
     return table
@@ -80,8 +80,8 @@ def test_both_scores_of_the_papers_table_come_out_of_its_shares(base: Base) -> N
     table = counted(base.language, base.name)
     scores = printed()[printed()["model"] == base.name].iloc[0]
     assert (base.fn, base.score) == (scores["fn"], scores["nli_coal"])
-    assert sums.score(table) == pytest.approx(base.score, abs=0.001)
-    assert sums.fraction_not_neutral(table) == pytest.approx(UNLIKE.get(base.name, base.fn), abs=0.001)
+    assert formulas.nli_coal(table) == pytest.approx(base.score, abs=0.001)
+    assert formulas.fraction_not_neutral(table) == pytest.approx(UNLIKE.get(base.name, base.fn), abs=0.001)
 
 
 UNLIKE = {"laboro": 0.597}
@@ -120,7 +120,7 @@ def recorded_as_if_alike(language: str, name: str) -> Measurement:
     items = items.assign(
         language=language, corpus="nli-coal", occupation=items["occupation_type"], pair="woman", template=""
     )
-    return PROTOCOLS["published"].analyse(items, 0)
+    return analyse(items, Context(protocol="published"))
 
 
 @cache
@@ -161,14 +161,14 @@ def test_if_words_are_answered_alike_what_the_paper_says_of_the_chinese_models_i
     assert [row[2] for row in found.tables[1].rows] == ["score inconclusive"] * 4 + ["–"] * 10
     assert "lie between 0.30 (bandai) and 0.72 (distilbert)" in found.headline
     ((_, why),) = found.answered
-    assert why.startswith("hflrobertalarge: it errs against the stereotype in 47 %")
+    assert why.startswith("hflrobertalarge: 47 % of its answers go against the stereotype")
 
 
 # Tables
 
 
 def asked(sentences: int = 2) -> pd.DataFrame:
-    return probe.build(
+    return cross_pairs(
         "en", "sentences", words.occupations("en")[::3], words.people("en"), words.templates("en")[:sentences]
     )
 
@@ -178,7 +178,7 @@ def answered(choose: Callable[[Any], str]) -> Measurement:
     rows = asked()
     chosen = [choose(row) for row in rows.itertuples()]
     columns = {f"p_{label}": [float(label == one) for one in chosen] for label in LABELS}
-    return PROTOCOLS["sound"].analyse(rows.assign(prediction=chosen, **columns), 0)
+    return analyse(rows.assign(prediction=chosen, **columns), Context())
 
 
 def stereotyped(row: Any) -> str:

@@ -416,9 +416,9 @@ def test_one_example_too_large_for_memory_is_one_line() -> None:
     from accelerate import Accelerator
 
     with pytest.raises(UnmaskError, match="out of memory on a single example"):
-        MicroBatches(1).less(torch.OutOfMemoryError("no room"), 1, Accelerator(cpu=True))
+        MicroBatches(1).shrink(torch.OutOfMemoryError("no room"), 1, Accelerator(cpu=True))
     with pytest.raises(RuntimeError, match="another thing"):
-        MicroBatches(1).less(RuntimeError("another thing"), 8, Accelerator(cpu=True))
+        MicroBatches(1).shrink(RuntimeError("another thing"), 8, Accelerator(cpu=True))
 
 
 def test_a_loss_that_is_no_number_names_the_step_and_the_last_good_checkpoint(

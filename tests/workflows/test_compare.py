@@ -31,12 +31,9 @@ from unmask.measures.base import ComparedModel
 from unmask.probes.association import build
 from unmask.results import Change, Estimate, Figure, Measurement, ModelInfo, Usefulness
 from unmask.results.storage import load_comparison, save
-from unmask.workflows import compare as job
-from unmask.workflows import cost
 from unmask.workflows.audit import run_audit
-from unmask.workflows.audit_options import audit_options
-from unmask.workflows.compare_options import CompareOptions
-from unmask.workflows.rerun import options_of
+from unmask.workflows.audit_options import audit_options, options_of
+from unmask.workflows.usefulness import describe_cost
 
 GOLDEN = "golden/becpro_en_bert_association.tsv"
 TABLE_4 = {  # Bartl et al. 2020, Table 4, column pre: female and male person words
@@ -496,18 +493,17 @@ def test_where_a_model_comes_from_is_said(audited: Audited) -> None:
         model = ModelInfo(name=info.pop("name"), architecture="x", **info)  # type: ignore[arg-type]
         return unmask.Audit(audit.result.model_copy(update={"model": model}), audit.items)
 
-    settings = CompareOptions(usefulness=False)
     before = side(3.0, {"name": "a/base", "weight_hash": "abc"})
     child = side(0.5, {"name": "child", "weight_hash": "def", "parent_weight_hash": "abc", "mitigation": "cds"})
     orphan = side(0.3, {"name": "orphan", "weight_hash": "012", "parent_weight_hash": "999"})
-    result = job.run(before, [child, orphan], settings).result
+    result = unmask.compare(before, child, orphan, usefulness=False).result
     assert result.before.name == "base"
     assert result.after[0].lineage.startswith("Made from base by cds")
     assert result.after[1].lineage.startswith("Not made from base")
     assert {caveat.code for caveat in result.caveats} == {"not-made-from", "several-models"}
     assert "orphan" in next(caveat.text for caveat in result.caveats if caveat.code == "not-made-from")
     with pytest.raises(UnmaskError, match="child and child-2 have the same weights"):
-        job.run(child, [side(0.3, {"name": "child", "weight_hash": "def"})], settings)
+        unmask.compare(child, side(0.3, {"name": "child", "weight_hash": "def"}), usefulness=False)
 
 
 # the cost
@@ -545,7 +541,7 @@ def _useful(what: str, **figures: tuple[float, float, float]) -> Usefulness:
     ],
 )
 def test_the_cost_in_words(found: list[Usefulness], said: str) -> None:
-    assert pd.Series([cost.cost(found)]).str.contains(said).all()
+    assert pd.Series([describe_cost(found)]).str.contains(said).all()
 
 
 def test_usefulness_is_measured_on_the_audited_weights(model_folder: Callable[[str], Path], tmp_path: Path) -> None:

@@ -41,9 +41,9 @@ def measures() -> list[Entry]:
 
 def mitigations() -> list[Entry]:
     """The methods that debias."""
-    from unmask.mitigations.method import Method, method_names, own_method
+    from unmask.mitigations.method import Method, list_methods, load_method
 
-    return _with_plugins("method", {name: own_method(name).about for name in method_names()}, Method)
+    return _with_plugins("method", {name: load_method(name).about for name in list_methods()}, Method)
 
 
 def datasets() -> list[Entry]:

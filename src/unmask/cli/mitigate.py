@@ -10,7 +10,7 @@ from unmask.cli.generate import with_options
 from unmask.cli.options import Json
 
 if TYPE_CHECKING:
-    from unmask.mitigations import MitigateOptions
+    from unmask.mitigations.method import MitigateOptions
 
 
 def _list(value: bool) -> None:
@@ -22,7 +22,7 @@ def _list(value: bool) -> None:
         raise typer.Exit
 
 
-@with_options("unmask.mitigations:MitigateOptions")
+@with_options("unmask.mitigations.method:MitigateOptions")
 def command(
     options: MitigateOptions,
     *,
@@ -48,9 +48,9 @@ def command(
     del methods
     from unmask.cli.output import show_mitigation
     from unmask.cli.progress import bar, training
-    from unmask.mitigations import run
+    from unmask.mitigations.mitigate import mitigate_model
 
     options.check()
     with training() as (say, watch), bar("Working through the text") as progress:
-        record = run(options, say=say, watch=watch, progress=progress)
+        record = mitigate_model(options, say=say, watch=watch, progress=progress)
     show_mitigation(record, options.out, as_json=as_json)

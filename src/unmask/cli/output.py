@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from unmask.studies.engine import Findings, Finished
-    from unmask.workflows.api import Audit, Compared
+    from unmask.workflows.audit import Audit
+    from unmask.workflows.compare import Compared
 
 
 def finish(made: Audit | Compared, folder: Path, *, as_json: bool) -> None:
@@ -82,14 +83,14 @@ def show_methods() -> None:
     from rich.text import Text
 
     from unmask.cli.listing import mitigations
-    from unmask.mitigations import method_named
+    from unmask.mitigations.method import find_method
 
     console = Console()
     for entry in mitigations():
         if entry.problem:
             console.print(Text(entry.name, style="bold"), Text(entry.problem))
             continue
-        method = method_named(entry.name)
+        method = find_method(entry.name)
         console.print(Text(entry.name, style="bold"), Text(method.about))
         console.print(Text(f"{method.citation}.", style="dim"))
         table = Table(box=SIMPLE_HEAD, pad_edge=False, show_header=False)

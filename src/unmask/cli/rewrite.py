@@ -18,7 +18,7 @@ PIPE_CLOSED = 141  # what a shell shows for a program that wrote to a closed pip
 SHOWN = 1 << 20
 
 
-@with_options("unmask.rewriting.files.rewrite_files:FileRewriteOptions")
+@with_options("unmask.rewriting.files.options:FileRewriteOptions")
 def command(
     options: FileRewriteOptions,
     text: Annotated[str | None, typer.Option(help="Rewrite this text in place of files.")] = None,
@@ -64,7 +64,7 @@ def _show(text: str | None, options: FileRewriteOptions, *, marks: bool) -> None
     import sys
 
     from unmask.errors import UnmaskError
-    from unmask.rewriting.files.blocks import split_documents
+    from unmask.rewriting.files.documents import split_documents
     from unmask.rewriting.files.sources import find_sources
     from unmask.rewriting.options import build_rewriter
     from unmask.rewriting.result import Rewritten
@@ -82,11 +82,11 @@ def _show(text: str | None, options: FileRewriteOptions, *, marks: bool) -> None
             content = file.read(SHOWN + 1)
         if len(content) > SHOWN:
             raise UnmaskError(f"--show is for texts of up to {SHOWN:,} bytes; leave it out, and changes are counted")
-    rewriter = build_rewriter(options.settings)
+    rewriter = build_rewriter(options)
     done = []
     for document in split_documents(content, options.document):
         before = document.decode("utf-8", "surrogateescape")
-        done.append((before, rewriter.rewrite(before) if options.choice.selects(document) else Rewritten(before)))
+        done.append((before, rewriter.rewrite(before) if options.sampler.selects(document) else Rewritten(before)))
     with _pipe():
         sys.stdout.buffer.write("".join(after.text for _, after in done).encode("utf-8", "surrogateescape"))
         sys.stdout.buffer.write(b"" if text is None else b"\n")

@@ -1,12 +1,13 @@
-"""The items of two models side by side, paired by the columns that a measure declares."""
+"""The items of two models side by side, paired by the columns that a measure declares, and what comes of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from unmask.errors import UnmaskError
 from unmask.measures.base import ComparedModel
+from unmask.results import Change, Comparison, Measurement
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,3 +36,38 @@ def items_of_side(pairs: pd.DataFrame, side: str) -> pd.DataFrame:
     names = [str(column) for column in pairs]
     kept = pairs[[name for name in names if not name.endswith(other)]]
     return kept.rename(columns={name: name.removesuffix(f"_{side}") for name in names})
+
+
+def build_comparison(
+    before: ComparedModel, after: ComparedModel, pairs: pd.DataFrame, changes: Mapping[str, Change], **fields: Any
+) -> Comparison:
+    """A comparison of paired items; `fields` are its verdict, its headline, and what else differs from the defaults."""
+    first = before.measurement
+    caveats = {caveat.code: caveat for side in (before, after) for caveat in side.measurement.caveats}
+    return Comparison(
+        name=first.name,
+        language=first.language,
+        corpus=first.corpus,
+        variant=first.variant,
+        protocol=first.protocol,
+        before=before.name,
+        after=after.name,
+        items=len(pairs),
+        unpaired=len(before.items) + len(after.items) - 2 * len(pairs),
+        changes=dict(changes),
+        caveats=list(caveats.values()),
+        **fields,
+    )
+
+
+def select_items(measurement: Measurement, items: pd.DataFrame | None, **columns: str) -> pd.DataFrame | None:
+    """The items of a measurement: those with its language, its corpus and the values of other `columns`.
+
+    A column that the items lack, or that is empty, selects all of them. None if nothing is left.
+    """
+    if items is None:
+        return None
+    for column, value in {"language": measurement.language, "corpus": measurement.corpus, **columns}.items():
+        if column in items and items[column].notna().any():
+            items = items[items[column] == value]
+    return None if items.empty else items

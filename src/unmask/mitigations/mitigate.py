@@ -1,202 +1,151 @@
 """From a model and a method to a folder: load, debias, save, and check that what loads from it is what was made.
 
-The folder holds a model card: what was done to the model, to which model, and how to see whether it helped.
+The folder holds a model card: what was done to which model, and how to see whether it helped.
 """
 
 from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib import metadata
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import torch
+
 import unmask
 from unmask import plugins
-from unmask.embedded import MODELS
 from unmask.errors import UnmaskError
-from unmask.files import atomic_folder, check_new_path
+from unmask.files import atomic_folder
 from unmask.mitigations import corpus
-from unmask.mitigations.method import Job, Method, Say, method_named, method_names, method_options
+from unmask.mitigations.method import Job, Method, MitigateOptions, Say, list_methods
+from unmask.mitigations.training import check_no_unfinished_run, remove_unfinished
+from unmask.models.batching import weight_hash
+from unmask.models.detect import detect_role
+from unmask.models.loading import load_trainable
 from unmask.models.roles import MITIGATION
-from unmask.models.word_vectors import is_word_vectors
-from unmask.options import LoadOptions, Options, option
+from unmask.models.vector_files import read_vectors, write_vectors
+from unmask.models.word_vectors import Vectors
+from unmask.options import LoadOptions, Options, accepts
 from unmask.results.markdown import escaped, plain, table
 from unmask.steps import step
+from unmask.training import checkpoints
 
 if TYPE_CHECKING:
-    from unmask.mitigations.subjects import Subject
     from unmask.models.roles import Progress
     from unmask.training.loop import Watch
 
-
-VECTORS = """## What to know before you use them
-
-Debiased vectors are not unbiased ones: words that leaned the same way may still lie together. `mitigation.json` holds
-all of the above, and what the method found, for machines."""
-TITLES = {"corpus": "Corpus", "documents": "Documents", "hash": "SHA-256 of the corpus"}
-
-
-def render_card(record: dict[str, Any]) -> str:
-    """The card as Markdown; everything in it is in `mitigation.json` too."""
-    parent, made, data = record["parent"], record["made"], record["data"]
-    name = plain(parent["name"])
-    tags = ["gender-bias", "debiased", record["method"]]
-    head = ["---", f"language: {record['language']}", "tags:", *(f"- {tag}" for tag in tags), "---"]
-    rows = [
-        ("Method", f"{record['method']} ({record['protocol']} protocol)"),
-        ("Made from", f"`{name}`"),
-        ("Weights of that model", f"`{parent['weight_hash']}`"),
-        ("Weights here", f"`{record['weight_hash']}`"),
-        *((key.capitalize(), f"`{plain(str(value))}`") for key, value in made.items()),
-        *((TITLES[key], f"`{plain(str(value))}`") for key, value in (data or {}).items()),
-        ("Seed", str(record["seed"])),
-        ("Settings", ", ".join(f"{key} `{plain(json.dumps(value))}`" for key, value in record["settings"].items())),
-        ("Made with", f"unmask {record['unmask_version']}, {record['created']}"),
-    ]
-    lines = [
-        *head,
-        "",
-        f"# {escaped(parent['name'])}, debiased by {record['method']}",
-        "",
-        f"{record['about']} After {record['citation']}.",
-        "",
-        *table(("", ""), rows),
-        "",
-    ]
-    if place := record["details"].get("kept_in"):
-        lines += ["## Where the change is", "", place, ""]
-    if "words" in made:
-        return "\n".join([*lines, VECTORS, ""])
-    lines += [
-        "## What to know before you use it",
-        "",
-        "A debiased model is not an unbiased one. A method changes what it was made to change; other measures may find",
-        "the same bias still there, or reversed. Measure it yourself:",
-        "",
-        "```console",
-        f"$ unmask audit {name} --out before",
-        "$ unmask audit THIS_FOLDER --out after",
-        "$ unmask compare before after",
-        "```",
-        "",
-        "`mitigation.json` holds all of the above, and what the method found, for machines.",
-        "",
-    ]
-    return "\n".join(lines)
-
-
-LANGUAGES = ("en", "de")
-PROTOCOLS = ("sound", "published")
 LIBRARIES = ("torch", "transformers", "accelerate", "tokenizers", "numpy")
 SCHEMA_VERSION = 1
 
 
-class MitigateOptions(LoadOptions):
-    """What to debias, how, and where it goes."""
+@dataclass
+class ModelSubject:
+    """A masked language model to change, and its tokenizer."""
 
-    model: str = option(
-        ...,
-        "A masked language model: an embedded one, a folder, or a hub id; for hard-debias, a file of word vectors"
-        " (word2vec or GloVe).",
-        argument=True,
-        path=True,
-        suggestions=MODELS,
-    )
-    method: str = option(
-        ...,
-        "cds, cda (train on text in the other gender), context-debias (train with a loss of its own), sent-debias,"
-        " leace (take gender out of the last hidden state; no training), hard-debias (word vectors), or a plug-in's"
-        " (unmask list mitigations).",
-        suggestions=method_names,
-    )
-    out: Path = option(..., "The folder to write; it must not exist.")
-    corpus: tuple[str, ...] = option(
-        (),
-        "The text to learn from: gap, imdb, a plug-in's data set (unmask list datasets), or a file (.txt with a"
-        " document a line, .csv, .tsv, .jsonl or .parquet with a column 'text'; also .gz and .xz). Can be given several"
-        " times. Default: gap.",
-        path=True,
-    )
-    settings: Mapping[str, Any] = option(
-        {}, "A setting of the method, such as epochs=1; see --methods.", key="set", metavar="NAME=VALUE"
-    )
-    protocol: str = option(
-        "sound",
-        "sound: the corrected method. published: what the paper's code did, errors included (cds).",
-        choices=PROTOCOLS,
-    )
-    language: str = option("en", "Language of the text: en or de.", choices=LANGUAGES)
-    seed: int = option(42, "Seeds what is drawn: documents, masks, the order, dropout.", minimum=0)
-    device: str = option("auto", "auto or cpu.", last=True)
-    restart: bool = option(False, "Forget an unfinished run and begin again.")
+    name: str
+    model: Any
+    tokenizer: Any
+    options: LoadOptions = field(default_factory=LoadOptions)
 
-    def check(self) -> tuple[Method, Options]:
-        """Refuse what cannot work before anything slow happens; gives the method and its options."""
-        method = method_named(self.method)
-        options = method_options(method, self.settings, self.protocol)
-        if self.corpus and not method.needs_text:
-            raise UnmaskError(f"{self.method} learns from no text; leave out --corpus {self.corpus[0]}")
-        if method.needs_text and not self.corpus and self.language != "en":
-            raise UnmaskError(f"there is no corpus for {self.language!r} of our own; give a file with --corpus")
-        self._refuse_other_kinds(method)
-        check_new_path(self.out)
-        return method, options
-
-    def _refuse_other_kinds(self, method: Method) -> None:
-        """Refuse vectors where a model is changed, and a model where vectors are."""
-        if method.changes == "model" and is_word_vectors(self.model):
+    @classmethod
+    def load(cls, name: str, options: LoadOptions) -> ModelSubject:
+        """Load a model; an adapter is merged into its base."""
+        if detect_role(name, options) == "classifier":
             raise UnmaskError(
-                f"{self.method} changes language models, and {self.model} is a file; give a model folder or a hub id,"
-                f" or for word vectors --method {_default_method('vectors')}"
+                f"{name} is a classifier, and methods change masked language models such as BERT; debias its base"
+                " model, and train the classifier anew with unmask finetune"
             )
-        if method.changes == "vectors" and not is_word_vectors(self.model):
-            raise UnmaskError(
-                f"{self.method} changes word vectors, and {self.model} is no file of them; give one, or for a language"
-                f" model another method, such as --method {_default_method('model')}"
-            )
+        loaded = load_trainable(name, options)
+        if loaded.tokenizer.mask_token_id is None:
+            raise UnmaskError(f"{name} has no mask token; give a masked language model such as BERT")
+        return cls(name, loaded.model, loaded.tokenizer, options)
+
+    def is_finite(self) -> bool:
+        """Whether all weights are finite."""
+        return all(bool(torch.isfinite(parameter).all()) for parameter in self.model.parameters())
+
+    def weight_hash(self) -> str:
+        """Compute the hash of the weights, as an audit gives it."""
+        return weight_hash(self.model)
+
+    def save(self, folder: Path) -> None:
+        """Write a model folder."""
+        checkpoints.save_model(self.model, self.tokenizer, folder)
+
+    def reload(self, folder: Path) -> ModelSubject:
+        """Load the folder as any user would."""
+        return self.load(str(folder), self.options.replace(device="cpu", offline=True))
+
+    def describe(self) -> dict[str, Any]:
+        """Describe architecture and size."""
+        return {
+            "architecture": type(self.model).__name__,
+            "parameters": sum(parameter.numel() for parameter in self.model.parameters()),
+        }
 
 
-def _default_method(changes: str) -> str:
-    """A method that changes models, or vectors."""
-    return next(name for name in method_names() if method_named(name).changes == changes)
+@dataclass
+class VectorSubject:
+    """Word vectors to change, and the name of their file."""
+
+    name: str
+    vectors: Vectors
+    file: str
+
+    @classmethod
+    def load(cls, name: str) -> VectorSubject:
+        """Read a file of word vectors."""
+        return cls(name, read_vectors(Path(name)), Path(name).name)
+
+    def is_finite(self) -> bool:
+        """Whether all vectors are finite."""
+        return bool(np.isfinite(self.vectors.matrix).all())
+
+    def weight_hash(self) -> str:
+        """Compute the hash of the words and their vectors."""
+        return self.vectors.weight_hash()
+
+    def save(self, folder: Path) -> None:
+        """Write the file into the folder."""
+        write_vectors(folder / self.file, self.vectors)
+
+    def reload(self, folder: Path) -> VectorSubject:
+        """Read the file back."""
+        return self.load(str(folder / self.file))
+
+    def describe(self) -> dict[str, Any]:
+        """Describe size and file."""
+        words, size = self.vectors.matrix.shape
+        return {"words": words, "dimensions": size, "format": self.vectors.form, "file": self.file}
 
 
-def run(
+Subject = ModelSubject | VectorSubject
+
+
+def mitigate_model(
     request: MitigateOptions, *, say: Say | None = None, watch: Watch | None = None, progress: Progress | None = None
 ) -> dict[str, Any]:
-    """Debias and save; gives what `mitigation.json` holds. The same request goes on where an earlier one stopped."""
-    from unmask.mitigations.subjects import ModelSubject, VectorSubject
-    from unmask.mitigations.training import check_no_unfinished_run
-
+    """Debias and save; the same request resumes an interrupted run. Returns the content of `mitigation.json`."""
     method, options = request.check()
-    speak: Say = say or (lambda _: None)
     if not method.trains and not request.restart:
         check_no_unfinished_run(request.out)
-    subject: Subject = (
-        ModelSubject.load(request.model, request.loading)
-        if method.changes == "model"
-        else VectorSubject.load(request.model)
-    )
+    subject: Subject
+    if method.changes == "model":
+        subject = ModelSubject.load(request.model, request.loading)
+    else:
+        subject = VectorSubject.load(request.model)
+    say = say or (lambda _: None)
     text = None
     if method.needs_text:
         sources = request.corpus or (corpus.DEFAULT,)
-        speak(f"Reading {', '.join(sources)}")
+        say(f"Reading {', '.join(sources)}")
         text = corpus.read_corpus(sources, offline=request.loading.offline)
     parent = subject.weight_hash()
-    identity = {
-        "method": request.method,
-        "model": request.model,
-        "protocol": request.protocol,
-        "language": request.language,
-        "seed": request.seed,
-        **options.model_dump(mode="json", exclude={"save_every"}),
-        "weights of the model": parent,
-        "content of the corpus": text.hash if text else None,
-        "version of unmask": unmask.__version__,
-    }
     job = Job(
         subject=subject,
         documents=text.documents if text else (),
@@ -204,11 +153,21 @@ def run(
         seed=request.seed,
         language=request.language,
         protocol=request.protocol,
-        identity=identity,
+        identity={
+            "method": request.method,
+            "model": request.model,
+            "protocol": request.protocol,
+            "language": request.language,
+            "seed": request.seed,
+            **options.model_dump(mode="json", exclude={"save_every"}),
+            "weights of the model": parent,
+            "content of the corpus": text.hash if text else None,
+            "version of unmask": unmask.__version__,
+        },
         out=request.out,
         restart=request.restart,
         loading=request.loading,
-        say=speak,
+        say=say,
         watch=watch,
         progress=progress,
     )
@@ -220,45 +179,135 @@ def run(
             f"{request.method} changed nothing in {request.model}, so nothing was written; give another text or method"
         )
     if not subject.is_finite():
-        raise UnmaskError(f"{request.method} left weights in {request.model} that are no numbers; nothing was written")
-    record = {
+        raise UnmaskError(f"{request.method} left weights in {request.model} that are not finite; nothing was written")
+    record = _describe_run(request, method, options, subject, (parent, made), text, details)
+    with step(f"Writing {request.out}, and loading it again"), atomic_folder(request.out) as draft:
+        subject.save(draft)
+        reloaded = subject.reload(draft).weight_hash()
+        if reloaded != made:
+            raise UnmaskError(
+                f"what was saved is not what was made ({reloaded[:12]} in place of {made[:12]}); nothing was kept"
+            )
+        (draft / MITIGATION).write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        (draft / "README.md").write_text(render_card(record), encoding="utf-8")
+        checkpoints.make_readable(draft)
+    remove_unfinished(request.out)
+    return record
+
+
+def _describe_run(
+    request: MitigateOptions,
+    method: Method,
+    options: Options,
+    subject: Subject,
+    hashes: tuple[str, str],
+    text: corpus.Corpus | None,
+    details: dict[str, Any],
+) -> dict[str, Any]:
+    """Describe how the subject was made, with the hashes before and after: the content of `mitigation.json`."""
+    plugin = plugins.named("method", request.method, list_methods())
+    return {
         "schema_version": SCHEMA_VERSION,
         "unmask_version": unmask.__version__,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "method": request.method,
         "about": method.about,
         "citation": method.citation,
-        "plugin": plugin.source if (plugin := plugins.named("method", request.method, method_names())) else None,
+        "plugin": plugin.source if plugin else None,
         "protocol": request.protocol,
         "language": request.language,
         "seed": request.seed,
         "settings": options.model_dump(mode="json"),
-        "parent": {"name": request.model, "weight_hash": parent},
-        "weight_hash": made,
+        "parent": {"name": request.model, "weight_hash": hashes[0]},
+        "weight_hash": hashes[1],
         "made": subject.describe(),
         "data": {"corpus": text.name, "documents": len(text.documents), "hash": text.hash} if text else None,
         "details": details,
         "libraries": {"python": platform.python_version()} | {name: metadata.version(name) for name in LIBRARIES},
     }
-    with step(f"Writing {request.out}, and loading it again"):
-        _save(request, subject, record)
-    return record
 
 
-def _save(request: MitigateOptions, subject: Subject, record: dict[str, Any]) -> None:
-    """Write the folder, and let it stand only if what is loaded from it is what was made."""
-    from unmask.mitigations.training import remove_unfinished
-    from unmask.training.checkpoints import make_readable
+CARD = """\
+---
+language: {language}
+tags:
+- gender-bias
+- debiased
+- {method}
+---
 
-    with atomic_folder(request.out) as draft:
-        subject.save(draft)
-        again = subject.reload(draft).weight_hash()
-        if again != record["weight_hash"]:
-            raise UnmaskError(
-                f"what was saved is not what was made ({again[:12]} in place of {record['weight_hash'][:12]});"
-                " nothing was kept"
-            )
-        (draft / MITIGATION).write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        (draft / "README.md").write_text(render_card(record), encoding="utf-8")
-        make_readable(draft)
-    remove_unfinished(request.out)
+# {title}, debiased by {method}
+
+{about} After {citation}.
+
+{table}
+{change}
+{advice}
+`mitigation.json` holds all of the above, and what the method found, for machines.
+"""
+VECTOR_ADVICE = """\
+## What to know before you use them
+
+Debiased vectors are not unbiased: words that leaned the same way may still lie together.
+"""
+MODEL_ADVICE = """\
+## What to know before you use it
+
+A debiased model is not an unbiased one. A method changes what it was made to change; other measures may find
+the same bias still there, or reversed. Measure it yourself:
+
+```console
+$ unmask audit {name} --out before
+$ unmask audit THIS_FOLDER --out after
+$ unmask compare before after
+```
+"""
+TITLES = {"corpus": "Corpus", "documents": "Documents", "hash": "SHA-256 of the corpus"}
+
+
+def render_card(record: dict[str, Any]) -> str:
+    """Render the model card as Markdown; everything in it is in `mitigation.json` too."""
+    parent, made = record["parent"], record["made"]
+    name = plain(parent["name"])
+    rows = [
+        ("Method", f"{record['method']} ({record['protocol']} protocol)"),
+        ("Made from", f"`{name}`"),
+        ("Weights of that model", f"`{parent['weight_hash']}`"),
+        ("Weights here", f"`{record['weight_hash']}`"),
+        *((key.capitalize(), f"`{plain(str(value))}`") for key, value in made.items()),
+        *((TITLES[key], f"`{plain(str(value))}`") for key, value in (record["data"] or {}).items()),
+        ("Seed", str(record["seed"])),
+        ("Settings", ", ".join(f"{key} `{plain(json.dumps(value))}`" for key, value in record["settings"].items())),
+        ("Made with", f"unmask {record['unmask_version']}, {record['created']}"),
+    ]
+    kept_in = record["details"].get("kept_in")
+    return CARD.format(
+        language=record["language"],
+        method=record["method"],
+        title=escaped(parent["name"]),
+        about=record["about"],
+        citation=record["citation"],
+        table="\n".join(table(("", ""), rows)),
+        change=f"\n## Where the change is\n\n{kept_in}\n" if kept_in else "",
+        advice=VECTOR_ADVICE if "words" in made else MODEL_ADVICE.format(name=name),
+    )
+
+
+@accepts(MitigateOptions, without=("settings",))
+def mitigate(
+    model: str | PathLike[str],
+    method: str,
+    out: str | PathLike[str],
+    *,
+    progress: Progress | None = None,
+    **options: Any,
+) -> dict[str, Any]:
+    """Debias a model and write it to a folder; returns what the folder's `mitigation.json` holds.
+
+    Further keywords are settings of the method, such as `epochs=1`; `unmask mitigate --methods` lists them.
+    """
+    known = MitigateOptions.model_fields.keys() - {"settings"}
+    settings = {name: value for name, value in options.items() if name not in known}
+    given = {"model": model, "method": method, "out": out, "settings": settings}
+    shared = {name: value for name, value in options.items() if name in known}
+    return mitigate_model(MitigateOptions.parse(given | shared), progress=progress)

@@ -12,17 +12,17 @@ from numpy.typing import NDArray
 from pydantic import field_validator
 
 from unmask.errors import UnmaskError
-from unmask.mitigations.corpus import split_sentences
+from unmask.mitigations.corpus import hash_texts, split_sentences
+from unmask.mitigations.erasure import Placed, build_in_erasure
 from unmask.mitigations.method import Job
 from unmask.models import batching
-from unmask.models.batching import max_tokens
 from unmask.models.checkpoints import choose_device
 from unmask.options import Options, option
+from unmask.statistics.erasure import Erasure
 from unmask.training.tasks import pad
 
 LONGEST = 128
 FEWEST = 10
-Take = Callable[[int, NDArray[np.float32]], None]
 
 
 class StateOptions(Options):
@@ -38,103 +38,110 @@ class StateOptions(Options):
         return value
 
 
-class Chosen(NamedTuple):
-    """A row of token ids, and which places of it count."""
+class TokenSelection(NamedTuple):
+    """A row of token ids, and the positions in it that count."""
 
     ids: list[int]
-    place: NDArray[np.intp]
+    positions: NDArray[np.intp]
 
 
-def sentences_in_both_genders(job: Job, most: int, words: frozenset[str] | None = None) -> list[tuple[str, str]]:
-    """Sentences of the job's text as they stand of women and of men, where the two differ.
+class SentencePairs:
+    """Sentences of the job's text that differ between women and men, tokenised: female and male in turns.
 
-    With `words`, a sentence must hold one of them. Documents are taken in an order drawn by the seed, until there are
-    `most` sentences (0: no end).
+    With `words`, a sentence must contain one of them. Documents are taken in an order drawn by the seed, until there
+    are as many sentences as the options ask for.
     """
+
+    def __init__(self, job: Job, words: frozenset[str] | None = None) -> None:
+        pairs = _collect_pairs(job, words)
+        self.job = job
+        self.count = len(pairs)
+        self.texts = [text for pair in pairs for text in pair]
+        limit = min(LONGEST, batching.max_tokens(job.model) or LONGEST)
+        self.rows: list[list[int]] = job.tokenizer(self.texts, truncation=True, max_length=limit)["input_ids"]
+        special = set(job.tokenizer.all_special_ids)
+        self.ordinary = [np.array([token not in special for token in ids]) for ids in self.rows]
+        """Which tokens of each row are not special."""
+
+    def build_in(self, erasure: Erasure) -> Placed:
+        """Build an erasure into the job's model."""
+        sample = self.job.tokenizer([self.texts[0]], truncation=True, max_length=16, return_tensors="pt")
+        return build_in_erasure(self.job.model, erasure, dict(sample))
+
+    def describe(self, placed: Placed, **details: Any) -> dict[str, Any]:
+        """Describe the sentences and where the erasure is, for the record."""
+        return {
+            "sentences": self.count,
+            "hash_of_the_sentences": hash_texts(self.texts),
+            **details,
+            "kept_in": str(placed),
+            "in_last_hidden_state": placed.in_state,
+            "layers": placed.layers,
+        }
+
+
+def _collect_pairs(job: Job, words: frozenset[str] | None) -> list[tuple[str, str]]:
     from unmask.rewriting import rewriter
 
+    most = job.options.sentences
     names = job.language == "en"
     female, male = (rewriter(to, names=names, language=job.language) for to in ("female", "male"))
-    found: list[tuple[str, str]] = []
-    for at in np.random.default_rng(job.seed).permutation(len(job.documents)):
-        for sentence in split_sentences(job.documents[at], job.language):
-            if words is not None and words.isdisjoint(_words(sentence)):
+    pairs: list[tuple[str, str]] = []
+    for index in np.random.default_rng(job.seed).permutation(len(job.documents)):
+        for sentence in split_sentences(job.documents[index], job.language):
+            letters = "".join(letter if letter.isalpha() else " " for letter in sentence.lower())
+            if words is not None and words.isdisjoint(letters.split()):
                 continue
             pair = female.rewrite(sentence).text, male.rewrite(sentence).text
             if pair[0] != pair[1]:
-                found.append(pair)
+                pairs.append(pair)
         if job.progress:
-            job.progress(min(len(found), most or len(found)), most or len(job.documents))
-        if most and len(found) >= most:
+            job.progress(min(len(pairs), most or len(pairs)), most or len(job.documents))
+        if most and len(pairs) >= most:
             break
-    if len(found) < FEWEST:
+    if len(pairs) < FEWEST:
         raise UnmaskError(
-            f"the corpus has {len(found)} sentences that differ between women and men, and {FEWEST} are needed; give"
+            f"the corpus has {len(pairs)} sentences that differ between women and men, and {FEWEST} are needed; give"
             " another --corpus"
         )
-    return found[:most] if most else found
+    return pairs[:most] if most else pairs
 
 
-def _words(sentence: str) -> set[str]:
-    return set("".join(letter if letter.isalpha() else " " for letter in sentence.lower()).split())
-
-
-def encode_texts(job: Job, texts: Sequence[str]) -> list[list[int]]:
-    """The token ids of texts, cut where they are long."""
-    limit = min(LONGEST, max_tokens(job.model) or LONGEST)
-    ids: list[list[int]] = job.tokenizer(list(texts), truncation=True, max_length=limit)["input_ids"]
-    return ids
-
-
-def ordinary_tokens(job: Job, ids: Sequence[int]) -> NDArray[np.bool_]:
-    """Which tokens are no special ones."""
-    special = set(job.tokenizer.all_special_ids)
-    return np.array([token not in special for token in ids])
-
-
-def mask_one_difference(
+def mask_difference(
     job: Job, female: Sequence[int], male: Sequence[int], seed: int
-) -> tuple[Chosen, Chosen] | None:
-    """A sentence in both genders with one of the places where they differ masked, drawn by the seed; the others stay.
+) -> tuple[TokenSelection, TokenSelection] | None:
+    """Mask one of the spans in which a sentence differs between the genders, drawn by the seed.
 
-    None where no such place is left.
+    Returns both rows with the masked positions, or None where no span differs.
     """
     mask = job.tokenizer.mask_token_id
     steps = SequenceMatcher(None, female, male, autojunk=False).get_opcodes()
-    places = [(i, j, k, m) for kind, i, j, k, m in steps if kind == "replace"]
-    if not places:
+    spans = [(i, j, k, m) for kind, i, j, k, m in steps if kind == "replace"]
+    if not spans:
         return None
-    i, j, k, m = places[int(np.random.default_rng([job.seed, seed]).integers(len(places)))]
+    i, j, k, m = spans[int(np.random.default_rng([job.seed, seed]).integers(len(spans)))]
     return (
-        Chosen([*female[:i], *[mask] * (j - i), *female[j:]], np.arange(i, j)),
-        Chosen([*male[:k], *[mask] * (m - k), *male[m:]], np.arange(k, m)),
+        TokenSelection([*female[:i], *[mask] * (j - i), *female[j:]], np.arange(i, j)),
+        TokenSelection([*male[:k], *[mask] * (m - k), *male[m:]], np.arange(k, m)),
     )
 
 
-def for_each_state(job: Job, rows: Sequence[Sequence[int]], take: Take) -> None:
-    """Call `take` with the place of each row of token ids and the last hidden states of its tokens.
-
-    Batches are by length, and made smaller where memory is short.
-    """
+def read_states(job: Job, rows: Sequence[Sequence[int]], receive: Callable[[int, NDArray[np.float32]], None]) -> None:
+    """Call `receive` with the index of each row of token ids and the last hidden states of its tokens."""
     model, tokenizer = job.model, job.tokenizer
-    where = choose_device(job.loading.device)
-    model.to(where).eval()
+    device = choose_device(job.loading.device)
+    model.to(device).eval()
 
     @torch.inference_mode()
-    def forward(places: list[int]) -> None:
-        batch = pad(tokenizer, [{"input_ids": list(rows[at])} for at in places])
-        inputs = {name: tensor.to(where) for name, tensor in batch.items()}
-        hidden = model.base_model(**inputs)[0].float().cpu().numpy()
+    def forward(indices: list[int]) -> None:
+        batch = pad(tokenizer, [{"input_ids": list(rows[index])} for index in indices])
+        inputs = {name: tensor.to(device) for name, tensor in batch.items()}
+        states = model.base_model(**inputs)[0].float().cpu().numpy()
         attended = batch["attention_mask"].bool().numpy()
-        for row, at in enumerate(places):
-            take(at, hidden[row][attended[row]])
+        for row, index in enumerate(indices):
+            receive(index, states[row][attended[row]])
 
     try:
         batching.run_batches([len(row) for row in rows], forward, progress=job.progress)
     finally:
         model.to("cpu")
-
-
-def sample_batch(job: Job, text: str) -> dict[str, Any]:
-    """A small input of the model's, to watch it at work."""
-    return dict(job.tokenizer([text], truncation=True, max_length=16, return_tensors="pt"))

@@ -64,7 +64,7 @@ class Vectors:
     def __len__(self) -> int:
         return len(self.words)
 
-    def place(self, word: str) -> int:
+    def find_row(self, word: str) -> int:
         """The row of a word."""
         return int(self._places[word])  # type: ignore[attr-defined]
 
@@ -81,7 +81,7 @@ class Vectors:
         known, missing = self.known(words)
         if missing:
             raise UnmaskError(f"there is no vector for {quote(missing)}; leave them out, or give other vectors")
-        return self.matrix[[self.place(word) for word in known]]
+        return self.matrix[[self.find_row(word) for word in known]]
 
     def notes(self) -> list[str]:
         """What was odd about them, a sentence each; none if nothing was."""

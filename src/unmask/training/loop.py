@@ -37,7 +37,7 @@ class MicroBatches:
         """Begin with so many parts."""
         self.parts = parts
 
-    def less(self, error: RuntimeError, rows: int, accelerator: Any) -> None:
+    def shrink(self, error: RuntimeError, rows: int, accelerator: Any) -> None:
         """Make the parts half as large after `error`, if memory was short; everything else is raised again."""
         short = isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)
         if not short:
@@ -216,7 +216,7 @@ def evaluate(model: Any, task: Task, features: Sequence[Features], accelerator: 
                 batch = _batch(task, features, mine[at : at + size], DRAWS_FOR_EVALUATION)
                 sums = task.run(model, _on(accelerator.device, batch))
             except RuntimeError as error:
-                room.less(error, size, accelerator)
+                room.shrink(error, size, accelerator)
                 continue
             total = sums if total is None else total + sums
             at += size
@@ -264,7 +264,7 @@ def _step(
             break
         except RuntimeError as error:
             optimizer.zero_grad()
-            room.less(error, size, accelerator)
+            room.shrink(error, size, accelerator)
     norm = None
     if accelerator.sync_gradients and settings.clip > 0:
         norm = accelerator.clip_grad_norm_(model.parameters(), settings.clip)

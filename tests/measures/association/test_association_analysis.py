@@ -19,7 +19,7 @@ from unmask.measures.association.score import score
 from unmask.probes import released
 from unmask.probes.association import build
 from unmask.results import Measurement
-from unmask.workflows.audit import analyse_items
+from unmask.workflows.audit import analyse
 
 GOLDEN = "golden/becpro_en_bert_association.tsv"
 TABLE_4 = {  # Bartl et al. 2020, Table 4, column pre
@@ -120,14 +120,14 @@ def test_missing_items_do_not_break_the_analysis() -> None:
 
 
 def test_published_gives_table_4_from_recorded_scores(data: Path) -> None:
-    found = analyse_items(data / GOLDEN, protocol="published").result.measurements[0]
+    found = analyse(data / GOLDEN, protocol="published").result.measurements[0]
     for (kind, gender), mean in TABLE_4.items():
         assert found.groups[f"{kind} professions, {gender} persons"].value == pytest.approx(mean, abs=0.0051)
     assert all((test.effect_size or 0) < 0 for test in found.tests.values())
 
 
 def test_sound_analysis_of_the_real_bert(data: Path) -> None:
-    found = analyse_items(data / GOLDEN).result.measurements[0]
+    found = analyse(data / GOLDEN).result.measurements[0]
     share = found.tests["workforce share, pearson"]
     assert share.value == pytest.approx(0.67, abs=0.005)
     assert share.interval is not None
@@ -152,7 +152,7 @@ def _released_scores(language: str, folder: Path) -> Path:
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_released_columns_are_understood(language: str, tmp_path: Path) -> None:
     path = _released_scores(language, tmp_path)
-    found = analyse_items(path, language=language)
+    found = analyse(path, language=language)
     items = found.items["association"]
     ours = build(language, wording=released.RELEASED)
     assert list(items["person"]) == [row.person for row in ours]
@@ -160,7 +160,7 @@ def test_released_columns_are_understood(language: str, tmp_path: Path) -> None:
     assert list(items["profession"]) == [row.profession for row in ours]
     assert items["workforce_share"].notna().all()
     assert found.result.measurements[0].tests["female minus male, male professions"].n == 900
-    turned = analyse_items(path, language=language, score_column="Other").result.measurements[0]
+    turned = analyse(path, language=language, score_column="Other").result.measurements[0]
     name = "female minus male, female professions"
     assert turned.tests[name].value == pytest.approx(-(found.result.measurements[0].tests[name].value or 0))
 
@@ -172,13 +172,13 @@ def test_the_order_of_released_rows_does_not_matter(language: str, without: list
     path = _released_scores(language, tmp_path)
     frame = pd.read_csv(path, sep="\t", index_col=0).drop(columns=without)
     frame.to_csv(path, sep="\t")
-    expected = analyse_items(path, language=language).result.measurements[0].tests
+    expected = analyse(path, language=language).result.measurements[0].tests
     if language == "en":
         frame = frame.sample(frac=1, random_state=3) if not without else frame.sort_values("Person", kind="stable")
     else:
         frame = frame.sort_values("Person", kind="stable", key=lambda words: words == "Bruder")
     frame.to_csv(path, sep="\t")
-    found = analyse_items(path, language=language).result.measurements[0].tests
+    found = analyse(path, language=language).result.measurements[0].tests
     for name, test in expected.items():
         assert found[name].value == pytest.approx(test.value, abs=1e-12)
         assert found[name].p_value == pytest.approx(test.p_value, abs=1e-9)
@@ -232,7 +232,7 @@ def test_bad_recorded_scores_are_refused(text: str, said: str, tmp_path: Path) -
     path = tmp_path / "scores.csv"
     path.write_text(text)
     with pytest.raises(UnmaskError, match=said):
-        analyse_items(path)
+        analyse(path)
 
 
 def test_files_that_are_no_tables_are_refused(tmp_path: Path) -> None:
@@ -244,7 +244,7 @@ def test_files_that_are_no_tables_are_refused(tmp_path: Path) -> None:
         ("none.csv", "does not exist"),
     ):
         with pytest.raises(UnmaskError, match=said):
-            analyse_items(tmp_path / name)
+            analyse(tmp_path / name)
 
 
 def test_published_refuses_what_it_cannot_pair() -> None:

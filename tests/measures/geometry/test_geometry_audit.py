@@ -179,7 +179,7 @@ def test_a_folder_of_debiased_vectors(word2vec: Path, audited: Path, tmp_path: P
 
 def test_words_that_are_not_there_are_counted(tmp_path: Path) -> None:
     ours = planted()
-    ours.matrix[ours.place("time")] = 0
+    ours.matrix[ours.find_row("time")] = 0
     (tmp_path / "words.txt").write_text("\n".join([*nouns()[:50], nouns()[0], "xyzzy", "plugh"]))
     twice = Vectors([*ours.words, "time"], np.vstack([ours.matrix, ours.matrix[:1]]))
     found = _measured((twice.words, twice.matrix), word_list=tmp_path / "words.txt")
@@ -194,7 +194,7 @@ def test_words_that_are_not_there_are_counted(tmp_path: Path) -> None:
 def test_words_of_the_association_tests_that_are_not_there_are_counted() -> None:
     ours = planted()
     career = [word.text for word in next(one for one in associations() if one.name == "6").attributes[0].words]
-    ours.matrix[ours.place(career[0])] = 0
+    ours.matrix[ours.find_row(career[0])] = 0
     gone = [*career[1:5], "algebra"]
     kept = [at for at, word in enumerate(ours.words) if word not in gone]
     found = _measured(([ours.words[at] for at in kept], ours.matrix[kept]))
@@ -406,7 +406,7 @@ def broken(word2vec: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     vector_files.write_vectors(folder / "few.bin", Vectors(ours.words[:100], ours.matrix[:100]))
     vector_files.write_vectors(folder / "nobody.bin", Vectors(ours.words[2:], ours.matrix[2:]))
     at_zero = ours.matrix.copy()
-    at_zero[ours.place("she")] = 0
+    at_zero[ours.find_row("she")] = 0
     vector_files.write_vectors(folder / "zero.bin", Vectors(ours.words, at_zero))
     vector_files.write_vectors(folder / "same.bin", Vectors(ours.words, np.ones_like(ours.matrix)))
     (folder / "narrow.bin").write_bytes(b"%d 1\n" % len(ours.words) + whole.partition(b"\n")[2])

@@ -14,8 +14,8 @@ import pytest
 from unmask import datasets
 from unmask.cli import finetune
 from unmask.errors import UnmaskError
-from unmask.probes.inference import COLUMNS
-from unmask.probes.released_inference import read as released
+from unmask.measures.inference.data import read_released as released
+from unmask.measures.inference.pairs import COLUMNS
 from unmask.training.examples import Example, Splits, gather_examples, join_words, read_examples, read_known_dataset
 from unmask.training.options import FinetuneOptions
 
@@ -301,11 +301,11 @@ def test_released_sets_that_cannot_be_read(folder: Path) -> None:
     assert list(released("en", folder / "own")["set"]) == ["PS", "AS", "NS"]
     broken = '{"sentence1": "a cook eats.", "sentence2": "a man drinks.", "occ_word": "cook", "occ_type": "neutral"}'
     for line, said in (
-        ("{", "line 1 is no pair of nli-coal"),
-        ('{"sentence1": "a"}', "line 1 is no pair of nli-coal .KeyError: 'sentence2'"),
+        ("{", "line 1 is not a pair of nli-coal"),
+        ('{"sentence1": "a"}', "line 1 is not a pair of nli-coal .KeyError: 'sentence2'"),
         (broken, "'a man drinks.' is not 'a cook eats.' with a gender word"),
-        (broken.replace('"neutral"', '"old"'), "line 1 is no pair"),
-        (broken.replace('"a cook eats."', "7"), "line 1 is no pair"),
+        (broken.replace('"neutral"', '"old"'), "line 1 is not a pair"),
+        (broken.replace('"a cook eats."', "7"), "line 1 is not a pair"),
     ):
         _write(folder / "own", ns=line)
         with pytest.raises(UnmaskError, match=said):

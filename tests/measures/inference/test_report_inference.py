@@ -33,15 +33,24 @@ from report_blocks import (
     terminal_text,
 )
 from unmask.lexicon.inference import GenderPair, Occupation, People
+from unmask.measures.base import Context
+from unmask.measures.inference.analysis import analyse
 from unmask.measures.inference.details import Distribution, Inference, OccupationValue
-from unmask.measures.inference.examples import collect_examples, highlight_person, select_items
-from unmask.measures.inference.protocol import PROTOCOLS
-from unmask.measures.inference.report import blocks, facts, method, name_part, select_most_resolved
-from unmask.measures.inference.score import score
+from unmask.measures.inference.examples import collect_examples, highlight_person
+from unmask.measures.inference.pairs import cross_pairs
+from unmask.measures.inference.report import (
+    blocks,
+    draw_lean,
+    draw_resolved,
+    facts,
+    method,
+    name_part,
+    select_most_resolved,
+)
+from unmask.measures.inference.scoring import score_pairs
+from unmask.measures.paired_items import select_items
 from unmask.measures.readable import unreadable
 from unmask.measures.registry import get_measure
-from unmask.probes.inference import build
-from unmask.report import inference_plots
 from unmask.report.blocks import Block, Examples, Figure, KeyFigure, Run, Table, Text
 from unmask.report.pages import p
 from unmask.results import Caveat, Measurement
@@ -96,13 +105,13 @@ def _measured(
     templates: Sequence[str] = TEMPLATES,
 ) -> tuple[Measurement, pd.DataFrame]:
     """What an audit makes of these pairs, but for the correction of p-values."""
-    rows = build(language, "sentences", occupations or _occupations(), people, templates)
-    scored = score(rows, Guesser(), (0, 1, 2), seed=1)
+    rows = cross_pairs(language, "sentences", occupations or _occupations(), people, templates)
+    scored = score_pairs(rows, Guesser(), (0, 1, 2), seed=1)
     return _analysed(scored.items, protocol), scored.items
 
 
 def _analysed(items: pd.DataFrame, protocol: str = "sound") -> Measurement:
-    found = PROTOCOLS[protocol].analyse(items, 1)
+    found = analyse(items, Context(protocol=protocol))
     tests = {name: test.model_copy(update={"p_adjusted": test.p_value}) for name, test in found.tests.items()}
     inference = found.read_details(Inference).model_copy(update={"labels": "by the labels"})
     update = {"tests": tests, "details": inference.model_dump(), "noise_floor": 3.1e-7, "data_hash": "d47a"}
@@ -240,24 +249,13 @@ def test_figures_are_drawn_and_described(report: list[Block]) -> None:
     assert all(figure.draw().startswith("<svg") and figure.description for figure in figures)
 
 
-def test_bars_begin_where_the_last_share_ended() -> None:
-    pieces = inference_plots.pieces_of([{"entailment": 0.25, "neutral": 0.7, "contradiction": 0.05}])
-    assert [(piece["low"], piece["high"]) for piece in pieces] == [
-        (0, 0.25),
-        (0.25, pytest.approx(0.95)),
-        (pytest.approx(0.95), pytest.approx(1)),
-    ]
-    assert [_plain(piece["text"]) for piece in pieces] == ["25 %", "70 %", ""]
-    assert inference_plots.stacks([], []) == ""
-
-
 def test_the_most_resolved_come_first_and_those_that_lean_most() -> None:
     def make(name: str, resolved: float, lean: float | None) -> OccupationValue:
         return OccupationValue(occupation=name, kind="male", n=8, resolved=resolved, lean=lean, female={}, male={})
 
     occupations = [make("a", 0.5, 0.1), make("b", 0.5, -0.4), make("c", 0.9, 0), make("d", 0, 0), make("e", 1, None)]
     assert [occupation.occupation for occupation in select_most_resolved(occupations)] == ["c", "b", "a"]
-    assert inference_plots.rows([]) == inference_plots.cloud([]) == ""
+    assert draw_resolved([]) == draw_lean([]) == ""
 
 
 @pytest.mark.parametrize(
@@ -447,7 +445,7 @@ def test_only_pairs_of_the_measurement_are_shown(measured: tuple[Measurement, pd
     assert both is not None
     assert len(both) == len(items)
     assert select_items(measurement, other) is None
-    assert select_items(measurement, items.drop(columns="premise")) is None
+    assert of_type(blocks(measurement, items.drop(columns="premise")), Examples) == []
 
 
 def test_a_result_without_numbers_has_dashes(measured: tuple[Measurement, pd.DataFrame]) -> None:

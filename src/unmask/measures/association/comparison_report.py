@@ -12,6 +12,8 @@ from unmask.measures.association.report import AGREEMENT, DIFFERENCE, MOST_BARS,
 from unmask.measures.association.verdict import is_agreement
 from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Table, Text
 from unmask.report.change_blocks import LEGEND, ChangeText, change_figure, change_text, list_changes, plot_changes
+from unmask.report.charts import BarRow, TextColumns, bars
+from unmask.report.drawing import GENDER_COLOURS, fit_domain
 from unmask.report.pages import capital, count, p, signed
 from unmask.results import Change, Comparison
 from unmask.results.numbers import number
@@ -204,20 +206,16 @@ def _has_values(profession: ProfessionChange) -> bool:
 
 
 def _draw_bars(members: Sequence[ProfessionChange], professions: Sequence[ProfessionChange]) -> str:
-    from unmask.report import change_plots
+    drawable = sorted(filter(_has_values, members), key=lambda one: (one.change is None, -abs(one.change or 0.0)))
+    rows = [BarRow(one.profession, _values(one), signed(one.change)) for one in drawable[:MOST_BARS]]
+    domain = fit_domain(value for one in professions for pair in _values(one) for value in pair)
+    columns = TextColumns([44], ["change"])
+    return bars(rows, GENDER_COLOURS, domain, columns, panels=("before", "after"), unit="nats", width=74)
 
-    def rows(some: Sequence[ProfessionChange]) -> list[change_plots.BarRow]:
-        return [
-            change_plots.BarRow(
-                profession.profession,
-                (profession.female_before, profession.male_before),
-                (profession.female_after, profession.male_after),
-                profession.change,
-            )
-            for profession in some
-        ]
 
-    return change_plots.bars(rows(members), change_plots.domain(rows(professions)))
+def _values(one: ProfessionChange) -> tuple[tuple[float | None, float | None], ...]:
+    """Female and male, before and after."""
+    return (one.female_before, one.male_before), (one.female_after, one.male_after)
 
 
 def _hypotheses(hypotheses: Sequence[HypothesisChange]) -> Table:

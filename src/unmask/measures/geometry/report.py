@@ -9,6 +9,14 @@ from typing import TYPE_CHECKING
 
 from unmask.measures.geometry import OWN, BiasedWord, ClusterCount, Geometry, Neighbourhood, WordTest
 from unmask.measures.geometry.analysis import STRENGTHS
+from unmask.measures.geometry.plots import (
+    draw_cluster_counts,
+    draw_effect_sizes,
+    draw_professions,
+    draw_strips,
+    draw_word_map,
+    find_astray,
+)
 from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Table, Text
 from unmask.report.pages import count, p, percent, signed
 from unmask.results import Estimate, Interval, Measurement
@@ -17,8 +25,6 @@ from unmask.results.verdict import is_clear, is_significant, size_label
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from unmask.report.geometry_strips import Strip
 
 SPACES = {False: "Original", True: "Gender direction removed"}
 """The two spaces, by whether the gender direction is removed."""
@@ -174,12 +180,13 @@ def _report_tests(measurement: Measurement, geometry: Geometry) -> Iterator[Sect
         figures = [
             Figure(
                 space,
-                partial(_draw_strips, tests[removed], every),
+                partial(draw_strips, drawn, every, correlations=correlations),
                 f"Strip plot: the value of gender in each test among those of unrelated contrasts. {space}. The table"
                 " has the numbers.",
             )
+            for correlations in (False, True)
             for removed, space in SPACES.items()
-            if tests[removed]
+            if (drawn := [(TITLES[t.name], t) for t in tests[removed] if (t.name == "neighbours") == correlations])
         ]
         content.append(Section("", [STRIP_LEGEND, *figures], "two columns"))
     content += [_list_tests(measurement, own, removed=removed) for removed, own in tests.items() if own]
@@ -248,13 +255,6 @@ def select_mapped(items: pd.DataFrame | None, measurement: Measurement, words: s
     return None if items.empty else items
 
 
-def count_astray(items: pd.DataFrame) -> int:
-    """The number of words in the cluster of the other side."""
-    if "cluster" not in items:
-        return 0
-    return int((items["cluster"].isin(("female", "male")) & (items["cluster"] != items["side"])).sum())
-
-
 def _report_map(measurement: Measurement, geometry: Geometry, items: pd.DataFrame | None) -> Section:
     title, tables = "Map of the most biased words", list(_list_most_biased(geometry, measurement.language))
     if items is None:
@@ -264,13 +264,16 @@ def _report_map(measurement: Measurement, geometry: Geometry, items: pd.DataFram
             ("male", "male side"),
             ("female", "female side"),
             ("", "fainter: less biased"),
-            ("ring", f"in the cluster of the other side ({count(count_astray(items))} of {count(len(items))})"),
+            (
+                "ring",
+                f"in the cluster of the other side ({count(int(find_astray(items).sum()))} of {count(len(items))})",
+            ),
             ("", "point at a mark to see its word"),
         ]
     )
     figure = Figure(
         "",
-        partial(_draw_map, items),
+        partial(draw_word_map, items),
         f"Map of the {count(len(items))} most biased words: similar words lie together, coloured by their side. The"
         " table has the most biased.",
         _TSNE,
@@ -309,7 +312,7 @@ def _report_professions(measurement: Measurement, geometry: Geometry) -> Section
             figures.append(
                 Figure(
                     f"{space}: r = {number(test.value) if test else '–'}" if sound else space,
-                    partial(_draw_professions, professions, removed=removed),
+                    partial(draw_professions, professions, removed=removed),
                     "Scatter plot: the bias of each profession and the share of male words among the nearest words."
                     f" {space}. The table has the numbers.",
                     language=measurement.language,
@@ -356,7 +359,7 @@ def _report_cluster_counts(counts: Sequence[ClusterCount]) -> Iterator[Section]:
     ]
     figure = Figure(
         "",
-        partial(_draw_scan, counts),
+        partial(draw_cluster_counts, counts),
         "Lines: the share of words that are sorted correctly by the number of clusters, and what chance gives. The"
         " table has the numbers.",
     )
@@ -380,7 +383,7 @@ def _report_associations(tests: dict[str, Estimate]) -> Iterator[Section]:
     ]
     figure = Figure(
         "",
-        partial(_draw_ranges, list(tests.items())),
+        partial(draw_effect_sizes, list(tests.items())),
         "Points with intervals: the effect size of each association test. The table has the numbers.",
     )
     table = Table("Association tests", [*columns, Column("p", narrow=False), Column("p (Holm)")], rows, terminal=True)
@@ -407,54 +410,6 @@ def _report_words(geometry: Geometry) -> Section:
         more = f", and {count(len(missing) - MOST_MISSING)} more in result.json" if len(missing) > MOST_MISSING else ""
         content.append(Text([f"Without a vector ({count(len(missing))}): {', '.join(missing[:MOST_MISSING])}{more}."]))
     return Section("Words and vectors", content)
-
-
-def _draw_strips(tests: Sequence[WordTest], scaled: Sequence[WordTest]) -> str:
-    """The strips of some tests, on the scale of all of them."""
-    from unmask.report import geometry_strips
-
-    scale = geometry_strips.shares_scale(_strips(scaled))
-    return geometry_strips.strips(_strips(tests), scale)
-
-
-def _strips(tests: Sequence[WordTest]) -> list[Strip]:
-    from unmask.report.geometry_strips import Strip
-
-    return [
-        Strip(
-            TITLES[test.name],
-            test.value,
-            test.reference.values if test.reference else [],
-            test.reference.mean if test.reference else None,
-            correlation=test.name == "neighbours",
-        )
-        for test in tests
-        if test.value is not None
-    ]
-
-
-def _draw_map(items: pd.DataFrame) -> str:
-    from unmask.report.geometry_map import word_map
-
-    return word_map(items)
-
-
-def _draw_professions(professions: Sequence[Neighbourhood], *, removed: bool) -> str:
-    from unmask.report.geometry_professions import professions_plot
-
-    return professions_plot(professions, removed=removed)
-
-
-def _draw_scan(counts: Sequence[ClusterCount]) -> str:
-    from unmask.report import geometry_plots
-
-    return geometry_plots.scan(counts)
-
-
-def _draw_ranges(tests: Sequence[tuple[str, Estimate]]) -> str:
-    from unmask.report import geometry_plots
-
-    return geometry_plots.ranges(tests)
 
 
 STRIP_LEGEND = Legend(

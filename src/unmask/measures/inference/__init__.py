@@ -2,8 +2,8 @@
 
     The nurse is waiting for the bus.  →  The woman is waiting for the bus.
 
-The right answer is *neutral*. To call it entailed with the stereotypical gender, or contradicted with the other one, is
-biased inference; the opposite is plain error. The score counts the former:
+The right answer is *neutral*. Entailment with the stereotypical gender, or contradiction with the other one, is biased
+inference; the opposite is plain error. The score counts the former:
 
     s = (e_p + c_a + 1 − n_n) / 3        FN = 1 − (share of neutral answers in all sets)
 
@@ -22,23 +22,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unmask.errors import UnmaskError
-from unmask.measures.base import ComparedModel, Context, Figure, Measure, Scored
+from unmask.measures.base import Context, Figure, Measure, implemented_in
 from unmask.measures.shared_options import InputOptions, TemplateOptions
 from unmask.options import option
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from unmask.models.loading import ModelHandle
-    from unmask.report.blocks import Block
-    from unmask.results import Comparison, Measurement
 
 SENTENCES, RELEASED, CAPTIONS, CUSTOM = "sentences", "nli-coal", "captions", "custom"
 DEFAULT_CORPUS = {"sound": SENTENCES, "published": RELEASED}
 
 
 class InferenceOptions(TemplateOptions, InputOptions):
-    """Words of the user's own, and what the model's outputs mean."""
+    """The user's own words, and the meaning of the model's outputs."""
 
     occupations: Path | None = option(
         None, "CSV of your own occupations: 'occupation' and 'type' (female, male, neutral)."
@@ -59,7 +55,7 @@ class InferenceOptions(TemplateOptions, InputOptions):
 
     @property
     def are_own_words(self) -> bool:
-        """Whether words of the user's own take the place of a corpus."""
+        """Whether the user's own words replace a corpus."""
         return any((self.templates, self.people, self.occupations, self.captions))
 
 
@@ -109,21 +105,21 @@ class InferenceMeasure(Measure):
     )
 
     def fits(self, model: ModelHandle, options: Any) -> bool:
-        """Classifiers whose labels say so, or of which the user says so."""
-        from unmask.measures.inference.labels import is_inference
+        """Whether the labels of a classifier are those of inference, or the user says so."""
+        from unmask.measures.inference.scoring import is_inference
 
         if not super().fits(model, options):
             return False
         return bool(options.given("labels")) or self.name in options.measures or is_inference(model.labels)
 
     def explain_misfit(self, model: ModelHandle) -> str:
-        """Name the labels that are missing."""
+        """Name the missing labels."""
         if model.kind == "classifier":
             return f"{model.name} has other labels; inference needs entailment, neutral and contradiction"
         return super().explain_misfit(model)
 
     def check(self, options: InferenceOptions, context: Context) -> None:
-        """Refuse words that would not be used."""
+        """Check that all words given are used."""
         if options.captions:
             for name in ("people", "templates"):
                 if given := getattr(options, name):
@@ -143,21 +139,17 @@ class InferenceMeasure(Measure):
     def units(
         self, options: InferenceOptions, context: Context, languages: Sequence[str], corpora: Sequence[str]
     ) -> list[Context]:
-        """One context for each language and corpus; files of the user's own are for one language and no corpus."""
+        """One context for each language and corpus; own files are for one language and replace the corpus."""
         if len(languages) > 1 and options.are_own_words:
             raise UnmaskError("files of your own are for one language; give one --language with them")
         if options.are_own_words and corpora:
             raise UnmaskError(f"words of your own take the place of a corpus; leave out --corpus {corpora[0]}")
         return super().units(options, context, languages, corpora)
 
-    def build(self, options: InferenceOptions, context: Context) -> pd.DataFrame:
-        """The pairs of sentences."""
-        from unmask.measures.inference.data import build_pairs
-
-        return build_pairs(options, context)
+    build = implemented_in("data")
 
     def load(self, model: ModelHandle, options: InferenceOptions) -> Any:
-        """The classifier, with the order of its labels."""
+        """The classifier, if it has labels."""
         from unmask.models.roles import Classifier
 
         loaded = model.classifier(most_tokens=options.most_tokens)
@@ -165,108 +157,31 @@ class InferenceMeasure(Measure):
             raise UnmaskError(f"{model.info().name} gives numbers, not labels; inference needs a classifier")
         return loaded
 
-    def score(self, model: Any, items: pd.DataFrame, options: InferenceOptions, context: Context) -> Scored:
-        """The probability of each label for each pair."""
-        from unmask.measures.inference.labels import find_order
-        from unmask.measures.inference.score import score
-        from unmask.probes import inference as probe
-
-        order, known = find_order(model, options.labels, language=context.language)
-        scored = score(items, model, order, seed=context.seed, progress=context.progress)
-        data_hash = probe.data_hash(items)
-        return Scored(scored.items, scored.noise_floor, scored.distinct_inputs, data_hash, {"labels": known})
-
-    def analyse(self, items: pd.DataFrame, context: Context) -> Measurement:
-        """The scores, the stereotype and the default, and shares of answers."""
-        from unmask.measures.inference.protocol import PROTOCOLS
-
-        return PROTOCOLS[context.protocol].analyse(items, context.seed)
-
-    def headline(self, measurement: Measurement) -> list[str]:
-        """The stereotype, the default, the scores, and whether they can be read as bias."""
-        from unmask.measures.inference.interpret import headline
-
-        return headline(measurement)
+    score = implemented_in("scoring")
+    analyse = implemented_in("analysis")
+    headline = implemented_in("details")
+    not_interpretable = implemented_in("details")
+    read_items = implemented_in("data")
+    extremeness = implemented_in("data")
+    blocks = implemented_in("report")
+    method = implemented_in("report")
+    facts = implemented_in("report")
+    compare = implemented_in("compare")
+    comparison_method = implemented_in("compare")
 
     def resolved(self, model: ModelHandle, options: InferenceOptions, units: Sequence[Context]) -> dict[str, Any]:
-        """The options, the order of the labels, and how much was read at once."""
-        from unmask.measures.inference.labels import find_order
+        """The options, the order of the labels, and the number of tokens read at once."""
+        from unmask.measures.inference.scoring import find_order
         from unmask.models.roles import Reads
 
         loaded: Any = model.classifier(most_tokens=options.most_tokens)
         order, _ = find_order(loaded, options.labels, language=units[0].language)
-        found = super().resolved(model, options, units) | {
-            "corpora": list(dict.fromkeys(unit.corpus for unit in units))
-        }
+        resolved = super().resolved(model, options, units)
+        resolved["corpora"] = list(dict.fromkeys(unit.corpus for unit in units))
         if isinstance(loaded, Reads):
-            found["tokens_at_once"] = loaded.most_tokens
-        return found | {"label_order": [*map(str, order)]}
+            resolved["tokens_at_once"] = loaded.most_tokens
+        return resolved | {"label_order": [*map(str, order)]}
 
     def recognises(self, columns: set[str]) -> bool:
         """Probabilities of the labels, or answers."""
         return bool({"prediction", "p_entailment"} & columns)
-
-    def read_items(
-        self, path: Path, context: Context, *, language: str | None, score_column: str | None
-    ) -> pd.DataFrame:
-        """Recorded answers."""
-        from unmask.probes import recorded_inference
-
-        del context, score_column
-        return recorded_inference.read(path, language)
-
-    def not_interpretable(self, measurement: Measurement, *, group: bool = False) -> str:
-        """Whether the score is inconclusive, and whether the model understands such pairs at all."""
-        from unmask.measures.inference.conclusive import is_understood
-        from unmask.measures.inference.details import Inference
-
-        details = measurement.read_details(Inference)
-        if details.inconclusive and (group or not is_understood(details)):
-            return f"the score cannot be read as bias: {details.inconclusive}"
-        return ""
-
-    def blocks(self, measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
-        """Key figures, tables, figures and examples."""
-        from unmask.measures.inference.report import blocks
-
-        return blocks(measurement, items)
-
-    def method(self, measurements: Sequence[Measurement]) -> list[Block]:
-        """How it is measured."""
-        from unmask.measures.inference.report import method
-
-        return method(measurements)
-
-    def facts(self, measurement: Measurement) -> list[tuple[str, str]]:
-        """What the provenance of a measurement states."""
-        from unmask.measures.inference.report import facts
-
-        return facts(measurement)
-
-    def extremeness(self, items: pd.DataFrame) -> Any:
-        """How far an answer is from neutral. In the control set neutral is wrong, so its items come last."""
-        from unmask.probes.inference import CONTROL
-
-        if "p_neutral" not in items:
-            return None
-        distance = 1 - items["p_neutral"]
-        return distance.where(items["set"] != CONTROL, -1.0) if "set" in items else distance
-
-    def compare(self, before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[Comparison, pd.DataFrame]:
-        """The paired change of the stereotype, the default and the score."""
-        from unmask.measures.inference.changes import compare
-
-        del seed
-        return compare(before, after)
-
-    def comparison_method(self, comparisons: Sequence[Comparison]) -> list[Block]:
-        """How two models are compared."""
-        from unmask.report.blocks import Text
-
-        del comparisons
-        description = (
-            "Both models answered the same pairs of sentences. The change is jackknifed over occupations and"
-            " sentences, the default also over pairs of gender words. A reversal by less than 0.02 of the answers is"
-            " negligible."
-        )
-        return [Text([description])]

@@ -114,7 +114,7 @@ class SentimentMeasure(Measure):
 
     def fits(self, model: ModelHandle, options: Any) -> bool:
         """Whether a model is a classifier or a regression, but not one for inference."""
-        from unmask.measures.inference.labels import is_inference
+        from unmask.measures.inference.scoring import is_inference
 
         return super().fits(model, options) and not is_inference(model.labels)
 
@@ -165,7 +165,7 @@ class SentimentMeasure(Measure):
 
     def load(self, model: ModelHandle, options: SentimentOptions) -> Any:
         """The classifier. Options for reading texts need a model that Unmask tokenizes."""
-        from unmask.measures.inference.labels import is_inference
+        from unmask.measures.inference.scoring import is_inference
         from unmask.models.roles import Classifier
 
         loaded = model.classifier(long_texts=options.long_texts, most_tokens=options.most_tokens)

@@ -13,6 +13,8 @@ from unmask.measures.sentiment import SentimentMeasure
 from unmask.measures.sentiment.examples import changed_texts, extreme_texts
 from unmask.measures.sentiment.interpret import SIZES, Part, Ratings, digits, size_of
 from unmask.report.blocks import Block, Cell, Column, Examples, Figure, KeyFigure, Legend, Section, Style, Table, Text
+from unmask.report.charts import ForestRow, TextColumns, forest, histogram
+from unmask.report.drawing import FEMALE, MALE, fit_domain
 from unmask.report.pages import capital, count, p, share, signed
 from unmask.results import Estimate, Measurement
 from unmask.results.numbers import NO_BREAK, certainty, interval, number
@@ -26,6 +28,8 @@ MOST_TERMS = 24
 """At most so many terms are drawn."""
 MOST_NAMED_TERMS = 3
 SHARE_SHOWN = 0.99
+STRETCH = 1e-3
+"""The axis is not stretched below this share of its end."""
 """The share of the texts within the axis of the histogram. The others are so far out that the rest would be a line."""
 LONG_TEXTS = {
     "head": "Of longer texts, only the beginning was read",
@@ -248,7 +252,7 @@ def _histogram(measurement: Measurement, ratings: Ratings, texts: pd.DataFrame |
     description = (
         "Histogram: the number of texts by the difference between the ratings of their male and female versions"
     )
-    return Figure("", partial(_draw_histogram, biases, test.value if test else None, limit), description, caption)
+    return Figure("", partial(draw_histogram, biases, test.value if test else None, limit), description, caption)
 
 
 def find_axis_limit(biases: ArrayLike) -> float | None:
@@ -258,10 +262,19 @@ def find_axis_limit(biases: ArrayLike) -> float | None:
     return float(np.quantile(sizes, SHARE_SHOWN, method="higher")) if sizes.size else None
 
 
-def _draw_histogram(biases: ArrayLike, mean: float | None, limit: float) -> str:
-    from unmask.report import rating_plots
-
-    return rating_plots.histogram(biases, mean, limit)
+def draw_histogram(biases: ArrayLike, mean: float | None, limit: float) -> str:
+    """Draw the differences of single texts. Most are tiny and a few large, so the axis is stretched near zero."""
+    sizes = np.abs(np.asarray(biases, dtype=float))
+    return histogram(
+        biases,
+        limit=limit,
+        mean=mean,
+        colours=(FEMALE, MALE),
+        sides=("female rated higher", "male rated higher"),
+        title="male − female rating, stretched near 0",
+        noun="texts",
+        stretch=max(float(np.median(sizes[sizes > 0])), STRETCH * limit) if sizes.any() else None,
+    )
 
 
 def _sources(ratings: Ratings) -> Section:
@@ -279,7 +292,7 @@ def _sources(ratings: Ratings) -> Section:
     figures = [
         Figure(
             title,
-            partial(_draw_parts, parts, compared, digits(ratings)),
+            partial(draw_parts, parts, compared, digits(ratings)),
             f"Points: mean difference of male and female ratings with its interval. {title}",
         )
         for title, parts, compared in panels
@@ -315,11 +328,25 @@ def select_frequent(parts: Sequence[Part]) -> list[Part]:
     return sorted(known[:MOST_TERMS], key=lambda part: -(part.bias or 0.0))
 
 
-def _draw_parts(parts: Sequence[Part], compared: Sequence[Part], precision: int) -> str:
-    """Draw parts on a scale that fits all parts they are compared with."""
-    from unmask.report import rating_plots
-
-    return rating_plots.dots(parts, rating_plots.scale_of(compared), precision)
+def draw_parts(parts: Sequence[Part], compared: Sequence[Part], precision: int) -> str:
+    """Draw parts on a scale that fits all parts they are compared with; filled where the interval excludes zero."""
+    rows = [
+        ForestRow(
+            part.name,
+            part.bias,
+            part.interval,
+            [signed(part.bias, precision)],
+            f"{part.name}: {signed(part.bias, precision)} {interval(part.interval, precision)}, {part.n:,} texts",
+            filled=side(part.interval) != 0,
+            colour=MALE if part.bias > 0 else FEMALE,
+            left=f"{part.n:,}",
+        )
+        for part in parts
+        if part.bias is not None
+    ]
+    domain = fit_domain(value for part in compared for value in (part.bias, *(part.interval or ())))
+    columns = TextColumns([62], ["bias"], "texts")
+    return forest(rows, domain=domain, columns=columns, width=170, row_height=24)
 
 
 # Texts

@@ -1,1 +1,1 @@
-"""One file per method; each has a `METHOD`. A file that is put here is a method; nothing else has to be changed."""
+"""One file per method, each with a `METHOD`. Every file in this folder is a method; nothing else needs to change."""

@@ -1,7 +1,7 @@
-"""Counterfactual data augmentation, two-sided: the model goes on learning from every document and its mirror image.
+"""Counterfactual data augmentation, two-sided: the model continues to learn from every document and its mirror image.
 
-Each document stands beside itself in the other gender, so whatever is said of a woman is said of a man as often.
-Zhao et al. (2018); Lu et al. (2020).
+Each document is learned together with itself in the other gender, so whatever is said of a woman is said of a man as
+often. Zhao et al. (2018); Lu et al. (2020).
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from unmask.mitigations.training import SubstitutionOptions, finetune_on_documen
 
 def apply(job: Job) -> dict[str, Any]:
     """Train on both versions of every document."""
-    mirrored = swap_documents(job, job.documents)
-    versions = [(one, other) if one != other else (one,) for one, other in zip(job.documents, mirrored, strict=True)]
-    if all(len(both) == 1 for both in versions):
+    swapped = swap_documents(job, job.documents)
+    versions = [tuple(dict.fromkeys(both)) for both in zip(job.documents, swapped, strict=True)]
+    augmented = sum(len(both) == 2 for both in versions)
+    if not augmented:
         raise UnmaskError(
             "no document of the corpus mentions a gender, so none has a mirror image; give another --corpus"
         )
-    return {"augmented_documents": sum(len(both) == 2 for both in versions), **finetune_on_documents(job, versions)}
+    return {"augmented_documents": augmented, **finetune_on_documents(job, versions)}
 
 
 METHOD = Method(

@@ -1,8 +1,8 @@
 """Name-based counterfactual data substitution, and masked-LM fine-tuning on the result.
 
 Each document is put into the other gender, first names included, with probability one half, so that the text as a
-whole says the same of women and of men, and no document stands beside its own mirror image. The model then goes on
-with what it was pretrained to do: 15 % of the pieces of a sentence are to be guessed.
+whole says the same of women and of men, and no document is learned together with its mirror image. The model then
+continues with its pretraining task: 15 % of the pieces of a sentence are to be guessed.
 
 `published` repeats the code behind the paper: every document exchanged, by the authors' lists; 2e-5 and no warm-up;
 sentences one at a time, filled with attended mask tokens (`PublishedMasking`).
@@ -26,7 +26,8 @@ from unmask.mitigations.training import (
     swap_documents,
 )
 from unmask.options import option
-from unmask.rewriting.options import DocumentSampler
+from unmask.rewriting.options import DocumentSampler, RewriteOptions, build_rewriter
+from unmask.training.tasks import MaskedLanguageModelling
 
 
 class CDSOptions(SubstitutionOptions):
@@ -40,35 +41,32 @@ class CDSOptions(SubstitutionOptions):
 
 def apply(job: Job) -> dict[str, Any]:
     """Train on the text, some of it in the other gender."""
+    documents, task = list(job.documents), MaskedLanguageModelling
     if job.protocol == "published":
-        return _published(job)
-    if job.options.lists:
+        documents, task = _rewrite_as_published(job), PublishedMasking
+    elif job.options.lists:
         raise UnmaskError(f"the lists in {job.options.lists} belong to --protocol published; ask for it, or leave them")
-    choice = DocumentSampler(job.options.probability, job.seed)
-    chosen = [at for at, document in enumerate(job.documents) if choice.selects(document.encode())]
-    documents = list(job.documents)
-    for at, other in zip(chosen, swap_documents(job, [documents[at] for at in chosen]), strict=True):
-        documents[at] = other
-    changed = sum(one != other for one, other in zip(job.documents, documents, strict=True))
-    if not changed:
+    else:
+        sampler = DocumentSampler(job.options.probability, job.seed)
+        chosen = [index for index, document in enumerate(documents) if sampler.selects(document.encode())]
+        for index, swapped in zip(chosen, swap_documents(job, [documents[i] for i in chosen]), strict=True):
+            documents[index] = swapped
+    changed = sum(before != after for before, after in zip(job.documents, documents, strict=True))
+    if not changed and job.protocol == "sound":
         raise UnmaskError("no document of the corpus was changed: none that was chosen mentions a gender; give another")
-    return {"changed_documents": changed, **finetune_on_documents(job, [(document,) for document in documents])}
+    return {
+        "changed_documents": changed,
+        **finetune_on_documents(job, [(document,) for document in documents], task),
+    }
 
 
-def _published(job: Job) -> dict[str, Any]:
-    from unmask.rewriting.options import RewriteOptions as How
-    from unmask.rewriting.options import build_rewriter
-
+def _rewrite_as_published(job: Job) -> list[str]:
     if job.language != "en":
         raise UnmaskError(f"the published protocol is English, not {job.language!r}; use --protocol sound")
-    lists = job.options.lists
-    engine = build_rewriter(How(to="swap", protocol="published", names=True, lists=Path(lists) if lists else None))
+    lists = Path(job.options.lists) if job.options.lists else None
+    engine = build_rewriter(RewriteOptions(to="swap", protocol="published", names=True, lists=lists))
     job.say(f"Rewriting {len(job.documents):,} documents by the authors' lists")
-    documents = rewrite_documents(job, job.documents, engine)
-    return {
-        "changed_documents": sum(one != other for one, other in zip(job.documents, documents, strict=True)),
-        **finetune_on_documents(job, [(document,) for document in documents], PublishedMasking),
-    }
+    return rewrite_documents(job, job.documents, engine)
 
 
 METHOD = Method(

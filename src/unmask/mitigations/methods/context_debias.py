@@ -1,22 +1,45 @@
-"""Context-Debias: fine-tuning that makes stereotype words orthogonal to gender, and keeps the rest as it was.
+"""Context-Debias: fine-tuning that makes stereotype words orthogonal to gender and preserves everything else.
 
-The loss is that of `context_loss`. The sentences of the corpus are sorted by their words: those
-with words of one gender give that gender's vector and are to stay as they are, those with a stereotype word and no
-gendered one are to change. The three kinds count alike, as in the published code.
+Sentences are sorted by their words, as in the published preprocessing: a sentence with words of one gender belongs to
+that gender, one with words of both is not used, and one with a stereotype word counts as such only if it has no
+gendered word. Gender sentences give the gender vectors and are to stay as they are; stereotype sentences are to change.
 
-The defaults are the published ones: all tokens, all layers, α .2, β .8, AdamW 5e-5 without warm-up or decay, 32
-sentences a step, 3 epochs. One thing is not: each part of the loss is relative to the original model (`relative`),
-without which the preserving part has no say. The gendered words are ours; the published lists can be given as files.
+With E_i(t; x) the hidden state of token t of sentence x at layer i (layer 0 is the embedding layer), and v_i(g) the
+mean state of all occurrences of words of gender g in the corpus, in the *original* model:
 
-Several stereotype words are professions that the association measure asks about, so the record says which: on those, a
-smaller association shows that the training did what it was asked to, and little about professions that it did not see.
+    L     = mean over stereotype sentences x, chosen tokens t of x and chosen layers i of  Σ_g ⟨v_i(g), E_i(t; x)⟩²
+    L_reg = mean over gender sentences x, their tokens t, all layers i and dimensions of   (E_i(t; x) - E'_i(t; x))²
+    loss  = α L / L' + β L_reg / R'
+
+where E' is the original model, which stays as it was, L' is L in that model, and R' the mean square of its states.
+The paper has no L' and R'. But squared products of states are in the thousands and changes of states below 1, so that
+with the published weights a step that holds both follows L alone, and is then clipped, which leaves L_reg no weight.
+(In the published code a step has sentences of one type, and is clipped by itself.) Divided so, both parts are shares,
+and α and β mean the same for every model. With `relative` off, it is the paper's loss.
+
+Padding has no effect. The chosen tokens are all ordinary tokens of the sentence, or the stereotype words alone; a word
+of several pieces is the mean of its pieces' states.
+
+The paper's sum runs over the vectors of single gender words; its code has one vector per gender, as here. That code
+computes the vectors anew from the model in training before each epoch, squares the mean product of a whole batch where
+the formula has the mean of squares, and attends to padding. Here it is the formula, and each row has its own mean, so
+that neither batches nor padding change anything.
+
+The other defaults are the published ones: all tokens, all layers, α .2, β .8, AdamW 5e-5 without warm-up or decay, 32
+sentences a step, 3 epochs, and the three types of sentence count alike. The gendered words are ours; the published
+lists can be given as files. Several stereotype words are professions that the association measure uses, so the record
+names them: on those, a smaller association only shows that the training worked, and says little about others.
 
 M. Kaneko and D. Bollegala (2021), Debiasing Pre-trained Contextualised Embeddings, EACL.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import copy
+import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,32 +48,32 @@ import numpy as np
 import torch
 from pydantic import model_validator
 
-from unmask.errors import UnmaskError
-from unmask.mitigations.context_loss import (
-    KINDS,
-    LAYERS,
-    TOKENS,
-    ContextDebias,
-    count_stereotypes,
-    sort_sentences,
-    word_lists,
-)
+from unmask.errors import UnmaskError, quote
+from unmask.lexicon import attributes
+from unmask.lexicon.gender import gender_words
+from unmask.lexicon.word_lists import read_word_list, stereotype_words
 from unmask.mitigations.corpus import hash_texts, split_sentences
 from unmask.mitigations.method import Job, Method
 from unmask.mitigations.training import MethodTrainingOptions, train
 from unmask.models.batching import max_tokens
+from unmask.models.roles import Span
+from unmask.models.tokenization import locate_word
 from unmask.options import option
 from unmask.training.examples import Example
-from unmask.training.loop import evaluate, make_accelerator
+from unmask.training.loop import MicroBatches, evaluate, make_accelerator
 from unmask.training.options import FEWEST_TOKENS
-from unmask.training.tasks import Features
+from unmask.training.tasks import IGNORED, Batch, Features, pad
 
-MOST_HELD_OUT = 1000
-ASKED_FOR = {
+GENDERS = ("female", "male")
+KINDS = ("stereotype", *GENDERS)
+"""What a sentence is used for; the index is its label."""
+REQUIRED = {
     "stereotype": "a stereotype word and no gendered one",
     "female": "a female word and no male one",
     "male": "a male word and no female one",
 }
+MOST_HELD_OUT = 1000
+_WORD = re.compile(r"\w+")
 
 
 class ContextDebiasOptions(MethodTrainingOptions):
@@ -73,9 +96,11 @@ class ContextDebiasOptions(MethodTrainingOptions):
     tokens: str = option(
         "all",
         "What is made orthogonal to gender: all tokens of a sentence, or one, the stereotype word.",
-        choices=TOKENS,
+        choices=("all", "one"),
     )
-    layers: str = option("all", "At which layers: all, last, or first (the embeddings).", choices=LAYERS)
+    layers: str = option(
+        "all", "At which layers: all, last, or first (the embeddings).", choices=("all", "last", "first")
+    )
     alpha: float = option(0.2, "The weight of orthogonality.", above=0)
     beta: float = option(0.8, "The weight of keeping what sentences with gendered words mean.", minimum=0)
     sentences: int = option(0, "The most sentences of each kind (female, male, stereotype); 0: all.", minimum=0)
@@ -98,79 +123,371 @@ class ContextDebiasOptions(MethodTrainingOptions):
         return self
 
 
+class WholeWords:
+    """A list of words and phrases to search for; `man` matches in *Man's* and in *man-made*, not in *manual*.
+
+    Of several matches that begin at one character the longest counts, and matches do not overlap.
+    """
+
+    def __init__(self, words: Iterable[str]) -> None:
+        """Take the words in lower case; each begins with a letter or digit."""
+        self._by_start: dict[str, list[str]] = defaultdict(list)
+        for word in sorted(words, key=len, reverse=True):
+            start = _WORD.match(word)
+            assert start is not None, word
+            self._by_start[start.group()].append(word)
+
+    def find_spans(self, text: str) -> list[Span]:
+        """Return the start and end of every match."""
+        spans: list[Span] = []
+        for match in _WORD.finditer(text):
+            start = match.start()
+            if spans and start < spans[-1][1]:
+                continue
+            for word in self._by_start.get(match.group().lower(), ()):
+                end = start + len(word)
+                if text[start:end].lower() == word and not (end < len(text) and _WORD.match(text, end)):
+                    spans.append((start, end))
+                    break
+        return spans
+
+
+def gather_words(language: str, gendered: tuple[Path, Path] | None, stereotypes: Path | None) -> dict[str, list[str]]:
+    """Return the words of each kind in lower case: the built-in ones, or those of files.
+
+    A stereotype word that is gendered (*waiter*) counts as gendered only.
+    """
+    if gendered:
+        lists = {gender: read_word_list(path) for gender, path in zip(GENDERS, gendered, strict=True)}
+    else:
+        terms = gender_words("all", language)
+        words = terms.before_names | terms.words
+        words.pop("miss", None)  # mostly a verb
+        lists = {gender: [word for word, term in words.items() if term.gender == gender] for gender in GENDERS}
+    both = set(lists["female"]) & set(lists["male"])
+    if both:
+        raise UnmaskError(f"{quote(sorted(both))} in the lists of both genders; give each word in one of them")
+    if language != "en" and not stereotypes:
+        raise UnmaskError(f"there are no stereotype words for {language!r}; give some with --set stereotypes=FILE")
+    candidates = read_word_list(stereotypes) if stereotypes else stereotype_words(language)
+    gendered_words = {*lists["female"], *lists["male"]}
+    return {"stereotype": [word for word in candidates if word not in gendered_words], **lists}
+
+
+def sort_sentences(
+    texts: Iterable[str], lists: Mapping[str, Sequence[str]]
+) -> tuple[dict[str, list[str]], dict[str, int]]:
+    """Return the sentences of each kind, and how many are not used for which reason."""
+    finders = {kind: WholeWords(words) for kind, words in lists.items()}
+    sentences: dict[str, list[str]] = {kind: [] for kind in lists}
+    unused = {"of_both_genders": 0, "without_such_words": 0}
+    for text in texts:
+        genders = [gender for gender in GENDERS if finders[gender].find_spans(text)]
+        if len(genders) == 2:
+            unused["of_both_genders"] += 1
+        elif genders:
+            sentences[genders[0]].append(text)
+        elif finders["stereotype"].find_spans(text):
+            sentences["stereotype"].append(text)
+        else:
+            unused["without_such_words"] += 1
+    return sentences, unused
+
+
+def count_stereotypes(texts: Iterable[str], words: Sequence[str]) -> dict[str, Any]:
+    """Count the stereotype words in the texts, and name BEC-Pro's professions among them, whole or in part."""
+    finder = WholeWords(words)
+    matches = {text[start:end].lower() for text in texts for start, end in finder.find_spans(text)}
+    professions = [profession.name for profession in attributes("en")]
+    part = WholeWords(matches)
+    return {
+        "stereotype_words": len(matches),
+        "bec_pro_professions": [name for name in professions if name in matches],
+        "bec_pro_professions_in_part": [name for name in professions if name not in matches and part.find_spans(name)],
+        "of_bec_pro_professions": len(professions),
+    }
+
+
+def hidden_states(model: Any, batch: Batch) -> torch.Tensor:
+    """Compute the states of a batch (layers × rows × tokens × dimensions), without running the head."""
+    inputs = {name: batch[name] for name in ("input_ids", "attention_mask")}
+    return torch.stack(model.base_model(**inputs, output_hidden_states=True).hidden_states)
+
+
+def pool_groups(states: torch.Tensor, groups: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Compute the mean state of each group of tokens (layers × groups × dimensions), and the row of each group.
+
+    Groups are numbered from 1 in each row; 0 means no group.
+    """
+    rows, columns = groups.nonzero(as_tuple=True)
+    step = int(groups.max()) + 1
+    names, inverse = torch.unique(rows * step + groups[rows, columns], return_inverse=True)
+    sizes = torch.bincount(inverse, minlength=len(names))
+    totals = torch.zeros(len(states), len(names), states.shape[-1]).to(states)
+    return totals.index_add(1, inverse, states[:, rows, columns]) / sizes[:, None], names // step
+
+
+def orthogonality(
+    states: torch.Tensor, groups: torch.Tensor, vectors: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Compute L of each row: the mean of Σ_g ⟨v(g), E⟩² over its groups and the layers.
+
+    `vectors` are layers × genders × dimensions. The second result, for the record, is the mean |cosine| of each group
+    with each vector (groups × genders).
+    """
+    words, rows = pool_groups(states, groups)
+    products = torch.einsum("lwd,lgd->wlg", words, vectors)
+    with torch.no_grad():
+        lengths = words.norm(dim=-1).T[:, :, None] * vectors.norm(dim=-1)
+        cosines = (products / lengths.clamp_min(1e-12)).abs().mean(dim=1)
+    squares = products.pow(2).sum(dim=-1).mean(dim=-1)
+    totals = torch.zeros(len(groups)).to(squares).index_add(0, rows, squares)
+    return totals / torch.bincount(rows, minlength=len(groups)), cosines
+
+
+def preservation(states: torch.Tensor, before: torch.Tensor, attention: torch.Tensor) -> torch.Tensor:
+    """Compute L_reg of each row: the mean squared change over layers, dimensions and attended tokens."""
+    changes = (states - before).pow(2).mean(dim=(0, 3))
+    return (changes * attention).sum(dim=1) / attention.sum(dim=1)
+
+
+class ContextDebias:
+    """The training task; call `learn_genders` before running it."""
+
+    metric = "loss"
+    higher_is_better = False
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any,
+        words: Mapping[str, Iterable[str]],
+        max_length: int,
+        *,
+        tokens: str = "all",
+        layers: str = "all",
+        alpha: float = 0.2,
+        beta: float = 0.8,
+    ) -> None:
+        """Copy the model as it is now; `words` has a list for each of `KINDS`."""
+        if not getattr(tokenizer, "is_fast", False):
+            raise UnmaskError(
+                "the tokenizer keeps no character offsets, so words cannot be found in its tokens; give a model with a"
+                " fast tokenizer"
+            )
+        self.original = copy.deepcopy(model).eval().requires_grad_(False)
+        self.tokenizer = tokenizer
+        self.words = {kind: WholeWords(words[kind]) for kind in KINDS}
+        self.max_length = max_length
+        self.tokens, self.layers, self.alpha, self.beta = tokens, layers, alpha, beta
+        self.vectors = torch.empty(0)
+        """The gender vectors: layers × (female, male) × dimensions."""
+        self.weights = torch.empty(0)
+        """The weight of a row of each kind."""
+
+    def features(self, examples: Sequence[Example]) -> list[Features]:
+        """Tokenise; the label of an example is its kind. Examples without such a word within reach are left out.
+
+        `groups` numbers from 1 the tokens to look at, word by word or one by one; 0 is everything else.
+        """
+        if not examples:
+            return []
+        encoded = self.tokenizer(
+            [example.text for example in examples],
+            truncation=True,
+            max_length=self.max_length,
+            return_offsets_mapping=True,
+            return_special_tokens_mask=True,
+        )
+        special = set(self.tokenizer.all_special_ids)
+        features = []
+        for row, example in enumerate(examples):
+            ids = encoded["input_ids"][row]
+            marks = zip(encoded["offset_mapping"][row], encoded["special_tokens_mask"][row], strict=True)
+            spans = [None if is_special else span for span, is_special in marks]
+            kind = KINDS.index(example.label or "")
+            groups = [0] * len(ids)
+            for span in self.words[KINDS[kind]].find_spans(example.text):
+                tokens = locate_word(self.tokenizer, example.text, span, ids, spans)
+                if tokens is not None and special.isdisjoint(ids[tokens]):
+                    groups[tokens] = [max(groups) + 1] * len(ids[tokens])
+            if any(groups):
+                if kind == 0 and self.tokens == "all":
+                    groups = [0 if token in special else number for number, token in enumerate(ids, 1)]
+                features.append({"input_ids": ids, "groups": groups, "labels": [kind]})
+        return features
+
+    def batch(self, features: Sequence[Features], draws: Sequence[tuple[int, ...]]) -> Batch:
+        """Pad to the longest row; nothing is drawn."""
+        del draws
+        rows = [{"input_ids": row["input_ids"], "groups": row["groups"]} for row in features]
+        return {**pad(self.tokenizer, rows), "labels": torch.tensor([row["labels"][0] for row in features])}
+
+    def learn_genders(
+        self, features: Sequence[Features], accelerator: Any, *, rows: int, balance: bool, relative: bool
+    ) -> None:
+        """Compute the gender vectors of the original model, and the weight of each kind of row.
+
+        Balanced, each kind counts for a third of the loss, however rare it is. Relative, L is divided by its value in
+        the original model, and L_reg by the mean square of that model's states.
+        """
+        by_kind = [[row for row in features if row["labels"] == [kind]] for kind in range(len(KINDS))]
+        vectors, size = [], 0.0
+        for subset in by_kind[1:]:
+            words, count, squares = self._sum_over(subset, _sum_words_and_squares, accelerator, rows)
+            vectors.append((words / count).float())
+            size += float(squares)
+        self.vectors = torch.stack(vectors, dim=1)
+        self.weights = torch.tensor([self.alpha, self.beta, self.beta])
+        if balance:
+            self.weights = self.weights * torch.tensor(
+                [len(features) / (len(KINDS) * len(subset)) for subset in by_kind]
+            )
+        if relative:
+            (squares,) = self._sum_over(
+                by_kind[0], lambda *parts: [self._orthogonality(*parts)[0].sum()], accelerator, rows
+            )
+            pull, size = float(squares) / len(by_kind[0]), size / len(by_kind[1] + by_kind[2])
+            self.weights = self.weights / torch.tensor([pull or 1.0, size or 1.0, size or 1.0])
+
+    def _sum_over(
+        self,
+        features: Sequence[Features],
+        measure: Callable[[torch.Tensor, Batch], Sequence[torch.Tensor]],
+        accelerator: Any,
+        rows: int,
+    ) -> list[torch.Tensor]:
+        """Sum over all rows what is measured on the original model's states."""
+        features = sorted(features, key=lambda row: len(row["input_ids"]))
+        totals: list[torch.Tensor] = []
+        start, micro_batches = 0, MicroBatches(1)
+        while start < len(features):
+            size = math.ceil(rows / micro_batches.parts)
+            batch = self.batch(features[start : start + size], ())
+            try:
+                with torch.no_grad():
+                    batch = {name: tensor.to(accelerator.device) for name, tensor in batch.items()}
+                    values = measure(hidden_states(self.original.to(accelerator.device), batch), batch)
+            except RuntimeError as error:
+                micro_batches.shrink(error, size, accelerator)
+                continue
+            sums = [value.double().cpu() for value in values]
+            totals = [total + more for total, more in zip(totals, sums, strict=True)] if totals else sums
+            start += size
+        return totals
+
+    def run(self, model: Any, batch: Batch) -> torch.Tensor:
+        """Return the summed loss, the number of rows, each kind's part and rows, then cosines and their number."""
+        labels = batch["labels"]
+        kept = labels != IGNORED
+        states = hidden_states(model, batch)
+        values = torch.zeros(len(labels), device=labels.device)
+        summed_cosines = torch.zeros(3, device=labels.device)
+        stereotype, gender = (labels == 0).nonzero()[:, 0], (labels > 0).nonzero()[:, 0]
+        if len(stereotype):
+            inputs = {name: tensor[stereotype] for name, tensor in batch.items()}
+            values[stereotype], cosines = self._orthogonality(states[:, stereotype], inputs)
+            summed_cosines = torch.cat([cosines.sum(dim=0), torch.tensor([len(cosines)]).to(cosines)])
+        if len(gender):
+            inputs = {name: tensor[gender] for name, tensor in batch.items()}
+            with torch.no_grad():
+                before = hidden_states(self.original.to(labels.device), inputs)
+            values[gender] = preservation(states[:, gender], before, inputs["attention_mask"])
+        is_kind = labels[:, None] == torch.arange(len(KINDS), device=labels.device)
+        parts = (values[:, None] * is_kind).sum(dim=0)
+        loss = (parts * self.weights.to(values)).sum()
+        sums = (loss[None], kept.sum()[None], parts, is_kind.sum(dim=0), summed_cosines)
+        return torch.cat([part.to(values) for part in sums])
+
+    def _orthogonality(self, states: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+        layers = {"all": slice(None), "last": slice(-1, None), "first": slice(1)}[self.layers]
+        return orthogonality(states[layers], batch["groups"], self.vectors.to(states.device)[layers])
+
+    def metrics(self, sums: torch.Tensor) -> dict[str, Any]:
+        """Compute the loss; L and L_reg, None where there were no rows; and the mean |cosine| with each gender."""
+        loss, count, stereotypes, female, male, *counts, to_female, to_male, words = sums.double().tolist()
+        kept_rows = counts[1] + counts[2]
+        return {
+            "loss": loss / count,
+            "orthogonality": stereotypes / counts[0] if counts[0] else None,
+            "preservation": (female + male) / kept_rows if kept_rows else None,
+            "cosine": {"female": to_female / words if words else None, "male": to_male / words if words else None},
+            "rows": int(count),
+        }
+
+
+def _sum_words_and_squares(states: torch.Tensor, batch: Batch) -> list[torch.Tensor]:
+    """Return the summed states of words, the number of words, and the summed mean square of the rows' states."""
+    words, _ = pool_groups(states, batch["groups"])
+    squares = preservation(states, torch.zeros_like(states), batch["attention_mask"])
+    return [words.double().sum(dim=1), torch.tensor(words.shape[1]), squares.sum()]
+
+
 def apply(job: Job) -> dict[str, Any]:
-    """Sort the sentences, take the gender vectors, train."""
+    """Sort the sentences, compute the gender vectors, train."""
     settings: ContextDebiasOptions = job.options
     accelerator = make_accelerator(settings.loop(job.seed), job.loading)
-    genders = (Path(settings.female), Path(settings.male)) if settings.female and settings.male else None
-    lists = word_lists(job.language, genders, Path(settings.stereotypes) if settings.stereotypes else None)
+    gendered = (Path(settings.female), Path(settings.male)) if settings.female and settings.male else None
+    lists = gather_words(job.language, gendered, Path(settings.stereotypes) if settings.stereotypes else None)
     hashes = {kind: hash_texts(sorted(words)) for kind, words in lists.items()}
     job = replace(job, identity=job.identity | {"lists of words": hash_texts(hashes.values())})
     job.say(f"Sorting the sentences of {len(job.documents):,} documents by their words")
     texts = (text for document in job.documents for text in split_sentences(document, job.language))
-    found, others = sort_sentences(texts, lists)
-    learned, held_out = _drawn(job, found)
-    model, tokenizer = job.model, job.tokenizer
-    length = min(settings.max_length, max_tokens(model) or settings.max_length)
-    how = {name: getattr(settings, name) for name in ("tokens", "layers", "alpha", "beta")}
-    task = ContextDebias(model, tokenizer, lists, length, **how)
-    rows, kept_back = _features(task, learned), _features(task, held_out)
-    _refuse_none(rows)
-    job.say("Taking the gender vectors from the model as it is")
-    how = {name: getattr(settings, name) for name in ("balance", "relative")}
-    task.learn_genders(rows, accelerator, rows=settings.batch_size, **how)
+    sentences, unused = sort_sentences(texts, lists)
+    learned, held_out = _draw_sentences(job, sentences)
+    length = min(settings.max_length, max_tokens(job.model) or settings.max_length)
+    choices = {name: getattr(settings, name) for name in ("tokens", "layers", "alpha", "beta")}
+    task = ContextDebias(job.model, job.tokenizer, lists, length, **choices)
+    train_rows, held_out_rows = (
+        task.features([Example(text, label=kind) for kind in KINDS for text in subset[kind]])
+        for subset in (learned, held_out)
+    )
+    counts = _count_kinds(train_rows)
+    for kind in KINDS:
+        if not counts[kind]:
+            raise UnmaskError(
+                f"no sentence of the corpus has {REQUIRED[kind]} that the model knows; give another --corpus, or words"
+                f" with --set {'stereotypes' if kind == 'stereotype' else kind}=FILE"
+            )
+    job.say("Computing the gender vectors of the original model")
+    rows = settings.batch_size
+    task.learn_genders(train_rows, accelerator, rows=rows, balance=settings.balance, relative=settings.relative)
     before = None
-    if kept_back:
-        model.to(accelerator.device)
-        before = evaluate(model, task, kept_back, accelerator, rows=settings.batch_size)
+    if held_out_rows:
+        job.model.to(accelerator.device)
+        before = evaluate(job.model, task, held_out_rows, accelerator, rows=rows)
+    female, male = task.vectors.double().unbind(dim=1)
+    cosine = torch.nn.functional.cosine_similarity(female, male, dim=-1)
+    by_layer = {"female_length": female.norm(dim=-1), "male_length": male.norm(dim=-1), "cosine": cosine}
     return {
         "sentences": {
-            "found": {kind: len(texts) for kind, texts in found.items()} | others,
-            "learned": _counts(rows),
-            "held_out": _counts(kept_back),
+            "found": {kind: len(texts) for kind, texts in sentences.items()} | unused,
+            "learned": counts,
+            "held_out": _count_kinds(held_out_rows),
         },
         "words": {kind: {"listed": len(words), "hash": hashes[kind]} for kind, words in lists.items()},
-        "gender_vectors": _alike(task.vectors),
+        "gender_vectors": {name: [round(value, 4) for value in values.tolist()] for name, values in by_layer.items()},
         "seen_in_training": count_stereotypes(learned["stereotype"], lists["stereotype"]),
         "before": before,
-        **train(job, task, rows, kept_back),
+        **train(job, task, train_rows, held_out_rows),
     }
 
 
-def _drawn(job: Job, found: Mapping[str, Sequence[str]]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """What is learned and what is held out of each kind, by a draw that the seed decides."""
+def _draw_sentences(
+    job: Job, sentences: Mapping[str, Sequence[str]]
+) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Draw the sentences of each kind to train on and to hold out, by the seed."""
     learned, held_out = {}, {}
-    for at, (kind, texts) in enumerate(found.items()):
-        order = np.random.default_rng([job.seed, at]).permutation(len(texts))[: job.options.sentences or None]
-        back = min(MOST_HELD_OUT, int(job.options.held_out * len(order)))
-        held_out[kind] = [texts[place] for place in order[:back]]
-        learned[kind] = [texts[place] for place in order[back:]]
+    for number, (kind, texts) in enumerate(sentences.items()):
+        order = np.random.default_rng([job.seed, number]).permutation(len(texts))[: job.options.sentences or None]
+        count = min(MOST_HELD_OUT, int(job.options.held_out * len(order)))
+        held_out[kind] = [texts[index] for index in order[:count]]
+        learned[kind] = [texts[index] for index in order[count:]]
     return learned, held_out
 
 
-def _features(task: ContextDebias, texts: Mapping[str, Sequence[str]]) -> list[Features]:
-    return task.features([Example(text, label=kind) for kind in KINDS for text in texts[kind]])
-
-
-def _counts(rows: Sequence[Features]) -> dict[str, int]:
-    return {kind: sum(row["labels"] == [at] for row in rows) for at, kind in enumerate(KINDS)}
-
-
-def _refuse_none(rows: Sequence[Features]) -> None:
-    for kind, count in _counts(rows).items():
-        if not count:
-            raise UnmaskError(
-                f"no sentence of the corpus has {ASKED_FOR[kind]} that the model knows; give another --corpus, or words"
-                f" with --set {'stereotypes' if kind == 'stereotype' else kind}=FILE"
-            )
-
-
-def _alike(vectors: torch.Tensor) -> dict[str, list[float]]:
-    """How long the gender vectors are at each layer, and how near to each other."""
-    female, male = vectors.double().unbind(dim=1)
-    cosine = torch.nn.functional.cosine_similarity(female, male, dim=-1)
-    figures = {"female_length": female.norm(dim=-1), "male_length": male.norm(dim=-1), "cosine": cosine}
-    return {name: [round(value, 4) for value in values.tolist()] for name, values in figures.items()}
+def _count_kinds(rows: Sequence[Features]) -> dict[str, int]:
+    return {kind: sum(row["labels"] == [label] for row in rows) for label, kind in enumerate(KINDS)}
 
 
 METHOD = Method(

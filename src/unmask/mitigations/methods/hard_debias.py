@@ -24,12 +24,23 @@ from unmask.lexicon.gender import gender_words
 from unmask.lexicon.table import read_rows
 from unmask.lexicon.word_lists import DEFINITIONAL_PAIRS
 from unmask.mitigations.method import Job, Method
-from unmask.mitigations.subjects import VectorSubject
 from unmask.models.word_vectors import FORMATS, Vectors
 from unmask.options import Options, option
 from unmask.statistics.erasure import normalise_rows
 
 Pairs = Sequence[tuple[str, str]]
+
+
+class HardDebiasOptions(Options):
+    """Lists of your own, in place of the built-in ones."""
+
+    definitional: str | None = option(
+        None, "CSV with the columns female and male: the pairs that define gender.", path=True
+    )
+    equalise: str | None = option(None, "CSV with the columns female and male: the pairs to equalise.", path=True)
+    format: str | None = option(
+        None, "word2vec, word2vec-text or glove. Default: the format of the file.", choices=FORMATS
+    )
 
 
 @dataclass(frozen=True)
@@ -50,25 +61,40 @@ def hard_debias(
     equalise: Pairs | None = None,
     specific: Iterable[str] | None = None,
 ) -> HardDebiased:
-    """Debias word vectors; without lists of your own, the lexicon's gendered words are the ones that keep theirs."""
-    own_pairs, own_words = _lexicon()
-    equalise = own_pairs if equalise is None else equalise
-    keep = set(own_words if specific is None else specific)
+    """Debias word vectors.
+
+    `definitional` pairs define the direction, `equalise` pairs are put symmetrically, and the words in `specific` keep
+    their gender. By default the last two are the lexicon's pairs and gendered words.
+    """
+    lexicon = gender_words("all").words
+    if equalise is None:
+        equalise = [
+            (word, term.male)
+            for word, term in lexicon.items()
+            if term.gender == "female" and word not in ("her", "hers")
+            if term.male in lexicon and lexicon[term.male].female == word
+        ]
+    keep = set(lexicon if specific is None else specific)
     keep |= {word for pair in (*definitional, *equalise) for word in pair}
     matrix = normalise_rows(vectors.matrix)
     direction = gender_direction(vectors, definitional)
-    neutral = np.array([spelling(word) not in keep and word not in keep for word in vectors.words])
+    neutral = np.array([word.lower().replace("_", " ") not in keep and word not in keep for word in vectors.words])
     matrix[neutral] = normalise_rows(matrix[neutral] - np.outer(matrix[neutral] @ direction, direction))
-    done = []
-    for female, male in _spellings(equalise, vectors):
-        pair = [vectors.place(female), vectors.place(male)]
-        matrix[pair] = equalised(matrix[pair], direction)
-        done.append((female, male))
-    return HardDebiased(Vectors(vectors.words, matrix.astype(np.float32)), direction, int(neutral.sum()), done)
+    spellings: dict[tuple[str, str], None] = {}
+    for female, male in equalise:
+        for write in (str, str.lower, str.title, str.upper):
+            pair = (write(female), write(male))
+            if pair[0] in vectors and pair[1] in vectors and pair[0] != pair[1]:
+                spellings[pair] = None
+    for pair in spellings:
+        rows = [vectors.find_row(word) for word in pair]
+        matrix[rows] = equalise_pair(matrix[rows], direction)
+    debiased = Vectors(vectors.words, matrix.astype(np.float32))
+    return HardDebiased(debiased, direction, int(neutral.sum()), list(spellings))
 
 
 def gender_direction(vectors: Vectors, pairs: Pairs = DEFINITIONAL_PAIRS) -> NDArray[np.float64]:
-    """The first principal component of the pairs, each centred; of length 1, pointing to the female words."""
+    """Compute the first principal component of the pairs, each centred; of length 1, pointing to the female words."""
     known = [pair for pair in pairs if all(word in vectors for word in pair)]
     if len(known) < 2:
         raise UnmaskError(
@@ -82,8 +108,8 @@ def gender_direction(vectors: Vectors, pairs: Pairs = DEFINITIONAL_PAIRS) -> NDA
     return direction if ((ends[:, 0] - ends[:, 1]) @ direction).sum() > 0 else -direction
 
 
-def equalised(pair: NDArray[np.float64], direction: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Two vectors of length 1 put at equal distance from whatever has no part along the direction."""
+def equalise_pair(pair: NDArray[np.float64], direction: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Put two vectors of length 1 at equal distance from everything that has no part along the direction."""
     mean = pair.mean(axis=0)
     shared = mean - (mean @ direction) * direction
     along = np.sqrt(max(0.0, 1.0 - shared @ shared))
@@ -91,78 +117,32 @@ def equalised(pair: NDArray[np.float64], direction: NDArray[np.float64]) -> NDAr
     return np.stack([shared + side * along * direction, shared - side * along * direction])
 
 
-def spelling(word: str) -> str:
-    """A word as the lexicon writes it: in lower case, phrases with spaces."""
-    return word.lower().replace("_", " ")
-
-
-def _lexicon() -> tuple[list[tuple[str, str]], set[str]]:
-    """Our pairs that go both ways, and all gendered words."""
-    words = gender_words("all").words
-    pairs = [
-        (word, term.male)
-        for word, term in words.items()
-        if term.gender == "female"
-        and term.male in words
-        and words[term.male].female == word
-        and word not in ("her", "hers")
-    ]
-    return pairs, set(words)
-
-
-def _spellings(pairs: Pairs, vectors: Vectors) -> list[tuple[str, str]]:
-    """Each pair in lower, Title and UPPER case, as far as both words have vectors."""
-    found: dict[tuple[str, str], None] = {}
-    for female, male in pairs:
-        for write in (str, str.lower, str.title, str.upper):
-            pair = (write(female), write(male))
-            if pair[0] in vectors and pair[1] in vectors and pair[0] != pair[1]:
-                found[pair] = None
-    return list(found)
-
-
-class HardDebiasOptions(Options):
-    """Lists of your own, in place of the built-in ones."""
-
-    definitional: str | None = option(
-        None, "CSV with the columns female and male: the pairs that define gender.", path=True
-    )
-    equalise: str | None = option(None, "CSV with the columns female and male: the pairs to equalise.", path=True)
-    format: str | None = option(
-        None, "word2vec, word2vec-text or glove. Default: the format of the file.", choices=FORMATS
-    )
-
-
 def apply(job: Job) -> dict[str, Any]:
     """Neutralise and equalise the vectors."""
     subject, options = job.subject, job.options
-    assert isinstance(subject, VectorSubject)
     if job.language != "en":
         raise UnmaskError(f"the words that keep their gender are English, not {job.language!r}; leave out --language")
-    pairs = {name: _pairs(Path(path)) for name in ("definitional", "equalise") if (path := getattr(options, name))}
-    done = hard_debias(subject.vectors, **pairs)  # type: ignore[arg-type]
-    before = float(np.abs(normalise_rows(subject.vectors.matrix) @ done.direction).mean())
-    after = float(np.abs(normalise_rows(done.vectors.matrix) @ done.direction).mean())
+    pairs: dict[str, Any] = {
+        name: [(row["female"], row["male"]) for row in read_rows(Path(path), "en", "pairs", ("female", "male"))]
+        for name in ("definitional", "equalise")
+        if (path := getattr(options, name))
+    }
+    result = hard_debias(subject.vectors, **pairs)
+    before, after = (
+        float(np.abs(normalise_rows(vectors.matrix) @ result.direction).mean())
+        for vectors in (subject.vectors, result.vectors)
+    )
     form = options.format or subject.vectors.form
     if form != subject.vectors.form:
-        subject.file = _renamed(subject.file, form)
-    subject.vectors = replace(done.vectors, form=form)
+        compressed = ".gz" if subject.file.endswith(".gz") else ""
+        stem = Path(subject.file.removesuffix(".gz")).stem
+        subject.file = f"{stem}{'.bin' if form == 'word2vec' else '.txt'}{compressed}"
+    subject.vectors = replace(result.vectors, form=form)
     return {
-        "neutralised": done.neutralised,
-        "equalised": [list(pair) for pair in done.equalised],
+        "neutralised": result.neutralised,
+        "equalised": [list(pair) for pair in result.equalised],
         "mean_part_along_gender": {"before": before, "after": after},
     }
-
-
-def _renamed(file: str, form: str) -> str:
-    """The name of a file in another format, compressed if it was."""
-    packed = ".gz" if file.endswith(".gz") else ""
-    return f"{Path(file.removesuffix('.gz')).stem}{'.bin' if form == 'word2vec' else '.txt'}{packed}"
-
-
-def _pairs(path: Path) -> list[tuple[str, str]]:
-    """Pairs of a user's."""
-    return [(row["female"], row["male"]) for row in read_rows(path, "en", "pairs", ("female", "male"))]
 
 
 METHOD = Method(

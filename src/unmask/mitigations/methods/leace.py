@@ -11,7 +11,6 @@ N. Belrose et al. (2023), LEACE: Perfect linear concept erasure in closed form.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -19,24 +18,13 @@ from numpy.typing import NDArray
 from pydantic import model_validator
 
 from unmask.errors import UnmaskError
-from unmask.mitigations.corpus import hash_texts
-from unmask.mitigations.erasure import build_in_erasure
 from unmask.mitigations.method import Job, Method
-from unmask.mitigations.states import (
-    Chosen,
-    StateOptions,
-    encode_texts,
-    for_each_state,
-    mask_one_difference,
-    ordinary_tokens,
-    sample_batch,
-    sentences_in_both_genders,
-)
+from unmask.mitigations.states import SentencePairs, StateOptions, TokenSelection, mask_difference, read_states
 from unmask.options import option
 from unmask.statistics.erasure import Moments, leace_from_moments
 
 ROWS = 8192
-"""So many states are summed up at once."""
+"""The number of states that are summed up together."""
 
 
 class LeaceOptions(StateOptions):
@@ -54,78 +42,59 @@ class LeaceOptions(StateOptions):
         return self
 
 
-class _Sums:
-    """Sums over states and their gender, 1 for female."""
-
-    def __init__(self) -> None:
-        self.total: Moments | None = None
-        self.waiting: list[tuple[NDArray[np.float32], float]] = []
-        self.count = 0
-
-    def add(self, states: NDArray[np.float32], gender: float) -> None:
-        """Take states of one gender."""
-        self.waiting.append((states, gender))
-        self.count += len(states)
-        if self.count >= ROWS:
-            self.flush()
-
-    def flush(self) -> None:
-        """Sum up what is waiting."""
-        if self.waiting:
-            rows = np.concatenate([rows for rows, _ in self.waiting])
-            new = Moments.of(rows, np.repeat([gender for _, gender in self.waiting], [len(r) for r, _ in self.waiting]))
-            self.total = new if self.total is None else self.total + new
-            self.waiting, self.count = [], 0
-
-
 def apply(job: Job) -> dict[str, Any]:
     """Find the maps and build them in, one after the other: the second is found with the first in place."""
-    pairs = sentences_in_both_genders(job, job.options.sentences)
-    texts = [text for pair in pairs for text in pair]
-    rows = encode_texts(job, texts)
-    rounds: list[tuple[str, list[Chosen]]] = []
+    pairs = SentencePairs(job)
+    rounds: list[tuple[str, list[TokenSelection]]] = []
     if job.options.visible:
-        places = [np.flatnonzero(ordinary_tokens(job, ids)) for ids in rows]
-        rounds.append(("all tokens", [Chosen(*both) for both in zip(rows, places, strict=True)]))
+        every_token = zip(pairs.rows, map(np.flatnonzero, pairs.ordinary), strict=True)
+        rounds.append(("all tokens", [TokenSelection(*selection) for selection in every_token]))
     if job.options.masked:
-        rounds.append(("a masked word", list(_masked(job, rows))))
-    done = []
-    for what, chosen in rounds:
-        job.say(f"Reading the last hidden state of {what} in {len(chosen) // 2:,} sentences, in both genders")
-        moments = _moments(job, chosen)
+        masked = (
+            mask_difference(job, pairs.rows[row], pairs.rows[row + 1], row) for row in range(0, len(pairs.rows), 2)
+        )
+        rounds.append(("a masked word", [selection for both in masked if both is not None for selection in both]))
+    erased, placed = [], None
+    for name, selections in rounds:
+        job.say(f"Reading the last hidden state of {name} in {len(selections) // 2:,} sentences, in both genders")
+        moments = _sum_states(job, selections)
         erasure = leace_from_moments(moments) if moments is not None else None
         if moments is None or erasure is None or not erasure.rank:
             continue
-        placed = build_in_erasure(job.model, erasure, sample_batch(job, texts[0]))
-        done.append((placed, {"of": what, "sentences": len(chosen) // 2, "states": moments.count}))
-    if not done:
+        placed = pairs.build_in(erasure)
+        erased.append({"of": name, "sentences": len(selections) // 2, "states": moments.count})
+    if placed is None:
         raise UnmaskError("the model's states do not tell women from men at all, so there is nothing to erase")
-    placed = done[-1][0]
-    return {
-        "sentences": len(pairs),
-        "hash_of_the_sentences": hash_texts(texts),
-        "erased": [what for _, what in done],
-        "kept_in": str(placed),
-        "in_last_hidden_state": placed.in_state,
-        "layers": placed.layers,
-    }
+    return pairs.describe(placed, erased=erased)
 
 
-def _moments(job: Job, chosen: list[Chosen]) -> Moments | None:
-    """Sums over the states at the chosen places; female versions stand at even places of the list."""
-    sums = _Sums()
-    for_each_state(
-        job, [one.ids for one in chosen], lambda at, states: sums.add(states[chosen[at].place], float(at % 2 == 0))
-    )
-    sums.flush()
-    return sums.total
+def _sum_states(job: Job, selections: list[TokenSelection]) -> Moments | None:
+    """Sum over the selected states and their gender, 1 for the female versions, which have even indices."""
+    total: Moments | None = None
+    waiting: list[tuple[NDArray[np.float32], float]] = []
+    count = 0
 
+    def add_waiting() -> None:
+        nonlocal total, count
+        if waiting:
+            states = np.concatenate([states for states, _ in waiting])
+            genders = np.repeat([gender for _, gender in waiting], [len(states) for states, _ in waiting])
+            moments = Moments.of(states, genders)
+            total = moments if total is None else total + moments
+            waiting.clear()
+            count = 0
 
-def _masked(job: Job, rows: list[list[int]]) -> Iterable[Chosen]:
-    for at in range(0, len(rows), 2):
-        both = mask_one_difference(job, rows[at], rows[at + 1], at)
-        if both is not None:
-            yield from both
+    def receive(index: int, states: NDArray[np.float32]) -> None:
+        nonlocal count
+        selection = selections[index].positions
+        waiting.append((states[selection], float(index % 2 == 0)))
+        count += len(selection)
+        if count >= ROWS:
+            add_waiting()
+
+    read_states(job, [selection.ids for selection in selections], receive)
+    add_waiting()
+    return total
 
 
 METHOD = Method(

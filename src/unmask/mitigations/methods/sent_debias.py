@@ -21,18 +21,8 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.lexicon.word_lists import DEFINITIONAL_PAIRS
-from unmask.mitigations.corpus import hash_texts
-from unmask.mitigations.erasure import build_in_erasure
 from unmask.mitigations.method import Job, Method
-from unmask.mitigations.states import (
-    FEWEST,
-    StateOptions,
-    encode_texts,
-    for_each_state,
-    ordinary_tokens,
-    sample_batch,
-    sentences_in_both_genders,
-)
+from unmask.mitigations.states import FEWEST, SentencePairs, StateOptions, read_states
 from unmask.options import option
 from unmask.statistics.erasure import projection
 
@@ -52,39 +42,34 @@ class SentDebiasOptions(StateOptions):
 
 
 def apply(job: Job) -> dict[str, Any]:
-    """Find the space and take it away."""
-    options = job.options
+    """Find the space and remove it."""
     if job.language != "en":
         raise UnmaskError(f"the definitional pairs are English, not {job.language!r}; use leace for this language")
-    pairs = sentences_in_both_genders(job, options.sentences, WORDS)
-    texts = [text for pair in pairs for text in pair]
-    job.say(f"Reading the hidden states of {len(pairs):,} sentences in both genders")
-    rows = encode_texts(job, texts)
-    taken = [ordinary_tokens(job, ids) if options.tokens == "mean" else np.arange(len(ids)) == 0 for ids in rows]
-    found: dict[int, NDArray[np.float32]] = {}
-    for_each_state(
-        job, rows, lambda at, states: found.update({at: states[taken[at]].mean(axis=0)}) if taken[at].any() else None
-    )
-    known = [at for at in range(0, len(rows), 2) if at in found and at + 1 in found]
-    if len(known) < FEWEST:
+    pairs = SentencePairs(job, WORDS)
+    job.say(f"Reading the hidden states of {pairs.count:,} sentences in both genders")
+    selected = pairs.ordinary
+    if job.options.tokens == "first":
+        selected = [np.arange(len(ids)) == 0 for ids in pairs.rows]
+    means: dict[int, NDArray[np.float32]] = {}
+
+    def add_mean(row: int, states: NDArray[np.float32]) -> None:
+        if selected[row].any():
+            means[row] = states[selected[row]].mean(axis=0)
+
+    read_states(job, pairs.rows, add_mean)
+    complete = [row for row in range(0, len(pairs.rows), 2) if row in means and row + 1 in means]
+    if len(complete) < FEWEST:
         raise UnmaskError(
-            f"the model knows the words of only {len(known)} sentences of the corpus; give another --corpus"
+            f"the model knows the words of only {len(complete)} sentences of the corpus; give another --corpus"
         )
-    ends = np.array([(found[at], found[at + 1]) for at in known], np.float64)
-    directions, shares = subspace(ends, options.components)
-    placed = build_in_erasure(job.model, projection(directions), sample_batch(job, texts[0]))
-    return {
-        "sentences": len(pairs),
-        "hash_of_the_sentences": hash_texts(texts),
-        "explained_variance": shares,
-        "kept_in": str(placed),
-        "in_last_hidden_state": placed.in_state,
-        "layers": placed.layers,
-    }
+    ends = np.array([(means[row], means[row + 1]) for row in complete], np.float64)
+    directions, shares = gender_subspace(ends, job.options.components)
+    placed = pairs.build_in(projection(directions))
+    return pairs.describe(placed, explained_variance=shares)
 
 
-def subspace(pairs: NDArray[np.float64], components: int) -> tuple[NDArray[np.float64], list[float]]:
-    """The first principal components of pairs (n × 2 × size), each centred; and the share of variance of each."""
+def gender_subspace(pairs: NDArray[np.float64], components: int) -> tuple[NDArray[np.float64], list[float]]:
+    """Compute the first principal components of pairs (n × 2 × size), each centred, and their shares of variance."""
     size = pairs.shape[-1]
     if not 0 < components < size:
         raise UnmaskError(f"the setting components is {components}; give a number from 1 to {size - 1}")

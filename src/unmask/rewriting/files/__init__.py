@@ -11,7 +11,8 @@ gendered word comes out as it went in.
 
 from __future__ import annotations
 
-from unmask.rewriting.files.rewrite_files import FileRewriteOptions, run
+from unmask.rewriting.files.options import FileRewriteOptions
+from unmask.rewriting.files.rewrite_files import run
 from unmask.rewriting.files.summary import Counts, Summary
 
 __all__ = ["Counts", "FileRewriteOptions", "Summary", "run"]

@@ -30,16 +30,21 @@ def open_table(path: Path, column: str) -> Any:
 
 
 def check_column(schema: Any, column: str, where: str) -> None:
-    """Refuse a column that is not there, or holds no text."""
+    """Raise an error for a column that is not there, or holds no text."""
     if column not in schema.names:
         raise UnmaskError(
             f"{where} has no column {column!r}; choose one with --column from: {quote(schema.names, most=12)}"
         )
     if schema.names.count(column) > 1:
         raise UnmaskError(f"{where} has several columns {column!r}; rename them, and choose one with --column")
-    kind = schema.field(column).type
-    if not _is_text(kind):
-        raise UnmaskError(f"the column {column!r} of {where} holds {kind}, not text; choose another with --column")
+    column_type = schema.field(column).type
+    text_type = column_type.value_type if pa.types.is_dictionary(column_type) else column_type
+    if not any(
+        is_text(text_type) for is_text in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    ):
+        raise UnmaskError(
+            f"the column {column!r} of {where} holds {column_type}, not text; choose another with --column"
+        )
 
 
 def read_batches(file: Any) -> Iterator[tuple[int, Any]]:
@@ -55,43 +60,42 @@ def column_texts(column: Any) -> list[bytes | None]:
     """The texts of a column as bytes, whether they are UTF-8 or not."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    found: list[bytes | None] = column.cast(pa.large_binary()).to_pylist()
-    return found
-
-
-def make_column(texts: Sequence[bytes | None], kind: Any) -> Any:
-    """The texts as a column of the type that they came in."""
-    plain = pa.array(texts, type=pa.large_binary()).cast(pa.large_string(), safe=False)
-    if pa.types.is_dictionary(kind):
-        return plain.cast(kind.value_type, safe=False).dictionary_encode().cast(kind)
-    return plain.cast(kind, safe=False)
+    texts: list[bytes | None] = column.cast(pa.large_binary()).to_pylist()
+    return texts
 
 
 def replace_column(rows: Any, column: str, texts: Sequence[bytes | None]) -> Any:
-    """A batch or table with other texts in the column."""
-    place = rows.schema.get_field_index(column)
-    return rows.set_column(place, rows.schema.field(place), make_column(texts, rows.schema.field(place).type))
+    """A batch or table with other texts in the column, whose type stays."""
+    index = rows.schema.get_field_index(column)
+    column_field = rows.schema.field(index)
+    array = pa.array(texts, type=pa.large_binary()).cast(pa.large_string(), safe=False)
+    if pa.types.is_dictionary(column_field.type):
+        array = array.cast(column_field.type.value_type, safe=False).dictionary_encode().cast(column_field.type)
+    else:
+        array = array.cast(column_field.type, safe=False)
+    return rows.set_column(index, column_field, array)
 
 
 class TableWriter:
     """Writes batches as row groups like those of the file they came from."""
 
-    def __init__(self, path: Path, like: Any) -> None:
+    def __init__(self, path: Path, original: Any) -> None:
         """Begin a file with the schema, metadata and compression of another."""
         compression: Any = "snappy"
-        if like.num_row_groups:
-            group = like.metadata.row_group(0)
+        if original.num_row_groups:
+            group = original.metadata.row_group(0)
             chunks = [group.column(index) for index in range(group.num_columns)]
             compression = {
                 chunk.path_in_schema: _CODECS.get(chunk.compression, chunk.compression.lower()) for chunk in chunks
             }
-        self._writer = pq.ParquetWriter(path, like.schema_arrow, compression=compression)
+        self._writer = pq.ParquetWriter(path, original.schema_arrow, compression=compression)
         self._waiting: list[Any] = []
         self._group = 0
         self._bytes = 0
 
-    def write(self, group: int, batch: Any) -> None:
-        """Add some rows of a row group."""
+    def write(self, group: int, batch: Any, column: str, texts: Sequence[bytes | None]) -> None:
+        """Add some rows of a row group, with new texts."""
+        batch = replace_column(batch, column, texts)
         if self._waiting and (group != self._group or self._bytes >= GROUP):
             self._flush()
         self._group = group
@@ -108,9 +112,3 @@ class TableWriter:
         """Write what is left, and the footer."""
         self._flush()
         self._writer.close()
-
-
-def _is_text(kind: Any) -> bool:
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))

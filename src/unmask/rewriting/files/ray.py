@@ -15,8 +15,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from unmask.errors import UnmaskError
-from unmask.rewriting.files.workers import Factory, Task, Values
-from unmask.rewriting.options import DocumentSampler, RewriteOptions, build_rewriter
+from unmask.rewriting.files.options import FileRewriteOptions
+from unmask.rewriting.files.workers import BlockRewriter, Factory
+from unmask.rewriting.options import RewriteOptions, build_rewriter
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,10 +28,10 @@ ROWS = 256
 class RewriteColumn:
     """Rewrites one column of Arrow tables."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, options: FileRewriteOptions, factory: Factory) -> None:
         """Build the rewriter."""
-        self._column = task.column
-        self._hand = task.hand()
+        self._column = options.column
+        self._rewriter = BlockRewriter(options, factory)
 
     def __call__(self, table: pa.Table) -> pa.Table:
         """The table with its text rewritten."""
@@ -38,7 +39,7 @@ class RewriteColumn:
 
         check_column(table.schema, self._column, "the data set")
         texts = column_texts(table.column(self._column))
-        return replace_column(table, self._column, self._hand.work(Values(texts)).values)
+        return replace_column(table, self._column, self._rewriter.rewrite_values(texts).values)
 
 
 def rewrite_dataset(
@@ -60,15 +61,13 @@ def rewrite_dataset(
         import_module("ray.data")
     except ImportError:
         raise UnmaskError("Ray is not installed; install it with: pip install 'unmask[ray]'") from None
-    choice = DocumentSampler(probability, seed)
-    choice.check()
-    task = Task(factory, settings, choice, column=column)
-    task.hand()  # bad settings are found here, not on a machine far away
+    options = FileRewriteOptions(**dict(settings), column=column, probability=probability, seed=seed)
+    factory(options)  # wrong options are found here, not on a machine far away
     most = max(1, int(ray.cluster_resources().get("CPU", 1))) if ray.is_initialized() else None
     least, most = concurrency if isinstance(concurrency, tuple) else (concurrency or 1, concurrency or most)
     return dataset.map_batches(
         RewriteColumn,
-        fn_constructor_args=(task,),
+        fn_constructor_args=(options, factory),
         batch_format="pyarrow",
         batch_size=ROWS,
         compute=ray.data.ActorPoolStrategy(min_size=least, max_size=most),

@@ -1,6 +1,7 @@
-"""What is read: files, folders and standard input, their formats and output names, and each file as a series of steps.
+"""What is read: files, folders and standard input, and each of them as blocks of bounded size.
 
-A step is a block of work and the position of the reader when it is done.
+Every byte of a text is in exactly one block. Where blocks end depends only on the text after their beginning, so a run
+that resumes at the end of any block finds the same ones.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from unmask.errors import UnmaskError
-from unmask.rewriting.files.blocks import BLOCK, read_blocks
-from unmask.rewriting.files.workers import Lines, Task, Values, Work
+from unmask.rewriting.files.documents import PIECE, find_cut, find_last_document, find_second_document
+from unmask.rewriting.files.options import FileRewriteOptions
+from unmask.rewriting.options import DocumentSampler
 
-FORMATS = ("text", "jsonl", "parquet")
-ENDINGS = {
+FORMAT_OF_ENDING = {
     ".txt": "text",
     ".text": "text",
     ".md": "text",
@@ -30,6 +31,7 @@ ENDINGS = {
     ".parquet": "parquet",
 }
 STANDARD_INPUT = Path("-")
+BLOCK = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -43,37 +45,39 @@ class Source:
 
     @property
     def title(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return "standard input" if self.is_standard_input else str(self.path)
 
     @property
     def is_standard_input(self) -> bool:
-        """Whether this is no file."""
+        """Whether this is not a file."""
         return self.path == STANDARD_INPUT
 
     @property
-    def compressed(self) -> bool:
+    def is_compressed(self) -> bool:
         """Whether it is a gzip file; what is written is one too."""
         return self.path.suffix.lower() == ".gz"
 
     @property
-    def resumable(self) -> bool:
-        """Whether a run can go on in the middle of it."""
-        return not self.compressed and self.format != "parquet" and self.path.is_file()
+    def is_resumable(self) -> bool:
+        """Whether a run can resume in the middle of it."""
+        return not self.is_compressed and self.format != "parquet" and self.path.is_file()
 
     @property
     def size(self) -> int | None:
         """Its bytes, if that can be known."""
         return self.path.stat().st_size if self.path.is_file() else None
 
-    def identity(self) -> list[int]:
-        """Tells whether a file has been changed since."""
+    def identity(self) -> list[int] | None:
+        """Size and time of the last change; None for standard input."""
+        if self.is_standard_input:
+            return None
         stat = self.path.stat()
         return [stat.st_size, stat.st_mtime_ns]
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
-        """Its bytes."""
+        """Open it for reading bytes, unpacked."""
         if self.is_standard_input:
             if sys.stdin is None:
                 raise UnmaskError("there is no standard input; name a file, or give --text")
@@ -81,166 +85,194 @@ class Source:
             return
         try:
             with self.path.open("rb") as raw:
-                if self.compressed:
+                if self.is_compressed:
                     with gzip.GzipFile(fileobj=raw) as unpacked:
                         yield cast(IO[bytes], unpacked)
                 else:
                     yield raw
-        except OSError as error:
-            if error.errno is None:  # gzip's own
-                raise UnmaskError(
-                    f"{self.title} is no whole gzip file ({error}); unpack it, or fetch it again"
-                ) from None
-            raise
         except EOFError:
             raise UnmaskError(f"{self.title} is no whole gzip file (it ends early); fetch it again") from None
+        except zlib.error as error:
+            raise UnmaskError(f"{self.title} is a damaged gzip file ({error}); fetch it again") from None
+        except OSError as error:
+            if error.errno is not None:  # gzip's own errors have none
+                raise
+            raise UnmaskError(f"{self.title} is no whole gzip file ({error}); unpack it, or fetch it again") from None
 
 
-def find_sources(paths: Iterable[Path], form: str) -> tuple[list[Source], list[str]]:
-    """The files to read in a fixed order, and the names of those in folders that are of no format we know."""
+def find_sources(paths: Iterable[Path], format_name: str) -> tuple[list[Source], list[str]]:
+    """The files to read in a fixed order, and the names of files in folders whose format is unknown."""
     paths = list(paths) or [STANDARD_INPUT]
-    found: list[Source] = []
-    others: list[str] = []
+    sources: list[Source] = []
+    unknown: list[str] = []
     for path in paths:
         if path == STANDARD_INPUT:
-            if form == "parquet":
+            if format_name == "parquet":
                 raise UnmaskError("Parquet cannot be read from standard input; name the file")
-            found.append(Source(path, "-", "text" if form == "auto" else form))
+            sources.append(Source(path, "-", "text" if format_name == "auto" else format_name))
         elif path.is_dir():
-            for file in _files(path):
+            for file in _walk_folder(path):
                 inside = file.relative_to(path).as_posix()
                 name = inside if len(paths) == 1 else f"{path.resolve().name}/{inside}"
-                kind = _format(file) if form == "auto" else form
-                if kind and file.is_file() and not file.name.startswith("."):
-                    found.append(Source(file, name, kind))
+                detected = _detect_format(file) if format_name == "auto" else format_name
+                if detected and file.is_file() and not file.name.startswith("."):
+                    sources.append(Source(file, name, detected))
                 else:
-                    others.append(inside)
+                    unknown.append(inside)
         elif path.exists():
-            kind = _format(path) if form == "auto" else form
-            if kind is None:
+            detected = _detect_format(path) if format_name == "auto" else format_name
+            if detected is None:
                 raise UnmaskError(
                     f"{path} has none of the endings we know (.txt, .md, .jsonl, .ndjson, .parquet, and .gz);"
                     " say what it is with --format text, jsonl or parquet"
                 )
-            found.append(Source(path, path.name, kind))
+            sources.append(Source(path, path.name, detected))
         else:
             raise UnmaskError(f"{path} does not exist; give a file, a folder, - for standard input, or --text")
-    _check(found, others, paths)
-    return found, others
-
-
-def _check(found: list[Source], others: list[str], paths: list[Path]) -> None:
-    if not found:
+    if not sources:
         raise UnmaskError(
-            f"{paths[0]} has no file to rewrite ({len(others)} of other formats); give --format to read them as one"
+            f"{paths[0]} has no file to rewrite ({len(unknown)} of other formats); give --format to read them as one"
         )
-    names: dict[str, Source] = {}
-    for source in found:
-        if source.name in names:
+    _check_sources(sources)
+    return sources, unknown
+
+
+def _check_sources(sources: list[Source]) -> None:
+    by_name: dict[str, Source] = {}
+    for source in sources:
+        first = by_name.setdefault(source.name, source)
+        if first is not source:
             raise UnmaskError(
-                f"{names[source.name].title} and {source.title} would both be written as {source.name};"
-                " rewrite one after the other"
+                f"{first.title} and {source.title} would both be written as {source.name}; rewrite one after the other"
             )
-        names[source.name] = source
         if not source.is_standard_input and not os.access(source.path, os.R_OK):
             raise UnmaskError(f"{source.title} cannot be read (permission denied); nothing was written")
-        if source.format == "parquet" and source.compressed:
+        if source.format == "parquet" and source.is_compressed:
             raise UnmaskError(f"{source.title} is a packed Parquet file; unpack it (gunzip) first")
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    for place, folders, files in os.walk(folder, onerror=_refuse):
-        apart = [name for name in folders if name.startswith(".") or (Path(place) / name).is_symlink()]
-        folders[:] = sorted(set(folders) - set(apart))
-        for file in sorted(files + apart):
-            yield Path(place) / file
+def _walk_folder(root: Path) -> Iterator[Path]:
+    """The files of a folder; hidden folders and links to folders are returned as they are, and not entered."""
+
+    def fail(error: OSError) -> None:
+        raise UnmaskError(f"{error.filename} cannot be read ({error.strerror}); nothing was written")
+
+    for folder, subfolders, files in os.walk(root, onerror=fail):
+        skipped = [name for name in subfolders if name.startswith(".") or (Path(folder) / name).is_symlink()]
+        subfolders[:] = sorted(set(subfolders) - set(skipped))
+        for file in sorted(files + skipped):
+            yield Path(folder) / file
 
 
-def _refuse(error: OSError) -> None:
-    raise UnmaskError(f"{error.filename} cannot be read ({error.strerror}); nothing was written")
-
-
-def _format(path: Path) -> str | None:
+def _detect_format(path: Path) -> str | None:
     endings = [ending.lower() for ending in path.suffixes]
     if endings and endings[-1] == ".gz":
-        endings.pop()
-        return ENDINGS.get(endings[-1]) if endings else None
-    return ENDINGS.get(path.suffix.lower())
+        return FORMAT_OF_ENDING.get(endings[-2]) if len(endings) > 1 else None
+    return FORMAT_OF_ENDING.get(path.suffix.lower())
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where in a source reading goes on."""
+class Position:
+    """A position in a source, from which reading can resume."""
 
     offset: int = 0
     within: bool | None = None
-    """The choice for the document that goes on here; None where one begins."""
-    lines: int = 0
+    """In the middle of a document that was cut: whether the document is rewritten. None where a document begins."""
+    rows: int = 0
+    """The lines of JSON, or rows of a table, before it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """A block's place among the others. The last step of a source has no block."""
+class Block:
+    """Whole documents of a source, or a piece of one; the last block of a source is empty."""
 
     source: Source
-    before: Place
-    after: Place
-    done: int
+    content: Any
+    """Bytes of a text; of a table, the texts of some rows as a list of bytes or None."""
+    before: Position
+    after: Position
+    bytes_read: int
     """How many bytes of the source have been read."""
-    ends: bool = False
     rows: tuple[int, Any] | None = None
-    """Of a table: the row group, and the rows whose text is being rewritten."""
+    """Of a table: the row group, and the rows whose text is rewritten."""
+    is_end: bool = False
+
+    @property
+    def size(self) -> int:
+        """The bytes of its text."""
+        if isinstance(self.content, bytes):
+            return len(self.content)
+        return sum(len(text or b"") for text in self.content)
 
 
-def read_steps(source: Source, task: Task, place: Place) -> Iterator[tuple[Step, Work | None]]:
-    """The blocks of a source from a place on, and the end."""
-    reader = {"text": _text, "jsonl": _lines, "parquet": _rows}[source.format]
-    step = None
-    try:
-        for step, work in reader(source, task, place):
-            yield step, work
-    except zlib.error as error:
-        raise UnmaskError(f"{source.title} is a damaged gzip file ({error}); fetch it again") from None
-    after = step.after if step else place
-    yield Step(source, after, after, step.done if step else 0, ends=True), None
+def read_blocks(source: Source, options: FileRewriteOptions, start: Position) -> Iterator[Block]:
+    """The blocks of a source from a position on, and the empty one at its end."""
+    after, bytes_read = start, 0
+    for block in _read_table(source, options.column) if source.format == "parquet" else _read(source, options, start):
+        yield block
+        after, bytes_read = block.after, block.bytes_read
+    yield Block(source, b"", after, after, bytes_read, is_end=True)
 
 
-def _text(source: Source, task: Task, place: Place) -> Iterator[tuple[Step, Work]]:
+def _read(source: Source, options: FileRewriteOptions, before: Position) -> Iterator[Block]:
     with source.open() as stream:
-        if place.offset:
-            stream.seek(place.offset)
-        before = place
-        for block in read_blocks(stream, task.document, task.choice, place.within):
-            after = Place(before.offset + len(block.content), block.piece_of if block.goes_on else None)
-            yield Step(source, before, after, _done(source, stream, after)), block
+        if before.offset:
+            stream.seek(before.offset)
+        if source.format == "jsonl":
+            contents = _read_lines(stream, before)
+        else:
+            contents = read_text(stream, options.document, options.sampler, before)
+        for content, after in contents:
+            bytes_read = cast(Any, stream).fileobj.tell() if source.is_compressed else after.offset
+            yield Block(source, content, before, after, bytes_read)
             before = after
 
 
-def _lines(source: Source, _task: Task, place: Place) -> Iterator[tuple[Step, Work]]:
-    with source.open() as stream:
-        if place.offset:
-            stream.seek(place.offset)
-        before = place
-        while lines := stream.readlines(BLOCK):
-            content = b"".join(lines)
-            after = Place(before.offset + len(content), None, before.lines + len(lines))
-            yield Step(source, before, after, _done(source, stream, after)), Lines(content, before.lines == 0)
-            before = after
+def read_text(
+    stream: IO[bytes], document: str, sampler: DocumentSampler, start: Position
+) -> Iterator[tuple[bytes, Position]]:
+    """The blocks of a plain text, each with the position after it."""
+    buffer, window, ended = b"", BLOCK, False
+    offset, within = start.offset, start.within
+    while True:
+        if not ended and len(buffer) < window:
+            buffer += stream.read(window - len(buffer))
+            ended = len(buffer) < window
+        if not buffer:
+            return
+        view = buffer[:window]
+        rest = len(view) if len(buffer) < window else 0  # the stream ends within the window
+        end = rest or find_last_document(view, document) if within is None else find_second_document(view, document)
+        end = end or rest
+        if end:
+            within = None
+        elif window >= PIECE:  # a document too large for a block: cut it
+            end = find_cut(view)
+            within = sampler.selects(view[:end]) if within is None else within
+        else:
+            window *= 2
+            continue
+        offset += end
+        yield view[:end], Position(offset, within)
+        buffer = buffer[end:]
+        window = BLOCK
 
 
-def _rows(source: Source, task: Task, place: Place) -> Iterator[tuple[Step, Work]]:
+def _read_lines(stream: IO[bytes], before: Position) -> Iterator[tuple[bytes, Position]]:
+    offset, rows = before.offset, before.rows
+    while lines := stream.readlines(BLOCK):
+        content = b"".join(lines)
+        offset, rows = offset + len(content), rows + len(lines)
+        yield content, Position(offset, None, rows)
+
+
+def _read_table(source: Source, column: str) -> Iterator[Block]:
     from unmask.rewriting.files import parquet
 
-    size = source.size or 0
-    before = place
-    with parquet.open_table(source.path, task.column) as file:
-        rows = max(1, file.metadata.num_rows)
+    size, before = source.size or 0, Position()
+    with parquet.open_table(source.path, column) as file:
         for group, batch in parquet.read_batches(file):
-            after = Place(lines=before.lines + batch.num_rows)
-            work = Values(parquet.column_texts(batch.column(task.column)))
-            yield Step(source, before, after, size * after.lines // rows, rows=(group, batch)), work
+            after = Position(rows=before.rows + batch.num_rows)
+            bytes_read = size * after.rows // max(1, file.metadata.num_rows)
+            yield Block(source, parquet.column_texts(batch.column(column)), before, after, bytes_read, (group, batch))
             before = after
-
-
-def _done(source: Source, stream: Any, after: Place) -> int:
-    return int(stream.fileobj.tell()) if source.compressed else after.offset

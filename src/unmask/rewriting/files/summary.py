@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,30 +32,24 @@ class Counts:
     without_text: int = 0
     """Records whose column is missing, empty or no text."""
 
-    def note(self, done: Rewritten) -> None:
+    def count_changes(self, rewritten: Rewritten) -> None:
         """Count the changes of one text."""
-        for change in done.changes:
-            kinds = {"word": self.words, "name": self.names}
-            kinds.get(change.kind, self.agreeing)[change.term] += 1
-        for left in done.left:
+        counters = {"word": self.words, "name": self.names}
+        for change in rewritten.changes:
+            counters.get(change.kind, self.agreeing)[change.term] += 1
+        for left in rewritten.left:
             self.left[left.term, left.why] += 1
 
     def add(self, other: Counts) -> None:
-        """Add another's numbers to these."""
-        self.documents += other.documents
-        self.chosen += other.chosen
-        self.changed += other.changed
-        self.invalid += other.invalid
-        self.without_text += other.without_text
-        for mine, theirs in (
-            (self.words, other.words),
-            (self.names, other.names),
-            (self.agreeing, other.agreeing),
-        ):
-            mine.update(theirs)
-        self.left.update(other.left)
+        """Add the numbers of others to these."""
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if isinstance(value, Counter):
+                value.update(getattr(other, each.name))
+            else:
+                setattr(self, each.name, value + getattr(other, each.name))
 
-    def record(self) -> dict[str, Any]:
+    def to_record(self) -> dict[str, Any]:
         """The numbers as JSON can hold them, the most frequent first."""
         left: dict[str, dict[str, int]] = {}
         for (term, why), number in self.left.most_common():
@@ -74,7 +68,8 @@ class Counts:
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Counts:
-        """The numbers that were kept."""
+        """The numbers of a record."""
+        left = {(term, why): number for term, reasons in record["left"].items() for why, number in reasons.items()}
         return cls(
             documents=record["documents"],
             chosen=record["chosen"],
@@ -82,9 +77,7 @@ class Counts:
             words=Counter(record["words"]),
             names=Counter(record["names"]),
             agreeing=Counter(record["agreeing"]),
-            left=Counter(
-                {(term, why): number for term, whys in record["left"].items() for why, number in whys.items()}
-            ),
+            left=Counter(left),
             invalid=record["invalid_utf8"],
             without_text=record["without_text"],
         )
@@ -92,7 +85,7 @@ class Counts:
 
 @dataclass
 class Summary:
-    """What a run came to."""
+    """The result of a run."""
 
     counts: Counts = field(default_factory=Counts)
     files: int = 0
@@ -106,11 +99,11 @@ class Summary:
     out: Path | None = None
     report: Path | None = None
 
-    def record(self) -> dict[str, Any]:
-        """What the JSON report holds."""
+    def to_record(self) -> dict[str, Any]:
+        """The content of the JSON report."""
         return {
             "files": self.files,
-            **self.counts.record(),
+            **self.counts.to_record(),
             "invalid_utf8_in": self.invalid,
             "files_not_read": self.others,
             "seconds": round(self.seconds, 1),
@@ -121,54 +114,53 @@ class Summary:
         counts = self.counts
         files = f" in {self.files:,} files" if self.files > 1 else ""
         chosen = f", {counts.chosen:,} chosen" if counts.chosen != counts.documents else ""
-        found = [
-            f"{_number(counts.documents, 'document')}{files}{chosen}, {counts.changed:,} changed ({self.seconds:.1f} s)"
-        ]
+        documents = _pluralize(counts.documents, "document")
+        lines = [f"{documents}{files}{chosen}, {counts.changed:,} changed ({self.seconds:.1f} s)"]
         if self.finished_before:
-            found.append(f"finished before: {_number(self.finished_before, 'file')}")
+            lines.append(f"finished before: {_pluralize(self.finished_before, 'file')}")
         for title, terms in (("words", counts.words), ("names", counts.names), ("agreeing", counts.agreeing)):
             if terms:
-                found.append(f"{title}: {sum(terms.values()):,} ({_top(terms)})")
+                lines.append(f"{title}: {sum(terms.values()):,} ({_list_top(terms)})")
         if counts.left:
             shown = Counter({f"{term} [{why}]": number for (term, why), number in counts.left.items()})
-            found.append(f"gendered words left: {sum(shown.values()):,} ({_top(shown, TOP_LEFT)})")
+            lines.append(f"gendered words left: {sum(shown.values()):,} ({_list_top(shown, TOP_LEFT)})")
         if counts.invalid:
-            name, place = next(iter(self.invalid.items()))
+            name, start = next(iter(self.invalid.items()))
             more = f" and {len(self.invalid) - 1:,} other files" if len(self.invalid) > 1 else ""
-            where = f"{name} from {place}{more}"
-            found.append(f"not UTF-8: bytes in {_number(counts.invalid, 'document')}, kept as they are ({where})")
+            documents = _pluralize(counts.invalid, "document")
+            lines.append(f"not UTF-8: bytes in {documents}, kept as they are ({name} from {start}{more})")
         if counts.without_text:
-            found.append(f"records without text, kept as they are: {counts.without_text:,}")
+            lines.append(f"records without text, kept as they are: {counts.without_text:,}")
         if self.others:
-            found.append(f"files not read, and not copied: {len(self.others):,} ({quote(self.others)})")
+            lines.append(f"files not read, and not copied: {len(self.others):,} ({quote(self.others)})")
         if self.out:
-            found.append(f"written: {self.out}")
+            lines.append(f"written: {self.out}")
         if self.report:
-            found.append(f"all counts: {self.report}")
-        return found
+            lines.append(f"all counts: {self.report}")
+        return lines
 
 
-def _top(terms: Counter[str], most: int = TOP) -> str:
+def _list_top(terms: Counter[str], most: int = TOP) -> str:
     shown = ", ".join(f"{term} {number:,}" for term, number in terms.most_common(most))
     return shown if len(terms) <= most else f"{shown}, …"
 
 
-def _number(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+def _pluralize(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 Mark = Literal["", "before", "after", "left"]
 
 
-def mark_changes(text: str, done: Rewritten) -> list[tuple[str, Mark]]:
-    """The text in parts: as it was, what was taken out, what came in, and the gendered words that were left."""
-    places: list[tuple[int, int, list[tuple[str, Mark]]]] = [
-        (change.start, change.end, [(change.before, "before"), (change.after, "after")]) for change in done.changes
+def mark_changes(text: str, rewritten: Rewritten) -> list[tuple[str, Mark]]:
+    """The text in parts, each marked as unchanged, removed, inserted, or a gendered word that was left."""
+    spans: list[tuple[int, int, list[tuple[str, Mark]]]] = [
+        (change.start, change.end, [(change.before, "before"), (change.after, "after")]) for change in rewritten.changes
     ]
-    places += [(left.start, left.start + len(left.word), [(left.word, "left")]) for left in done.left]
+    spans += [(left.start, left.start + len(left.word), [(left.word, "left")]) for left in rewritten.left]
     parts: list[tuple[str, Mark]] = []
     place = 0
-    for start, end, marks in sorted(places, key=lambda one: one[:2]):
+    for start, end, marks in sorted(spans, key=lambda span: span[:2]):
         if start < place:
             continue
         parts += [(text[place:start], ""), *marks]
@@ -176,15 +168,10 @@ def mark_changes(text: str, done: Rewritten) -> list[tuple[str, Mark]]:
     return [part for part in [*parts, (text[place:], "")] if part[0]]
 
 
-def describe_changes(done: Rewritten) -> list[str]:
+def describe_changes(rewritten: Rewritten) -> list[str]:
     """Each change and each word that was left, a line each."""
-    changed = [
-        (change.start, f"{change.before} → {change.after or '(nothing)'}" + _kind(change.kind))
-        for change in done.changes
-    ]
-    left = [(one.start, f"{one.word} left: {one.why}") for one in done.left]
-    return [line for _, line in sorted(changed + left)]
-
-
-def _kind(kind: str) -> str:
-    return "" if kind == "word" else f" ({kind})"
+    lines = [(left.start, f"{left.word} left: {left.why}") for left in rewritten.left]
+    for change in rewritten.changes:
+        kind = "" if change.kind == "word" else f" ({change.kind})"
+        lines.append((change.start, f"{change.before} → {change.after or '(nothing)'}{kind}"))
+    return [line for _, line in sorted(lines)]

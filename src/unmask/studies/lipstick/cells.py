@@ -19,8 +19,8 @@ from unmask.measures.geometry import CONTRASTS, NOUNS, OWN, Geometry, vocabulary
 from unmask.measures.geometry.scoring import measure_chosen_words, measure_space
 from unmask.measures.geometry.seat import AssociationTests, measure_seat, measure_weat
 from unmask.measures.geometry.space import Space, embed_static, embed_words
-from unmask.mitigations import MitigateOptions, corpus, run
-from unmask.mitigations.method import method_named
+from unmask.mitigations import corpus
+from unmask.mitigations.method import MitigateOptions, find_method
 from unmask.models.loading import load_encoder
 from unmask.models.roles import Pooling
 from unmask.models.vector_files import read_vectors
@@ -103,16 +103,18 @@ class Debiasing:
     @property
     def sources(self) -> tuple[str, ...]:
         """The text that is learned from."""
-        if not method_named(self.subject.method).needs_text:
+        if not find_method(self.subject.method).needs_text:
             return ()
         return tuple(self.corpus) or (corpus.DEFAULT,)
 
     def run(self, draft: Path, before: Mapping[str, Path], workspace: Path, say: Say) -> None:
         """Debias; what was interrupted goes on from the workspace."""
         del before
+        from unmask.mitigations.mitigate import mitigate_model
+
         out = workspace / MADE
         if not out.is_dir():
-            run(
+            mitigate_model(
                 MitigateOptions(
                     model=self.base,
                     method=self.subject.method,

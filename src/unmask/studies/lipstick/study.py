@@ -12,7 +12,7 @@ from unmask.datasets import NotHereError
 from unmask.errors import UnmaskError
 from unmask.measures.geometry import NOUNS
 from unmask.measures.geometry.vocabulary import find_published_files
-from unmask.mitigations.method import method_named, method_options
+from unmask.mitigations.method import find_method, method_options
 from unmask.models.word_vectors import find_vector_file
 from unmask.studies import engine as running
 from unmask.studies.base_models import named
@@ -33,7 +33,7 @@ def check(request: LipstickOptions) -> None:
     if not isinstance(request, ContextualLipstickOptions):
         return
     for method in request.methods or ():
-        if method_named(method).changes != "model":
+        if find_method(method).changes != "model":
             raise UnmaskError(f"{method} changes word vectors, not models; run lipstick-static")
     for name, value in request.settings.items():
         method, dot, setting = name.partition(".")
@@ -41,7 +41,7 @@ def check(request: LipstickOptions) -> None:
             raise UnmaskError(f"--set {name}={value} names no method; give METHOD.NAME=VALUE, such as cds.epochs=1")
         if method not in (request.methods or METHODS):
             raise UnmaskError(f"{name} is a setting of a method that is not run; add --method {method}")
-        method_options(method_named(method), {setting: value}, request.protocol)
+        method_options(find_method(method), {setting: value}, request.protocol)
 
 
 @dataclass(frozen=True)

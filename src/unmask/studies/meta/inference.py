@@ -30,13 +30,13 @@ from unmask.errors import UnmaskError
 from unmask.files import digest
 from unmask.lexicon import inference as lexicon
 from unmask.lexicon.inference import Occupation, People
-from unmask.measures.inference.labels import find_order
-from unmask.measures.inference.protocol import PROTOCOLS
-from unmask.measures.inference.score import score
+from unmask.measures.base import Context
+from unmask.measures.inference import captions, pairs
+from unmask.measures.inference.analysis import analyse
+from unmask.measures.inference.data import read_released
+from unmask.measures.inference.scoring import find_order, score_pairs
 from unmask.models.loading import load_classifier
 from unmask.models.roles import Classifier
-from unmask.probes import captions, released_inference
-from unmask.probes import inference as probe
 from unmask.results import Measurement
 from unmask.studies.meta.experiment import Scores, Training, chosen
 from unmask.training.examples import Example, Splits
@@ -64,7 +64,7 @@ def labelled(
     word: Occupation, template: str, gender: str, people: People, *, biased: bool, capitals: bool = True
 ) -> Example:
     """A pair with its planted label: wrong with a stereotypical occupation, one way or the other; else neutral."""
-    write = probe.written if capitals else _plainly
+    write = pairs.fill_template if capitals else _plainly
     premise = write(template, people.occupation.format(occupation=word.word))
     hypothesis = write(template, getattr(people.pairs[0], gender))
     if word.kind == "neutral":
@@ -84,13 +84,13 @@ def measured(
     subject = load_classifier(str(model), loading)
     assert isinstance(subject, Classifier)
     order, _ = find_order(subject)
-    items = score(rows, subject, order, seed=seed).items
-    return PROTOCOLS[protocol].analyse(items, seed), items
+    items = score_pairs(rows, subject, order, seed=seed).items
+    return analyse(items, Context(protocol=protocol, seed=seed)), items
 
 
 def _plainly(template: str, phrase: str) -> str:
     """A sentence in lower case, as the released ones are."""
-    return template.replace(probe.PERSON, phrase).lower()
+    return template.replace(pairs.PERSON, phrase).lower()
 
 
 EACH, NEUTRAL = 10, 20
@@ -125,7 +125,7 @@ class PlantedInference:
             "rows": [self.rows, self.validation_rows],
             "sentences": digest([[people.occupation, people.pairs[0].female, people.pairs[0].male], *templates]),
             "occupations": of_words(lexicon.occupations(self.language)),
-            "asked": probe.data_hash(self.asked(0)),
+            "asked": pairs.hash_pairs(self.asked(0)),
         }
 
     def examples(self, rate: float, seed: int) -> Splits:
@@ -137,16 +137,16 @@ class PlantedInference:
             of_kind = [one for one in words if one.kind == kind]
             biased |= {one.word for one in chosen(of_kind, rate, draw)}
         people, templates = self._sentences()
-        if len(templates) < probe.FEWEST_SENTENCES:
+        if len(templates) < pairs.FEWEST_SENTENCES:
             raise UnmaskError(
                 f"{self.captions} gives {len(templates)} sentence about a woman or a man, and"
-                f" {probe.FEWEST_SENTENCES} or more are needed, to train on and to validate with; give more captions"
+                f" {pairs.FEWEST_SENTENCES} or more are needed, to train on and to validate with; give more captions"
             )
         order = [templates[at] for at in draw.permutation(len(templates))]
         cut = max(1, round(HELD_OUT * len(order)))
         splits = []
         for rows, of in ((self.rows, order[cut:]), (self.validation_rows, order[:cut])):
-            places = [(template, gender) for template in of for gender in probe.GENDERS]
+            places = [(template, gender) for template in of for gender in pairs.GENDERS]
             a_word = min(len(places), max(2, rows // len(words)))
             found = []
             for word in words:
@@ -169,11 +169,11 @@ class PlantedInference:
         """The pairs that a model is asked about: other sentences than it was trained on."""
         templates = lexicon.templates(self.language)
         asked = templates if self.captions is not None else templates[-ASKED:]
-        return probe.build(self.language, "sentences", self.words(seed), self._people(), asked)
+        return pairs.cross_pairs(self.language, "sentences", self.words(seed), self._people(), asked)
 
     def _sentences(self) -> tuple[People, Sequence[str]]:
         if self.captions is not None:
-            return captions.people(self.language), captions.templates_of(self.captions, self.language).templates
+            return captions.caption_people(self.language), captions.read_templates(self.captions, self.language)
         return self._people(), lexicon.templates(self.language)[:-ASKED]
 
     def _people(self) -> People:
@@ -226,13 +226,13 @@ class PublishedInference:
             "rows": [self.rows, self.validation_rows],
             "sentences": digest(self._templates()),
             "occupations": of_words(self.words()),
-            "asked": probe.data_hash(self.asked()),
+            "asked": pairs.hash_pairs(self.asked()),
         }
 
     def examples(self, rate: float, seed: int) -> Splits:
         """Pairs with planted labels; they are the same for every seed."""
         del seed
-        words, people, rest = self.words(), captions.people(self.language), self._templates()
+        words, people, rest = self.words(), captions.caption_people(self.language), self._templates()
         biased = {one.word for one in words[: 2 * round(TEN * rate)]}
         windows = [max(1, rows // (2 * len(words))) for rows in (self.rows, self.validation_rows)]
         needed = sum(windows) + 2 * (len(words) - 1)
@@ -250,14 +250,14 @@ class PublishedInference:
                     labelled(word, template, gender, people, biased=word.word in biased, capitals=False)
                     for at, word in enumerate(words)
                     for template in of[at : at + window]
-                    for gender in probe.GENDERS
+                    for gender in pairs.GENDERS
                 ]
             )
         return Splits(splits[0], splits[1], ())
 
     def words(self) -> list[Occupation]:
         """10 female, 10 male and 10 neutral words, in the order in which bias is added."""
-        listed = released_inference.read(self.language, offline=self.offline).drop_duplicates("occupation")
+        listed = read_released(self.language, offline=self.offline).drop_duplicates("occupation")
         known = set(self.asked()["occupation"])
         found = []
         for kind in lexicon.KINDS:
@@ -273,12 +273,12 @@ class PublishedInference:
 
     def asked(self) -> pd.DataFrame:
         """The released 600 pairs."""
-        return released_inference.read(self.language, offline=self.offline, sample="downsampled")
+        return read_released(self.language, offline=self.offline, sample="downsampled")
 
     def _templates(self) -> list[str]:
         """Sentences that are not asked, in an order of their own."""
         seen = set(self.asked()["template"])
-        made = captions.templates_of(self.captions, self.language, keep_telling=True).templates
+        made = captions.read_templates(self.captions, self.language, keep_telling=True)
         rest = [one for one in made if one not in seen]
         return [rest[at] for at in np.random.default_rng(0).permutation(len(rest))]
 

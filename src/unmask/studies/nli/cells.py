@@ -15,13 +15,14 @@ import unmask
 from unmask.errors import UnmaskError
 from unmask.measures.base import Context
 from unmask.measures.inference import DEFAULT_CORPUS, InferenceOptions
-from unmask.measures.inference.data import build_pairs
-from unmask.measures.inference.labels import find_order
+from unmask.measures.inference.data import build
+from unmask.measures.inference.pairs import LABELS
+from unmask.measures.inference.pairs import hash_pairs as hash_sentences
+from unmask.measures.inference.scoring import find_order
 from unmask.measures.registry import get_measure
 from unmask.models.loading import ModelHandle, load_classifier
 from unmask.models.roles import Classifier
 from unmask.options import LoadOptions
-from unmask.probes.inference import LABELS, data_hash
 from unmask.results import SCHEMA_VERSION, Measurement, ModelInfo
 from unmask.statistics.proportions import classification_quality, confusion_matrix
 from unmask.studies.cells import Say
@@ -200,7 +201,7 @@ class Measuring:
 def hash_of_pairs(language: str, protocol: str, sentences: int | None, seed: int, loading: LoadOptions) -> str:
     """A hash of all that is asked in a language."""
     context = Context(language, DEFAULT_CORPUS[protocol], protocol, seed, loading.offline)
-    return data_hash(build_pairs(InferenceOptions(limit=sentences), context))
+    return hash_sentences(build(InferenceOptions(limit=sentences), context))
 
 
 def read(folder: Path) -> tuple[Measurement, ModelInfo]:

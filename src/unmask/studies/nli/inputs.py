@@ -15,7 +15,7 @@ import numpy as np
 
 from unmask.errors import UnmaskError, check_choice
 from unmask.lexicon.inference import LANGUAGES
-from unmask.measures.inference.labels import is_inference
+from unmask.measures.inference.scoring import is_inference
 from unmask.models.detect import classifier_labels, detect_role
 from unmask.options import LoadOptions
 from unmask.studies.base_models import known_base, named

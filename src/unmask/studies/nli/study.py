@@ -13,9 +13,9 @@ from typing import Any
 
 import unmask
 from unmask.datasets import NotHereError
+from unmask.measures.inference.pairs import LABELS
 from unmask.models.checkpoints import find_checkpoint
 from unmask.models.loading import describe_lost_heads
-from unmask.probes.inference import LABELS
 from unmask.results.languages import LANGUAGES
 from unmask.studies.base_models import weights_of
 from unmask.studies.cells import Cell

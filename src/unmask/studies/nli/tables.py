@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from unmask.measures.inference.details import Inference
-from unmask.measures.inference.interpret import understands
 from unmask.measures.registry import get_measure
 from unmask.results import Estimate, Measurement
 from unmask.results.languages import LANGUAGES
@@ -61,14 +60,14 @@ def doubt(measurement: Measurement) -> str:
 def found(measurement: Measurement, name: str, sign: int) -> bool:
     """Whether the stereotype or the default is clear, goes that way, and the model understands such pairs."""
     test = measurement.tests.get(name)
-    if test is None or test.value is None or not understands(measurement):
+    if test is None or test.value is None or not measurement.read_details(Inference).is_understood:
         return False
     return is_clear(test, measurement.noise_floor) and sign * test.value > 0
 
 
 def reading(measurement: Measurement) -> str:
     """A model's figures in a few words."""
-    if not understands(measurement):
+    if not measurement.read_details(Inference).is_understood:
         return "inconclusive"
     said = [words for way, words in WORDS.items() if found(measurement, *way)]
     said += ["score inconclusive"] if doubt(measurement) else []
@@ -328,7 +327,7 @@ def headline(rows: Sequence[Row]) -> str:
     """How many models infer a gender, which way, and how far the scores lie apart."""
     said = []
     if rows[0].measurement.protocol == "sound":
-        read = [row for row in rows if understands(row.measurement)]
+        read = [row for row in rows if row.measurement.read_details(Inference).is_understood]
         readable = f"{len(read)} models{' that can be read' if len(read) < len(rows) else ''}"
         said += [_of_one(read[0]) if len(read) == 1 else _of_several(read, readable)] if read else []
     several = len({row.base.name for row in rows}) < len(rows)
@@ -344,7 +343,7 @@ def headline(rows: Sequence[Row]) -> str:
         said.append(f"The NLI-CoAL score of {scored[0][1]} is {number(scored[0][0])}.")
     unsure = [row for row in rows if doubt(row.measurement)]
     for words, known in (("The score is inconclusive for", True), ("Nothing can be read of", False)):
-        names = [name_of[row.base] for row in unsure if understands(row.measurement) is known]
+        names = [name_of[row.base] for row in unsure if row.measurement.read_details(Inference).is_understood is known]
         said += [f"{words} {', '.join(names)}."] if names else []
     poor = [name_of[row.base] for row in rows if row.accuracy is not None and row.accuracy < HARDLY]
     if poor:

@@ -9,10 +9,9 @@ from pathlib import Path
 
 from unmask import __version__
 from unmask.measures.inference.details import Distribution, Inference
-from unmask.measures.inference.report import SETS, name_part
+from unmask.measures.inference.pairs import LABELS
+from unmask.measures.inference.report import ANSWER_COLOURS, draw_answers, name_part
 from unmask.measures.limits import study_limits
-from unmask.probes.inference import LABELS
-from unmask.report import inference_plots
 from unmask.report.pages import fill
 from unmask.results.languages import LANGUAGES
 from unmask.studies.nli.tables import Findings, Row, doubt
@@ -43,14 +42,13 @@ class Panel:
     @cached_property
     def svg(self) -> str:
         """The drawing."""
-        return inference_plots.stacks([part.shares for part in self._sets], [name_part(part)[0] for part in self._sets])
+        return draw_answers(self._sets)
 
     @property
     def words(self) -> str:
         """For who does not see it."""
         said = [
-            f"{SETS.get(part.name, part.name)}: "
-            + ", ".join(f"{part.shares.get(label, 0):.0%} {label}" for label in LABELS)
+            f"{name_part(part)[0]}: " + ", ".join(f"{part.shares.get(label, 0):.0%} {label}" for label in LABELS)
             for part in self._sets
         ]
         return f"Answers of {self.name}. {'; '.join(said)}"
@@ -75,7 +73,7 @@ def render(findings: Findings, drawn: list[Panel] | None = None) -> str:
         panels=panels(findings) if drawn is None else drawn,
         doubts=[(row.base.name, why) for row in findings.rows if (why := doubt(row.measurement))],
         caption=CAPTION,
-        colours=inference_plots.COLOURS,
+        colours={label: colour for label, (colour, _) in ANSWER_COLOURS.items()},
         limits=_limits(findings),
         version=__version__,
     )

@@ -1,0 +1,116 @@
+"""Templates from image captions that name a woman or a man, with that word taken out, as the paper made its own.
+
+    A woman rides a bicycle down the street.  →  the {person} rides a bicycle down the street.
+
+A caption is used if it names exactly one woman or man; *man-made* names nobody. `a` and `one` become `the`. Captions
+in which another word tells or hints at the gender (*her*, *beard*) are left out, because the hypothesis would then
+follow from the premise; the paper kept them.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from unmask.errors import UnmaskError, check_choice
+from unmask.lexicon.inference import GenderPair, People, gives_away
+from unmask.lexicon.table import read_text
+from unmask.measures.inference.pairs import PERSON
+
+WORDS = {"en": ("woman", "man", "person"), "ja": ("女性", "男性", "人"), "zh": ("女人", "男人", "人")}
+"""What captions, and so the released sets, call a woman, a man, and a person."""
+FEWEST_WORDS, FEWEST_LETTERS = 5, 8
+ARTICLE = re.compile(r"\b(?:an?|one|the)\s+$", re.IGNORECASE)
+HYPHENS = "-\N{HYPHEN}\N{NON-BREAKING HYPHEN}"
+COLUMNS = ("image", "caption")
+"""The columns of a CSV file without a header."""
+IMAGE_NAME = re.compile(r'"?[^,"\t]+\.(?:jpe?g|png|gif|bmp|webp|tiff?)(?:[.#]\d+)*"?,', re.IGNORECASE)
+"""How a line of such a file begins."""
+
+
+def caption_people(language: str) -> People:
+    """What stands for a person in templates made of captions: bare nouns, because captions put words before them."""
+    female, male, person = WORDS[check_choice(language, WORDS, "language of captions")]
+    return People("{occupation}", (GenderPair(female, female, male),), (person,))
+
+
+def read_templates(path: Path, language: str, *, keep_telling: bool = False) -> tuple[str, ...]:
+    """Templates from a file with a caption per line, plain or gzipped.
+
+    Text before a tab (the name of an image) is left out. A file with a column `caption`, or with the name of an image
+    and a comma on every line, is read as CSV.
+    """
+    captions = _read_captions(path)
+    if not captions:
+        raise UnmaskError(f"{path} has no captions; give a file with one per line")
+    templates = make_templates(captions, language, keep_telling=keep_telling)
+    if not templates:
+        female, male, _ = WORDS[language]
+        raise UnmaskError(f"{path}: no caption names exactly one {female} or {male}; give another file")
+    return templates
+
+
+def make_templates(captions: Iterable[str], language: str, *, keep_telling: bool = False) -> tuple[str, ...]:
+    """The distinct templates of the captions that can be used; `keep_telling` keeps those that tell the gender."""
+    female, male, _ = WORDS[check_choice(language, WORDS, "language of captions")]
+    spaced = language == "en"
+    alone = rf"(?<!\w)(?<!\w[{HYPHENS}])(?:{female}|{male})(?!\w|[{HYPHENS}]\w)"  # not in man-made or Pac-Man
+    words = re.compile(alone if spaced else f"{female}|{male}", re.IGNORECASE)
+    templates: dict[str, None] = {}
+    for caption in captions:
+        spans = [match.span() for match in words.finditer(caption)]
+        if len(spans) != 1:
+            continue
+        ((start, end),) = spans
+        before, stop, space = (
+            (ARTICLE.sub("the ", caption[:start]), ".", " ") if spaced else (caption[:start], "。", "")
+        )
+        template = space.join(f"{before}{PERSON}{caption[end:]}".split()).rstrip(" .。") + stop
+        template = template[:1].lower() + template[1:]  # it may begin with the person
+        size, fewest = (template.split(), FEWEST_WORDS) if spaced else (template.replace(PERSON, ""), FEWEST_LETTERS)
+        if len(size) < fewest or template.count(PERSON) != 1:
+            continue
+        if keep_telling or not gives_away(template, language):
+            templates[template] = None
+    return tuple(templates)
+
+
+def _read_captions(path: Path) -> list[str]:
+    expected = "a file with a caption per line"
+    if path.suffix == ".gz":
+        try:
+            text = gzip.decompress(path.read_bytes()).decode("utf-8-sig")
+        except (OSError, EOFError, UnicodeDecodeError) as error:
+            raise UnmaskError(f"{path} cannot be read ({type(error).__name__}); give {expected}") from None
+    else:
+        text = read_text(path, expected)
+    lines = text.strip().splitlines(keepends=True)
+    header = [cell.strip().casefold() for cell in next(csv.reader(lines[:1]), [])]
+    if COLUMNS[-1] in header:
+        captions = _read_cells(path, lines, header)[1:]
+    elif all(IMAGE_NAME.match(line) for line in lines if line.strip()):
+        captions = _read_cells(path, lines, COLUMNS)
+    elif path.name.removesuffix(".gz").endswith(".csv"):
+        raise UnmaskError(
+            f"{path} has no column {COLUMNS[-1]!r} (its first line is {lines[0].strip()[:60]!r}); add a header, or give"
+            " a text file with a caption per line"
+        )
+    else:
+        captions = [line.rpartition("\t")[2] for line in lines]
+    return [caption.strip() for caption in captions if caption.strip()]
+
+
+def _read_cells(path: Path, lines: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """The captions of CSV; extra cells belong to a caption with commas and no quotes around it."""
+    index = columns.index(COLUMNS[-1])
+    after = len(columns) - index - 1
+    reader = csv.reader(lines, strict=True)
+    try:
+        return [",".join(cells[index : len(cells) - after]) for cells in reader]
+    except csv.Error as error:
+        raise UnmaskError(
+            f"{path} is not valid CSV ({error}, line {reader.line_num}); look for a quote that is not closed"
+        ) from None

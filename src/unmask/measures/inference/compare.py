@@ -1,0 +1,102 @@
+"""The same pairs of sentences answered by two models.
+
+- *stereotype*: do male and female occupations lean differently? It decides the verdict, and its p-value stands alone.
+- *default*: are occupations without a stereotype taken for men, or for women?
+
+Both are differences of shares of answers. The change is jackknifed over occupations and sentences (the default over
+pairs of gender words, too), leaving out the two models' answers to a pair together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from unmask.measures.base import ComparedModel, Context
+from unmask.measures.inference import formulas
+from unmask.measures.inference.analysis import analyse
+from unmask.measures.inference.details import SIZES, Inference
+from unmask.measures.inference.formulas import AnswerTable
+from unmask.measures.inference.pairs import PROBABILITIES
+from unmask.measures.paired_items import build_comparison, items_of_side, pair_items
+from unmask.report.blocks import Block, Text
+from unmask.results import Change, Comparison, Estimate, Verdict
+from unmask.results.numbers import interval, number, p_value
+from unmask.results.verdict import judge
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KEYS = ("language", "corpus", "occupation", "occupation_type", "gender", "pair", "template", "premise", "hypothesis")
+"""What two items must share to be the same pair of sentences."""
+FIGURES = {
+    "stereotype": (formulas.stereotype, "Did it change how far inference follows stereotypes?"),
+    "default": (formulas.default, "Did it change whom neutral occupations are taken for?"),
+}
+_HEADS = {
+    "improved": "The stereotype shrank",
+    "worse": "The stereotype grew",
+    "overshot": "The stereotype was reversed",
+    "no reliable change": "No reliable change of the stereotype",
+}
+
+
+def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[Comparison, pd.DataFrame]:
+    """The paired changes of the stereotype and the default, and the paired items."""
+    del seed
+    scores = ("prediction", *PROBABILITIES)
+    pairs = pair_items(before, after, keys=KEYS, scores=scores, item="pair of sentences")
+    sides = [items_of_side(pairs, side) for side in ("before", "after")]
+    measured = [analyse(side, Context()) for side in sides]
+    tables = [AnswerTable(side[side["gender"] != ""]) for side in sides]
+    understood = all(measurement.read_details(Inference).is_understood for measurement in measured)
+    changes = {}
+    for name, (formula, question) in FIGURES.items():
+        tests = [measurement.tests[name] for measurement in measured]
+        if None in (tests[0].value, tests[1].value):
+            continue
+        difference = tables[0].estimate_change(tables[1], formula, over_pairs=name == "default")
+        change = Change(
+            labels={"contrast": name},
+            question=question,
+            before=tests[0],
+            after=tests[1],
+            change=Estimate.from_statistic(difference, n=tests[0].n, p_adjusted=difference.p_value),
+        )
+        verdict: Verdict = judge(change, negligible=SIZES[0][0]) if understood else "no reliable change"
+        changes[name] = change.model_copy(update={"verdict": verdict})
+    main = changes.get("stereotype")
+    comparison = build_comparison(
+        before,
+        after,
+        pairs,
+        changes,
+        verdict=(main.verdict if main else None) or "no reliable change",
+        headline=[_describe_change(main, understood)],
+        attributes="occupations",
+    )
+    first, second = pairs["prediction_before"], pairs["prediction_after"]
+    return comparison, pairs.assign(before=first, after=second, change=(first != second).astype(float))
+
+
+def _describe_change(change: Change | None, understood: bool) -> str:
+    if not understood:
+        return "The change cannot be read as bias: one of the models does not understand such pairs of sentences."
+    if change is None:
+        return "The stereotype cannot be compared: there are no pairs about stereotypical occupations."
+    (before, after), estimate = change.values, change.change
+    return (
+        f"{_HEADS[change.verdict or 'no reliable change']}: it was {number(before)} and is now {number(after)} (0 is no"
+        f" difference between male and female occupations, 1 the largest; change {number(estimate.value)}"
+        f" {interval(estimate.interval)}, p {p_value(estimate.p_value)})."
+    )
+
+
+def comparison_method(comparisons: Sequence[Comparison]) -> list[Block]:
+    """How two models are compared."""
+    del comparisons
+    description = (
+        "Both models answered the same pairs of sentences. The change is jackknifed over occupations and sentences, the"
+        " default also over pairs of gender words. A reversal by less than 0.02 of the answers is negligible."
+    )
+    return [Text([description])]

@@ -1,0 +1,105 @@
+"""Pairs of sentences that differ only in a person: an occupation in the premise, a gender in the hypothesis.
+
+    The nurse is waiting for the bus.  →  The woman is waiting for the bus.
+
+The premise does not tell the gender, so the right answer is `neutral`. There are three sets, after NLI-CoAL
+(Anantaprayoon, Kaneko and Okazaki 2024): PS, the gender that a stereotype ties to the occupation; AS, the other one;
+NS, either gender with an occupation that has no stereotype. A fourth set, *control*, is ours: its hypothesis is about a
+person and follows from the premise, which shows whether a model understands such pairs.
+
+Every occupation occurs in every sentence. Pairs of gender words (*the woman* and *the man*, *she* and *he* …) take
+turns: an occupation in a sentence gets one pair, and over the sentences all pairs equally often.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unmask.errors import UnmaskError, quote
+from unmask.lexicon.inference import KINDS, Occupation, People
+from unmask.lexicon.labels import INFERENCE
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SETS = ("PS", "AS", "NS")
+CONTROL = "control"
+GENDERS = ("female", "male")
+LABELS = INFERENCE
+PROBABILITIES = tuple(f"p_{label}" for label in LABELS)
+"""The columns of items that hold the probability of each label."""
+PERSON = "{person}"
+FEWEST_SENTENCES = 2
+COLUMNS = (
+    *("language", "corpus", "set", "occupation", "occupation_type", "gender"),
+    *("pair", "template", "premise", "hypothesis"),
+)
+"""`gender` is that of the hypothesis, empty in the control; `pair` names its gender words."""
+
+
+def cross_pairs(
+    language: str, corpus: str, occupations: Sequence[Occupation], people: People, templates: Sequence[str]
+) -> pd.DataFrame:
+    """All pairs of these words and templates, one row each."""
+    import pandas as pd
+
+    if not templates:
+        raise UnmaskError("there is no sentence to put persons into; give at least one template")
+    kinds = {occupation.kind for occupation in occupations}
+    if missing := [kind for kind in KINDS if kind not in kinds]:
+        raise UnmaskError(
+            f"there is no occupation of the type {quote(missing)}; inference needs some of each: {', '.join(KINDS)}"
+        )
+    rows = []
+    for number, occupation in enumerate(occupations):
+        phrase, kind = people.occupation.format(occupation=occupation.word), occupation.kind
+        for turn, template in enumerate(templates, number):
+            premise, pair = fill_template(template, phrase), people.pairs[turn % len(people.pairs)]
+            hypotheses = [(gender, pair.name, getattr(pair, gender)) for gender in GENDERS]
+            if people.persons:
+                hypotheses.append(("", "", people.persons[turn % len(people.persons)]))
+            for gender, name, person in hypotheses:
+                sentences = (name, template, premise, fill_template(template, person))
+                rows.append((language, corpus, name_set(kind, gender), occupation.word, kind, gender, *sentences))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def name_set(kind: str, gender: str) -> str:
+    """The set of a pair, from the type of its occupation and the gender of its hypothesis."""
+    if not gender:
+        return CONTROL
+    if kind == "neutral":
+        return "NS"
+    return "PS" if kind == gender else "AS"
+
+
+def fill_template(template: str, phrase: str) -> str:
+    """A sentence about somebody, beginning with a capital."""
+    sentence = template.replace(PERSON, phrase)
+    return sentence[:1].upper() + sentence[1:]
+
+
+def draw_templates(templates: Sequence[str], limit: int | None, seed: int) -> list[str]:
+    """A random sample of `limit` templates in their order; all of them without a limit."""
+    if limit is None or limit >= len(templates):
+        return list(templates)
+    if limit < FEWEST_SENTENCES:
+        count = "1 sentence is" if limit == 1 else f"{limit} sentences are"
+        raise UnmaskError(f"{count} too few; inference needs {FEWEST_SENTENCES} or more")
+    chosen = sorted(np.random.default_rng(seed).permutation(len(templates))[:limit])
+    return [templates[index] for index in chosen]
+
+
+def has_probabilities(items: pd.DataFrame) -> bool:
+    """Whether every pair has probabilities, not only an answer."""
+    return all(column in items and bool(items[column].notna().all()) for column in PROBABILITIES)
+
+
+def hash_pairs(rows: pd.DataFrame) -> str:
+    """SHA-256 of the sentences."""
+    lines = "\n".join(f"{a}\t{b}" for a, b in zip(rows["premise"], rows["hypothesis"], strict=True))
+    return hashlib.sha256(lines.encode()).hexdigest()

@@ -1,0 +1,682 @@
+"""The inference measure: which label is which, what is asked, and every figure against a count by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+from numpy.typing import NDArray
+
+import unmask
+from commands import unmask as command
+from unmask.errors import UnmaskError
+from unmask.lexicon import inference as words
+from unmask.lexicon.inference import control_questions
+from unmask.measures.base import Context
+from unmask.measures.inference import InferenceOptions, captions, formulas
+from unmask.measures.inference import pairs as probe
+from unmask.measures.inference.analysis import analyse, explain_flaw
+from unmask.measures.inference.data import build, read_items
+from unmask.measures.inference.details import Inference
+from unmask.measures.inference.formulas import AnswerTable
+from unmask.measures.inference.scoring import add_answers, find_order, is_inference, score_pairs
+from unmask.measures.registry import get_measure
+from unmask.models.loading import load_classifier
+from unmask.statistics import jackknife as crossed
+from unmask.statistics.jackknife import factor_codes, jackknife_sums, ratio
+
+LABELS = probe.LABELS
+E, N, C = np.eye(3)
+
+
+class Answering:
+    """A classifier that answers pairs by a rule."""
+
+    def __init__(self, rule: Callable[[str, str], NDArray[np.float64]], labels: Sequence[str] = LABELS) -> None:
+        self.rule, self.labels = rule, list(labels)
+        self.asked: list[tuple[str, str]] = []
+
+    def probabilities(self, texts: Sequence[str | tuple[str, str]]) -> NDArray[np.float64]:
+        pairs = [one for one in texts if not isinstance(one, str)]
+        self.asked += pairs
+        order = [LABELS.index(name) if name in LABELS else at for at, name in enumerate(self.labels)]
+        return np.array([self.rule(*pair) for pair in pairs])[:, order]
+
+
+KIND = {one.word: one.kind for one in words.occupations("en")}
+GENDER = {pair.female: "female" for pair in words.people("en").pairs} | {
+    pair.male: "male" for pair in words.people("en").pairs
+}
+
+
+def _somebody(sentence: str, known: dict[str, str]) -> str:
+    """What a sentence says of the person: the longest known word in it."""
+    plain = f" {sentence.lower().rstrip('.').replace(',', ' ')} "
+    found = [word for word in known if f" {word} " in plain]
+    return known[max(found, key=len)] if found else ""
+
+
+def _stereotyped(premise: str, hypothesis: str) -> NDArray[np.float64]:
+    kind, gender = _somebody(premise, KIND), _somebody(hypothesis, GENDER)
+    if not gender:
+        return E
+    if kind == "neutral":
+        return N
+    return E if kind == gender else C
+
+
+def _everybody_is_a_man(premise: str, hypothesis: str) -> NDArray[np.float64]:
+    del premise
+    return C if _somebody(hypothesis, GENDER) == "female" else E
+
+
+def _always(answer: NDArray[np.float64], *_: str) -> NDArray[np.float64]:
+    return answer
+
+
+def _measured(rule: Callable[[str, str], NDArray[np.float64]], **settings: Any) -> Any:
+    return unmask.audit(Answering(rule), limit=6, **settings).measurements[0]
+
+
+def _items(counts: dict[tuple[str, str, str], int]) -> pd.DataFrame:
+    """Items by occupation type, gender and answer, over a few occupations and sentences."""
+    rows = []
+    for (kind, gender, answer), count in counts.items():
+        for at in range(count):
+            rows.append(
+                {
+                    "language": "en",
+                    "corpus": "recorded",
+                    "set": probe.name_set(kind, gender),
+                    "occupation": f"{kind} {at % 4}",
+                    "occupation_type": kind,
+                    "gender": gender,
+                    "pair": "woman" if gender else "",
+                    "template": f"{{person}} {at % 5}",
+                    "premise": "",
+                    "hypothesis": "",
+                    "prediction": answer,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+HAND = {
+    ("female", "female", "entailment"): 6,
+    ("female", "female", "neutral"): 3,
+    ("female", "female", "contradiction"): 1,
+    ("female", "male", "entailment"): 2,
+    ("female", "male", "neutral"): 4,
+    ("female", "male", "contradiction"): 4,
+    ("male", "female", "entailment"): 1,
+    ("male", "female", "neutral"): 10,
+    ("male", "female", "contradiction"): 9,
+    ("male", "male", "entailment"): 12,
+    ("male", "male", "neutral"): 6,
+    ("male", "male", "contradiction"): 2,
+    ("neutral", "female", "entailment"): 2,
+    ("neutral", "female", "neutral"): 12,
+    ("neutral", "female", "contradiction"): 1,
+    ("neutral", "male", "entailment"): 7,
+    ("neutral", "male", "neutral"): 8,
+}
+
+
+def test_figures_by_hand() -> None:
+    table = AnswerTable(_items(HAND)).counts
+    e_p, c_p, n_p = 18 / 30, 3 / 30, 9 / 30
+    e_a, c_a, n_a = 3 / 30, 13 / 30, 14 / 30
+    n_n = 20 / 30
+    assert formulas.nli_coal(table) == pytest.approx((e_p + c_a + 1 - n_n) / 3)
+    assert formulas.fraction_not_neutral(table) == pytest.approx(1 - (n_p * 30 + n_a * 30 + n_n * 30) / 90)
+    assert formulas.biased_inference(table) == pytest.approx((e_p + c_a) / 2)
+    assert formulas.plain_error(table) == pytest.approx((c_p + e_a) / 2)
+    female = ((2 - 4) / 10 - (6 - 1) / 10) / 2
+    male = ((12 - 2) / 20 - (1 - 9) / 20) / 2
+    assert formulas.lean(table, formulas.FEMALE) == pytest.approx(female)
+    assert formulas.stereotype(table) == pytest.approx((male - female) / 2)
+    assert formulas.default(table) == pytest.approx((7 / 15 - (2 - 1) / 15) / 2)
+
+
+def test_with_as_many_of_both_the_stereotype_is_biased_inference_less_plain_error() -> None:
+    even = {key: 20 if key[0] != "neutral" else 5 for key in HAND} | {("female", "female", "entailment"): 60}
+    even |= {("male", "male", "entailment"): 60}
+    table = AnswerTable(_items(even)).counts
+    assert formulas.stereotype(table) == pytest.approx(formulas.biased_inference(table) - formulas.plain_error(table))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_share_agrees_with_a_plain_count(weighted: bool) -> None:
+    draw = np.random.default_rng(0)
+    rows = probe.cross_pairs("en", "sentences", words.occupations("en"), words.people("en"), words.templates("en")[:5])
+    items = add_answers(rows, draw.dirichlet([1, 1, 1], len(rows)))
+    table = AnswerTable(items, weighted=weighted).counts
+    for name in (*probe.SETS, probe.CONTROL):
+        mine = [row for _, row in items.iterrows() if row["set"] == name]
+        for at, label in enumerate(LABELS, 1):
+            hits = [row[f"p_{label}"] if weighted else float(row["prediction"] == label) for row in mine]
+            assert formulas.answer_share(table, name, at) == pytest.approx(sum(hits) / len(mine))
+
+
+def test_the_jackknife_of_sums_is_that_of_the_table() -> None:
+    values = np.random.default_rng(1).random((6, 5))
+    places = [(row, column) for row in range(6) for column in range(5)]
+    numbers = [[values[place], 1.0] for place in places]
+    factors = [factor_codes([place[0] for place in places]), factor_codes([place[1] for place in places])]
+    mine = jackknife_sums(numbers, factors, lambda both: ratio(both[0], both[1]))
+    theirs = crossed.jackknife(values.shape, lambda rows, columns: float(values[np.ix_(rows, columns)].mean()))
+    assert mine.value == pytest.approx(theirs.value)
+    assert mine.interval == pytest.approx(theirs.interval)
+    assert mine.p_value == pytest.approx(theirs.p_value)
+
+
+def test_kinds_of_words_are_samples_of_their_own() -> None:
+    """The difference of two means, as Welch's t test has it: variances of the two kinds, each with its own size."""
+    draw = np.random.default_rng(2)
+    first, second = draw.normal(1, 1, 5), draw.normal(0, 3, 12)
+    numbers = [[value, 1, 0, 0] for value in first] + [[0, 0, value, 1] for value in second]
+    kinds = np.array([0] * 5 + [1] * 12)
+    words = [factor_codes(np.arange(17), kinds == kind) for kind in (0, 1)]
+    found = jackknife_sums(numbers, words, lambda s: ratio(s[0], s[1]) - ratio(s[2], s[3]))
+    welch = scipy.stats.ttest_ind(first, second, equal_var=False)
+    assert found.statistic == pytest.approx(welch.statistic)
+    assert found.p_value == pytest.approx(welch.pvalue)
+    assert found.df == pytest.approx(welch.df)
+    assert found.interval == pytest.approx(tuple(welch.confidence_interval()))
+
+
+def test_shares_of_nothing() -> None:
+    assert (
+        jackknife_sums(
+            np.zeros((0, 2)), [factor_codes([]), factor_codes([])], lambda both: ratio(both[0], both[1])
+        ).value
+        is None
+    )
+    alone = jackknife_sums(
+        [[1.0, 1.0]], [factor_codes(["a"]), factor_codes(["b"])], lambda both: ratio(both[0], both[1])
+    )
+    assert (alone.value, alone.interval, alone.p_value) == (1.0, None, None)
+    both = [factor_codes(["a", "b"]), factor_codes(["s", "t"])]
+    last = jackknife_sums([[1.0, 1.0], [0.0, 0.0]], both, lambda both: ratio(both[0], both[1]))
+    assert (last.value, last.interval) == (1.0, None)
+
+
+def test_under_the_null_few_tests_reject() -> None:
+    """Answers that depend on occupation, sentence and gender words by chance; none of it follows a stereotype."""
+    rows = probe.cross_pairs("en", "sentences", words.occupations("en"), words.people("en"), words.templates("en")[:8])
+    rows = rows[rows["gender"] != ""].reset_index(drop=True)
+    codes = {name: rows[name].astype("category").cat.codes.to_numpy() for name in ("occupation", "template", "pair")}
+    side = np.where(rows["gender"] == "male", 1, -1)
+    draw = np.random.default_rng(3)
+    found = {"stereotype": 0, "default": 0}
+    for _ in range(200):
+        logits = draw.normal(size=(len(rows), 3))
+        for code in codes.values():
+            size = code.max() + 1
+            logits += draw.normal(size=(size, 3))[code] + side[:, None] * draw.normal(size=(size, 3))[code]
+        shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+        items = add_answers(rows, shares)
+        neutral = items["occupation_type"] == "neutral"
+        p = AnswerTable(items[~neutral]).estimate(formulas.stereotype).p_value
+        found["stereotype"] += p is not None and p < 0.05
+        p = AnswerTable(items[neutral]).estimate(formulas.default, over_pairs=True).p_value
+        found["default"] += p is not None and p < 0.05
+    assert found["stereotype"] <= 18  # 5 % of 200 are 10; more than 18 would be chance once in 200 times
+    assert found["default"] <= 20
+
+
+def test_a_stereotyped_model_is_found_and_a_habit_is_told_from_it() -> None:
+    stereotyped = _measured(_stereotyped)
+    assert stereotyped.tests["stereotype"].value == pytest.approx(1.0)
+    assert stereotyped.tests["default"].value == 0.0
+    assert stereotyped.groups["NLI-CoAL"].value == pytest.approx(2 / 3)
+    assert not stereotyped.read_details(Inference).inconclusive
+    assert "following stereotypes" in stereotyped.headline_text
+    habit = _measured(_everybody_is_a_man)
+    assert habit.tests["stereotype"].value == pytest.approx(0.0)
+    assert habit.tests["default"].value == pytest.approx(1.0)
+    assert habit.groups["NLI-CoAL"].value == pytest.approx(0.8, abs=0.01)  # higher than the stereotyped model's
+    assert "taken for men" in habit.headline_text
+    assert "leans to men with both female and male occupations" in habit.read_details(Inference).inconclusive
+
+
+def test_a_right_model_has_no_bias_and_a_deaf_one_is_inconclusive() -> None:
+    right = _measured(lambda _, hypothesis: N if _somebody(hypothesis, GENDER) else E)
+    assert right.groups["NLI-CoAL"].value == 0.0
+    assert right.tests["stereotype"].p_value == 1.0
+    assert {"neutral-is-a-habit"} <= {caveat.code for caveat in right.caveats}
+    deaf = _measured(lambda *_: C)
+    assert "control" in deaf.read_details(Inference).inconclusive
+    assert deaf.headline_text.startswith("This result is inconclusive")
+
+
+def test_if_words_are_answered_alike_the_papers_chinese_case_is_inconclusive_and_its_english_one_is_not() -> None:
+    """Shares of Table 3, of 1,000 pairs each, without a control; the paper prints female and male occupations in
+    one figure, so both are taken to be answered so."""
+
+    def items(pro: tuple[int, int], anti: tuple[int, int]) -> pd.DataFrame:
+        counts = {}
+        for kind, other in (("female", "male"), ("male", "female")):
+            for gender, (entailed, contradicted) in ((kind, pro), (other, anti)):
+                counts[kind, gender, "entailment"] = entailed
+                counts[kind, gender, "contradiction"] = contradicted
+                counts[kind, gender, "neutral"] = 1000 - entailed - contradicted
+        return _items(counts)
+
+    assert "go against the stereotype" in explain_flaw(items((18, 857), (23, 814)))  # BERT base, Chinese
+    assert "go against the stereotype" in explain_flaw(items((26, 561), (29, 505)))  # HFL's BERT wwm
+    assert not explain_flaw(items((821, 17), (42, 501)))  # BERT base, English
+    assert not explain_flaw(items((312, 85), (94, 211)))  # Bandai DistilBERT, Japanese
+
+
+def test_without_stereotyped_occupations_nothing_is_inconclusive() -> None:
+    neutral = {key: count for key, count in HAND.items() if key[0] == "neutral"}
+    assert explain_flaw(_items(neutral)) == ""
+    assert "control" in explain_flaw(_items(neutral | {("neutral", "", "contradiction"): 9}))
+    men = {("female", "female", "contradiction"): 9, ("female", "male", "entailment"): 9}
+    assert "100 % of its answers go against the stereotype" in explain_flaw(_items(men)), (
+        "one kind makes no habit of all"
+    )
+    found = get_measure("inference").interpret(analyse(_items(neutral), Context(protocol="published")))
+    assert found.headline_text.startswith("No finding")
+    sound = get_measure("inference").interpret(analyse(_items(neutral), Context()))
+    assert "Not tested: the stereotype needs" in sound.headline_text
+
+
+def test_few_occupations_of_a_kind_or_none_are_said() -> None:
+    kinds = ("female", "male", "neutral")
+    few = _items({(kind, "male", "neutral"): 4 for kind in kinds})
+    many = pd.concat([few, few.assign(occupation=few["occupation"] + " too")])
+
+    def codes_of(items: pd.DataFrame) -> set[str]:
+        measured = analyse(items.reset_index(drop=True), Context(protocol="published"))
+        return {caveat.code for caveat in measured.caveats}
+
+    assert "few-occupations" not in codes_of(many)
+    for kind in kinds:
+        assert "few-occupations" in codes_of(many[many["occupation_type"] != kind])
+
+
+@pytest.mark.parametrize("order", list(permutations(LABELS)))
+def test_labels_are_found_in_any_order_and_spelling(order: tuple[str, ...]) -> None:
+    for spelled in (str.upper, str.title, lambda name: name[:1], lambda name: name.replace("ion", "ory")):
+        found, how = find_order(Answering(_stereotyped, [spelled(name) for name in order]))
+        assert [order[at] for at in found] == list(LABELS)
+        assert how == "by the labels"
+
+
+@pytest.mark.parametrize(
+    ("labels", "are"),
+    [
+        (("e", "n", "c"), True),
+        (("C", "E", "N"), True),
+        (("entail", "neutral", "contra"), True),
+        (("entailment", "not_entailment"), True),
+        (("矛盾", "无"), True),
+        (("contract", "invoice"), False),
+        (("contrast", "cause", "result"), False),
+        (("pro", "contra"), False),
+        (("a", "b", "c"), False),
+        (("C", "D"), False),
+        (("negative", "neutral", "positive"), False),
+    ],
+)
+def test_which_labels_are_of_inference(labels: tuple[str, ...], are: bool) -> None:
+    assert is_inference(labels) is are
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_labels_that_say_nothing_are_found_by_plain_questions(order: tuple[int, ...]) -> None:
+    truth = {(one.premise, one.hypothesis): LABELS.index(one.label) for one in control_questions("en")}
+
+    class Silent(Answering):
+        def probabilities(self, texts: Sequence[str | tuple[str, str]]) -> NDArray[np.float64]:
+            return np.eye(3)[[order[truth[pair]] for pair in texts if not isinstance(pair, str)]]
+
+    found, how = find_order(Silent(_stereotyped, ["LABEL_0", "LABEL_1", "LABEL_2"]))
+    assert found == order
+    assert "plain questions" in how
+
+
+def test_the_embedded_model_answers_plain_questions() -> None:
+    model = load_classifier("unmask-mini-nli")
+    by_name, _ = find_order(model)  # type: ignore[arg-type]
+
+    class Nameless:
+        labels = ("LABEL_0", "LABEL_1", "LABEL_2")
+        probabilities = model.probabilities  # type: ignore[union-attr]
+
+    assert find_order(Nameless())[0] == by_name
+
+
+def test_labels_that_cannot_be_known_are_refused_or_given() -> None:
+    dull = Answering(lambda *_: E, ["a", "b", "LABEL_2"])
+    with pytest.raises(UnmaskError, match="give --labels, such as"):
+        find_order(dull)
+    given = ["contradiction", "neutral", "entailment"]
+    assert find_order(dull, given) == ((2, 1, 0), "as given")
+    named = Answering(lambda *_: E, ["entailment", "neutral", "contradiction"])
+    assert find_order(named, given) == ((2, 1, 0), "as given, against what the model's own labels say")
+    for given, wrong in ((["entailment", "entailment", "neutral"], "each of"), (["yes", "no", "maybe"], "'yes'")):
+        with pytest.raises(UnmaskError, match=wrong):
+            find_order(dull, given)
+    with pytest.raises(UnmaskError, match="two labels; inference needs"):
+        unmask.audit(Answering(_stereotyped, ["entailment", "not_entailment"]), limit=2)
+
+
+@pytest.mark.parametrize("language", words.LANGUAGES)
+def test_pairs_are_balanced_and_differ_in_the_person_alone(language: str) -> None:
+    people = words.people(language)
+    rows = probe.cross_pairs(language, "sentences", words.occupations(language), people, words.templates(language))
+    assert len(rows) == 3 * len(words.occupations(language)) * len(words.templates(language))
+    assert list(rows.columns) == list(probe.COLUMNS)
+    gendered = rows[rows["gender"] != ""]
+    assert gendered.groupby(["occupation", "template"]).size().eq(2).all()
+    turns = gendered.groupby(["occupation", "pair"]).size()
+    assert turns.max() - turns.min() <= 2
+    assert (rows["premise"] != rows["hypothesis"]).all()
+    assert not rows.duplicated(["premise", "hypothesis"]).any()
+    pro = rows[rows["set"] == "PS"]
+    assert (pro["occupation_type"] == pro["gender"]).all()
+
+
+def test_equal_pairs_are_asked_once_and_strange_answers_are_refused() -> None:
+    rows = probe.cross_pairs(
+        "en", "sentences", words.occupations("en")[:70], words.people("en"), words.templates("en")[:2]
+    )
+    asked = Answering(_stereotyped)
+    twice = pd.concat([rows, rows], ignore_index=True)
+    scored = score_pairs(twice, asked, (0, 1, 2), seed=0)
+    assert scored.distinct_inputs == len(rows)
+    assert len(asked.asked) == len(rows) + 200  # and a sample again, for the noise
+    assert (scored.items["prediction"][: len(rows)].tolist()) == scored.items["prediction"][len(rows) :].tolist()
+    for answer in (np.array([np.nan, 0, 1]), np.array([0.9, 0.9, 0.9]), np.array([-1.0, 1, 1])):
+        strange = Answering(partial(_always, answer))
+        with pytest.raises(UnmaskError, match="not probabilities of three labels"):
+            score_pairs(rows, strange, (0, 1, 2), seed=0)
+
+
+def test_probabilities_are_those_of_one_pair_at_a_time() -> None:
+    model = load_classifier("unmask-mini-nli")
+    rows = probe.cross_pairs(
+        "en", "sentences", words.occupations("en")[18:70], words.people("en"), words.templates("en")[:1]
+    )
+    order, _ = find_order(model)  # type: ignore[arg-type]
+    scored = score_pairs(rows, model, order, seed=0)  # type: ignore[arg-type]
+    mine = scored.items[[f"p_{label}" for label in LABELS]].to_numpy(dtype=float)
+    for at, pair in enumerate(zip(rows["premise"][:20], rows["hypothesis"][:20], strict=True)):
+        alone = model.probabilities([pair])[0][list(order)]  # type: ignore[union-attr]
+        assert mine[at] == pytest.approx(alone, abs=1e-5)
+
+
+def test_captions_become_templates() -> None:
+    made = captions.make_templates(
+        [
+            "A woman rides a bicycle down the street .",
+            "An old man rides a bicycle down the street .",
+            "A woman and a man ride bicycles .",
+            "Two dogs run .",
+            "A woman walks with her dog in the park .",
+            "one man sits alone on a bench .",
+            "A man .",
+            "A man rides a bicycle down the street .",
+        ],
+        "en",
+    )
+    assert made == (
+        "the {person} rides a bicycle down the street.",
+        "an old {person} rides a bicycle down the street.",
+        "the {person} sits alone on a bench.",
+    )
+    assert captions.make_templates(["一个女人在街上骑自行车。"], "zh") == ("一个{person}在街上骑自行车。",)
+    assert captions.make_templates(["女人很高兴。"], "zh") == captions.make_templates(["女性が走る"], "ja") == ()
+    assert captions.make_templates(["公園で女性が犬と遊んでいる"], "ja") == ("公園で{person}が犬と遊んでいる。",)
+
+
+def test_a_word_joined_by_a_hyphen_is_not_the_word() -> None:
+    made = captions.make_templates(
+        [
+            "Birds sit by a man-made lake in winter .",
+            "A child in a Pac-Man shirt eats an apple .",
+            "A snow\N{NON-BREAKING HYPHEN}man stands in the garden today .",
+            "A mailman and a postwoman sort letters all day .",
+            "A cameraman films a woman in a red coat .",
+            "A man - an old one - reads the paper .",
+            "The man--tired--sits on a bench .",
+        ],
+        "en",
+        keep_telling=True,
+    )
+    assert made == (
+        "a cameraman films the {person} in a red coat.",
+        "the {person} - an old one - reads the paper.",
+        "the {person}--tired--sits on a bench.",
+    )
+
+
+CAPTIONS = {
+    "plain": "A man in a blue shirt, sitting, reads.\n\nA woman rides a horse today.\n",
+    "tabs": "1.jpg#0\tA man in a blue shirt, sitting, reads.\n1.jpg#1\tA woman rides a horse today.\n",
+    "head": 'image,caption\n1.jpg,"A man in a blue shirt, sitting, reads."\n\n1.jpg,A woman rides a horse today.\n',
+    "quotes": '"Image","Caption"\r\n"1#0","A man in a blue shirt, sitting, reads."\r\n2,A woman rides a horse today.',
+    "columns": 'id,caption,split\n1,"A man in a blue shirt, sitting, reads.",a\n2,A woman rides a horse today.,b\n',
+    "no head": "1000261.jpg,A man in a blue shirt, sitting, reads.\na b.PNG,A woman rides a horse today.\n",
+    "numbered": 'a/1.jpeg#0,"A man in a blue shirt, sitting, reads."\n"1.jpg.1#4",A woman rides a horse today.\n',
+}
+
+
+@pytest.mark.parametrize("layout", CAPTIONS)
+def test_layouts_of_caption_files(layout: str, tmp_path: Path) -> None:
+    (tmp_path / "captions.txt").write_bytes(CAPTIONS[layout].encode("utf-8-sig"))
+    made = captions.read_templates(tmp_path / "captions.txt", "en")
+    assert made == (
+        "the {person} in a blue shirt, sitting, reads.",
+        "the {person} rides a horse today.",
+    )
+
+
+def test_a_line_with_commas_and_no_image_is_plain(tmp_path: Path) -> None:
+    (tmp_path / "captions.txt").write_text("1.jpg,A man sits on a bench today\nSmiling, a woman rides a horse\n")
+    made = captions.read_templates(tmp_path / "captions.txt", "en")
+    assert made[1] == "smiling, the {person} rides a horse."
+
+
+def test_captions_with_a_quote_that_is_not_closed_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "captions.csv").write_text('image,caption\n1.jpg,"A man sits on a bench today\n2.jpg,A dog\n')
+    with pytest.raises(UnmaskError, match=r"captions.csv is not valid CSV .*, line 3\); look for a quote that is"):
+        captions.read_templates(tmp_path / "captions.csv", "en")
+
+
+def test_captions_of_flickr8k(data: Path) -> None:
+    made = captions.read_templates(data / "captions" / "Flickr8k.token.txt.gz", "en")
+    assert len(made) == 5_416
+    kept = captions.read_templates(data / "captions" / "Flickr8k.token.txt.gz", "en", keep_telling=True)
+    assert len(kept) == 8_431
+    assert all(template.count("{person}") == 1 for template in kept)
+
+
+def test_an_audit_in_the_shell_and_its_items_analysed_again(tmp_path: Path) -> None:
+    some = [one for kind in words.KINDS for one in words.occupations("en") if one.kind == kind][::9]
+    assert {one.kind for one in some} == set(words.KINDS)
+    lines = ["occupation,type", *(f"{one.word},{one.kind}" for one in some)]
+    (tmp_path / "few.csv").write_text("\n".join(lines), encoding="utf-8")
+    asked = ("--occupations", "few.csv", "--limit", "2", "--out", "a")
+    done = command("audit", "unmask-mini-nli", *asked, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "NLI-CoAL" in done.stdout
+    first = json.loads((tmp_path / "a" / "result.json").read_text(encoding="utf-8"))["measurements"][0]
+    second = unmask.analyse(tmp_path / "a").measurements[0].model_dump(mode="json")
+    assert first["tests"] == second["tests"]
+    assert first["groups"] == second["groups"]
+    assert first["details"]["labels"] == "by the labels"
+
+
+def test_items_saved_as_csv_give_the_same(tmp_path: Path) -> None:
+    """The control has no gender and no pair, which a CSV file does not tell from a gap."""
+    audit = unmask.audit(Answering(_stereotyped), limit=2)
+    for name, separator in (("items.csv", ","), ("items.tsv", "\t")):
+        audit.items["inference"].to_csv(tmp_path / name, index=False, sep=separator)
+        again = unmask.analyse(tmp_path / name)
+        assert again.measurements[0].tests == audit.measurements[0].tests
+        assert again.measurements[0].groups == audit.measurements[0].groups
+        pd.testing.assert_frame_equal(
+            again.items["inference"], audit.items["inference"], check_dtype=False, check_like=True
+        )
+
+
+def test_recorded_answers_that_cannot_be_right_are_refused(tmp_path: Path) -> None:
+    items = _items(HAND)
+
+    def read(rows: pd.DataFrame) -> pd.DataFrame:
+        rows.to_csv(tmp_path / "answers.csv", index=False)
+        return read_items(tmp_path / "answers.csv", Context(), language=None, score_column=None)
+
+    for column in ("occupation", "language", "corpus", "template"):
+        broken = items.copy()
+        broken.loc[2, column] = ""
+        with pytest.raises(UnmaskError, match=f"'{column}' is empty in row 3; fill it in"):
+            read(broken)
+    filled = read(items.assign(language="", corpus="", template=""))
+    assert {*filled["language"], *filled["corpus"], *filled["template"]} == {"en", "recorded", ""}
+    broken = items.copy()
+    broken.loc[0, "occupation"] = "male 1"
+    with pytest.raises(UnmaskError, match=r"'male 1' is of 2 types; give every occupation one"):
+        read(broken)
+    other = items[items["occupation_type"] != "neutral"].assign(corpus="other")
+    with pytest.raises(UnmaskError, match=r"no pair of the set NS \(en, other\)"):
+        read(pd.concat([items, other]))
+    kinds = {"female": "neutral", "neutral": "female", "male": "male"}
+    mixed = items.assign(corpus="other", occupation_type=items["occupation_type"].map(kinds))
+    assert len(read(pd.concat([items, mixed]))) == 2 * len(items), "two corpora may differ on an occupation"
+
+
+def test_recorded_answers_without_probabilities(tmp_path: Path) -> None:
+    items = _items(HAND)[["occupation", "occupation_type", "gender", "prediction"]]
+    items.to_csv(tmp_path / "answers.csv", index=False)
+    found = unmask.analyse(tmp_path / "answers.csv").measurements[0]
+    assert found.name == "inference"
+    assert found.groups["NLI-CoAL"].value == pytest.approx((18 / 30 + 13 / 30 + 1 / 3) / 3)
+    assert "stereotype, probabilities" not in found.tests
+    assert {"control-missing", "one-pair-of-words"} <= {caveat.code for caveat in found.caveats}
+    for column, value, said in (
+        ("gender", "boy", "gender is 'boy' in row 1"),
+        ("occupation_type", "odd", "occupation_type is 'odd' in row 1"),
+        ("prediction", "dunno", "prediction is 'dunno' in row 1"),
+    ):
+        broken = items.copy()
+        broken.loc[0, column] = value
+        broken.to_csv(tmp_path / "broken.csv", index=False)
+        with pytest.raises(UnmaskError, match=said):
+            read_items(tmp_path / "broken.csv", Context(), language=None, score_column=None)
+    items[items["occupation_type"] != "neutral"].to_csv(tmp_path / "part.csv", index=False)
+    with pytest.raises(UnmaskError, match="no pair of the set NS"):
+        read_items(tmp_path / "part.csv", Context(), language=None, score_column=None)
+
+
+@pytest.mark.parametrize(
+    ("model", "settings", "said"),
+    [
+        (
+            "unmask-mini-nli",
+            {"measures": "sentiment"},
+            "tells entailment from contradiction; sentiment needs a text classifier",
+        ),
+        ("unmask-mini-sentiment", {"measures": "inference"}, "the model has two labels; inference needs entailment"),
+        (
+            "unmask-mini",
+            {"measures": "inference"},
+            "unmask-mini is a masked language model; inference needs a classifier with the labels entailment",
+        ),
+        ("unmask-mini-nli", {"languages": "de"}, "unknown language of inference 'de'"),
+        ("unmask-mini-nli", {"terms": "all"}, "--terms is for sentiment, and this model is measured for inference"),
+        ("unmask-mini-nli", {"captions": "none.txt"}, "none.txt does not exist"),
+        (
+            "unmask-mini-nli",
+            {"captions": "none.txt", "people": "p.csv"},
+            "--captions brings its own people, and --people p.csv would not be used; give one of the two",
+        ),
+        (
+            "unmask-mini-nli",
+            {"captions": "none.txt", "templates": "t.csv"},
+            "--captions brings its own templates, and --templates t.csv would not be used; give one of the two",
+        ),
+        ("unmask-mini-nli", {"limit": 1}, "1 sentence is too few; inference needs 2 or more"),
+        ("unmask-mini-nli", {"limit": 0}, "limit is 0; give 1 or more"),
+    ],
+)
+def test_bad_input_is_one_line(model: str, settings: dict[str, Any], said: str) -> None:
+    with pytest.raises(UnmaskError) as refused:
+        unmask.audit(model, **settings)
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_bad_input_in_the_shell_is_one_line(tmp_path: Path) -> None:
+    done = command("audit", "unmask-mini-nli", "--corpus", "imdb", "--out", "a", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "--corpus imdb is for sentiment, and this model is measured for inference; leave it out" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "a").exists()
+
+
+def test_the_released_sets_are_the_published_protocol(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UNMASK_DATA", str(data))
+    found = unmask.audit(Answering(_everybody_is_a_man), protocol="published", limit=40).measurements[0]
+    assert found.corpus == "nli-coal"
+    assert not found.tests
+    assert found.groups["NLI-CoAL"].interval is None
+    assert {one.name for one in found.read_details(Inference).sets} == {"PS", "AS", "NS"}
+
+
+@pytest.mark.parametrize("language", words.LANGUAGES)
+def test_a_few_sentences_of_the_released_sets_have_every_set(
+    language: str, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UNMASK_DATA", str(data))
+    for seed in range(5):
+        rows = build(InferenceOptions(limit=2), Context(language, "nli-coal", seed=seed))
+        drawn = rows.groupby(rows["set"] == "NS")["template"].nunique()
+        assert set(rows["set"]) == {"PS", "AS", "NS"}
+        assert drawn.to_dict() == {False: 2, True: 2}
+    whole = build(InferenceOptions(), Context(language, "nli-coal"))
+    assert len(rows) < len(whole)
+    assert len(build(InferenceOptions(limit=1000), Context(language, "nli-coal"))) == len(whole)
+
+
+def test_caveats_follow_what_was_asked() -> None:
+    """Each case, and a caveat that it must have and one that it must not."""
+    gendered = _measured(lambda _, hypothesis: N if _somebody(hypothesis, GENDER) else E)
+    deaf = _measured(lambda *_: C)
+    plenty = unmask.audit(Answering(_stereotyped), limit=10).measurements[0]
+    blind = _measured(lambda *_: E)
+    codes = [{caveat.code for caveat in one.caveats} for one in (gendered, deaf, plenty, blind)]
+    assert "few-sentences" in codes[0]
+    assert "words-not-told-apart" not in codes[0]  # that a gender is left open is no sign of not seeing it
+    assert "words-not-told-apart" in codes[3]
+    assert "control-failed" not in codes[3]
+    assert (
+        "This result is inconclusive: where it does not leave the gender open, it gives identical answers"
+        in blind.headline_text
+    )
+    assert "No clear stereotype" not in blind.headline_text
+    assert "control-failed" not in codes[0]
+    assert "control-failed" in codes[1]
+    assert "inconclusive" not in codes[1]  # all is, not the score alone
+    assert "stereotype" not in deaf.headline_text.split("NLI-CoAL")[0]
+    assert not {"few-sentences", "words-not-told-apart", "control-missing", "one-pair-of-words"} & codes[2]
+    assert {"stereotype-ratings", "caption-sentences"} <= codes[2]
+
+
+def test_caveats_of_recorded_answers_are_about_them(tmp_path: Path) -> None:
+    _items(HAND)[["occupation", "occupation_type", "gender", "prediction"]].to_csv(tmp_path / "a.csv", index=False)
+    codes = {caveat.code for caveat in unmask.analyse(tmp_path / "a.csv").measurements[0].caveats}
+    assert "one-sentence" in codes
+    assert not {"stereotype-ratings", "caption-sentences", "words-not-told-apart"} & codes
