@@ -120,7 +120,7 @@ def _classifier(
             say(f"Using {out.name}, which is trained already")
         return out
     request = FinetuneOptions(model=subject.model, out=out, **dict(task), **dict(loading))
-    finetune.run(request, watch=watch, say=say)
+    finetune.finetune_model(request, watch=watch, say=say)
     return out
 
 
