@@ -12,100 +12,67 @@
     unmask.rewrite("She lost her keys.")    # 'He lost his keys.'
     unmask.weat(x, y, a, b).effect_size     # four arrays of vectors
 
-Importing `unmask` is quick: torch and transformers are loaded when a model is.
+`import unmask` is quick: torch and transformers are imported when a model is loaded.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # for type checkers, which do not see `__getattr__`
+    from unmask.errors import UnmaskError as UnmaskError
+    from unmask.mitigations.mitigate import mitigate as mitigate
+    from unmask.models.roles import Classifier as Classifier
+    from unmask.models.roles import MaskedLM as MaskedLM
+    from unmask.models.roles import MaskQuery as MaskQuery
+    from unmask.models.roles import Regressor as Regressor
+    from unmask.rewriting import rewrite as rewrite
+    from unmask.rewriting import rewriter as rewriter
+    from unmask.statistics.permutation import Weat as Weat
+    from unmask.statistics.permutation import weat as weat
+    from unmask.workflows.audit import Audit as Audit
+    from unmask.workflows.audit import analyse as analyse
+    from unmask.workflows.audit import audit as audit
+    from unmask.workflows.audit_many import AuditedModels as AuditedModels
+    from unmask.workflows.audit_many import audit_many as audit_many
+    from unmask.workflows.audit_options import read_config as read_config
+    from unmask.workflows.compare import Compared as Compared
+    from unmask.workflows.compare import compare as compare
+    from unmask.workflows.compare import load as load
+    from unmask.workflows.gate import gate as gate
+    from unmask.workflows.model_card import ModelCard as ModelCard
+    from unmask.workflows.model_card import card as card
+    from unmask.workflows.ranking import ranking as ranking
 
 __version__ = "0.1.0"
 """The version of this package."""
-__all__ = [
-    "Audit",
-    "AuditedModels",
-    "Classifier",
-    "Compared",
-    "MaskQuery",
-    "MaskedLM",
-    "ModelCard",
-    "Regressor",
-    "UnmaskError",
-    "Weat",
-    "__version__",
-    "analyse",
-    "audit",
-    "audit_many",
-    "card",
-    "compare",
-    "gate",
-    "load",
-    "mitigate",
-    "ranking",
-    "read_config",
-    "rewrite",
-    "rewriter",
-    "weat",
-]
-
-if TYPE_CHECKING:
-    from unmask.errors import UnmaskError
-    from unmask.models.roles import Classifier, MaskedLM, MaskQuery, Regressor
-    from unmask.rewriting import rewrite, rewriter
-    from unmask.statistics.permutation import Weat, weat
-    from unmask.workflows.api import (
-        Audit,
-        AuditedModels,
-        Compared,
-        ModelCard,
-        analyse,
-        audit,
-        audit_many,
-        card,
-        compare,
-        gate,
-        load,
-        mitigate,
-        ranking,
-    )
-    from unmask.workflows.config import read_config
-
-_HOMES = {
-    "Audit": "unmask.workflows.api",
-    "analyse": "unmask.workflows.api",
-    "Compared": "unmask.workflows.api",
-    "ModelCard": "unmask.workflows.api",
-    "AuditedModels": "unmask.workflows.api",
-    "audit": "unmask.workflows.api",
-    "audit_many": "unmask.workflows.api",
-    "card": "unmask.workflows.api",
-    "compare": "unmask.workflows.api",
-    "gate": "unmask.workflows.api",
-    "load": "unmask.workflows.api",
-    "mitigate": "unmask.workflows.api",
-    "ranking": "unmask.workflows.api",
-    "read_config": "unmask.workflows.config",
-    "rewrite": "unmask.rewriting",
-    "rewriter": "unmask.rewriting",
-    "UnmaskError": "unmask.errors",
-    "Classifier": "unmask.models.roles",
-    "MaskQuery": "unmask.models.roles",
-    "Regressor": "unmask.models.roles",
-    "MaskedLM": "unmask.models.roles",
-    "Weat": "unmask.statistics.permutation",
-    "weat": "unmask.statistics.permutation",
+_MODULES = {
+    "errors": ("UnmaskError",),
+    "mitigations.mitigate": ("mitigate",),
+    "models.roles": ("Classifier", "MaskQuery", "MaskedLM", "Regressor"),
+    "rewriting": ("rewrite", "rewriter"),
+    "statistics.permutation": ("Weat", "weat"),
+    "workflows.audit": ("Audit", "analyse", "audit"),
+    "workflows.audit_many": ("AuditedModels", "audit_many"),
+    "workflows.audit_options": ("read_config",),
+    "workflows.compare": ("Compared", "compare", "load"),
+    "workflows.gate": ("gate",),
+    "workflows.model_card": ("ModelCard", "card"),
+    "workflows.ranking": ("ranking",),
 }
+"""Public names by module, which is imported when one of its names is first used."""
+_HOMES = {name: f"unmask.{module}" for module, names in _MODULES.items() for name in names}
+__all__ = ["__version__", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
-    """Find a public name in its room when it is first used."""
+    """Import a public name when it is first used."""
     if name not in _HOMES:
         raise AttributeError(f"module 'unmask' has no attribute {name!r}")
-    from importlib import import_module
-
     return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:
-    """The public names, for those who look."""
+    """The public names."""
     return list(__all__)

@@ -17,9 +17,8 @@ import inspect
 import json
 import operator
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from os import PathLike
 from pathlib import Path
@@ -37,7 +36,6 @@ from pydantic import (
     model_validator,
 )
 from pydantic.fields import FieldInfo
-from pydantic_core import PydanticUndefined
 
 from unmask.errors import UnmaskError, check_choice, closest_match
 
@@ -49,17 +47,51 @@ Part = TypeVar("Part", bound="Options")
 Function = TypeVar("Function", bound=Callable[..., Any])
 ENGINE_PANEL = "Engine"
 COMMAND_LINE = "--"
-"""What stands before the name of an option in messages about the command line."""
+"""The prefix of an option's name in messages about the command line."""
 
 
-@dataclass(frozen=True)
-class Parameter:
+@dataclass(frozen=True, kw_only=True)
+class Hints:
+    """What `option` may be told about an option."""
+
+    panel: str = ""
+    """The heading above the option in the help; empty for the main one."""
+    key: str = ""
+    """The name on the command line (after `--`) and in TOML files, if it is not the field name with hyphens."""
+    default_text: str = ""
+    """What the help says of the default, if it depends on other options."""
+    minimum: float | None = None
+    maximum: float | None = None
+    """The smallest and the largest number that are allowed."""
+    above: float | None = None
+    below: float | None = None
+    """The same, where the number itself is not allowed."""
+    choices: Names | None = None
+    """The only values that are allowed; they complete, too."""
+    suggestions: Names | None = None
+    """Values that complete, where others are allowed as well."""
+    argument: bool = False
+    """Whether the command line takes it by its position rather than by its name."""
+    cli: bool = True
+    """Whether the command line has it."""
+    metavar: str | None = None
+    """What the help shows for the value."""
+    negative_help: str = ""
+    """Help for the flag `--no-NAME` that turns off what is on by default."""
+    separated: bool = False
+    """Whether several values are typed as one text with commas in between."""
+    path: bool = False
+    """Whether a text can be a path, which in a file is relative to that file."""
+    last: bool = False
+    """Whether the help shows it after the others, like options that many commands share."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter(Hints):
     """An option, as its field declares it."""
 
     name: str
     """The field, which is also the Python keyword."""
-    key: str
-    """The name on the command line (after `--`) and in TOML files."""
     type: Any
     """bool, int, float, str, Path or TextOrPath: the type of the value, or of each value."""
     several: bool
@@ -69,31 +101,6 @@ class Parameter:
     default: Any
     required: bool
     help: str
-    panel: str
-    """The heading above it in the help; empty for the main one."""
-    default_text: str
-    """What the help says of the default, if it depends on other options."""
-    minimum: float | None
-    maximum: float | None
-    above: float | None
-    below: float | None
-    choices: Names | None
-    """The only values that are allowed; they complete, too."""
-    suggestions: Names | None
-    """Values that complete, among others that are allowed."""
-    argument: bool
-    """Whether it has a place on the command line in place of a name."""
-    cli: bool
-    """Whether the command line has it."""
-    metavar: str | None
-    negative_help: str
-    """Help for the flag that turns off what is on by default."""
-    separated: bool
-    """Whether several values are typed as one text with commas in between."""
-    path: bool
-    """Whether a text can be a path, which in a file is relative to that file."""
-    last: bool
-    """Whether the help shows it after the others, as options that many commands share."""
 
     @property
     def names(self) -> list[str]:
@@ -153,30 +160,30 @@ class Parameter:
             return text
 
     def check_choice(self, value: Any) -> None:
-        """Refuse a text that is not among the choices, and name the one that may be meant."""
+        """Raise an error for a text that is not among the choices, with the one that may be meant."""
         if self.choices is None:
             return
         for item in value if isinstance(value, tuple) else (value,):
             if isinstance(item, str) and item not in self.names:
                 close = closest_match(item, self.names)
-                advice = f"did you mean {close!r}?" if close else f"choose from: {', '.join(self.names)}"
-                raise OptionError(self, item, advice)
+                raise OptionError(
+                    self, item, f"did you mean {close!r}?" if close else f"choose from: {', '.join(self.names)}"
+                )
 
     def check_range(self, value: Any) -> None:
-        """Refuse a number that is out of range."""
-        low, high, above, below = self.minimum, self.maximum, self.above, self.below
-        if value is None or (low, high, above, below) == (None, None, None, None):
+        """Raise an error for a number that is out of range."""
+        if value is None:
             return
         for item in value if self.several else (value,):
             if (
-                (low is not None and item < low)
-                or (high is not None and item > high)
-                or (above is not None and item <= above)
-                or (below is not None and item >= below)
+                (self.minimum is not None and item < self.minimum)
+                or (self.maximum is not None and item > self.maximum)
+                or (self.above is not None and item <= self.above)
+                or (self.below is not None and item >= self.below)
             ):
-                raise OptionError(self, item, f"give {self._range()}")
+                raise OptionError(self, item, f"give {self._describe_range()}")
 
-    def _range(self) -> str:
+    def _describe_range(self) -> str:
         end = f" to {self.maximum:g}" if self.maximum is not None else ""
         if self.below is not None:
             end = f" to below {self.below:g}" if self.above is None else f" and below {self.below:g}"
@@ -190,12 +197,9 @@ class Parameter:
         """What a value has to be; `quoted`: as TOML writes it."""
         if self.mapping:
             return self.metavar or "NAME=VALUE"
-        if quoted:
-            kinds = {bool: "true or false", int: "a whole number", float: "a number", Path: "a path in quotes"}
-            item = kinds.get(self.type, "a text in quotes")
-        else:
-            kinds = {bool: "True or False", int: "a whole number", float: "a number", Path: "a path"}
-            item = kinds.get(self.type, "a text")
+        types = {bool: "true or false" if quoted else "True or False", int: "a whole number", float: "a number"}
+        quotes = " in quotes" if quoted else ""
+        item = types.get(self.type, f"a path{quotes}" if self.type is Path else f"a text{quotes}")
         if not self.several:
             return item
         if self.separated and self.type is not str:
@@ -229,27 +233,7 @@ class OptionError(UnmaskError):
         return f"{label} is {to_toml(self.value) if quoted else shown}; {advice}"
 
 
-def option(
-    default: Any = ...,
-    help: str = "",
-    *,
-    panel: str = "",
-    key: str = "",
-    default_text: str = "",
-    minimum: float | None = None,
-    maximum: float | None = None,
-    above: float | None = None,
-    below: float | None = None,
-    choices: Names | None = None,
-    suggestions: Names | None = None,
-    argument: bool = False,
-    cli: bool = True,
-    metavar: str | None = None,
-    negative_help: str = "",
-    separated: bool = False,
-    path: bool = False,
-    last: bool = False,
-) -> Any:
+def option(default: Any = ..., help: str = "", **hints: Any) -> Any:
     """A field of an `Options` class.
 
     Parameters
@@ -258,54 +242,16 @@ def option(
         The value if none is given. Without it the option is required.
     help
         What the option does, in a sentence or two.
-    panel
-        The heading above the option in the help.
-    key
-        The name on the command line and in TOML files, if it is not the field name with hyphens.
-    default_text
-        What the help says of the default, if it depends on other options.
-    minimum, maximum
-        The smallest and the largest number that are allowed.
-    above, below
-        The same, where the number itself is not allowed.
-    choices
-        The only values that are allowed, or a function that lists them.
-    suggestions
-        Values that a shell completes, where others are allowed as well.
-    argument
-        Whether the command line takes it by its place rather than by its name.
-    cli
-        Whether the command line has the option at all.
-    metavar
-        What the help shows in place of the value.
-    negative_help
-        Help for the flag `--no-NAME` that turns off what is on by default.
-    separated
-        Whether several values are typed as one text with commas in between.
-    path
-        Whether a text can be a path, which in a file is relative to that file.
-    last
-        Whether the help shows it after the command's own options.
+    hints
+        The fields of `Hints`, such as `minimum=1` or `choices=("html", "md")`.
     """
-    hints = {
-        "panel": panel,
-        "key": key,
-        "default_text": default_text,
-        "minimum": minimum,
-        "maximum": maximum,
-        "above": above,
-        "below": below,
-        "choices": choices,
-        "suggestions": suggestions,
-        "argument": argument,
-        "cli": cli,
-        "metavar": metavar,
-        "negative_help": negative_help,
-        "separated": separated,
-        "path": path,
-        "last": last,
-    }
-    return Field(default, description=help, json_schema_extra={"option": hints})  # type: ignore[dict-item]
+    Hints(**hints)  # raises an error for an unknown hint
+    return Field(default, description=help, json_schema_extra={"option": hints})
+
+
+def to_toml(value: Any) -> str:
+    """A value as TOML writes it."""
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 class Options(BaseModel):
@@ -447,64 +393,6 @@ class EngineOptions(Options):
         return self
 
 
-def read_toml(path: Path, options: type[Options]) -> dict[str, Any]:
-    """Read options from a TOML file, by field name, checked; paths are relative to the folder of the file.
-
-    Names may have - or _. An empty text or list where the default is empty says that nothing is given.
-    """
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UnmaskError(f"{path} is not TOML ({error}); see what unmask init writes") from None
-    found: dict[str, Any] = {}
-    for given, value in content.items():
-        try:
-            parameter = options.parameter_named(given, "setting")
-        except UnmaskError as error:
-            if isinstance(value, dict):
-                raise UnmaskError(f"{path}: [{given}] is a table; write settings without tables") from None
-            raise UnmaskError(f"{path}: {error}") from None
-        if parameter.name in found:
-            raise UnmaskError(f"{path}: {parameter.key} is there twice, with - and with _; leave one")
-        found[parameter.name] = value
-    found = {
-        name: value
-        for name, value in found.items()
-        if not (value in ("", []) and options.parameters()[name].is_empty_by_default)
-    }
-    check_given(options, found, prefix=f"{path}: ")
-    return {name: _resolve(path.parent, options.parameters()[name], value) for name, value in found.items()}
-
-
-def check_given(options: type[Options], values: Mapping[str, Any], *, prefix: str) -> None:
-    """Check values of which required ones may still be missing."""
-    try:
-        options(**values)
-    except OptionError as error:
-        if not error.missing:
-            raise UnmaskError(error.describe(prefix)) from None
-    except UnmaskError as error:
-        raise UnmaskError(f"{prefix}{error}") from None
-
-
-def toml_template(parameters: Iterable[Parameter]) -> dict[str, list[tuple[str, str]]]:
-    """Options for a file to edit: by panel, the help of each and a line that sets it to its default."""
-    panels: dict[str, list[tuple[str, str]]] = {"": []}
-    for one in parameters:
-        default = one.default
-        if one.is_empty_by_default:
-            default = [] if (one.several or one.mapping) and not one.separated else ""
-        elif one.separated:
-            default = ",".join(map(str, default))
-        panels.setdefault(one.panel, []).append((one.help, f"{one.key} = {to_toml(default)}"))
-    return panels
-
-
-def to_toml(value: Any) -> str:
-    """A value as TOML writes it."""
-    return json.dumps(value, ensure_ascii=False, default=str)
-
-
 def accepts(options: type[Options], *, without: Sequence[str] = ()) -> Callable[[Function], Function]:
     """Show in `help()` the keywords that a function takes as `**options`.
 
@@ -546,44 +434,37 @@ def _as_python(help: str) -> str:
 
 @cache
 def _parameters(options: type[Options]) -> dict[str, Parameter]:
-    found = [_parameter(name, field) for name, field in options.model_fields.items()]
-    found = [replace(one, cli=one.cli and one.name not in options.HIDDEN) for one in found]
-    return {one.name: one for one in sorted(found, key=lambda one: (one.last, not one.argument, not one.required))}
+    parameters = [_read_field(name, field) for name, field in options.model_fields.items()]
+    parameters = [replace(one, cli=one.cli and one.name not in options.HIDDEN) for one in parameters]
+    parameters.sort(key=lambda one: (one.last, not one.argument, not one.required))
+    return {one.name: one for one in parameters}
 
 
-def _parameter(name: str, field: FieldInfo) -> Parameter:
-    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
-    declared: Any = extra.get("option", {})
-    known = {one.name for one in fields(Parameter)}
-    hints = {hint: value for hint, value in declared.items() if hint in known}
+def _read_field(name: str, field: FieldInfo) -> Parameter:
+    extra: Any = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+    hints = dict(extra.get("option", {"cli": False}))
     item, several = _item_type(field.annotation)
     mapping = get_origin(item) is Mapping
     if mapping:
         item = get_args(item)[1]
     members = get_args(item)
     if get_origin(item) is Literal:
-        hints["choices"] = hints.get("choices") or members
+        hints.setdefault("choices", members)
         item = str
     elif Path in members and str in members:
         hints["path"] = True
         item = TextOrPath
-    required = field.default is PydanticUndefined and field.default_factory is None
+    required = field.is_required()
+    hints["key"] = hints.get("key") or name.replace("_", "-")
     return Parameter(
-        **{
-            **dict.fromkeys(("minimum", "maximum", "above", "below", "choices", "suggestions", "metavar")),
-            **dict.fromkeys(("argument", "separated", "path", "last"), False),
-            "cli": bool(declared),
-            **dict.fromkeys(("panel", "default_text", "negative_help"), ""),
-            **hints,
-            "name": name,
-            "key": hints.get("key") or name.replace("_", "-"),
-            "type": item,
-            "several": several,
-            "mapping": mapping,
-            "default": None if required else field.get_default(call_default_factory=True),
-            "required": required,
-            "help": field.description or "",
-        }
+        name=name,
+        type=item,
+        several=several,
+        mapping=mapping,
+        default=None if required else field.get_default(call_default_factory=True),
+        required=required,
+        help=field.description or "",
+        **hints,
     )
 
 
@@ -613,19 +494,3 @@ def _explain(options: type[Options], error: ValidationError, values: Mapping[str
         return OptionError(parameter, None, missing=True)
     advice = str(first["ctx"]["error"]) if first["type"] == "value_error" else ""
     return OptionError(parameter, values.get(name, first["input"]), advice)
-
-
-def _resolve(folder: Path, parameter: Parameter, value: Any) -> Any:
-    """A value from a file, with its paths relative to the folder of the file."""
-    if isinstance(value, list):
-        return tuple(_resolve(folder, parameter, item) for item in value)
-    if parameter.type is Path:
-        return folder / Path(value).expanduser()
-    if not (parameter.path and isinstance(value, str)) or value in parameter.names:
-        return value
-    place = folder / Path(value).expanduser()
-    if place.exists():
-        return str(place)
-    if value.startswith((".", "~")):
-        return str(place.absolute())  # so that it is not taken for the name of something else
-    return str(place) if Path(value).suffix.lower() == ".csv" else value

@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 
 from unmask.cli.generate import add_command, with_options
 from unmask.errors import UnmaskError
-from unmask.options import LoadOptions, Options, accepts, option, read_toml, toml_template
+from unmask.option_files import read_toml, toml_template
+from unmask.options import LoadOptions, Options, accepts, option
 
 
 class BakeOptions(LoadOptions):

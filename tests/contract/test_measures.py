@@ -24,8 +24,7 @@ from unmask.measures.base import Measure
 from unmask.results import storage
 from unmask.results.verdict import is_significant
 from unmask.workflows.audit import Audit, run_audit
-from unmask.workflows.audit_options import audit_command, audit_options
-from unmask.workflows.config import load_config
+from unmask.workflows.audit_options import audit_command, audit_options, load_config
 
 PLUGIN = "pronouns"
 NAMES = (*registry.BUILT_IN, PLUGIN)

@@ -36,9 +36,8 @@ from unmask.statistics.corrections import holm
 from unmask.studies.meta.association import OtherMeasure
 from unmask.studies.meta.options import PlantingOptions
 from unmask.studies.meta.study import plan
-from unmask.workflows.audit_options import audit_options
+from unmask.workflows.audit_options import audit_options, options_of
 from unmask.workflows.ranking import rankings
-from unmask.workflows.rerun import options_of
 
 Folder = Callable[[str], Path]
 Typed = Callable[..., tuple[int | str | None, str, str]]

@@ -29,8 +29,7 @@ from unmask.rewriting import rewriter
 from unmask.statistics import jackknife
 from unmask.statistics.paired import matched_shares
 from unmask.training.loop import News
-from unmask.workflows import downstream
-from unmask.workflows.downstream import Downstream, Subject
+from unmask.workflows.usefulness import DownstreamTask, FinetunedModel, compare_accuracy
 
 NEUTRAL = neutral_sentences()
 
@@ -324,11 +323,11 @@ def test_matched_shares_that_agree_have_an_interval_and_none_have_none() -> None
         matched_shares([True, False], [True])
 
 
-# Downstream
+# DownstreamTask
 
 
 @pytest.fixture
-def task(tmp_path: Path) -> Downstream:
+def task(tmp_path: Path) -> DownstreamTask:
     """Texts whose label is in one word."""
     people = {"good": ("mother", "sister", "aunt"), "bad": ("father", "brother", "uncle")}
     for name, work in (("train", ("mason", "plumber", "roofer", "secretary")), ("test", ("paralegal", "carpenter"))):
@@ -339,7 +338,7 @@ def task(tmp_path: Path) -> Downstream:
             for job in work
         ]
         (tmp_path / f"{name}.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
-    return Downstream(
+    return DownstreamTask(
         task="sentiment",
         train=tmp_path / "train.jsonl",
         test=tmp_path / "test.jsonl",
@@ -352,14 +351,14 @@ def task(tmp_path: Path) -> Downstream:
 
 
 def test_models_are_trained_alike_and_compared_on_the_same_examples(
-    model_folder: Callable[[str], Path], task: Downstream, tmp_path: Path
+    model_folder: Callable[[str], Path], task: DownstreamTask, tmp_path: Path
 ) -> None:
     before, after = (
-        Subject(name, str(model_folder(family)), family)
+        FinetunedModel(name, str(model_folder(family)), family)
         for name, family in (("before", "bert-uncased"), ("../after", "distilbert"))
     )
     news: list[News] = []
-    (found,) = downstream.run(task, before, [after], folder=tmp_path / "trained", watch=news.append)
+    (found,), _ = compare_accuracy(task, [before, after], folder=tmp_path / "trained", watch=news.append)
     assert (found.what, found.after, found.data, found.n) == ("sentiment", "../after", "test.jsonl", 12)
     accuracy = found.figures["accuracy"]
     assert task.test is not None
@@ -378,20 +377,20 @@ def test_models_are_trained_alike_and_compared_on_the_same_examples(
 
     news.clear()
     said: list[str] = []
-    again = downstream.run(task, before, [after], folder=tmp_path / "trained", watch=news.append, say=said.append)
+    again, _ = compare_accuracy(task, [before, after], folder=tmp_path / "trained", watch=news.append, say=said.append)
     assert again == [found]
     assert not news
     assert len(said) == 2
     assert all("trained already" in line for line in said)
     other = task.replace(epochs=1)
-    downstream.run(other, before, [], folder=tmp_path / "trained")
-    downstream.run(other, replace(before, weight_hash="changed"), [], folder=tmp_path / "trained")
+    compare_accuracy(other, [before], folder=tmp_path / "trained")
+    compare_accuracy(other, [replace(before, weight_hash="changed")], folder=tmp_path / "trained")
     assert len(list((tmp_path / "trained").iterdir())) == 4
 
 
-def test_a_task_without_test_examples_or_a_name_is_refused(task: Downstream, tmp_path: Path) -> None:
-    subject = Subject("a", "unmask-mini", "")
+def test_a_task_without_test_examples_or_a_name_is_refused(task: DownstreamTask, tmp_path: Path) -> None:
+    subject = FinetunedModel("a", "unmask-mini", "")
     with pytest.raises(UnmaskError, match=r"train\.jsonl comes without test examples; give a file of them with --test"):
-        downstream.run(task.replace(test=None), subject, [], folder=tmp_path)
+        compare_accuracy(task.replace(test=None), [subject], folder=tmp_path)
     with pytest.raises(UnmaskError, match="unknown task 'mlm'"):
-        downstream.run(task.replace(task="mlm"), subject, [], folder=tmp_path)
+        compare_accuracy(task.replace(task="mlm"), [subject], folder=tmp_path)

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 import sample_audits as made
 from pages import EVIL, needs_chromium
-from unmask.probes import recorded
+from unmask.measures.recorded import read_table
 from unmask.workflows import ranking
 
 pytestmark = [pytest.mark.browser, needs_chromium]
@@ -112,7 +112,7 @@ def test_items_are_sorted_filtered_searched_and_saved(browser: Browser, report: 
     assert {'</script><b id="out">', 'a, "quoted"\ntext', EVIL, f"'{FORMULA}"} <= sentences
     assert FORMULA not in sentences, "a spreadsheet would run it"
     assert min(float(row["association"]) for row in rows) == -1.19  # a number is no formula
-    assert FORMULA in set(recorded.frame_of(tmp_path / "saved.csv")["sentence"])
+    assert FORMULA in set(read_table(tmp_path / "saved.csv")["sentence"])
     assert {row["gender"] for row in rows} == {"female", "male"}
 
 
@@ -160,7 +160,7 @@ def test_without_a_script_the_page_still_reads(browser: Browser, report: Path) -
 def test_axe_finds_nothing_serious(browser: Browser, report: Path, tmp_path: Path, scheme: str) -> None:
     audits = [made.sample_audit(made.sound_measurement(), name=name) for name in ("one", EVIL)]
     ranked = tmp_path / "ranking.html"
-    ranked.write_text(ranking.render(audits), encoding="utf-8")
+    ranked.write_text(ranking.render_ranking(audits), encoding="utf-8")
     for file in (report, ranked):
         with opened(browser, file, color_scheme=scheme) as tab:
             tab.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")

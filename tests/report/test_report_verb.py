@@ -32,7 +32,7 @@ from unmask.results.markdown import escaped
 from unmask.results.naming import different, short_name
 from unmask.statistics.correlation import rank_ranges
 from unmask.workflows import ranking
-from unmask.workflows.agreement import agreement
+from unmask.workflows.agreement import correlate_figures
 
 
 def command(folders: Sequence[Path], form: str, out: Path | None) -> None:
@@ -141,7 +141,7 @@ def test_a_comparison_s_report_is_written_anew(folders: Path) -> None:
 
 
 def test_markdown_and_csv_of_a_comparison_have_its_cost_and_whether_measures_agree() -> None:
-    across = agreement(
+    across = correlate_figures(
         [ModelFigures(model=f"m{at}", figures={"a": at, "b": at * at}) for at in range(5)],
         [MeasureFigure(name=name, measure=name, extrinsic=False, what="") for name in "ab"],
     )
@@ -309,7 +309,7 @@ def test_models_are_ranked_by_the_same_test_or_named_as_not_ranked() -> None:
     assert one.unit == "stereotype of professions, r"
     line = "Geometry: frequent nouns, English (taken out): there is no estimate of its stereotype"
     assert ranking.not_ranked(audits) == [line]
-    assert line in seen(ranking.render(audits))
+    assert line in seen(ranking.render_ranking(audits))
     assert f"- {line}\n" in ranking.render_markdown(audits)
     (other,) = ranking.rankings([_geometry("a", None), _geometry("b", None)])
     assert (other.test, other.unit) == ("SEAT 6", "SEAT 6, d")
@@ -338,7 +338,7 @@ def test_what_cannot_be_read_as_bias_is_not_ranked_and_the_page_says_why() -> No
         " agreement",
     ]
     assert ranking.not_ranked(audits) == lines
-    assert all(line in seen(ranking.render(audits)) for line in lines)
+    assert all(line in seen(ranking.render_ranking(audits)) for line in lines)
 
 
 def test_too_many_items_are_a_sample_the_most_extreme_first() -> None:

@@ -27,7 +27,7 @@ from unmask.studies.lipstick.options import ContextualLipstickOptions, LipstickO
 from unmask.studies.lipstick.study import plan
 from unmask.studies.lipstick.tables import Findings, result_of
 from unmask.studies.reports.lipstick import markdown, render
-from unmask.workflows import api
+from unmask.workflows import study as api
 
 PAIRS = ("he she", "man woman", "his her", "himself herself", "boy girl", "father mother", "son daughter")
 

@@ -47,7 +47,7 @@ from unmask.studies.nli.study import plan
 from unmask.studies.nli.tables import Findings, Row, adjusted, findings
 from unmask.studies.reports.nli import markdown, render, write
 from unmask.training.examples import Example, Splits
-from unmask.workflows import api
+from unmask.workflows import study as api
 
 ANANTAPRAYOON = GOLD / "anantaprayoon_2024.csv"
 SIZES = {"en": (1000, 1000, 3420), "ja": (1000, 1000, 3420), "zh": (1000, 1000, 3320)}

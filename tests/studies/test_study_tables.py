@@ -511,8 +511,8 @@ class TestPage:
 
     def test_bars_are_as_long_as_the_biases(self) -> None:
         """What is above zero minus what is below is the absolute bias, their sum the total bias."""
-        one = points(ordered(_paper()))[0]
-        assert (one["up"], one["down"]) == (pytest.approx(0.0015), pytest.approx(-0.0006))
+        _, _, absolute, total = points(ordered(_paper()))[0]
+        assert [(absolute + total) / 2, (total - absolute) / 2] == pytest.approx([0.0015, -0.0006])
         assert points(ordered(_sound(tot_changed=np.nan))) == []
 
     def test_files(self, tmp_path: Path) -> None:

@@ -23,10 +23,8 @@ from unmask.report.pages import shade
 from unmask.report.terminal import comparison_text
 from unmask.results import Agreement, Caveat, Comparison, Estimate, MeasureFigure, Measurement, ModelFigures
 from unmask.statistics.corrections import holm
-from unmask.workflows import evidence
-from unmask.workflows.agreement import agreement
+from unmask.workflows.agreement import ModelEvidence, correlate_figures, gather_evidence
 from unmask.workflows.compared_models import Subject
-from unmask.workflows.figures import Evidence, model_figures
 
 VALUES: dict[str, list[float | None]] = {
     "a": [0.1, 0.4, 0.2, 0.9, 0.5],
@@ -41,7 +39,7 @@ def _agreement(values: dict[str, list[float | None]], extrinsic: str = "c") -> A
         for at in range(len(next(iter(values.values()))))
     ]
     figures = [MeasureFigure(name=name, measure=name, extrinsic=name == extrinsic, what="") for name in values]
-    return agreement(models, figures)
+    return correlate_figures(models, figures)
 
 
 def test_the_matrix_is_that_of_scipy() -> None:
@@ -64,7 +62,7 @@ def test_the_matrix_is_that_of_scipy() -> None:
     assert found.correlation("b", "a") == found.correlations[0]
     clear = found.correlations[0].p_adjusted or 1.0
     assert clear < 0.05
-    assert "1 of 3 pairs of figures go together beyond chance after correction: a and b (r = " in found.headline
+    assert "1 of 3 pairs of figures correlate beyond chance after correction: a and b (r = " in found.headline
     assert "(2 pairs)" in found.headline  # between a, b and c, which is of a classifier
 
 
@@ -108,8 +106,8 @@ def _test(estimate: float, **labels: str) -> Estimate:
     return Estimate(labels=labels, question="", n=9, value=estimate, **given)
 
 
-def _read(of: Evidence) -> dict[str, float]:
-    return {name: value for name, value in model_figures(of).items() if value is not None}
+def _read(of: ModelEvidence) -> dict[str, float]:
+    return {name: value for name, value in of.figures().items() if value is not None}
 
 
 def test_figures_are_read_off_the_measurements() -> None:
@@ -148,11 +146,11 @@ def test_figures_are_read_off_the_measurements() -> None:
     )
     known = {"association": 0.4, "professions": 0.6, "told apart": 0.8, "WEAT/SEAT": 1.5, "CrowS-Pairs": 0.55}
     known |= {"sentiment": 0.01, "sentiment, size": 0.04, "NLI-CoAL": 0.3, "inference": 0.2}
-    assert _read(Evidence("m", measured, [comparison])) == pytest.approx(known)
+    assert _read(ModelEvidence("m", measured, [comparison])) == pytest.approx(known)
     before = known | {"neighbours": 0.7}
     del before["told apart"]
-    assert _read(Evidence("m", measured)) == pytest.approx(before)
-    assert _read(Evidence("m", [])) == {}
+    assert _read(ModelEvidence("m", measured)) == pytest.approx(before)
+    assert _read(ModelEvidence("m", [])) == {}
 
 
 def test_what_grammatical_agreement_drowns_is_no_figure() -> None:
@@ -160,7 +158,7 @@ def test_what_grammatical_agreement_drowns_is_no_figure() -> None:
         "association", tests={"stereotype": _test(2.0)}, caveats=[Caveat(code="grammatical-agreement", text="")]
     )
     free = _measurement("association", tests={"stereotype": _test(0.3)})
-    assert _read(Evidence("m", [drowned, free])) == {"association": 0.3}
+    assert _read(ModelEvidence("m", [drowned, free])) == {"association": 0.3}
 
 
 # in a comparison
@@ -222,8 +220,8 @@ def test_the_classifiers_made_of_a_model_are_audited(tmp_path: Path) -> None:
     audit = _audit(tmp_path, 0)
     subject = Subject("m0", audit, None)
     made = {"sentiment": {"m0": Path("unmask-mini-sentiment")}}
-    found = evidence.gather([subject], [], made, seed=42, loading=LoadOptions())
-    (one,) = found.evidence
+    found = gather_evidence([subject], [], made, seed=42, loading=LoadOptions())
+    (one,) = found.models
     figures = _read(one)
     measured = found.audits["m0-sentiment"].result.measurements[0]
     assert measured.corpus == "reviews"

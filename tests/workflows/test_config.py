@@ -26,9 +26,7 @@ from unmask.options import EngineOptions
 from unmask.probes.asked import stereotypes
 from unmask.results import AuditResult
 from unmask.results.storage import load
-from unmask.workflows.audit_options import AuditOptions, audit_command
-from unmask.workflows.config import load_config
-from unmask.workflows.rerun import differences, options_of
+from unmask.workflows.audit_options import AuditOptions, audit_command, list_differences, load_config, options_of
 
 KNOWN = {one.key: one for one in audit_command().parameters().values() if one.cli}
 Folder = Callable[[str], Path]
@@ -237,14 +235,14 @@ def test_every_measure_is_repeated(
     again = unmask.audit(**unmask.read_config(_kept(once, tmp_path)))
     assert again.measurements == once.measurements
     assert again.result.configuration == once.result.configuration
-    assert differences(once.result, again.result) == []
+    assert list_differences(once.result, again.result) == []
 
 
 def test_word_vectors_are_repeated(of_vectors: Path, tmp_path: Path) -> None:
     then = load(of_vectors)
     assert unmask.audit(**unmask.read_config(of_vectors / "result.json")).measurements == then.measurements
     older = _edited(of_vectors, tmp_path / "older.json", lambda one: one["configuration"].pop("contrasts"))
-    with pytest.warns(UserWarning, match=r"older.json does not state contrasts; the default is taken: 99$"):
+    with pytest.warns(UserWarning, match=r"older.json does not state contrasts; the default is used: 99$"):
         assert "contrasts" not in unmask.read_config(older)
 
 
@@ -259,7 +257,7 @@ def test_what_was_not_the_same(of_vectors: Path) -> None:
         }
     )
     now = now.model_copy(update={"model": now.model.model_copy(update={"device": "cpu"})})
-    version, model, device, data = differences(then, now)
+    version, model, device, data = list_differences(then, now)
     assert version.startswith("another version: unmask 0.0.1 then, ")
     assert "torch 1.0 then, " in version
     assert "gone" not in version

@@ -27,12 +27,18 @@ from unmask.measures.inference import CAPTIONS
 from unmask.measures.inference.details import Distribution, Inference
 from unmask.results import AuditResult, Caveat, Estimate, Measurement, ModelInfo
 from unmask.results.storage import save
-from unmask.workflows import gating
-from unmask.workflows.gating import junit
-from unmask.workflows.gating import terminal as gate_terminal
-from unmask.workflows.gating.figures import Figure, growth
-from unmask.workflows.gating.limits import Allowed, judged_by
-from unmask.workflows.gating.policy import Rule
+from unmask.workflows import gate as gates
+from unmask.workflows.gate import (
+    AllowedRange,
+    GateResult,
+    JudgedFigure,
+    compare_distances,
+    gate,
+    judge_value,
+    render_junit,
+    show_gate,
+)
+from unmask.workflows.policy import Rule, parse_policy, read_policy, starting_policy
 
 
 def _test(estimate: float | None, interval: tuple[float, float] | None, **changes: Any) -> Estimate:
@@ -70,11 +76,9 @@ def _rule(**changes: Any) -> dict[str, Any]:
     return {"measure": "association", "test": "stereotype"} | changes
 
 
-def _gate(
-    audit: AuditResult | Measurement, *rules: dict[str, Any], baseline: AuditResult | None = None
-) -> gating.GateResult:
+def _gate(audit: AuditResult | Measurement, *rules: dict[str, Any], baseline: AuditResult | None = None) -> GateResult:
     result = audit if isinstance(audit, AuditResult) else _audit(audit)
-    return gating.run(result, gating.parsed({"rule": list(rules)}), baseline)
+    return gate(result, {"rule": list(rules)}, baseline=baseline)
 
 
 @pytest.mark.parametrize(
@@ -92,20 +96,20 @@ def _gate(
     ],
 )
 def test_the_interval_judges(interval: tuple[float, float], by_interval: str, surely: str, sure: str) -> None:
-    within, middle = Allowed(-0.5, 0.5, ""), sum(interval) / 2
-    assert judged_by(middle, interval, within, "interval")[:2] == (by_interval, sure)
-    assert judged_by(middle, interval, within, "surely")[:2] == (surely, sure)
+    within, middle = AllowedRange(-0.5, 0.5, ""), sum(interval) / 2
+    assert judge_value(middle, interval, within, "interval")[:2] == (by_interval, sure)
+    assert judge_value(middle, interval, within, "surely")[:2] == (surely, sure)
     by_estimate = "kept" if abs(middle) <= 0.5 else "broken"
-    assert judged_by(middle, interval, within, "estimate")[:2] == (by_estimate, sure)
+    assert judge_value(middle, interval, within, "estimate")[:2] == (by_estimate, sure)
 
 
 @pytest.mark.parametrize(("value", "verdict"), [(0.5, "kept"), (-0.5, "kept"), (0.501, "broken"), (-0.501, "broken")])
 def test_the_estimate_judges_where_it_is_asked_to(value: float, verdict: str) -> None:
-    within = Allowed(-0.5, 0.5, "")
-    assert judged_by(value, None, within, "estimate")[:2] == (verdict, "unknown")
-    assert judged_by(value, None, within, "interval")[0] == "cannot tell"
-    assert judged_by(value, None, within, "surely")[0] == "cannot tell"
-    assert judged_by(None, None, within, "estimate")[0] == "cannot tell"
+    within = AllowedRange(-0.5, 0.5, "")
+    assert judge_value(value, None, within, "estimate")[:2] == (verdict, "unknown")
+    assert judge_value(value, None, within, "interval")[0] == "cannot tell"
+    assert judge_value(value, None, within, "surely")[0] == "cannot tell"
+    assert judge_value(None, None, within, "estimate")[0] == "cannot tell"
 
 
 @pytest.mark.parametrize(
@@ -237,16 +241,16 @@ def test_a_score_that_cannot_be_read_as_bias_is_not_judged(entailed: float, of_a
 
 
 def test_growth_is_of_the_distance_from_no_bias() -> None:
-    now, then = Figure(9, 0.6, (0.5, 0.8)), Figure(9, 0.4, (0.3, 0.6))
-    value, interval = growth(now, then)
+    now, then = JudgedFigure(9, 0.6, (0.5, 0.8)), JudgedFigure(9, 0.4, (0.3, 0.6))
+    value, interval = compare_distances(now, then)
     assert value == pytest.approx(0.2)
     assert interval == pytest.approx((0.2 - hypot(0.1, 0.2), 0.2 + hypot(0.2, 0.1)))
-    mirrored = Figure(9, -0.6, (-0.8, -0.5))  # overshot: as far, on the other side
-    assert growth(mirrored, then)[0] == pytest.approx(value)
-    assert growth(mirrored, then)[1] == pytest.approx(interval)
-    assert Figure(9, 0.1, (-0.3, 0.2)).distance() == (0.1, (0.0, 0.3))
-    assert growth(now, Figure(9, 0.4, None))[1] is None
-    assert growth(now, Figure(9, None, None)) == (None, None)
+    mirrored = JudgedFigure(9, -0.6, (-0.8, -0.5))  # overshot: as far, on the other side
+    assert compare_distances(mirrored, then)[0] == pytest.approx(value)
+    assert compare_distances(mirrored, then)[1] == pytest.approx(interval)
+    assert JudgedFigure(9, 0.1, (-0.3, 0.2)).distance() == (0.1, (0.0, 0.3))
+    assert compare_distances(now, JudgedFigure(9, 0.4, None))[1] is None
+    assert compare_distances(now, JudgedFigure(9, None, None)) == (None, None)
 
 
 @pytest.mark.parametrize(("limit", "verdict"), [(0.05, "broken"), (0.3, "kept"), (-0.1, "broken")])
@@ -329,7 +333,7 @@ def test_slips_in_a_policy_are_named_in_one_line(text: str, slip: str, tmp_path:
     path = tmp_path / "policy.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(UnmaskError) as error:
-        gating.run(_audit(_measurement()), gating.read(path))
+        gate(_audit(_measurement()), read_policy(path))
     assert slip in str(error.value)
     assert "policy.toml" in str(error.value) or "nowhere" in str(error.value)
     assert "\n" not in str(error.value)
@@ -350,19 +354,19 @@ def test_a_starting_policy_allows_what_is_there() -> None:
         ),
         name='evil"\n[[rule]]',
     )
-    text = gating.starting_policy(audit)
+    text = starting_policy(audit)
     rules = tomllib.loads(text)["rule"]
     assert [rule["magnitude_at_most"] for rule in rules] == [0.4, 0.13, 0, 7e-6, 130]
     assert [rule.get("judge") for rule in rules] == [None, "estimate", None, None, None]
-    done = gating.run(audit, gating.parsed(tomllib.loads(text)))
+    done = gate(audit, tomllib.loads(text))
     assert [one.verdict for one in done.judgements] == ["kept"] * 5
     with pytest.raises(UnmaskError, match="no figure"):
-        gating.starting_policy(_audit())
+        starting_policy(_audit())
 
 
 def test_junit_is_xml_whatever_the_names_are() -> None:
     rules = (_rule(at_most=1), _rule(at_most=0, name=f"{EVIL}\x00\x1b"), _rule(at_most=1, test=EVIL))
-    page = junit.render(_gate(_audit(_measurement(), name=EVIL), *rules))
+    page = render_junit(_gate(_audit(_measurement(), name=EVIL), *rules))
     assert "<script" not in page
     (suite,) = ElementTree.fromstring(page)
     assert {key: suite.get(key) for key in ("tests", "failures", "errors")} == {
@@ -386,8 +390,8 @@ def test_a_terminal_of_80_columns_breaks_lines_and_a_log_does_not() -> None:
 
     done = _gate(_audit(_measurement()), _rule(at_most=0, name="a rule\nof a long name " + "x " * 30))
     log, screen = StringIO(), StringIO()
-    gate_terminal.show(done, Console(file=log, width=80))
-    gate_terminal.show(done, Console(file=screen, width=80, force_terminal=True, color_system=None))
+    show_gate(done, Console(file=log, width=80))
+    show_gate(done, Console(file=screen, width=80, force_terminal=True, color_system=None))
     first, _, last = log.getvalue().rstrip("\n").split("\n")
     assert first.startswith("broken       association, en, bec-pro: a rule of a long name x x")
     assert first.endswith("0.4 [0.1, 0.7]; allowed at most 0; surely, the whole interval is beyond")
@@ -458,7 +462,7 @@ def test_a_terminal_without_a_sign_breaks_no_build(tmp_path: Path, encoding: str
 
 def test_a_crash_is_not_a_broken_rule(folder: Path, typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "p.toml").write_text('[[rule]]\ntest = "stereotype"\nat_most = 1\n')
-    monkeypatch.setattr(gate_terminal, "show", lambda *_: 1 / 0)
+    monkeypatch.setattr(gates, "show_gate", lambda *_: 1 / 0)
     found, _, err = typed("audit", "--policy", "p.toml")
     assert (found, err.splitlines()[-1]) == (2, "ZeroDivisionError: division by zero")
     (folder / "audit/result.json").write_bytes(b"\xff\xfe{\x00")
@@ -528,7 +532,7 @@ def test_a_real_audit_in_python(model_folder: Callable[[str], Path], tmp_path: P
         assert unmask.gate(audit, {"rule": [rule]}).verdict == verdict
     growth = unmask.gate(audit, {"rule": [_rule(worse_by_at_most=0, judge="estimate")]}, baseline=audit)
     assert (growth.verdict, growth.judgements[0].worse_by) == ("kept", 0)
-    assert unmask.gate(audit, tomllib.loads(gating.starting_policy(audit.result))).verdict == "kept"
+    assert unmask.gate(audit, tomllib.loads(starting_policy(audit.result))).verdict == "kept"
 
 
 def test_the_gate_needs_no_model_library(folder: Path) -> None:
@@ -546,7 +550,7 @@ def test_the_gate_needs_no_model_library(folder: Path) -> None:
 def test_the_policies_of_the_docs_are_policies() -> None:
     page = (PROJECT / "docs/gate.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```toml\n(.*?)```", page, flags=re.S)
-    policies = [gating.parsed(tomllib.loads(block)) for block in blocks]
+    policies = [parse_policy(tomllib.loads(block)) for block in blocks]
     assert {rule.measure for policy in policies for rule in policy.rules} >= set(registry.BUILT_IN)
     keys = re.findall(r"`(\w+)(?: = [^`]*)?`", page[page.index("| key |") : page.index("Above the rules")])
     assert set(Rule.model_fields) <= set(keys)

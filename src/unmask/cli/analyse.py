@@ -51,11 +51,9 @@ def command(
     from unmask.cli.output import finish
     from unmask.files import check_new_path
     from unmask.results.storage import free_name
-    from unmask.workflows import api
+    from unmask.workflows.audit import analyse
 
     if out is not None:
         check_new_path(out)
-    audit = api.analyse(
-        items, measure=measure, language=language, protocol=protocol, score_column=score_column, seed=seed
-    )
+    audit = analyse(items, measure=measure, language=language, protocol=protocol, score_column=score_column, seed=seed)
     finish(audit, out or free_name(audit.result.model.name), as_json=as_json)

@@ -23,7 +23,7 @@ def _options() -> type[AuditCommand]:
 
 def _read_config(path: Path, options: type[Options]) -> Mapping[str, Any]:
     """The options that a file states; notes go to the terminal."""
-    from unmask.workflows.config import load_config
+    from unmask.workflows.audit_options import load_config
 
     del options
     config = load_config(path)
@@ -76,6 +76,7 @@ def command(
     from unmask.cli.progress import bar
     from unmask.errors import Stopped, UnmaskError
     from unmask.files import check_new_path
+    from unmask.options import EngineOptions
     from unmask.results.storage import free_name
     from unmask.workflows.audit import run_audit
 
@@ -85,8 +86,8 @@ def command(
         }
         audit_many.run(options.models, options.out, as_json=options.as_json, **own)
         return
-    defaults = {name: type(options).model_fields[name].default for name in options.ENGINE_OPTIONS}
-    if given := [name for name, value in options.engine_options.items() if value != defaults[name]]:
+    engine = EngineOptions()
+    if given := [name for name, value in dict(engine).items() if getattr(options, name) != value]:
         raise UnmaskError(f"--{given[0]} is for audits of several models; give another model, or leave it out")
     (model,) = options.models
     folder = options.out or free_name(model)
@@ -105,7 +106,7 @@ def command(
     shutil.rmtree(workspace, ignore_errors=True)
     if config is not None and config.suffix.lower() == ".json":
         from unmask.results.storage import read
-        from unmask.workflows.rerun import differences
+        from unmask.workflows.audit_options import list_differences
 
-        for line in differences(read(config), audit.result):
+        for line in list_differences(read(config), audit.result):
             typer.echo(f"unmask: not as in {config}: {line}", err=True)

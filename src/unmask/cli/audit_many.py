@@ -17,13 +17,12 @@ def run(models: Sequence[str], out: Path | None, *, as_json: bool, **options: An
     """Audit models with a progress bar, and print their ranking; exit with 1 if a model failed."""
     from unmask.cli.progress import study
     from unmask.results import storage
-    from unmask.workflows import api
-    from unmask.workflows.api.many_models import OUT
+    from unmask.workflows.audit_many import OUT, audit_many
     from unmask.workflows.ranking import ranking_rows
 
     out = out or OUT
     with study("Models") as (_, watch):
-        audited = api.audit_many(models, out, watch=watch, **options)
+        audited = audit_many(models, out, watch=watch, **options)
     if kept := sum(outcome.status == "kept" for outcome in audited.outcomes.values()):
         typer.echo(f"{kept} of {len(models)} models had been audited before and were not audited again", err=True)
     folders = {model: out / folder.relative_to(out.resolve()) for model, folder in audited.folders.items()}

@@ -29,9 +29,9 @@ def command(options: CardOptions) -> None:
     """
     from unmask.embedded import MODELS
     from unmask.results import storage
-    from unmask.workflows import api
+    from unmask.workflows.model_card import card
 
-    made = api.card(*options.audits, to=options.to)
+    made = card(*options.audits, to=options.to)
     if made.note:
         typer.echo(f"unmask: {made.note}", err=True)
     if made.path is None:

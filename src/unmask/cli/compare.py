@@ -12,10 +12,10 @@ from unmask.cli.generate import with_options
 from unmask.cli.options import Json
 
 if TYPE_CHECKING:
-    from unmask.workflows.compare_options import CompareOptions
+    from unmask.workflows.compare import CompareOptions
 
 
-@with_options("unmask.workflows.compare_options:CompareOptions")
+@with_options("unmask.workflows.compare:CompareOptions")
 def command(
     options: CompareOptions,
     before: Annotated[
@@ -57,13 +57,13 @@ def command(
     from unmask.cli.progress import bar, training
     from unmask.files import check_new_path
     from unmask.results.storage import free_name
-    from unmask.workflows import api
+    from unmask.workflows.compare import compare
 
     if out is not None:
         check_new_path(out)
     with ExitStack() as shown:
         say, watch = shown.enter_context(training()) if options.task else (None, None)
         progress = None if options.task else shown.enter_context(bar("Scoring"))
-        compared = api.compare(before, *after, **dict(options), progress=progress, say=say, watch=watch)
+        compared = compare(before, *after, **dict(options), progress=progress, say=say, watch=watch)
     names = [compared.result.before.name, *(side.name for side in compared.result.after)]
     finish(compared, out or free_name(" vs ".join(names), Path("comparisons")), as_json=as_json)

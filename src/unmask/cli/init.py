@@ -49,7 +49,7 @@ def command(options: InitOptions) -> None:
 
 def template(name: str) -> str:
     """A file of options, all commented out, each with its help and default, under the headings of the measures."""
-    from unmask.options import toml_template
+    from unmask.option_files import toml_template
     from unmask.workflows.audit_options import audit_command
 
     parts = [HEAD.format(name=name)]

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from unmask.studies.engine import Findings, Finished
-    from unmask.workflows.api import Audit, Compared
+    from unmask.workflows.audit import Audit
+    from unmask.workflows.compare import Compared
 
 
 def finish(made: Audit | Compared, folder: Path, *, as_json: bool) -> None:

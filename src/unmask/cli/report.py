@@ -26,14 +26,15 @@ def command(options: ReportOptions) -> None:
     - `unmask report audits/bert audits/roberta audits/albert --out three.html`
     """
     from unmask.files import check_new_path, write_text
-    from unmask.workflows import api
+    from unmask.workflows.compare import load
+    from unmask.workflows.ranking import ranking
 
     folders, target, form = options.folders, options.target, options.form
     several = len(folders) > 1
     if options.out is not None or several:
         check_new_path(target)
     beside = target.parent.resolve() == folders[0].resolve()
-    text = api.ranking(folders, form) if several else api.load(folders[0]).text(form, beside=beside)
+    text = ranking(folders, form) if several else load(folders[0]).text(form, beside=beside)
     if several and form == "csv" and text.count("\n") == 1:
         from unmask.workflows.ranking import NOTHING
 

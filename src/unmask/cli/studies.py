@@ -54,7 +54,7 @@ def _run(function: str, options: Any, *, as_json: bool) -> None:
     from unmask.cli.output import show_study
     from unmask.cli.progress import study
     from unmask.studies.engine import Engine
-    from unmask.workflows import api
+    from unmask.workflows import study as api
 
     with study() as (planned, watch):
         run = getattr(api, function)

@@ -10,6 +10,7 @@ import platform
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib import metadata
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,7 @@ from unmask.models.loading import load_trainable
 from unmask.models.roles import MITIGATION
 from unmask.models.vector_files import read_vectors, write_vectors
 from unmask.models.word_vectors import Vectors
-from unmask.options import LoadOptions, Options
+from unmask.options import LoadOptions, Options, accepts
 from unmask.results.markdown import escaped, plain, table
 from unmask.steps import step
 from unmask.training import checkpoints
@@ -290,3 +291,23 @@ def render_card(record: dict[str, Any]) -> str:
         change=f"\n## Where the change is\n\n{kept_in}\n" if kept_in else "",
         advice=VECTOR_ADVICE if "words" in made else MODEL_ADVICE.format(name=name),
     )
+
+
+@accepts(MitigateOptions, without=("settings",))
+def mitigate(
+    model: str | PathLike[str],
+    method: str,
+    out: str | PathLike[str],
+    *,
+    progress: Progress | None = None,
+    **options: Any,
+) -> dict[str, Any]:
+    """Debias a model and write it to a folder; returns what the folder's `mitigation.json` holds.
+
+    Further keywords are settings of the method, such as `epochs=1`; `unmask mitigate --methods` lists them.
+    """
+    known = MitigateOptions.model_fields.keys() - {"settings"}
+    settings = {name: value for name, value in options.items() if name not in known}
+    given = {"model": model, "method": method, "out": out, "settings": settings}
+    shared = {name: value for name, value in options.items() if name in known}
+    return mitigate_model(MitigateOptions.parse(given | shared), progress=progress)

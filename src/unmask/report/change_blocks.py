@@ -8,6 +8,8 @@ from functools import partial
 from typing import Literal
 
 from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Table
+from unmask.report.charts import Mark, Panel, Row, draw_rows, mark_interval
+from unmask.report.drawing import INK, fit_domain
 from unmask.report.pages import capital, count, p, percent, signed
 from unmask.results.comparison import Change, Comparison, Usefulness
 from unmask.results.comparison import Figure as UsefulFigure
@@ -250,9 +252,21 @@ def _bounds(estimate: Estimate | UsefulFigure | None, digits: int, scale: Scale)
 
 
 def _draw_changes(changes: Sequence[tuple[str, Change]], unit: str) -> str:
-    from unmask.report.change_plots import ranges
-
-    return ranges(changes, unit)
+    rows: list[Row] = []
+    ends: list[float] = []
+    for name, change in changes:
+        marks: list[Mark] = []
+        for when, estimate in (("before", change.before), ("after", change.after)):
+            if estimate is not None and estimate.value is not None:
+                tip = f"{name}, {when}: {signed(estimate.value)} {interval(estimate.interval)}"
+                point = Mark("circle", estimate.value, colour=INK, tip=tip, filled=False, lane=0.54)
+                if when == "after":
+                    point = Mark("diamond", estimate.value, tip=tip, lane=0.78)
+                marks += mark_interval(point, estimate.interval)
+                ends += estimate.interval or (estimate.value,)
+        rows.append(Row(name, marks, right=[f"{signed(change.change.value)} {interval(change.change.interval)}"]))
+    panel = Panel(fit_domain(ends), 340, title=unit, ticks=6)
+    return draw_rows(rows, [panel], row_height=58, names_above=True) if ends else ""
 
 
 _USEFULNESS = (

@@ -1,21 +1,202 @@
-"""The plot functions of all reports: data in, SVG text out. Nothing here knows a measure."""
+"""The charts of all reports: data in, SVG text out. They know no measure and no study.
+
+`draw_rows` draws marks in rows that have a name and columns of text; `forest`, `bars`, `stacks` and `strips` use it.
+`histogram`, `scatter` and `lines` have two axes. All of them return an empty string where there is nothing to draw.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import ceil, floor, inf, log1p, log10, sqrt
+from typing import Literal
 
-import altair as alt
+import numpy as np
+from numpy.typing import ArrayLike
 
-from unmask.report.drawing import INK, POINT, Domain, Point, around, chart, column, rows_of, svg
+from unmask.report.drawing import CHARACTER, GREY, INK, POINT, Domain, Drawing, Scale, Shape, fit_domain
+from unmask.results.numbers import MINUS, number, percent
 from unmask.results.record import Interval
 
-FOREST_ROW = 28
 MOST_ROWS = 40
-LONGEST_NAME = 210
-"""Names take at most so many pixels."""
-CHARACTER = 6.2
-"""Pixels that a character takes, about."""
+LONGEST_NAME = 200
+"""The most pixels that the names of rows take."""
+PANEL_GAP = 36
+JITTER = (0.0, 0.17, -0.17, 0.08, -0.08, 0.22, -0.22)
+"""Points of a strip are spread over their row, so that fewer hide each other."""
+MOST_STRIP_POINTS = 199
+FEWEST_BINS, MOST_BINS = 4, 24
+"""On each side of zero."""
+NARROW = 0.085
+"""A part of a stacked bar below this share has no room for its number."""
+LABEL_ROOM = 0.24
+"""Between two numbers of a stretched axis, as a share of its half."""
+
+
+# Charts with rows
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A mark in a row: a bar, a line or an upright tick from `start` to `value`, or a point at `value`."""
+
+    shape: Literal["bar", "line", "tick", "circle", "diamond"]
+    value: float
+    start: float = 0.0
+    colour: str = POINT
+    tip: str = ""
+    """Shown under the pointer."""
+    text: str = ""
+    """Written inside a bar."""
+    text_colour: str = INK
+    filled: bool = True
+    radius: float = 4
+    opacity: float = 1.0
+    lane: float = 0.5
+    """The middle of the mark within its row, from 0 (top) to 1 (bottom)."""
+    height: float = 0.74
+    """The height of a bar or tick, as a share of the row."""
+    panel: int = 0
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a chart: its name, its marks, and columns of text on both sides of the marks."""
+
+    name: str
+    marks: Sequence[Mark]
+    left: str = ""
+    right: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A horizontal axis. Several panels are drawn side by side."""
+
+    domain: Domain
+    width: float = 280
+    head: str = ""
+    """Written above the panel."""
+    title: str = ""
+    as_percent: bool = False
+    ticks: int | Sequence[float] = 5
+    neutral: float | None = 0.0
+    """Where a vertical line marks no effect."""
+
+
+@dataclass(frozen=True)
+class TextColumns:
+    """The headings of the texts in rows, and the widths of the columns on the right in pixels."""
+
+    right: Sequence[int] = ()
+    right_heads: Sequence[str] = ()
+    left_head: str = ""
+
+
+def draw_rows(
+    rows: Sequence[Row],
+    panels: Sequence[Panel],
+    columns: TextColumns = TextColumns(),
+    *,
+    row_height: float = 24,
+    names_above: bool = False,
+) -> str:
+    """Draw marks in rows, one below the other; with `names_above`, names and texts are above the marks of their row."""
+    if not rows:
+        return ""
+    width, height = sum(panel.width + PANEL_GAP for panel in panels) - PANEL_GAP, row_height * len(rows)
+    left_texts = [columns.left_head, *(row.left for row in rows)]
+    gap = CHARACTER * max(map(len, left_texts)) + 14 if any(left_texts) else 0
+    names = min(LONGEST_NAME, 8 + CHARACTER * max(len(row.name) for row in rows))
+    heads = (columns.left_head, *columns.right_heads, *(panel.head for panel in panels))
+    margins = (
+        12 if names_above else round(names + gap + 14),
+        12 if names_above else sum(columns.right) + 6,
+        22 if any(heads) else 8,
+        42 if any(panel.title for panel in panels) else 26 if any(panel.ticks for panel in panels) else 8,
+    )
+    drawing = Drawing(width, height, margins)
+    start = 0.0
+    for index, panel in enumerate(panels):
+        _draw_panel(drawing, rows, panel, index, start, row_height, names_above=names_above)
+        start += panel.width + PANEL_GAP
+    for index, row in enumerate(rows):
+        if names_above:
+            top = row_height * index + 12
+            drawing.add_text(0, top, row.name, room=width / 2)
+            drawing.add_text(width, top, " ".join(row.right), align="end")
+            continue
+        middle, end = row_height * (index + 0.5), width
+        drawing.add_text(-8 - gap, middle, row.name, align="end", room=names + 6)
+        if row.left:
+            drawing.add_text(-8, middle, row.left, align="end", opacity=0.8)
+        for text, room in zip(row.right, columns.right, strict=True):
+            end += room
+            drawing.add_text(end, middle, text, align="end", opacity=0.9)
+    if columns.left_head:
+        drawing.add_text(-8, -11, columns.left_head, align="end", opacity=0.75)
+    end = width
+    for head, room in zip(columns.right_heads, columns.right, strict=bool(columns.right_heads)):
+        end += room
+        drawing.add_text(end, -11, head, align="end", opacity=0.75)
+    return drawing.render()
+
+
+def _draw_panel(
+    drawing: Drawing,
+    rows: Sequence[Row],
+    panel: Panel,
+    index: int,
+    start: float,
+    row_height: float,
+    *,
+    names_above: bool,
+) -> None:
+    scale = Scale(panel.domain, (start, start + panel.width))
+    drawing.add_axis(scale, title=panel.title, ticks=panel.ticks, as_percent=panel.as_percent, grid=not names_above)
+    if panel.head:
+        drawing.add_text(start + panel.width / 2, -11, panel.head, align="middle", opacity=0.75)
+    zeros = [(row_height * at + 22, row_height * (at + 1) - 4) for at in range(len(rows))]  # not through the names
+    if panel.neutral is not None:
+        across = scale(panel.neutral)
+        for top, bottom in zeros if names_above else [(0, drawing.height)]:
+            drawing.add_line((across, top), (across, bottom))
+    for at, row in enumerate(rows):
+        for mark in row.marks:
+            if mark.panel != index:
+                continue
+            begin, end, middle = scale(mark.start), scale(mark.value), row_height * (at + mark.lane)
+            tall = row_height * mark.height
+            if mark.shape == "bar":
+                drawing.add_bar(begin, end, middle - tall / 2, tall, mark.colour, mark.tip)
+                if mark.text:
+                    drawing.add_text(
+                        (begin + end) / 2, middle, mark.text, align="middle", colour=mark.text_colour, bold=True
+                    )
+            elif mark.shape == "line":
+                ends = (begin, middle), (end, middle)
+                drawing.add_line(*ends, colour=mark.colour, opacity=mark.opacity, width=2, tip=mark.tip)
+            elif mark.shape == "tick":
+                drawing.add_line((end, middle - tall / 2), (end, middle + tall / 2), colour=mark.colour, width=2)
+            else:
+                drawing.add_point(
+                    end,
+                    middle,
+                    mark.colour,
+                    shape=mark.shape,
+                    radius=mark.radius,
+                    filled=mark.filled,
+                    opacity=mark.opacity,
+                    tip=mark.tip,
+                )
+
+
+def mark_interval(point: Mark, interval: Interval | None) -> list[Mark]:
+    """Return a point with the line of its interval below it."""
+    if interval is None:
+        return [point]
+    return [replace(point, shape="line", start=interval[0], value=interval[1], opacity=0.7), point]
 
 
 @dataclass(frozen=True)
@@ -25,47 +206,340 @@ class ForestRow:
     name: str
     value: float
     interval: Interval | None
-    text: str
-    """The value as it is written beside the plot."""
+    texts: Sequence[str]
+    """Columns on the right: the value as text, and others."""
     tip: str
-    """What a pointer shows."""
     filled: bool = True
+    colour: str = POINT
+    left: str = ""
 
 
 def forest(
     rows: Sequence[ForestRow],
     *,
-    axis_title: str = "",
+    title: str = "",
     neutral: float = 0.0,
     domain: Domain | None = None,
-    number_format: str = "",
-    width: int = 280,
+    as_percent: bool = False,
+    columns: TextColumns | None = None,
+    width: float = 280,
+    row_height: float = 28,
 ) -> str:
-    """Points with intervals, one below the other, and a line at the neutral value; empty without rows."""
-    if not rows:
-        return ""
-    points: list[Point] = []
-    for index, row in enumerate(rows[:MOST_ROWS]):
-        low, high = row.interval or (row.value, row.value)
-        values = {"at": index, "value": row.value, "low": low, "high": high, "filled": row.filled}
-        points.append(values | {"name": row.name, "text": row.text, "tip": row.tip})
-    left = min(LONGEST_NAME, 24 + round(CHARACTER * max(len(row.name) for row in rows)))
-    margins = {"left": left, "right": 62, "top": 12, "bottom": 42 if axis_title else 26}
-    scale = domain or around(point[end] for point in points for end in ("low", "high"))
-    axis = alt.Axis(tickCount=5, format=number_format) if number_format else alt.Axis(tickCount=5)
-    across, from_low = (
-        alt.X(f"{field}:Q", title=axis_title or None, axis=axis, scale=alt.Scale(domain=scale, nice=False))
-        for field in ("value", "low")
-    )
-    place, shown = rows_of(), chart(points)
-    layers = [
-        chart([{"value": neutral}]).mark_rule(color=INK, opacity=0.7).encode(x=across),
-        shown.mark_rule(color=POINT, strokeWidth=2, opacity=0.7).encode(x=from_low, x2="high:Q", y=place),
-        column(shown, "name", -8, place, left=left, opacity=1),
-        column(shown, "text", width + 58, place, left=left, opacity=1),
+    """Draw points with intervals and a line at the neutral value."""
+    rows = rows[:MOST_ROWS]
+    domain = domain or fit_domain(end for row in rows for end in row.interval or (row.value, row.value))
+    drawn = [
+        Row(
+            row.name,
+            mark_interval(
+                Mark("circle", row.value, colour=row.colour, tip=row.tip, filled=row.filled, radius=4.5), row.interval
+            ),
+            row.left,
+            row.texts,
+        )
+        for row in rows
     ]
-    for filled in (True, False):
-        subset = chart(point for point in points if point["filled"] == filled)
-        mark = subset.mark_point(color=POINT, filled=filled, size=64, opacity=1, strokeWidth=1.8)
-        layers.append(mark.encode(x=across, y=place))
-    return svg(layers, width, FOREST_ROW * len(points), margins)
+    panel = Panel(domain, width, title=title, neutral=neutral, as_percent=as_percent)
+    return draw_rows(drawn, [panel], columns or TextColumns(right=[58]), row_height=row_height)
+
+
+@dataclass(frozen=True)
+class BarRow:
+    """Values of a row of bars."""
+
+    name: str
+    values: Sequence[Sequence[float | None]]
+    """For each panel, the value of each series."""
+    right: str
+    left: str = ""
+
+
+def bars(
+    rows: Sequence[BarRow],
+    series: Mapping[str, str],
+    domain: Domain,
+    columns: TextColumns,
+    *,
+    panels: Sequence[str] = ("",),
+    unit: str = "",
+    width: float = 130,
+) -> str:
+    """Draw grouped bars that begin at zero.
+
+    Args:
+        rows: The rows, from the top.
+        series: The colour of each series.
+        domain: The scale of all panels.
+        columns: Headings and widths of texts.
+        panels: The headings of the panels, for instance before and after.
+        unit: The unit of the values, for tips.
+        width: The width of a panel.
+    """
+    height = 0.74 / len(series)
+    drawn = []
+    for row in rows:
+        marks = []
+        for panel, values in enumerate(row.values):
+            for index, (name, value) in enumerate(zip(series, values, strict=True)):
+                if value is not None:
+                    words = ", ".join(filter(None, (row.name, name, panels[panel])))
+                    tip = f"{words}: {'+' if value > 0 else ''}{number(value)} {unit}".rstrip()
+                    lane = 0.13 + height * (index + 0.5)
+                    marks.append(
+                        Mark("bar", value, colour=series[name], tip=tip, lane=lane, height=height, panel=panel)
+                    )
+        drawn.append(Row(row.name, marks, row.left, [row.right]))
+    ticks = 3 if len(panels) > 1 else 4
+    return draw_rows(drawn, [Panel(domain, width, head, ticks=ticks) for head in panels], columns)
+
+
+def stacks(rows: Sequence[tuple[str, Mapping[str, float]]], colours: Mapping[str, tuple[str, str]]) -> str:
+    """Draw shares side by side in one bar per row; `colours` has those of each part and of the text on it."""
+    drawn = []
+    for name, shares in rows:
+        start, marks = 0.0, []
+        for label, (colour, ink) in colours.items():
+            share = shares.get(label, 0.0)
+            if share:
+                text = percent(share) if share >= NARROW else ""
+                tip = f"{name}: {percent(share, 1)} {label}"
+                marks.append(Mark("bar", start + share, start, colour, tip, text, ink))
+            start += share
+        drawn.append(Row(name, marks))
+    panel = Panel((0, 1), 300, as_percent=True, ticks=[0, 0.25, 0.5, 0.75, 1], neutral=None)
+    return draw_rows(drawn, [panel], row_height=34)
+
+
+@dataclass(frozen=True)
+class Strip:
+    """A value among values that it is compared with."""
+
+    name: str
+    value: float
+    others: Sequence[float] = ()
+    mean: float | None = None
+    """Of the others."""
+
+
+def strips(rows: Sequence[Strip], domain: Domain, *, head: str, as_percent: bool = False) -> str:
+    """Draw a faint point for each of the others, a tick for their mean, and a diamond for the value."""
+    drawn = []
+    for row in rows:
+        text = percent(row.value, 1) if as_percent else number(row.value)
+        marks = [
+            Mark("circle", other, colour=GREY, radius=2.6, opacity=0.55, lane=0.5 + JITTER[index % len(JITTER)])
+            for index, other in enumerate(row.others[:MOST_STRIP_POINTS])
+        ]
+        if row.mean is not None:
+            marks.append(Mark("tick", row.mean, colour=INK, height=0.66))
+        marks.append(Mark("diamond", row.value, tip=f"{head}: {text}", radius=5))
+        drawn.append(Row(row.name, marks, right=[text]))
+    neutral = None if as_percent else 0.0
+    panel = Panel(domain, 300, as_percent=as_percent, ticks=4, neutral=neutral)
+    return draw_rows(drawn, [panel], TextColumns([52], [head]), row_height=36)
+
+
+# Charts with two axes
+
+
+def histogram(
+    values: ArrayLike,
+    *,
+    limit: float,
+    mean: float | None,
+    colours: tuple[str, str],
+    sides: tuple[str, str],
+    title: str,
+    noun: str,
+    unit: str = "",
+    stretch: float | None = None,
+) -> str:
+    """Draw how many values lie how far on both sides of zero.
+
+    Args:
+        values: The values; zeros are not drawn.
+        limit: Where the axis ends on both sides.
+        mean: Marked by a dashed line.
+        colours: Of negative and positive values.
+        sides: What negative and positive values mean.
+        title: The name of the axis.
+        noun: What is counted.
+        unit: The unit of the values, for tips.
+        stretch: Stretches the axis near zero: x is drawn at ± ln(1 + |x| / stretch).
+    """
+    numbers = np.asarray(values, dtype=float)
+    if not numbers.any():
+        return ""
+    drawing = Drawing(400, 190, (50, 14, 36, 44))
+    across = Scale((-limit, limit), (0, drawing.width), "linear" if stretch is None else float(stretch))
+    bins = count_bins(numbers, limit, stretch)
+    most = max(count for *_, count in bins)
+    up = Scale((0, 1.04 * max(most, 1)), (drawing.height, 0))
+    drawing.add_axis(up, "left", title=noun, ticks=[tick for tick in up.choose_ticks(4) if tick == round(tick)])
+    ticks = 7 if stretch is None else stretched_ticks(stretch, limit)
+    drawing.add_axis(across, title=title, ticks=ticks, grid=False)
+    for low, high, count in bins:
+        side = int(high > 0)
+        tip = f"{count:,} {noun}: {low:.2g} to {high:.2g} {unit}".rstrip().replace("-", MINUS)
+        drawing.add_bar(across(low), across(high), up(count), drawing.height - up(count), colours[side], tip)
+    drawing.add_line((across(0), 0), (across(0), drawing.height))
+    if mean is not None and abs(mean) < limit:
+        drawing.add_line((across(mean), 0), (across(mean), drawing.height), opacity=1, width=1.5, dashes="4 3")
+        drawing.add_text(across(mean), -8, "mean", align="middle")
+    drawing.add_text(0, -24, sides[0], opacity=0.75)
+    drawing.add_text(drawing.width, -24, sides[1], align="end", opacity=0.75)
+    return drawing.render()
+
+
+def count_bins(values: ArrayLike, limit: float, stretch: float | None = None) -> list[tuple[float, float, int]]:
+    """Return the ends and counts of bins up to ±`limit`. They mirror each other, and zero is between two of them."""
+    numbers = np.asarray(values, dtype=float)
+    bins = min(MOST_BINS, max(FEWEST_BINS, ceil(sqrt(numbers.size) / (2 if stretch is None else 1))))
+    even = np.linspace(0, 1, bins + 1)
+    edges = limit * even if stretch is None else stretch * np.expm1(even * log1p(limit / stretch))
+    edges[-1] = limit
+    counted = []
+    for sign in (-1, 1):
+        counts, _ = np.histogram(sign * numbers[numbers * sign > 0], edges)
+        for (near, far), count in zip(pairwise(edges.tolist()), counts, strict=True):
+            counted.append((min(sign * near, sign * far), max(sign * near, sign * far), int(count)))
+    return sorted(counted)
+
+
+def stretched_ticks(stretch: float, limit: float) -> list[float]:
+    """Return round numbers on both sides of zero, far enough apart on a stretched axis."""
+    ticks: list[float] = []
+    before = inf
+    for power in range(floor(log10(limit)), floor(log10(stretch)) - 2, -1):
+        for factor in (5, 2, 1):
+            tick = float(f"{factor}e{power}")
+            place = log1p(tick / stretch) / log1p(limit / stretch)  # from 0 to 1
+            if tick <= limit and LABEL_ROOM <= place <= before - LABEL_ROOM:
+                ticks.append(tick)
+                before = place
+    return [*(-tick for tick in ticks), 0, *reversed(ticks)]
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A point of a scatter plot."""
+
+    x: float
+    y: float
+    name: str = ""
+    tip: str = ""
+    colour: str = POINT
+    opacity: float = 0.85
+    outlined: bool = False
+    interval: Interval | None = None
+    """Of `y`."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis of a chart."""
+
+    domain: Domain
+    title: str = ""
+    as_percent: bool = False
+    ticks: int | Sequence[float] = 5
+    lines: Sequence[float] = ()
+    """Values marked by a dashed line."""
+    ends: tuple[str, str] = ("", "")
+    """What the ends of a horizontal axis mean, written above the plot."""
+    is_log: bool = False
+
+
+def scatter(
+    dots: Sequence[Dot],
+    across: Axis,
+    up: Axis,
+    *,
+    size: tuple[float, float] = (440, 330),
+    radius: float = 3.6,
+    order: Iterable[int] = (),
+    labels: int = 0,
+    means: Sequence[tuple[float, str]] = (),
+    clear_of_points: bool = True,
+    right: float = 14,
+) -> str:
+    """Draw points, with names next to some of them.
+
+    Args:
+        dots: The points, the lowest first.
+        across, up: The axes. Without ticks, an axis is not drawn.
+        size: Width and height in pixels.
+        radius: Of the points.
+        order: Indices of the points, the most important names first.
+        labels: The largest number of names.
+        means: Horizontal places, each with the colour of its dashed line.
+        clear_of_points: Whether names must not cover points.
+        right: The width of the right margin, into which names may reach.
+    """
+    if not dots:
+        return ""
+    margins = (62 if up.ticks else 10, right, 24 if any(across.ends) else 10, 44 if across.ticks else 10)
+    drawing = Drawing(*size, margins)
+    x_scale, y_scale = Scale(across.domain, (0, size[0])), Scale(up.domain, (size[1], 0))
+    _draw_axes(drawing, x_scale, y_scale, across, up)
+    places = [(x_scale(dot.x), y_scale(dot.y)) for dot in dots]
+    for dot, (x, _) in zip(dots, places, strict=True):
+        if dot.interval is not None:
+            drawing.add_line((x, y_scale(dot.interval[0])), (x, y_scale(dot.interval[1])), opacity=0.28)
+    for place, colour in means:
+        x = x_scale(place)
+        drawing.add_line((x, 0), (x, size[1]), colour=colour, opacity=1, width=2, dashes="5 3")
+    for dot, (x, y) in zip(dots, places, strict=True):
+        drawing.add_point(
+            x, y, dot.colour, radius=radius, outlined=dot.outlined, opacity=dot.opacity, tip=dot.tip or dot.name
+        )
+    names = [dot.name for dot in dots]
+    drawing.add_labels(places, names, order, most=labels, right=right - 14, clear_of_points=clear_of_points)
+    return drawing.render()
+
+
+@dataclass(frozen=True)
+class Series:
+    """A line of a chart, its points, or both."""
+
+    points: Sequence[tuple[float, float, str]]
+    """Across, up, and the tip."""
+    colour: str
+    line: Literal["solid", "dashed", ""] = "solid"
+    shape: Shape | Literal[""] = "circle"
+    filled: bool = True
+    radius: float = 3
+
+
+def lines(series: Sequence[Series], across: Axis, up: Axis, *, size: tuple[float, float] = (330, 210)) -> str:
+    """Draw lines through points."""
+    if not any(part.points for part in series):
+        return ""
+    drawing = Drawing(*size, (58, 14, 10, 44))
+    x_scale = Scale(across.domain, (0, size[0]), "log" if across.is_log else "linear")
+    y_scale = Scale(up.domain, (size[1], 0))
+    _draw_axes(drawing, x_scale, y_scale, across, up)
+    for part in series:
+        places = [(x_scale(x), y_scale(y), tip) for x, y, tip in part.points]
+        if part.line:
+            dashes, width = ("3 3", 1.2) if part.line == "dashed" else ("", 1.8)
+            for before, after in pairwise(places):
+                drawing.add_line(before[:2], after[:2], colour=part.colour, opacity=0.8, width=width, dashes=dashes)
+        if part.shape:
+            for x, y, tip in places:
+                drawing.add_point(x, y, part.colour, shape=part.shape, radius=part.radius, filled=part.filled, tip=tip)
+    return drawing.render()
+
+
+def _draw_axes(drawing: Drawing, x_scale: Scale, y_scale: Scale, across: Axis, up: Axis) -> None:
+    if across.ticks:
+        drawing.add_axis(x_scale, title=across.title, ticks=across.ticks, as_percent=across.as_percent)
+    if up.ticks:
+        drawing.add_axis(y_scale, "left", title=up.title, ticks=up.ticks, as_percent=up.as_percent)
+    for value in across.lines:
+        drawing.add_line((x_scale(value), 0), (x_scale(value), drawing.height), opacity=0.5, dashes="4 3")
+    for value in up.lines:
+        drawing.add_line((0, y_scale(value)), (drawing.width, y_scale(value)), opacity=0.5, dashes="4 3")
+    if any(across.ends):
+        drawing.add_text(0, -12, across.ends[0], opacity=0.8)
+        drawing.add_text(drawing.width, -12, across.ends[1], align="end", opacity=0.8)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Section, Table, Text
+from unmask.report.charts import ForestRow, forest
 from unmask.report.pages import capital, count, p, signed
 from unmask.results import Estimate, Measurement
 from unmask.results.numbers import interval, number, p_value
@@ -160,12 +161,10 @@ def _figures(measurement: Measurement) -> list[Figure]:
 
 
 def _draw_forest(estimates: Sequence[tuple[str, Estimate, bool]], unit: str) -> str:
-    from unmask.report.charts import ForestRow, forest
-
     rows = []
     for name, estimate, tested in estimates:
         if estimate.value is not None:
             text = number(estimate.value)
             tip = f"{name}: {text} {interval(estimate.interval) or '(no interval)'}, n = {estimate.n:,}"
-            rows.append(ForestRow(name, estimate.value, estimate.interval, text, tip, filled=tested))
-    return forest(rows, axis_title=unit)
+            rows.append(ForestRow(name, estimate.value, estimate.interval, [text], tip, filled=tested))
+    return forest(rows, title=unit)

@@ -1,86 +1,243 @@
-"""What every plot of a report shares: colours, scales, columns of text, and the way to SVG.
+"""Drawing as SVG text: scales, marks, text, axes and labels next to points.
 
-Text and axes take the colour of the text around them (`currentColor`), so that one drawing serves light and
-dark pages. The layout is fixed, not fitted to the text: no name in a user's file can change a plot's size.
-
-A row of data may have a `tip`: what its marks show to a pointer. It ends up as the mark's `<title>`.
+Text and axes take the colour of the text around them (`currentColor`), so one drawing serves light and dark pages. The
+layout is fixed and does not depend on the text in a user's files, which is escaped and cut. A mark may have a tip: its
+`<title>`, which a browser shows without a script and `page.js` also shows to keys.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
-from io import StringIO
-from typing import Any
+from dataclasses import dataclass, field
+from html import escape
+from math import ceil, copysign, floor, inf, log1p, log10, sqrt
+from typing import Literal
 
-import altair as alt
+from unmask.results.numbers import MINUS, percent
 
-FEMALE, MALE, POINT = "#d95f02", "#7570b3", "#1b9e77"
-"""Told apart with any colour vision, and seen on white as on black."""
-GENDERS = alt.Scale(domain=["female", "male"], range=[FEMALE, MALE])
-FONT = "Arial, Helvetica, Liberation Sans, sans-serif"
+FEMALE, MALE, POINT, GREY = "#d95f02", "#7570b3", "#1b9e77", "#8a94a3"
+"""Distinguishable with any colour vision, on white and on black."""
+GENDER_COLOURS = {"female": FEMALE, "male": MALE}
 INK = "currentColor"
-MOST_BARS = 40
-"""So many professions are drawn in a panel."""
-ROW = 24
-
-TIPPED = re.compile(r'<(\w+) aria-label="([^"]*)" role="graphics-symbol" aria-roledescription="[^"]*"([^>]*)/>')
-ROLES = re.compile(r' (role="graphics-\w+"|aria-roledescription="[^"]*")(?=[^<]*>)')
+FONT = "Arial, Helvetica, Liberation Sans, sans-serif"
+CHARACTER = 6.2
+"""The approximate width of a character in pixels."""
+LINE = 14.0
+"""The height of a line of text in pixels."""
+LONGEST_LABEL, LONGEST_TIP = 26, 80
 
 Domain = tuple[float, float]
-Point = dict[str, Any]
+Shape = Literal["circle", "diamond"]
+Align = Literal["start", "middle", "end"]
 
 
-def chart(rows: Iterable[Point]) -> Any:
-    """A chart of these rows, without a mark yet."""
-    return alt.Chart(alt.Data(values=list(rows)))
+def fit_domain(values: Iterable[float | None]) -> Domain:
+    """Return a range that contains zero and all values, with a margin."""
+    known = [0.0, *(value for value in values if value is not None)]
+    margin = 0.05 * (max(known) - min(known)) or 1.0
+    return min(known) - margin, max(known) + margin
 
 
-def rows_of(field: str = "at") -> Any:
-    """The vertical scale of a panel with a row for each profession."""
-    return alt.Y(f"{field}:O", axis=None, scale=alt.Scale(paddingInner=0.25, paddingOuter=0.12))
+def shorten(text: str, longest: int = LONGEST_LABEL) -> str:
+    """Cut a long text."""
+    return text if len(text) <= longest else text[: max(longest - 1, 1)].rstrip() + "…"
 
 
-def column(words: Any, field: str, end: int, place: Any, *, left: int, opacity: float = 0.75) -> Any:
-    """Text flush with `end`, cut off before it would leave the plot, whose left margin is `left`."""
-    room = left + end - 4
-    text = words.mark_text(align="right", baseline="middle", color=INK, fontSize=11, opacity=opacity, limit=room)
-    return text.encode(x=alt.value(end), y=place, text=f"{field}:N")
+@dataclass(frozen=True)
+class Scale:
+    """Maps values to pixels."""
+
+    domain: Domain
+    pixels: Domain
+    """Where the domain begins and ends."""
+    curve: Literal["linear", "log"] | float = "linear"
+    """A number stretches the scale near zero: a value lies at ± ln(1 + |value| / number)."""
+
+    def __call__(self, value: float) -> float:
+        """The place of a value in pixels."""
+        low, high, place = map(self._bend, (*self.domain, value))
+        return self.pixels[0] + (place - low) / (high - low) * (self.pixels[1] - self.pixels[0])
+
+    def _bend(self, value: float) -> float:
+        if isinstance(self.curve, float):
+            return copysign(log1p(abs(value) / self.curve), value)
+        return log10(value) if self.curve == "log" else value
+
+    def choose_ticks(self, count: int) -> list[float]:
+        """Return about `count` round numbers within the domain of a linear scale."""
+        low, high = self.domain
+        wide = (high - low) / count
+        power = 10.0 ** floor(log10(wide))
+        step = power * next(factor for factor, end in ((1, 2), (2, 10), (5, 50), (10, inf)) if wide / power < sqrt(end))
+        digits = max(0, -floor(log10(step) + 1e-9))
+        return [round(step * index, digits) for index in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)]
 
 
-def around(values: Iterable[float | None]) -> Domain:
-    """A scale with zero in it, and some air."""
-    there = [0.0, *(value for value in values if value is not None)]
-    air = 0.05 * (max(there) - min(there)) or 1.0
-    return min(there) - air, max(there) + air
+def format_tick(value: float, *, as_percent: bool = False) -> str:
+    """A number of an axis, as short as possible."""
+    return percent(value) if as_percent else f"{value:g}".replace("-", MINUS)
 
 
-def svg(layers: Sequence[Any], width: int, height: int, margins: dict[str, int]) -> str:
-    """The layers as the text of an SVG: tips are titles, and nothing is read out mark by mark by a screen reader."""
-    colours = dict.fromkeys(("labelColor", "titleColor", "tickColor", "gridColor"), INK)
-    sizes = {
-        "labelFontSize": 11,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "gridOpacity": 0.12,
-        "tickOpacity": 0.4,
-    }
-    drawn = alt.layer(*map(_tipped, layers)).properties(width=width, height=height, padding=margins, autosize="none")
-    # The page describes each plot in words; attributes of every mark would only be read out one by one.
-    drawn = drawn.configure(font=FONT, aria=False, background="transparent").configure_view(stroke=None)
-    page = StringIO()
-    drawn.configure_axis(domain=False, **colours, **sizes).save(page, format="svg")
-    return ROLES.sub("", TIPPED.sub(r"<\1\3><title>\2</title></\1>", page.getvalue()))
+@dataclass
+class Drawing:
+    """A plot under construction. Places are pixels from the upper left corner of the plot without its margins."""
 
+    width: float
+    height: float
+    margins: tuple[float, float, float, float]
+    """Left, right, top and bottom."""
+    parts: list[str] = field(default_factory=list)
 
-def _tipped(layer: Any, data: Any = None) -> Any:
-    """The layer with the tips of its rows, if they have any, as descriptions of its marks."""
-    own = data if layer.data is alt.Undefined else layer.data  # altair moves what layers share to what holds them
-    if isinstance(layer, alt.LayerChart):
-        layer.layer = [_tipped(one, own) for one in layer.layer]
-        return layer
-    mark = {"type": layer.mark} if isinstance(layer.mark, str) else layer.mark.to_dict()
-    if mark["type"] in ("text", "line") or own is None or not any("tip" in row for row in own.values):
-        return layer
-    layer.mark = mark | {"aria": True}
-    return layer.encode(description="tip:N")
+    def add_bar(self, start: float, end: float, top: float, height: float, colour: str, tip: str = "") -> None:
+        """Add a rectangle between two horizontal places, in any order."""
+        place = f'x="{min(start, end):.1f}" y="{top:.1f}" width="{abs(end - start):.1f}" height="{height:.1f}"'
+        self._add("rect", f'{place} fill="{colour}"', tip)
+
+    def add_line(
+        self,
+        start: tuple[float, float],
+        end: tuple[float, float],
+        *,
+        colour: str = INK,
+        opacity: float = 0.7,
+        width: float = 1,
+        dashes: str = "",
+        tip: str = "",
+    ) -> None:
+        """Add a straight line."""
+        place = f'x1="{start[0]:.1f}" y1="{start[1]:.1f}" x2="{end[0]:.1f}" y2="{end[1]:.1f}"'
+        dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
+        style = f'stroke="{colour}" stroke-opacity="{opacity:g}" stroke-width="{width:g}"{dashed}'
+        self._add("line", f"{place} {style}", tip)
+
+    def add_point(
+        self,
+        x: float,
+        y: float,
+        colour: str,
+        *,
+        shape: Shape = "circle",
+        radius: float = 4,
+        filled: bool = True,
+        outlined: bool = False,
+        opacity: float = 1,
+        tip: str = "",
+    ) -> None:
+        """Add a point. One that is not filled still reacts to a pointer."""
+        stroke = f' stroke="{INK if outlined else colour}" stroke-width="1.5"' if outlined or not filled else ""
+        style = f'fill="{colour}" fill-opacity="{opacity if filled else 0:g}"{stroke}'
+        if shape == "circle":
+            self._add("circle", f'cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" {style}', tip)
+        else:
+            half = 1.25 * radius
+            path = f"M{x:.1f} {y - half:.1f}l{half:g} {half:g}l{-half:g} {half:g}l{-half:g} {-half:g}z"
+            self._add("path", f'd="{path}" {style}', tip)
+
+    def add_text(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        *,
+        align: Align = "start",
+        colour: str = INK,
+        opacity: float = 1,
+        room: float | None = None,
+        turned: bool = False,
+        bold: bool = False,
+    ) -> None:
+        """Add a line of text with its middle at a height, cut off to fit into `room` pixels."""
+        turn = f' transform="rotate(-90 {x:.1f} {y:.1f})"' if turned else ""
+        style = f' fill="{colour}"' if colour != INK else ' class="halo"'
+        weight = ' font-weight="bold"' if bold else ""
+        words = escape(shorten(text, LONGEST_TIP if room is None else int(room / CHARACTER)))
+        place = f'x="{x:.1f}" y="{y:.1f}" dy=".35em" text-anchor="{align}"'
+        self.parts.append(f'<text {place} fill-opacity="{opacity:g}"{style}{weight}{turn}>{words}</text>')
+
+    def add_axis(
+        self,
+        scale: Scale,
+        side: Literal["bottom", "left"] = "bottom",
+        *,
+        title: str = "",
+        ticks: int | Sequence[float] = 5,
+        as_percent: bool = False,
+        grid: bool = True,
+        extent: Domain | None = None,
+    ) -> None:
+        """Add numbers, a grid and a title.
+
+        Args:
+            scale: The scale across (`bottom`) or up (`left`).
+            side: Where the numbers are.
+            title: The name of the axis.
+            ticks: The approximate number of ticks, or their values.
+            as_percent: Whether the values are shares.
+            grid: Whether there are lines across the plot.
+            extent: Where the lines of the grid begin and end; the whole plot by default.
+        """
+        across = side == "bottom"
+        start, end = extent or (0.0, self.height if across else self.width)
+        for tick in scale.choose_ticks(ticks) if isinstance(ticks, int) else ticks:
+            place, text = scale(tick), format_tick(tick, as_percent=as_percent)
+            if grid:
+                self.add_line(*(((place, y) if across else (y, place)) for y in (start, end)), opacity=0.12)
+            if across:
+                self.add_text(place, end + 12, text, align="middle", opacity=0.8)
+            else:
+                self.add_text(-7, place, text, align="end", opacity=0.8)
+        middle = sum(scale.pixels) / 2
+        if title and across:
+            self.add_text(middle, end + 32, title, align="middle", opacity=0.9)
+        elif title:
+            self.add_text(10 - self.margins[0], middle, title, align="middle", opacity=0.9, turned=True)
+
+    def add_labels(
+        self,
+        points: Sequence[tuple[float, float]],
+        names: Sequence[str],
+        order: Iterable[int],
+        *,
+        most: int,
+        right: float = 0,
+        clear_of_points: bool = True,
+    ) -> None:
+        """Write names next to points, without overlaps.
+
+        Args:
+            points: Where the points are.
+            names: The name of each point.
+            order: Indices of the points whose names are worth writing, the most important first.
+            most: The largest number of names.
+            right: How far names may reach into the right margin.
+            clear_of_points: Whether a name must not cover any point.
+        """
+        taken = [(x - 4, x + 4, y - 4, y + 4) for x, y in points] if clear_of_points else []
+        written: set[str] = set()
+        for index in order:
+            if len(written) == most:
+                break
+            x, y = points[index]
+            length = CHARACTER * len(shorten(names[index])) + 2
+            sides: list[tuple[Align, float, float]] = [("start", x + 5, x + 5 + length), ("end", x - 5 - length, x - 5)]
+            for align, start, end in sides if x < 0.6 * self.width else reversed(sides):
+                top, bottom = y - LINE / 2, y + LINE / 2
+                free = all(end < box[0] or box[1] < start or bottom < box[2] or box[3] < top for box in taken)
+                if free and start >= 0 and end <= self.width + right and names[index] not in written:
+                    self.add_text(start if align == "start" else end, y, shorten(names[index]), align=align)
+                    written.add(names[index])
+                    taken.append((start, end, top, bottom))
+
+    def render(self) -> str:
+        """The text of the SVG."""
+        left, right, top, bottom = self.margins
+        wide, tall = round(self.width + left + right), round(self.height + top + bottom)
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{tall}" viewBox="0 0 {wide} {tall}"'
+            f' font-family="{FONT}" font-size="11" fill="{INK}"><g transform="translate({left:g} {top:g})">'
+            f"{''.join(self.parts)}</g></svg>"
+        )
+
+    def _add(self, tag: str, attributes: str, tip: str) -> None:
+        title = f"><title>{escape(shorten(tip, LONGEST_TIP))}</title></{tag}>" if tip else "/>"
+        self.parts.append(f"<{tag} {attributes}{title}")

@@ -1,108 +1,222 @@
 """Across measures: over several models, do they agree on which is the more biased?
 
-Each measure gives one figure a model, or two. Of every two figures, Pearson's r with Fisher's interval and Spearman's ρ
-with that of Bonett and Wright (2000) over the models that have both; Pearson's p-values are corrected together (Holm).
-Models that were made from one another are no sample of all models, and r over a handful of them says little: the
-intervals show how little, and a caveat says the rest.
+Each measure gives one figure per model, or two. For every two figures, Pearson's r with Fisher's interval and
+Spearman's ρ with that of Bonett and Wright (2000) are computed over the models that have both; Pearson's p-values are
+corrected together (Holm). Models that were made from one another are no sample of all models, and r over a handful of
+them says little: the intervals show how little, and a caveat says the rest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from unmask.results import Agreement, Caveat, Correlation, MeasureFigure, ModelFigures
+from unmask import datasets
+from unmask.errors import UnmaskError
+from unmask.measures import registry
+from unmask.measures.base import Figure, Measure
+from unmask.models.loading import make_handle
+from unmask.options import LoadOptions
+from unmask.results import Agreement, Caveat, Comparison, Correlation, MeasureFigure, Measurement, ModelFigures
 from unmask.results.numbers import number
-from unmask.results.verdict import ALPHA
+from unmask.results.verdict import is_significant
 from unmask.statistics.corrections import holm
 from unmask.statistics.correlation import ROUNDING, evaluate_ranking
-from unmask.workflows.figures import Evidence, described_figures, model_figures
+from unmask.workflows.audit import Audit, choose_measures, run_audit
+from unmask.workflows.audit_options import audit_options
 
-FEWEST = 4
+if TYPE_CHECKING:
+    from unmask.models.roles import Progress
+    from unmask.workflows.compared_models import Subject
+
+FEWEST_MODELS = 4
 """Models that a correlation needs for an interval."""
 
 
-def compare(evidence: Sequence[Evidence]) -> Agreement:
-    """The figures of each model, and how they go together."""
-    models = [ModelFigures(model=one.model, figures=model_figures(one)) for one in evidence]
-    return agreement(models, described_figures())
+@dataclass(frozen=True)
+class ModelEvidence:
+    """What is known of a model: its measurements, those of classifiers made of it, and its comparisons."""
+
+    model: str
+    measurements: Sequence[Measurement]
+    comparisons: Sequence[Comparison] = ()
+
+    def find_value(self, measure: Measure, figure: Figure) -> float | None:
+        """A figure of the first measurement that has it."""
+        comparison = next((one for one in self.comparisons if one.name == measure.name), None)
+        measurements = (one for one in self.measurements if one.name == measure.name)
+        values = (measure.figure_value(figure, measurement, comparison) for measurement in measurements)
+        return next((value for value in values if value is not None), None)
+
+    def figures(self) -> dict[str, float | None]:
+        """All figures of the model, by name."""
+        return {figure.name: self.find_value(measure, figure) for measure, figure in _declared_figures()}
 
 
-def agreement(models: Sequence[ModelFigures], figures: Sequence[MeasureFigure]) -> Agreement:
-    """How figures go together over models; those that too few have, or that are the same for all, are left out."""
+def _declared_figures() -> list[tuple[Measure, Figure]]:
+    measures = sorted(registry.installed(), key=lambda measure: measure.of_classifiers)
+    return [(measure, figure) for measure in measures for figure in measure.figures]
+
+
+@dataclass
+class Evidence:
+    """What was measured of each model, the audits that were made for it, and why something is missing."""
+
+    models: list[ModelEvidence] = field(default_factory=list)
+    audits: dict[str, Audit] = field(default_factory=dict)
+    caveats: list[Caveat] = field(default_factory=list)
+
+
+def gather_evidence(
+    subjects: Sequence[Subject],
+    comparisons: Sequence[Comparison],
+    classifiers: Mapping[str, Mapping[str, Path]],
+    *,
+    seed: int,
+    loading: LoadOptions,
+    progress: Progress | None = None,
+) -> Evidence:
+    """All measurements of each model; `classifiers` are those made of them, by task and by the name of the model."""
+    evidence = Evidence()
+    for subject in subjects:
+        measurements = list(subject.result.measurements)
+        for measure in _further_measures(measurements):
+            measurements += _audit_again(subject, measure, evidence, seed=seed, loading=loading)
+        for task, folders in classifiers.items():
+            if subject.name in folders:
+                audit = _audit_classifier(folders[subject.name], seed=seed, loading=loading, progress=progress)
+                evidence.audits[f"{subject.name}-{task}"] = audit
+                measurements += audit.result.measurements
+        own = [comparison for comparison in comparisons if comparison.after == subject.name]
+        evidence.models.append(ModelEvidence(subject.name, measurements, own))
+    return evidence
+
+
+def _audit_classifier(folder: Path, *, seed: int, loading: LoadOptions, progress: Progress | None) -> Audit:
+    """Audit a classifier on corpora of the package, which are few items and the same on every machine."""
+    options = audit_options()(seed=seed, **dict(loading))
+    handle = make_handle(str(folder), loading, progress=progress)
+    measures = choose_measures(handle, options)
+    packaged = [[corpus for corpus in measure.corpora if corpus not in datasets.DATASETS] for measure in measures]
+    corpora = tuple(names[0] for names in packaged if names)
+    return run_audit(handle, options.replace(corpora=corpora), progress=progress)
+
+
+def _further_measures(measurements: Sequence[Measurement]) -> list[Measure]:
+    """Measures with a dataset of their own that ask the same role of a model, and were not run."""
+    run = [registry.get_measure(one.name) for one in measurements]
+    roles = {measure.roles for measure in run if measure.main}
+    return [one for one in registry.built_in() if one.dataset and one.roles in roles and one not in run]
+
+
+def _audit_again(
+    subject: Subject, measure: Measure, evidence: Evidence, *, seed: int, loading: LoadOptions
+) -> list[Measurement]:
+    """Measure a model with one more measure; a caveat where that cannot be done."""
+    try:
+        if not datasets.is_present(measure.dataset):
+            raise UnmaskError(f"it is not on this machine; {datasets.FOLDER_VARIABLE} names the folder of datasets")
+        if not isinstance(subject.model, str | PathLike):
+            raise UnmaskError(f"{subject.name} is not a folder or name that can be loaded again")
+        subject.masked_lm()
+    except UnmaskError as error:
+        text = f"{measure.heading} not measured: {str(error).rstrip('.')}."
+        caveat = Caveat(code=f"{measure.name}-not-measured", text=text)
+        evidence.caveats += [] if caveat in evidence.caveats else [caveat]
+        return []
+    audit = run_audit(subject.reload(), audit_options()(measures=(measure.name,), seed=seed, **dict(loading)))
+    evidence.audits[f"{subject.name}-{measure.name}"] = audit
+    return audit.result.measurements
+
+
+def compare_measures(evidence: Sequence[ModelEvidence]) -> Agreement:
+    """The figures of each model, and how they correlate."""
+    figures = [
+        MeasureFigure(name=figure.name, measure=measure.name, extrinsic=measure.of_classifiers, what=figure.what)
+        for measure, figure in _declared_figures()
+    ]
+    return correlate_figures([ModelFigures(model=one.model, figures=one.figures()) for one in evidence], figures)
+
+
+def correlate_figures(models: Sequence[ModelFigures], figures: Sequence[MeasureFigure]) -> Agreement:
+    """How figures correlate over models; those that too few have, or that are the same for all, are left out."""
     columns = {
-        one.name: np.array([model.figures.get(one.name, np.nan) for model in models], dtype=float) for one in figures
+        figure.name: np.array([model.figures.get(figure.name, np.nan) for model in models], dtype=float)
+        for figure in figures
     }
-    there = {name: values for name, values in columns.items() if np.isfinite(values).any()}
-    left_out = {name: why for name, values in there.items() if (why := _why_not(values))}
-    kept = [name for name in there if name not in left_out]
-    pairs = [_correlation(first, second, columns) for first, second in combinations(kept, 2)]
-    corrected = holm([one.pearson_p_value for one in pairs])
-    pairs = [one.model_copy(update={"p_adjusted": p}) for one, p in zip(pairs, corrected, strict=True)]
-    shown = [one for one in figures if one.name in there]
+    columns = {name: values for name, values in columns.items() if np.isfinite(values).any()}
+    left_out = {name: reason for name, values in columns.items() if (reason := _reason_to_leave_out(values))}
+    compared = [name for name in columns if name not in left_out]
+    pairs = [_correlate(first, second, columns) for first, second in combinations(compared, 2)]
+    corrected = holm([pair.pearson_p_value for pair in pairs])
+    pairs = [pair.model_copy(update={"p_adjusted": p}) for pair, p in zip(pairs, corrected, strict=True)]
     return Agreement(
-        figures=shown,
+        figures=[figure for figure in figures if figure.name in columns],
         models=[
-            ModelFigures(model=one.model, figures={each.name: one.figures.get(each.name) for each in shown})
-            for one in models
+            ModelFigures(model=model.model, figures={name: model.figures.get(name) for name in columns})
+            for model in models
         ],
         correlations=pairs,
-        headline=_headline(pairs, {one.name: one for one in figures}, len(models)),
+        headline=_write_headline(pairs, {figure.name: figure for figure in figures}, len(models)),
         left_out=left_out,
     )
 
 
-def caveat(models: int) -> Caveat:
+def few_models(count: int) -> Caveat:
     """Why a correlation over these models says little."""
     return Caveat(
         code="few-models",
-        text=f"Measures are compared over {models} models. So few, made from one another or chosen by hand, are"
-        " no sample of models: an r here says how the measures go together over these, and little of others.",
+        text=f"Measures are compared over {count} models. So few, made from one another or chosen by hand, are"
+        " no sample of models: the correlation describes these models, and says little about others.",
     )
 
 
-def _why_not(values: np.ndarray) -> str:
-    known = values[np.isfinite(values)]
-    if known.size < FEWEST:
-        return f"{known.size} models have it, and {FEWEST} are needed"
-    return "the same for all models" if np.ptp(known) <= ROUNDING * np.abs(known).max() else ""
+def _reason_to_leave_out(values: NDArray[np.float64]) -> str:
+    finite = values[np.isfinite(values)]
+    if finite.size < FEWEST_MODELS:
+        return f"{finite.size} models have it, and {FEWEST_MODELS} are needed"
+    return "the same for all models" if np.ptp(finite) <= ROUNDING * np.abs(finite).max() else ""
 
 
-def _correlation(first: str, second: str, columns: Mapping[str, np.ndarray]) -> Correlation:
-    found = evaluate_ranking(columns[first], columns[second])
-    enough = found.n >= FEWEST
-    return Correlation(
-        first=first,
-        second=second,
-        n=found.n,
-        pearson=found.pearson.value if enough else None,
-        pearson_interval=found.pearson.interval if enough else None,
-        pearson_p_value=found.pearson.p_value if enough else None,
-        spearman=found.spearman.value if enough else None,
-        spearman_interval=found.spearman.interval if enough else None,
-        spearman_p_value=found.spearman.p_value if enough else None,
+def _correlate(first: str, second: str, columns: Mapping[str, NDArray[np.float64]]) -> Correlation:
+    ranking = evaluate_ranking(columns[first], columns[second])
+    pair = Correlation(first=first, second=second, n=ranking.n, pearson=None, spearman=None)
+    if ranking.n < FEWEST_MODELS:
+        return pair
+    return pair.model_copy(
+        update={
+            "pearson": ranking.pearson.value,
+            "pearson_interval": ranking.pearson.interval,
+            "pearson_p_value": ranking.pearson.p_value,
+            "spearman": ranking.spearman.value,
+            "spearman_interval": ranking.spearman.interval,
+            "spearman_p_value": ranking.spearman.p_value,
+        }
     )
 
 
-def _headline(pairs: Sequence[Correlation], figures: Mapping[str, MeasureFigure], models: int) -> str:
-    known = [one for one in pairs if one.pearson is not None]
+def _write_headline(pairs: Sequence[Correlation], figures: Mapping[str, MeasureFigure], models: int) -> str:
+    known = [(pair, pair.pearson) for pair in pairs if pair.pearson is not None]
     if not known:
         return f"Over {models} models no two figures can be compared."
-    clear = [one for one in known if one.p_adjusted is not None and one.p_adjusted < ALPHA]
-    said = f"Over {models} models, {len(clear)} of {len(known)} pairs of figures go together beyond chance"
-    said += " after correction"
-    said += f": {'; '.join(_named(one) for one in clear)}." if clear else "."
-    between = [one.pearson for one in known if figures[one.first].extrinsic != figures[one.second].extrinsic]
-    values = [value for value in between if value is not None]
-    if values:
-        said += (
+    clear = [
+        f"{pair.first} and {pair.second} (r = {number(r)})" for pair, r in known if is_significant(pair.p_adjusted)
+    ]
+    headline = (
+        f"Over {models} models, {len(clear)} of {len(known)} pairs of figures correlate beyond chance after correction"
+    )
+    headline += f": {'; '.join(clear)}." if clear else "."
+    between = [r for pair, r in known if figures[pair.first].extrinsic != figures[pair.second].extrinsic]
+    if between:
+        headline += (
             f" Between figures of the models and figures of the classifiers made of them, r lies between"
-            f" {number(min(values))} and {number(max(values))} ({len(values)} pairs)."
+            f" {number(min(between))} and {number(max(between))} ({len(between)} pairs)."
         )
-    return said
-
-
-def _named(one: Correlation) -> str:
-    return f"{one.first} and {one.second} (r = {number(one.pearson)})"
+    return headline

@@ -1,4 +1,4 @@
-"""Run an audit, or analyse recorded scores; every test is corrected for all the others."""
+"""Audit a model, or analyse recorded scores. Every test is corrected for all other tests of the audit."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hashlib
 import platform
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
 from os import PathLike
@@ -17,13 +18,14 @@ from unmask.errors import UnmaskError, check_choice, quote
 from unmask.files import write_text
 from unmask.measures import registry
 from unmask.measures.base import PROTOCOLS, SEED, Context, Measure
+from unmask.measures.recorded import locate_items, read_table
 from unmask.models.loading import ModelHandle, make_handle
-from unmask.probes import recorded
+from unmask.options import accepts
 from unmask.results import AuditResult, Measurement, ModelInfo, storage
 from unmask.results.storage import report_format
 from unmask.statistics.corrections import holm
 from unmask.steps import step
-from unmask.workflows.audit_options import AuditOptions, audit_options
+from unmask.workflows.audit_options import AS_LOADED, AuditOptions, audit_options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,18 +35,17 @@ if TYPE_CHECKING:
     from unmask.report.sections import MeasureSection
 
 LIBRARIES = ("torch", "transformers", "tokenizers", "numpy", "scipy", "pandas")
-AS_LOADED = "as loaded"
-"""The device of a model that was given as an object."""
 
 
+@dataclass(eq=False)
 class Audit:
     """A finished audit: its measurements, its items, and ways to show and store them."""
 
-    def __init__(self, result: AuditResult, items: dict[str, pd.DataFrame], model: ModelHandle | None = None) -> None:
-        """Take a result, its items by measure, and the model if it is still loaded."""
-        self.result = result
-        self.items = items
-        self.model = model
+    result: AuditResult
+    items: dict[str, pd.DataFrame]
+    """By measure."""
+    model: ModelHandle | None = None
+    """The model, if it is still loaded."""
 
     @property
     def measurements(self) -> list[Measurement]:
@@ -73,35 +74,26 @@ class Audit:
         """All tests as a table, one row each."""
         import pandas as pd
 
-        return pd.DataFrame(
-            [
-                {
-                    "measure": one.name,
-                    "language": one.language,
-                    "corpus": one.corpus,
-                    "variant": one.variant,
-                    "test": name,
-                    **test.model_dump(),
-                }
-                for one in self.measurements
-                for name, test in one.tests.items()
-            ]
-        )
+        rows = []
+        for measurement in self.measurements:
+            shared = measurement.model_dump(include={"language", "corpus", "variant"})
+            for name, test in measurement.tests.items():
+                rows.append({"measure": measurement.name, **shared, "test": name, **test.model_dump()})
+        return pd.DataFrame(rows)
 
     def text(self, form: str = "html", *, beside: bool = False) -> str:
-        """The report as text: html, md (Markdown) or csv; `beside`: for a page that stands in the audit's folder."""
+        """The report as text: html, md (Markdown) or csv; `beside`: for a page in the audit's folder."""
         from unmask.measures.limits import limits
         from unmask.measures.sections import item_tables
         from unmask.report import html, markdown, rows
 
-        if form == "html":
-            tables = item_tables(self.items)
-            return html.render_audit(
-                self.result, self.sections(), tables, limits=limits(self.measurements), beside=beside
-            )
+        if form == "csv":
+            return rows.to_csv(rows.audit_rows(self.result))
+        sentences = limits(self.measurements)
         if form == "md":
-            return markdown.audit_markdown(self.result, self.sections(), limits(self.measurements))
-        return rows.to_csv(rows.audit_rows(self.result))
+            return markdown.audit_markdown(self.result, self.sections(), sentences)
+        tables = item_tables(self.items)
+        return html.render_audit(self.result, self.sections(), tables, limits=sentences, beside=beside)
 
     def report(self, path: str | PathLike[str]) -> Path:
         """Write the report: one self-contained HTML page, or Markdown or CSV where the name ends in .md or .csv."""
@@ -110,8 +102,28 @@ class Audit:
     def save(self, folder: str | PathLike[str]) -> Path:
         """Write the audit folder: `result.json`, `items/`, `report.html`."""
         target = Path(folder)
-        storage.save(target, self.result, self.items, {"report.html": self.text(beside=True)})
+        storage.save_folder(target, self.to_folder())
         return target
+
+    def to_folder(self) -> storage.Folder:
+        """The content of the audit folder."""
+        return storage.Folder(self.result, self.items, {"report.html": self.text(beside=True)})
+
+
+@accepts(audit_options())
+def audit(model: Any, *, progress: Progress | None = None, **options: Any) -> Audit:
+    """Audit a model for gender bias with every measure that fits it.
+
+    `model` is a hub id, a folder, a tuple of a loaded `transformers` model and its tokenizer, a pipeline, or any object
+    with the method of a `MaskedLM`, a `Classifier`, a `Regressor` or an `Encoder`. Word vectors are a file (word2vec,
+    GloVe, npz, npy), gensim's `KeyedVectors`, a dict of word and vector, or a tuple of words and a matrix.
+
+    `texts` can also be a list of texts. `progress` is called with the number of inputs that are done, and of all.
+    """
+    texts = options.get("texts")
+    if isinstance(texts, Sequence) and not isinstance(texts, str):
+        options = options | {"texts": None, "given_texts": tuple(texts)}
+    return run_audit(model, audit_options().parse(options), progress=progress)
 
 
 def run_audit(model: Any, options: AuditOptions | None = None, *, progress: Progress | None = None) -> Audit:
@@ -123,18 +135,18 @@ def run_audit(model: Any, options: AuditOptions | None = None, *, progress: Prog
         raise UnmaskError("no languages were given; give at least one, or leave them out for the default")
     handle = make_handle(model, options.loading, progress=progress)
     measures = choose_measures(handle, options)
-    options.check(measures)
-    plans = [(measure, options.for_measure(measure), _plan(measure, options, progress)) for measure in measures]
+    options.check_used(measures)
+    plans = [(measure, options.for_measure(measure), _plan_units(measure, options, progress)) for measure in measures]
     items: dict[str, pd.DataFrame] = {}
     measurements: list[Measurement] = []
     configuration: dict[str, Any] = {}
-    for measure, own, units in plans:
+    for measure, own_options, units in plans:
         with _advise_leaving_out(measure, measures[0], options), step(f"Measuring {measure.name}"):
-            found = list(measure.measure(handle, own, units))
-            resolved = measure.resolved(handle, own, units)
-        items[measure.name] = pd.concat([frame for frame, _ in found], ignore_index=True)
-        measurements += [measurement for _, measurement in found]
-        configuration = {name: _plain(value) for name, value in resolved.items()} | configuration
+            measured = list(measure.measure(handle, own_options, units))
+            resolved = measure.resolved(handle, own_options, units)
+        items[measure.name] = pd.concat([frame for frame, _ in measured], ignore_index=True)
+        measurements += [measurement for _, measurement in measured]
+        configuration = {name: _to_plain(value) for name, value in resolved.items()} | configuration
     shared = {"measures": [measure.name for measure in measures], "languages": list(options.languages)}
     loading = dict(options.loading)
     if not handle.is_named:
@@ -144,13 +156,13 @@ def run_audit(model: Any, options: AuditOptions | None = None, *, progress: Prog
     return Audit(result, items, handle)
 
 
-def _plan(measure: Measure, options: AuditOptions, progress: Progress | None) -> list[Context]:
-    """What a measure is to measure; combinations that cannot be are refused before anything slow happens."""
-    own, context = options.for_measure(measure), options.context(progress=progress)
+def _plan_units(measure: Measure, options: AuditOptions, progress: Progress | None) -> list[Context]:
+    """What a measure is to measure; combinations that cannot be measured raise an error before anything slow starts."""
+    own_options, context = options.for_measure(measure), options.context(progress=progress)
     for corpus in ("", *options.corpora):
         if not corpus or corpus in measure.corpora:
-            measure.check(own, options.context(corpus=corpus))
-    return measure.units(own, context, options.languages, options.corpora)
+            measure.check(own_options, options.context(corpus=corpus))
+    return measure.units(own_options, context, options.languages, options.corpora)
 
 
 @contextmanager
@@ -165,7 +177,7 @@ def _advise_leaving_out(measure: Measure, main: Measure, options: AuditOptions) 
 
 
 def choose_measures(model: ModelHandle, options: AuditOptions) -> list[Measure]:
-    """The measures to run: those asked for, all of which must fit the model, else those that run by default."""
+    """The measures to run: those that were named, which must all fit the model, else those that run by default."""
     if options.measures:
         measures = [registry.get_measure(name) for name in dict.fromkeys(options.measures)]
         for measure in measures:
@@ -184,13 +196,13 @@ def choose_measures(model: ModelHandle, options: AuditOptions) -> list[Measure]:
 
 
 def fitting_measures(model: ModelHandle, options: AuditOptions) -> list[Measure]:
-    """The built-in measures that fit a model, and those of plug-ins that are asked for."""
+    """The built-in measures that fit a model, and those of plug-ins that were named."""
     named = [registry.get_measure(name) for name in options.measures if name not in registry.BUILT_IN]
     return [measure for measure in [*registry.built_in(), *named] if measure.fits(model, options)]
 
 
-def analyse_items(
-    path: Path,
+def analyse(
+    items: str | PathLike[str],
     *,
     measure: str | None = None,
     language: str | None = None,
@@ -198,32 +210,43 @@ def analyse_items(
     score_column: str | None = None,
     seed: int = SEED,
 ) -> Audit:
-    """Analyse recorded scores without the model that gave them. The measure is recognised by the columns."""
-    found = registry.get_measure(measure) if measure else recognise_measure(path)
+    """Analyse recorded item scores without the model that gave them.
+
+    Parameters
+    ----------
+    items
+        An audit folder, or a Parquet, CSV or TSV file.
+    measure
+        Default: recognised by the columns.
+    language
+        Needed only where the file does not state it and it is not English.
+    """
+    path = Path(items)
+    chosen = registry.get_measure(measure) if measure else recognise_measure(path)
     check_choice(protocol, PROTOCOLS, "protocol")
-    if protocol not in found.protocols:
-        raise UnmaskError(f"{found.name} has no {protocol} protocol; leave out --protocol {protocol}")
+    if protocol not in chosen.protocols:
+        raise UnmaskError(f"{chosen.name} has no {protocol} protocol; leave out --protocol {protocol}")
     if language is not None:
-        check_choice(language, found.languages, f"language of {found.name}")
-    if score_column is not None and found.recorded_columns != Measure.recorded_columns:
-        raise UnmaskError(f"--score-column does not apply: {found.name} needs the columns {found.recorded_columns}")
-    file, name = recorded.locate(path, found.name)
-    context = Context(language or found.languages[0], protocol=protocol, seed=seed, offline=True)
-    items = found.read_items(file, context, language=language, score_column=score_column)
+        check_choice(language, chosen.languages, f"language of {chosen.name}")
+    if score_column is not None and chosen.recorded_columns != Measure.recorded_columns:
+        raise UnmaskError(f"--score-column does not apply: {chosen.name} needs the columns {chosen.recorded_columns}")
+    file, name = locate_items(path, chosen.name)
+    context = Context(language or chosen.languages[0], protocol=protocol, seed=seed, offline=True)
+    frame = chosen.read_items(file, context, language=language, score_column=score_column)
     data_hash = hashlib.sha256(file.read_bytes()).hexdigest()
     measurements = [
         measurement.model_copy(update={"data_hash": data_hash, "noise_floor": None})
-        for measurement in found.analyse_recorded(items, context)
+        for measurement in chosen.analyse_recorded(frame, context)
     ]
     configuration = {
         "items": str(file),
-        "measures": [found.name],
+        "measures": [chosen.name],
         "languages": sorted({measurement.language for measurement in measurements}),
         "protocol": protocol,
         "score_column": score_column,
     }
     info = ModelInfo(name=name, architecture="recorded scores")
-    return Audit(_make_result(info, configuration, seed, measurements), {found.name: items})
+    return Audit(_make_result(info, configuration, seed, measurements), {chosen.name: frame})
 
 
 def recognise_measure(path: Path) -> Measure:
@@ -235,7 +258,7 @@ def recognise_measure(path: Path) -> Measure:
         if len(main) > 1:
             raise UnmaskError(f"{path} holds the items of {quote(names)}; choose one with --measure")
         return main[0] if main else registry.built_in()[0]
-    columns = set(map(str, recorded.frame_of(path)))
+    columns = set(map(str, read_table(path)))
     candidates = [measure for measure in registry.installed() if measure.recognises(columns)]
     return candidates[0] if candidates else registry.built_in()[0]
 
@@ -243,33 +266,31 @@ def recognise_measure(path: Path) -> Measure:
 def _make_result(
     info: ModelInfo, configuration: dict[str, Any], seed: int, measurements: Sequence[Measurement]
 ) -> AuditResult:
-    return AuditResult(
-        unmask_version=unmask.__version__,
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        model=info,
-        configuration=configuration,
-        libraries={"python": platform.python_version()} | {name: metadata.version(name) for name in LIBRARIES},
-        seed=seed,
-        measurements=[registry.get_measure(one.name).interpret(one) for one in _adjust(measurements)],
-    )
+    interpreted = [registry.get_measure(one.name).interpret(one) for one in _adjust(measurements)]
+    return AuditResult(model=info, configuration=configuration, measurements=interpreted, **describe_run(seed))
 
 
 def _adjust(measurements: Sequence[Measurement]) -> list[Measurement]:
     """Apply Holm's correction over all tests of the audit, except where a protocol brought its own."""
-    places = [
-        (index, name)
-        for index, measurement in enumerate(measurements)
-        for name, test in measurement.tests.items()
-        if test.p_adjusted is None
-    ]
-    adjusted = holm([measurements[index].tests[name].p_value for index, name in places])
     tests = [dict(measurement.tests) for measurement in measurements]
-    for (index, name), p_value in zip(places, adjusted, strict=True):
-        tests[index][name] = tests[index][name].model_copy(update={"p_adjusted": p_value})
+    uncorrected = [(group, name) for group in tests for name, test in group.items() if test.p_adjusted is None]
+    adjusted = holm([group[name].p_value for group, name in uncorrected])
+    for (group, name), p_value in zip(uncorrected, adjusted, strict=True):
+        group[name] = group[name].model_copy(update={"p_adjusted": p_value})
     return [measurement.model_copy(update={"tests": own}) for measurement, own in zip(measurements, tests, strict=True)]
 
 
-def _plain(value: Any) -> Any:
+def describe_run(seed: int) -> dict[str, Any]:
+    """With which versions and seed, and when, a result was made."""
+    return {
+        "unmask_version": unmask.__version__,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "libraries": {"python": platform.python_version()} | {name: metadata.version(name) for name in LIBRARIES},
+        "seed": seed,
+    }
+
+
+def _to_plain(value: Any) -> Any:
     """An option as `result.json` states it."""
     if isinstance(value, tuple | list):
         return [str(item) for item in value]

@@ -1,13 +1,15 @@
-"""The options of an audit: what every audit has, and what the measures declare for themselves.
+"""The options of an audit: what every audit has, what the measures declare, and how a file or a result states them.
 
-The command line, TOML files, Python keywords and `result.json` all have one flat list of options. An option that two
+The command line, TOML files, Python keywords and `result.json` share one flat list of options. An option that two
 measures declare under one name is one option, and each of them gets its value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import warnings
+from collections.abc import Iterable, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -18,17 +20,18 @@ from unmask.embedded import DEFAULT, MODELS
 from unmask.errors import UnmaskError, check_choice
 from unmask.measures import registry
 from unmask.measures.base import PROTOCOLS, SEED, Context, Measure
+from unmask.option_files import read_toml
 from unmask.options import EngineOptions, LoadOptions, Options, option
+from unmask.results import AuditResult, storage
 
-B = TypeVar("B", bound="AuditOptions")
+AnyOptions = TypeVar("AnyOptions", bound="AuditOptions")
+AS_LOADED = "as loaded"
+"""The device of a model that was given as an object."""
 
 
-def _language_names() -> list[str]:
-    return list(dict.fromkeys(name for measure in registry.built_in() for name in measure.languages))
-
-
-def _corpus_names() -> list[str]:
-    return list(dict.fromkeys(name for measure in registry.built_in() for name in measure.corpora))
+def _list_values(attribute: str) -> list[str]:
+    """The languages or corpora of all built-in measures."""
+    return list(dict.fromkeys(name for measure in registry.built_in() for name in getattr(measure, attribute)))
 
 
 class AuditOptions(LoadOptions):
@@ -37,7 +40,7 @@ class AuditOptions(LoadOptions):
     measures: tuple[str, ...] = option(
         (),
         "A measure to run (unmask list measures describes them); can be given several times. Default: all that fit the"
-        " model, but for crows-pairs and plug-ins.",
+        " model, except crows-pairs and plug-ins.",
         key="measure",
         suggestions=registry.measure_names,
     )
@@ -45,7 +48,7 @@ class AuditOptions(LoadOptions):
         ("en",),
         "en or de (association), en, ja or zh (inference), en (geometry, crows-pairs); can be given several times.",
         key="language",
-        suggestions=_language_names,
+        suggestions=lambda: _list_values("languages"),
     )
     protocol: str = option(
         "sound",
@@ -59,7 +62,7 @@ class AuditOptions(LoadOptions):
         " reviews (240 short ones, in the package). Inference: sentences (in the package), nli-coal (the released"
         " sets). Geometry, for encoders: nouns (in the package), word2vec or glove (the papers' vocabularies).",
         key="corpus",
-        suggestions=_corpus_names,
+        suggestions=lambda: _list_values("corpora"),
     )
     seed: int = option(SEED, "Seed of random samples, permutations and the noise floor.", minimum=0, last=True)
     workspace: Path | None = option(
@@ -69,9 +72,10 @@ class AuditOptions(LoadOptions):
     @property
     def given_names(self) -> set[str]:
         """The options of measures that differ from their default."""
-        own = set(type(self).model_fields) - set(AuditCommand.model_fields)
-        defaults = {name: type(self).model_fields[name].default for name in own}
-        return {name for name in own if getattr(self, name) != defaults[name]}
+        fields = type(self).model_fields
+        return {
+            name for name in fields.keys() - AuditCommand.model_fields if getattr(self, name) != fields[name].default
+        }
 
     def given(self, name: str) -> Any:
         """The value of a measure's option, or None where no measure has it or it is the default."""
@@ -82,38 +86,37 @@ class AuditOptions(LoadOptions):
         return measure.Options(**{name: getattr(self, name) for name in measure.Options.model_fields})
 
     def context(self, **changes: Any) -> Context:
-        """What measures are told beside their own options."""
+        """What measures are told in addition to their own options."""
         context = Context(protocol=self.protocol, seed=self.seed, offline=self.offline, workspace=self.workspace)
         return replace(context, **changes)
 
-    def check(self, measures: Sequence[Measure]) -> None:
-        """Refuse options and corpora that none of the measures to run has: they would be ignored."""
+    def check_used(self, measures: Sequence[Measure]) -> None:
+        """Raise an error for options and corpora that none of the measures has: they would be ignored."""
         for measure in measures:
-            if problem := _unusable_option(measure):
+            if problem := _option_problem(measure):
                 raise UnmaskError(problem)
-        names = " and ".join(measure.name for measure in measures)
-        known = {name for measure in measures for name in measure.Options.model_fields}
-        if strange := sorted(self.given_names - known):
-            owner = next(one.name for one in registry.installed() if strange[0] in one.Options.model_fields)
-            raise UnmaskError(
-                f"--{strange[0].replace('_', '-')} is for {owner}, and this model is measured for {names}; leave it"
-                " out, or give another model"
-            )
-        corpora = [corpus for measure in measures for corpus in measure.corpora]
-        for corpus in self.corpora:
-            owner = next((one.name for one in registry.installed() if corpus in one.corpora), "")
-            if corpus in corpora:
-                continue
-            if owner:
-                raise UnmaskError(
-                    f"--corpus {corpus} is for {owner}, and this model is measured for {names}; leave it out"
-                )
-            check_choice(corpus, corpora or _corpus_names(), "corpus")
-        for measure in measures:
             if self.protocol not in measure.protocols:
                 raise UnmaskError(
                     f"{measure.name} has no {self.protocol} protocol; leave out --protocol {self.protocol}"
                 )
+        names = " and ".join(measure.name for measure in measures)
+        used = {name for measure in measures for name in measure.Options.model_fields}
+        for name in sorted(self.given_names - used):
+            owner = next(measure.name for measure in registry.installed() if name in measure.Options.model_fields)
+            raise UnmaskError(
+                f"--{name.replace('_', '-')} is for {owner}, and this model is measured for {names}; leave it"
+                " out, or give another model"
+            )
+        corpora = [corpus for measure in measures for corpus in measure.corpora]
+        for corpus in self.corpora:
+            if corpus in corpora:
+                continue
+            for measure in registry.installed():
+                if corpus in measure.corpora:
+                    raise UnmaskError(
+                        f"--corpus {corpus} is for {measure.name}, and this model is measured for {names}; leave it out"
+                    )
+            check_choice(corpus, corpora or _list_values("corpora"), "corpus")
 
 
 class AuditCommand(EngineOptions, AuditOptions):
@@ -135,35 +138,23 @@ class AuditCommand(EngineOptions, AuditOptions):
         " several models: the folder of all audits and the ranking, which may exist; default: ranking.",
         last=True,
     )
-    as_json: bool = option(False, "Print the result as JSON in place of the table.", key="json", last=True)
+    as_json: bool = option(False, "Print the result as JSON instead of the table.", key="json", last=True)
 
     OUTPUT: ClassVar[tuple[str, ...]] = ("out", "as_json")
     """What the command does with an audit, as opposed to what the audit is."""
 
-    ENGINE_OPTIONS: ClassVar[tuple[str, ...]] = tuple(EngineOptions.model_fields)
-
-    @property
-    def engine_options(self) -> dict[str, Any]:
-        """What runs the audits of several models."""
-        return {name: getattr(self, name) for name in self.ENGINE_OPTIONS}
-
 
 def audit_options() -> type[AuditOptions]:
     """The class of options of an audit, with those of every measure that is installed."""
-    return _combine(AuditOptions, _usable())
+    return _combine(AuditOptions, tuple(one for one in registry.installed() if not _option_problem(one)))
 
 
 def audit_command() -> type[AuditCommand]:
     """The class of options of the command, with those of every measure that is installed."""
-    return _combine(AuditCommand, _usable())
+    return _combine(AuditCommand, tuple(one for one in registry.installed() if not _option_problem(one)))
 
 
-def _usable() -> tuple[Measure, ...]:
-    """The measures whose options can be offered; others are refused when they are asked for."""
-    return tuple(measure for measure in registry.installed() if not _unusable_option(measure))
-
-
-def _unusable_option(measure: Measure) -> str:
+def _option_problem(measure: Measure) -> str:
     """What is wrong with the options that a measure declares; empty if nothing is."""
     for name, declared in measure.Options.model_fields.items():
         extra = declared.json_schema_extra
@@ -175,21 +166,180 @@ def _unusable_option(measure: Measure) -> str:
 
 
 @cache
-def _combine(base: type[B], measures: tuple[Measure, ...]) -> type[B]:
+def _combine(base: type[AnyOptions], measures: tuple[Measure, ...]) -> type[AnyOptions]:
+    """A class with the options of a base class and of measures, under headings with the names of the measures."""
     fields: dict[str, Any] = {}
     for measure in measures:
         for name, declared in measure.Options.model_fields.items():
-            owners = [one.heading for one in measures if name in one.Options.model_fields]
-            extra: Any = declared.json_schema_extra
-            panel = " and ".join([owners[0], *(owner.lower() for owner in owners[1:])])
-            shown = {"option": extra["option"] | {"panel": panel}}
-            fields.setdefault(name, (declared.annotation, _with_extra(declared, shown)))
+            if name in fields:
+                continue
+            first, *others = [one.heading for one in measures if name in one.Options.model_fields]
+            panel = " and ".join([first, *(heading.lower() for heading in others)])
+            shown, extra = copy(declared), declared.json_schema_extra
+            shown.json_schema_extra = {"option": extra["option"] | {"panel": panel}}  # type: ignore[index,operator]
+            fields[name] = (declared.annotation, shown)
     return create_model(base.__name__, __base__=base, __doc__=base.__doc__, **fields)
 
 
-def _with_extra(declared: Any, extra: dict[str, Any]) -> Any:
-    from copy import copy
+# Options from a file: an audit.toml, or the result.json of an audit to repeat.
 
-    field = copy(declared)
-    field.json_schema_extra = extra
-    return field
+
+@dataclass(frozen=True)
+class Config:
+    """What a file states."""
+
+    values: dict[str, Any]
+    """Options by field name."""
+    notes: list[str] = field(default_factory=list)
+    """What a reader should know, a line each."""
+    result: AuditResult | None = None
+    """The audit to repeat, if the file is a result."""
+
+
+def load_config(path: Path) -> Config:
+    """Read a file of options: TOML, or the result of an audit."""
+    if path.is_dir():
+        raise UnmaskError(f"{path} is a folder; give a file such as audit.toml, or the result.json of an audit")
+    if not path.is_file():
+        raise UnmaskError(f"{path} does not exist; give a file of options, or write one with unmask init {path}")
+    if path.suffix.lower() != ".json":
+        parameters = audit_command().parameters()
+        values = read_toml(path, audit_command())
+        return Config({name: parameters[name].convert(value) for name, value in values.items()})
+    result = storage.read(path)
+    if "items" in result.configuration:
+        items = result.configuration["items"]
+        raise UnmaskError(f"{path} is of recorded scores, not of a model; repeat it with unmask analyse {items}")
+    options = options_of(result)
+    stated = options.given_names | AuditCommand.model_fields.keys()
+    notes = [
+        f"{path} does not state {name.replace('_', '-')}; the default is used"
+        + ("" if default is None else f": {default}")
+        for name, default in unstated_options(result).items()
+    ]
+    notes += [
+        f"{path} was made with --{name.replace('_', '-')}; give it yourself if you trust the model"
+        for name in ("allow_pickle", "allow_remote_code")
+        if result.configuration.get(name)
+    ]
+    values = {name: value for name, value in dict(options).items() if name in stated}
+    return Config(values | {"models": (result.model.name,)}, notes, result)
+
+
+def read_config(path: str | Path) -> dict[str, Any]:
+    """The arguments for `unmask.audit` that a file states: an audit.toml, or the result.json of an audit.
+
+    `unmask.audit(**unmask.read_config("audit.toml"))` does what `unmask audit --config audit.toml` does. A warning
+    names what an older result does not state.
+    """
+    config = load_config(Path(path))
+    for note in config.notes:
+        warnings.warn(note, stacklevel=2)
+    defaults = {name: parameter.default for name, parameter in audit_command().parameters().items()}
+    models = config.values.get("models", defaults["models"])
+    left_out = ("models", *AuditCommand.OUTPUT)
+    values = {name: value for name, value in config.values.items() if value != defaults[name] and name not in left_out}
+    return {"model": models[0] if len(models) == 1 else models} | values
+
+
+def options_of(result: AuditResult) -> AuditOptions:
+    """The options with which a model can be audited as this one was.
+
+    They never allow a model to run code of its author: the result may come from somebody else.
+    """
+    if not result.measurements:
+        raise UnmaskError(f"the audit of {result.model.name} holds no measurement to repeat; audit the model again")
+    stated, measures, parameters = result.configuration, _installed_measures(result), audit_options().parameters()
+    given: dict[str, Any] = {}
+    for name in (name for measure in measures for name in measure.Options.model_fields):
+        value = stated.get(name)
+        if value is not None:
+            given[name] = Path(str(value)) if parameters[name].type is Path else value
+    _check_corpora(result, has_files=any(parameters[name].type is Path for name in given))
+    languages: Any = stated.get("languages") or dict.fromkeys(one.language for one in result.measurements)
+    if (device := stated.get("device", AS_LOADED)) != AS_LOADED:
+        given["device"] = device
+    options = audit_options()(
+        measures=tuple(dict.fromkeys(one.name for one in result.measurements)),
+        languages=tuple(languages),
+        protocol=result.measurements[0].protocol,
+        seed=result.seed,
+        **given,
+    )
+    corpora = dict.fromkeys(corpus for measure in measures for corpus in _named_corpora(measure, result, options))
+    return options.replace(corpora=tuple(corpora))
+
+
+def unstated_options(result: AuditResult) -> dict[str, Any]:
+    """The options of its measures that a result of another version does not state, and their defaults."""
+    has_layers = result.model.tokenizer is not None
+    parameters = audit_options().parameters()
+    return {
+        name: parameters[name].default
+        for measure in _installed_measures(result)
+        for name in measure.Options.model_fields
+        if name not in result.configuration
+        and (has_layers or name not in measure.encoder_options)
+        and parameters[name].cli
+    }
+
+
+def _installed_measures(result: AuditResult) -> list[Measure]:
+    measures = map(registry.find_measure, dict.fromkeys(one.name for one in result.measurements))
+    return [measure for measure in measures if measure is not None]
+
+
+def _check_corpora(result: AuditResult, *, has_files: bool) -> None:
+    """Raise an error for scores that somebody else has recorded: nobody knows what the model was asked."""
+    for measurement in result.measurements:
+        measure = registry.find_measure(measurement.name)
+        if measure is None or has_files:
+            continue
+        is_known = measurement.corpus in {**measure.corpora, **measure.other_corpora} or not measure.corpora
+        if measurement.corpus == "recorded" or not is_known:
+            raise UnmaskError(
+                f"the scores of {result.model.name} are of a corpus {measurement.corpus!r} that is not ours, so a model"
+                " cannot be asked the same; give two audit folders, of unmask audit or unmask analyse"
+            )
+
+
+def _named_corpora(measure: Measure, result: AuditResult, options: AuditOptions) -> Iterable[str]:
+    """The corpora of a measure to name, where they are not those that are measured by default."""
+    measurements = [one for one in result.measurements if one.name == measure.name]
+    measured = list(dict.fromkeys(measure.asked_corpora(measurements, dict(result.configuration))))
+    own_options = options.for_measure(measure)
+    default = [
+        (language, corpus)
+        for language in options.languages
+        for corpus in measure.default_corpora(own_options, options.context(language=language))
+    ]
+    return [corpus for _, corpus in measured if corpus in measure.corpora] if measured != default else []
+
+
+def list_differences(then: AuditResult, now: AuditResult) -> list[str]:
+    """What was not the same in two audits with the same options, a line each."""
+    lines = []
+    versions = [{"unmask": one.unmask_version} | one.libraries for one in (then, now)]
+    changed = [name for name in versions[0] if _differ(versions[0][name], versions[1].get(name))]
+    if changed:
+        changes = ", ".join(f"{name} {versions[0][name]} then, {versions[1][name]} now" for name in changed)
+        lines.append(f"another version: {changes}")
+    if _differ(then.model.weight_hash, now.model.weight_hash):
+        hashes = f"{then.model.weight_hash:.12} then, {now.model.weight_hash:.12} now"
+        lines.append(f"another model: the weights of {now.model.name} are not those that were audited ({hashes})")
+    devices = [(one.model.device or "").partition(":")[0] for one in (then, now)]
+    if _differ(*devices):
+        lines.append(f"another device: {devices[0]} then, {devices[1]} now; the last digits may differ")
+    before = {one.key: one.data_hash for one in then.measurements}
+    for measurement in now.measurements:
+        old, new = before.get(measurement.key), measurement.data_hash
+        if _differ(old, new):
+            parts = (measurement.name, measurement.language, measurement.corpus, measurement.variant)
+            name = " ".join(filter(None, parts))
+            lines.append(f"other data: {name} has other items ({old:.12} then, {new:.12} now)")
+    return lines
+
+
+def _differ(first: str | None, second: str | None) -> bool:
+    """Whether both are known, and are not the same."""
+    return bool(first and second and first != second)

@@ -1,173 +1,333 @@
-"""Run a comparison: gather the sides, pair their items, correct for all tests, judge, and count the cost."""
+"""Compare two or more models: pair their items, judge the changes, and measure what they cost."""
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from importlib import metadata
+from dataclasses import dataclass, field
 from itertools import zip_longest
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import unmask
-from unmask import steps
+from pydantic import field_validator, model_validator
+
 from unmask.errors import UnmaskError
+from unmask.files import write_text
 from unmask.measures import registry
-from unmask.results import Caveat, Comparison, ComparisonResult, Measurement, Usefulness
-from unmask.workflows import agreement, downstream, evidence, usefulness
-from unmask.workflows.audit import LIBRARIES, Audit
+from unmask.options import LoadOptions, accepts, option
+from unmask.results import (
+    Agreement,
+    Caveat,
+    Comparison,
+    ComparisonResult,
+    Measurement,
+    Side,
+    Usefulness,
+    storage,
+)
+from unmask.results.storage import report_format
+from unmask.steps import say as say_step
+from unmask.steps import step
+from unmask.workflows import agreement, usefulness
+from unmask.workflows.audit import Audit, describe_run
 from unmask.workflows.audit_options import AuditOptions, audit_options
-from unmask.workflows.compare_options import CompareOptions
-from unmask.workflows.compared_models import Subject, gather, key
-from unmask.workflows.cost import cost
-from unmask.workflows.lineage import made_from, side_of, stranger
+from unmask.workflows.compared_models import Subject, comparison_key, gather_subjects
+from unmask.workflows.usefulness import CLASSIFIER_TASKS, DownstreamTask
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.console import Console
 
     from unmask.models.roles import Progress
+    from unmask.report.comparison import ComparisonSection
     from unmask.training.finetune import Say
     from unmask.training.loop import Watch
 
 
-@dataclass(frozen=True)
-class Findings:
-    """A comparison, the items behind it, and the audits that were made for it."""
+class CompareOptions(LoadOptions):
+    """How to compare; the defaults are the sound ones."""
+
+    languages: tuple[str, ...] = option(
+        (),
+        "en or de, for models. Default: as the first audit among those given was made, or en.",
+        key="language",
+        suggestions=("en", "de"),
+    )
+    protocol: str | None = option(
+        None,
+        "sound or published, for models. Default: that of the first audit, or sound.",
+        choices=("sound", "published"),
+    )
+    text: Path | None = option(
+        None,
+        "Neutral text to measure usefulness on: .txt, one sentence a line, or a table with a column 'text'. Default:"
+        " the package's own sentences.",
+    )
+    usefulness: bool = option(
+        True,
+        "Measure whether neutral words are filled in as well as before.",
+        negative_help="Leave usefulness out. Geometry still loads models.",
+    )
+    task: tuple[str, ...] = option(
+        (),
+        "sentiment or nli: also fine-tune every model alike and compare accuracies. Takes long. May be given twice; of"
+        " four models or more the classifiers are audited, too.",
+        choices=CLASSIFIER_TASKS,
+    )
+    data: tuple[str, ...] = option(
+        (), "A known data set for each --task, in the same order: imdb (sentiment), snli (nli)."
+    )
+    train: Path | None = option(None, "Examples of your own for --task, as in unmask finetune.")
+    test: Path | None = option(None, "What accuracies are measured on, with --train.")
+    seed: int = option(42, "Seed of masked words, permutations and training.", minimum=0)
+    classifiers: Path = option(
+        Path("comparisons/classifiers"), "Where fine-tuned models are stored, to be used again.", cli=False
+    )
+    audit: Any = option(None, "How to audit models, instead of languages and protocol.", cli=False)
+
+    @field_validator("languages", "task")
+    @classmethod
+    def _remove_duplicates(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(value))
+
+    @model_validator(mode="after")
+    def _check_combination(self) -> CompareOptions:
+        if self.text is not None and not self.usefulness:
+            raise UnmaskError(
+                f"--text {self.text} is for usefulness, and --no-usefulness leaves that out; give one of them"
+            )
+        if not self.task and (self.data or self.train or self.test):
+            raise UnmaskError("data, train and test belong to a task; say which with --task sentiment or --task nli")
+        tasks, sets = len(self.task), len(self.data)
+        if sets > tasks or (tasks > 1 and (self.train or self.test or sets < tasks)):
+            raise UnmaskError(
+                f"{tasks} tasks and {sets} data sets were given; give --data for each --task, in the same order"
+            )
+        return self
+
+    @property
+    def audit_options(self) -> AuditOptions | None:
+        """How to audit models; None: as the first audit was made, or the defaults."""
+        if self.audit is not None or not (self.languages or self.protocol):
+            return self.audit  # type: ignore[no-any-return]
+        languages, protocol = self.languages or ("en",), self.protocol or "sound"
+        return audit_options()(languages=languages, protocol=protocol, seed=self.seed)
+
+    def tasks(self) -> list[DownstreamTask]:
+        """The tasks on which the models are fine-tuned and compared."""
+        return [
+            DownstreamTask(task=task, data=data, train=self.train, test=self.test, seed=self.seed)
+            for task, data in zip_longest(self.task, self.data)
+        ]
+
+
+@dataclass(eq=False)
+class Compared:
+    """A finished comparison: what changed, the items behind it, and ways to show and store them."""
 
     result: ComparisonResult
     items: dict[str, pd.DataFrame]
-    audits: dict[str, Audit]
+    """By measure."""
+    audits: dict[str, Audit] = field(default_factory=dict)
+    """Those that were made for the comparison, by the name of the model."""
+
+    @property
+    def comparisons(self) -> list[Comparison]:
+        """One for each model after and each corpus of each measure."""
+        return self.result.comparisons
+
+    @property
+    def agreement(self) -> Agreement | None:
+        """Whether the measures agree over the models; None for fewer than four."""
+        return self.result.agreement
+
+    @property
+    def verdict(self) -> str:
+        """The verdict of the first comparison: improved, no reliable change, overshot or worse."""
+        return self.comparisons[0].verdict
+
+    def summary(self) -> str:
+        """What changed as plain text, a screenful."""
+        from unmask.report import terminal
+
+        return terminal.comparison_text(self.result, self.sections())
+
+    def sections(self) -> list[ComparisonSection]:
+        """The comparisons as sections of a report."""
+        from unmask.measures.sections import build_comparison_sections
+
+        return build_comparison_sections(self.result, self.items)
+
+    def show(self, console: Console) -> None:
+        """Print the summary to a terminal."""
+        from unmask.report import terminal
+
+        terminal.show_comparison(self.result, self.sections(), console)
+
+    def to_frame(self) -> pd.DataFrame:
+        """All changes as a table, one row each."""
+        import pandas as pd
+
+        rows = []
+        for comparison in self.comparisons:
+            shared = {
+                "measure": comparison.name,
+                **comparison.model_dump(include={"language", "corpus", "variant"}),
+                "before_model": comparison.before,
+                "after_model": comparison.after,
+            }
+            rows += [{**shared, "figure": name, **change.to_row()} for name, change in comparison.changes.items()]
+        return pd.DataFrame(rows)
+
+    def text(self, form: str = "html", *, beside: bool = False) -> str:
+        """The report as text: html, md (Markdown) or csv; `beside`: for a page in the folder of the comparison."""
+        from unmask.measures.sections import item_tables
+        from unmask.report import comparison, markdown, rows
+
+        if form == "html":
+            tables = item_tables(self.items)
+            return comparison.render_comparison(self.result, self.sections(), tables, beside=beside)
+        if form == "md":
+            return markdown.comparison_markdown(self.result, self.sections())
+        return rows.to_csv(rows.comparison_rows(self.result))
+
+    def report(self, path: str | PathLike[str]) -> Path:
+        """Write the report: one self-contained HTML page, or Markdown or CSV where the name ends in .md or .csv."""
+        return write_text(path, self.text(report_format(path)))
+
+    def save(self, folder: str | PathLike[str]) -> Path:
+        """Write the folder: `result.json`, `items/`, `report.html`, and the audits made for it under `audits/`."""
+        audits = {name: audit.to_folder() for name, audit in self.audits.items()}
+        target = Path(folder)
+        storage.save_folder(
+            target, storage.Folder(self.result, self.items, {"report.html": self.text(beside=True)}, audits)
+        )
+        return target
 
 
-def run(
+def load(folder: str | PathLike[str]) -> Audit | Compared:
+    """Read what `unmask audit`, `unmask analyse` or `unmask compare` has written into a folder."""
+    import pandas as pd
+
+    path, items = Path(folder), {}
+    is_comparison = storage.is_comparison(path)
+    result = storage.load_comparison(path) if is_comparison else storage.load(path)
+    for file in sorted((path / "items").glob("*.parquet")):
+        try:
+            items[file.stem] = pd.read_parquet(file)
+        except (OSError, ValueError) as error:
+            reason = str(error).splitlines()[0]
+            raise UnmaskError(f"{file} cannot be read ({reason}); write the folder again with unmask audit") from None
+    return Compared(result, items) if isinstance(result, ComparisonResult) else Audit(result, items)
+
+
+@accepts(CompareOptions, without=("audit",))
+def compare(
     before: Any,
-    afters: Sequence[Any],
-    options: CompareOptions | None = None,
-    *,
+    *after: Any,
     progress: Progress | None = None,
     say: Say | None = None,
     watch: Watch | None = None,
-) -> Findings:
-    """Compare a model, or its audit, with one or more others."""
+    **options: Any,
+) -> Compared:
+    """Compare a model with a debiased version of it, or with other models: what changed, how surely, at what cost.
+
+    Each of `before` and `after` is an audit folder, an `Audit`, or a model as `audit` takes it. Models are audited with
+    the settings of the first audit among them. For four models or more, the result also says whether the measures agree
+    on which is the more biased; then the fine-tuned classifiers are audited, too.
+    """
     import pandas as pd
 
-    options = options or CompareOptions()
-    if not afters:
+    settings = CompareOptions(**options)
+    if not after:
         raise UnmaskError("there is nothing to compare with; give a model or audit before, and one or more after")
-    tasks, loading = _tasks(options), options.loading
+    tasks, loading = settings.tasks(), settings.loading
     for task in tasks:
-        task.read_examples(offline=loading.offline)  # refuses what is missing before the work
-    subjects = gather([before, *afters], _audit_settings(options), loading, progress=progress)
+        task.read_examples(offline=loading.offline)  # raises an error before the work if something is missing
+    subjects = gather_subjects([before, *after], settings.audit_options, loading, progress=progress)
     first, *others = subjects
-    found: list[Comparison] = []
+    comparisons: list[Comparison] = []
     items: dict[str, list[pd.DataFrame]] = {}
     reasons = dict.fromkeys(reason for subject in subjects for reason in subject.left_out)
     caveats = [Caveat(code="measure-left-out", text=f"{reason}.") for reason in reasons]
     for other in others:
-        steps.say(f"Comparing {first.name} with {other.name}")
-        for comparison, paired in _compare(first, other, caveats, seed=options.seed):
-            found.append(comparison)
+        say_step(f"Comparing {first.name} with {other.name}")
+        for comparison, paired in _compare_subjects(first, other, caveats, seed=settings.seed):
+            comparisons.append(comparison)
             items.setdefault(comparison.name, []).append(paired)
-    cost_of = usefulness.Measured()
-    if options.usefulness:
-        with steps.step("Measuring usefulness"):
-            cost_of = usefulness.measure(subjects, text=options.text, seed=options.seed, progress=progress)
+    cost = usefulness.MeasuredUsefulness()
+    if settings.usefulness:
+        with step("Measuring usefulness"):
+            cost = usefulness.measure_usefulness(subjects, text=settings.text, seed=settings.seed, progress=progress)
+    folder = settings.classifiers
     classifiers = {
-        task.task: usefulness.on_task(
-            cost_of,
-            subjects,
-            task,
-            folder=options.classifiers,
-            loading=loading,
-            say=say,
-            watch=watch,
+        task.task: usefulness.finetune_subjects(
+            cost, subjects, task, folder=folder, loading=loading, say=say, watch=watch
         )
         for task in tasks
     }
-    caveats += [stranger(first, other) for other in others if made_from(first, other) is False]
+    caveats += [_not_made_from(first, other) for other in others if other.is_made_from(first) is False]
     if len(others) > 1:
-        caveats.append(_several(len(others)))
-    across, made = None, {subject.name: subject.audit for subject in subjects if subject.audited}
-    if len(subjects) >= agreement.FEWEST:
-        more = evidence.gather(subjects, found, classifiers, seed=options.seed, loading=loading, progress=progress)
-        across, made = agreement.compare(more.evidence), made | more.audits
-        caveats += [agreement.caveat(len(subjects)), *more.caveats]
+        caveats.append(_several_models(len(others)))
+    agreed, audits = None, {subject.name: subject.audit for subject in subjects if subject.audited}
+    if len(subjects) >= agreement.FEWEST_MODELS:
+        evidence = agreement.gather_evidence(
+            subjects, comparisons, classifiers, seed=settings.seed, loading=loading, progress=progress
+        )
+        agreed, audits = agreement.compare_measures(evidence.models), audits | evidence.audits
+        caveats += [agreement.few_models(len(subjects)), *evidence.caveats]
     result = ComparisonResult(
-        unmask_version=unmask.__version__,
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        configuration=_resolved(options, tasks, subjects),
-        libraries={"python": platform.python_version()} | {name: metadata.version(name) for name in LIBRARIES},
-        seed=options.seed,
-        before=side_of(first),
-        after=[side_of(other, first) for other in others],
-        comparisons=_with_cost(found, cost_of.found),
-        usefulness=cost_of.found,
-        agreement=across,
-        caveats=[*caveats, *cost_of.caveats],
+        configuration=_resolve_configuration(settings, tasks, first),
+        before=_describe_side(first),
+        after=[_describe_side(other, first) for other in others],
+        comparisons=_with_cost(comparisons, cost.tasks),
+        usefulness=cost.tasks,
+        agreement=agreed,
+        caveats=[*caveats, *cost.caveats],
+        **describe_run(settings.seed),
     )
-    frames = {name: pd.concat(some, ignore_index=True) for name, some in items.items()}
-    return Findings(result, frames | cost_of.items, made)
+    frames = {name: pd.concat(parts, ignore_index=True) for name, parts in items.items()}
+    return Compared(result, frames | cost.items, audits)
 
 
-def _audit_settings(options: CompareOptions) -> AuditOptions | None:
-    """How to audit models; None: as the first audit was, or the defaults."""
-    if options.audit is not None or not (options.languages or options.protocol):
-        return options.audit  # type: ignore[no-any-return]
-    return audit_options()(
-        languages=options.languages or ("en",),
-        protocol=options.protocol or "sound",
-        seed=options.seed,
-    )
-
-
-def _tasks(options: CompareOptions) -> list[downstream.Downstream]:
-    """The tasks on which the models are fine-tuned and compared."""
+def _with_cost(comparisons: Sequence[Comparison], tasks: Sequence[Usefulness]) -> list[Comparison]:
+    """Add what the change cost to the first comparison of each model."""
+    main = {comparison.after: comparison.name for comparison in reversed(comparisons)}
+    costs = {name: usefulness.describe_cost([task for task in tasks if task.after == name]) for name in main}
     return [
-        downstream.Downstream(task=task, data=data, train=options.train, test=options.test, seed=options.seed)
-        for task, data in zip_longest(options.task, options.data)
+        one.model_copy(update={"cost": costs[one.after]}) if one.name == main[one.after] else one for one in comparisons
     ]
 
 
-def _with_cost(found: Sequence[Comparison], measured: Sequence[Usefulness]) -> list[Comparison]:
-    """Comparisons with what the change cost, said with the main measure of each model."""
-    main = {one.after: one.name for one in reversed(found)}
-    return [
-        one.model_copy(update={"cost": cost([each for each in measured if each.after == one.after])})
-        if one.name == main[one.after]
-        else one
-        for one in found
-    ]
-
-
-def _compare(
+def _compare_subjects(
     before: Subject, after: Subject, caveats: list[Caveat], *, seed: int
 ) -> list[tuple[Comparison, pd.DataFrame]]:
-    """Every corpus that both were measured on; the others are named in a caveat."""
-    found = []
+    """Compare every corpus that both were measured on; a caveat names each of the others."""
+    compared = []
     for measurement in before.result.measurements:
         other = after.find(measurement)
         if other is None:
-            caveats.append(_left_out(after, measurement))
+            caveats.append(_corpus_left_out(after, measurement))
             continue
         measure = registry.get_measure(measurement.name)
         with measure.blamed():
             comparison, items = measure.compare(before.compared(measurement), after.compared(other), seed=seed)
         column = "compared" if "model" in items else "model"
-        found.append((comparison, items.assign(**{column: after.name})))
-    caveats += [_left_out(before, one) for one in after.result.measurements if before.find(one) is None]
-    return found
+        compared.append((comparison, items.assign(**{column: after.name})))
+    caveats += [_corpus_left_out(before, one) for one in after.result.measurements if before.find(one) is None]
+    return compared
 
 
-def _left_out(missing: Subject, measurement: Measurement) -> Caveat:
+def _corpus_left_out(subject: Subject, measurement: Measurement) -> Caveat:
+    corpus = " ".join(filter(None, comparison_key(measurement)[2:]))
     text = (
-        f"{missing.name} was not measured for {measurement.name} on {' '.join(filter(None, key(measurement)[2:]))}"
-        f" ({measurement.language}), so that corpus is not compared."
+        f"{subject.name} was not measured for {measurement.name} on {corpus} ({measurement.language}), so that corpus"
+        " is not compared."
     )
     return Caveat(code="corpus-left-out", text=text)
 
 
-def _several(count: int) -> Caveat:
+def _several_models(count: int) -> Caveat:
     return Caveat(
         code="several-models",
         text=f"{count} models were compared, each on its own. Of twenty models that did not change, one or two would be"
@@ -175,31 +335,45 @@ def _several(count: int) -> Caveat:
     )
 
 
-def _resolved(
-    options: CompareOptions, tasks: Sequence[downstream.Downstream], subjects: Sequence[Subject]
-) -> dict[str, str | int | float | bool | list[str] | None]:
-    """How it was compared, and how the first was measured, which the others must have been, too."""
-    first = subjects[0].result
-    measures = list(dict.fromkeys(one.name for one in first.measurements))
-    own = [
-        name
-        for measure in measures
-        for name in registry.get_measure(measure).Options.model_fields
-        if name in first.configuration
-    ]
+def _not_made_from(before: Subject, after: Subject) -> Caveat:
+    return Caveat(
+        code="not-made-from",
+        text=f"{after.name} was not made from {before.name}: its record names a model with other weights. Differences"
+        " between the two need not be due to the mitigation.",
+    )
+
+
+def _describe_side(subject: Subject, before: Subject | None = None) -> Side:
+    """A model as the result names it; one after with where it comes from."""
+    model = subject.result.model
+    made = None if before is None else subject.is_made_from(before)
+    lineage = ""
+    if before is not None and made is not None:
+        method = f"by {model.mitigation}" if model.mitigation else "by a mitigation"
+        lineage = (
+            f"Made from {before.name} {method}: the weights that its record names are those that were measured before."
+            if made
+            else f"Not made from {before.name}: its record names a model with other weights."
+        )
+    folder = None if subject.folder is None else str(subject.folder)
+    return Side(name=subject.name, model=model, audit=folder, created=subject.result.created, lineage=lineage)
+
+
+def _resolve_configuration(options: CompareOptions, tasks: Sequence[DownstreamTask], first: Subject) -> dict[str, Any]:
+    """How the models were compared, and how the first was measured, which holds for all."""
+    measurements, stated = first.result.measurements, first.result.configuration
+    measures = list(dict.fromkeys(one.name for one in measurements))
+    declared = [name for measure in measures for name in registry.get_measure(measure).Options.model_fields]
     return {
         "measures": measures,
-        "languages": list(dict.fromkeys(one.language for one in first.measurements)),
-        "protocol": first.measurements[0].protocol,
-        **{name: first.configuration[name] for name in own},
+        "languages": list(dict.fromkeys(one.language for one in measurements)),
+        "protocol": measurements[0].protocol,
+        **{name: stated[name] for name in declared if name in stated},
         "usefulness": options.usefulness,
         "text": None if options.text is None else str(options.text),
-        "task": [one.task for one in tasks],
-        "train": [str(one.train) for one in tasks if one.train is not None],
-        "test": [str(one.test) for one in tasks if one.test is not None],
-        "data": [one.data for one in tasks if one.data is not None],
-        "device": options.device,
-        "offline": options.offline,
-        "allow_pickle": options.allow_pickle,
-        "allow_remote_code": options.allow_remote_code,
+        "task": [task.task for task in tasks],
+        "train": [str(task.train) for task in tasks if task.train is not None],
+        "test": [str(task.test) for task in tasks if task.test is not None],
+        "data": [task.data for task in tasks if task.data is not None],
+        **dict(options.loading),
     }

@@ -1,14 +1,13 @@
-"""The sides of a comparison: audits that are there, and models that are audited for it.
+"""The models of a comparison: audits that exist, and models that are audited for it.
 
-A side is an audit folder (of `unmask audit` or `unmask analyse`), findings in memory, or a model: an embedded name, a
-folder, a hub id, loaded objects. A model is audited with the settings of the first audit that is given.
+Each is an audit folder (of `unmask audit` or `unmask analyse`), an `Audit`, or a model: an embedded name, a folder, a
+hub id, loaded objects. A model is audited with the settings of the first audit that is given.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,19 +15,18 @@ from typing import TYPE_CHECKING, Any
 from unmask.errors import UnmaskError, quote
 from unmask.measures import registry
 from unmask.measures.base import ComparedModel, Context
+from unmask.measures.recorded import locate_items
 from unmask.models.loading import ModelHandle
 from unmask.options import LoadOptions
-from unmask.probes import recorded
 from unmask.results import AuditResult, Measurement, storage
 from unmask.results.naming import different
 from unmask.workflows.audit import Audit, choose_measures, fitting_measures, run_audit
-from unmask.workflows.audit_options import AuditOptions, audit_options
-from unmask.workflows.rerun import options_of
+from unmask.workflows.audit_options import AuditOptions, audit_options, options_of
 
 if TYPE_CHECKING:
     from unmask.models.roles import MaskedLM, Progress
 
-SCORES = (".csv", ".tsv", ".parquet")
+SCORE_FILES = (".csv", ".tsv", ".parquet")
 
 
 @dataclass(frozen=True)
@@ -38,7 +36,7 @@ class Subject:
     name: str
     audit: Audit
     model: Any
-    """A name or folder, a loaded object, or None where it is known by its scores alone."""
+    """A name or folder, a loaded object, or None where only its scores are known."""
     loading: LoadOptions = field(default_factory=LoadOptions)
     folder: Path | None = None
     """The audit folder, if there was one."""
@@ -50,22 +48,28 @@ class Subject:
 
     @property
     def result(self) -> AuditResult:
-        """What its audit says."""
+        """The result of its audit."""
         return self.audit.result
 
     def find(self, measurement: Measurement) -> Measurement | None:
         """The measurement that can be compared with this one of another model."""
-        return next((one for one in self.result.measurements if key(one) == key(measurement)), None)
+        key = comparison_key(measurement)
+        return next((one for one in self.result.measurements if comparison_key(one) == key), None)
 
     def compared(self, measurement: Measurement) -> ComparedModel:
         """This side of the comparison of one measurement."""
         measure = registry.get_measure(measurement.name)
         items = self.audit.items[measurement.name]
-        values = dict(zip(("language", "corpus", "terms"), key(measurement)[1:], strict=True))
+        values = dict(zip(("language", "corpus", "terms"), comparison_key(measurement)[1:], strict=True))
         for column in measure.split:
             if column in items:
                 items = items[items[column] == values[column]]
         return ComparedModel(self.name, measurement, items.reset_index(drop=True), self.result, self.reload)
+
+    def is_made_from(self, before: Subject) -> bool | None:
+        """Whether its record says that it was made from another model; None where that is not known."""
+        parent, weights = self.result.model.parent_weight_hash, before.result.model.weight_hash
+        return None if parent is None or weights is None else parent == weights
 
     def reload(self) -> ModelHandle:
         """The model: still loaded if it was audited for this comparison, else by the name that its audit states."""
@@ -74,13 +78,12 @@ class Subject:
         if self.model is None:
             raise UnmaskError(f"{self.name} is known by its scores alone")
         loading = self.loading
-        if not self.audited:  # the name stands in a file that may be a stranger's: what you allow is not for that
+        if not self.audited:  # the name may come from somebody else's file, which the user's permissions do not cover
             loading = loading.replace(allow_pickle=False, allow_remote_code=False)
         is_named = isinstance(self.model, str | PathLike)
         expected = self.result.model.weight_hash if is_named and not self.audited else None
-        handle = ModelHandle(self.model, loading, progress=self.progress, expected_hash=expected)
-        object.__setattr__(self.audit, "model", handle)
-        return handle
+        self.audit.model = ModelHandle(self.model, loading, progress=self.progress, expected_hash=expected)
+        return self.audit.model
 
     def masked_lm(self) -> MaskedLM:
         """The masked language model."""
@@ -92,44 +95,45 @@ class Subject:
             raise UnmaskError(f"{self.name} cannot be loaded again ({error})") from None
 
 
-def key(measurement: Measurement) -> tuple[str, str, str, str]:
+def comparison_key(measurement: Measurement) -> tuple[str, str, str, str]:
     """What two measurements must share to be compared."""
     return measurement.name, measurement.language, measurement.corpus, measurement.variant
 
 
-def gather(
+def gather_subjects(
     given: Sequence[Any], options: AuditOptions | None, loading: LoadOptions, *, progress: Progress | None = None
 ) -> list[Subject]:
-    """Read the audits, audit the models, name all differently, and refuse what cannot be compared."""
-    _refuse_twice(given)
-    audits, left_out = map(list, zip(*(_leave_out(_read(side)) for side in given), strict=True))
-    if options is None and None in audits:
-        first = next((audit for audit in audits if audit is not None), None)
-        options = audit_options()() if first is None else options_of(first.result)
+    """Read the audits, audit the models, give all different names, and check that they can be compared."""
+    _check_different(given)
+    read = [_read_audit(side) for side in given]
+    if options is None and None in read:
+        first = next((side[0] for side in read if side is not None), None)
+        options = None if first is None else options_of(first.result)
     options = (options or audit_options()()).replace(**dict(loading))
-    handles = [
-        None if audit else ModelHandle(side, loading, progress=progress)
-        for side, audit in zip(given, audits, strict=True)
-    ]
-    own = [None if handle is None else _fit_options(handle, options) for handle in handles]
+    handles = {
+        index: ModelHandle(side, loading, progress=progress) for index, side in enumerate(given) if read[index] is None
+    }
+    own_options = {index: _fit_options(handle, options) for index, handle in handles.items()}
     subjects = []
-    for index, (side, audit, handle, to_run) in enumerate(zip(given, audits, handles, own, strict=True)):
-        found = audit
-        if audit is None:
-            found, left_out[index] = _leave_out(run_audit(handle, to_run, progress=progress))
-        known = found.result.model
-        model = side if audit is None else known.name if known.weight_hash else None
-        folder = Path(side) if audit is not None and isinstance(side, str | PathLike) else None
-        subjects.append(Subject("", found, model, loading, folder, audit is None, left_out[index], progress))
-    subjects = _named(subjects)
-    _refuse_same_weights(subjects)
+    for index, (side, existing) in enumerate(zip(given, read, strict=True)):
+        if existing is None:
+            audit, left_out = _leave_out(run_audit(handles[index], own_options[index], progress=progress))
+            subjects.append(Subject("", audit, side, loading, None, True, left_out, progress))
+        else:
+            audit, left_out = existing
+            info = audit.result.model
+            folder = Path(side) if isinstance(side, str | PathLike) else None
+            model = info.name if info.weight_hash else None
+            subjects.append(Subject("", audit, model, loading, folder, False, left_out, progress))
+    subjects = _name_subjects(subjects)
+    _check_weights(subjects)
     for after in subjects[1:]:
-        _refuse_mismatch(subjects[0], after)
+        _check_comparable(subjects[0], after)
     return subjects
 
 
 def _fit_options(model: ModelHandle, options: AuditOptions) -> AuditOptions:
-    """The options for one model: with those of the measures that fit it."""
+    """The options for one model: with those measures that fit it."""
     fitting = [measure.name for measure in fitting_measures(model, options)]
     wanted = options.measures or [measure.name for measure in choose_measures(model, options)]
     measures = tuple(name for name in wanted if name in fitting)
@@ -140,14 +144,14 @@ def _fit_options(model: ModelHandle, options: AuditOptions) -> AuditOptions:
     return options.replace(measures=measures)
 
 
-def _read(side: Any) -> Audit | None:
-    """The audit that is meant, or None where it is a model."""
+def _read_audit(side: Any) -> tuple[Audit, tuple[str, ...]] | None:
+    """The audit that a user names, and why measures of it are left out; None where it is a model."""
     if isinstance(side, Audit):
-        return side
+        return _leave_out(side)
     if not isinstance(side, str | PathLike):
         return None
     path = Path(side)
-    if path.is_file() and path.suffix in SCORES:
+    if path.is_file() and path.suffix in SCORE_FILES:
         raise UnmaskError(f"{path} is a file; make an audit of it first: unmask analyse {path} --out FOLDER")
     if not (path / storage.RESULT).is_file():
         return None
@@ -159,15 +163,13 @@ def _read(side: Any) -> Audit | None:
         measure = registry.find_measure(measurement.name)
         if measure is not None and measure.name not in items:
             context = Context(protocol=measurement.protocol)
-            file, _ = recorded.locate(path, measure.name)
+            file, _ = locate_items(path, measure.name)
             items[measure.name] = measure.read_items(file, context, language=None, score_column=None)
-    return Audit(result, items)
+    return _leave_out(Audit(result, items))
 
 
-def _leave_out(audit: Audit | None) -> tuple[Audit | None, tuple[str, ...]]:
+def _leave_out(audit: Audit) -> tuple[Audit, tuple[str, ...]]:
     """An audit with the measures that can be compared, and why others cannot."""
-    if audit is None:
-        return None, ()
     reasons = {}
     for name in dict.fromkeys(one.name for one in audit.measurements):
         measure = registry.find_measure(name)
@@ -182,52 +184,59 @@ def _leave_out(audit: Audit | None) -> tuple[Audit | None, tuple[str, ...]]:
     return Audit(result, audit.items, audit.model), tuple(reasons.values())
 
 
-def _refuse_twice(given: Sequence[Any]) -> None:
-    seen: set[str] = set()
-    for one in given:
-        if isinstance(one, str | PathLike):
-            key = str(Path(one).resolve()) if Path(one).exists() else str(one)
-            if key in seen:
-                raise UnmaskError(f"{one} was given twice, so there is nothing to compare; give another model or audit")
-            seen.add(key)
+def _check_different(given: Sequence[Any]) -> None:
+    seen = set()
+    for side in given:
+        if isinstance(side, str | PathLike):
+            name = str(Path(side).resolve()) if Path(side).exists() else str(side)
+            if name in seen:
+                raise UnmaskError(
+                    f"{side} was given twice, so there is nothing to compare; give another model or audit"
+                )
+            seen.add(name)
 
 
-def _refuse_same_weights(subjects: Sequence[Subject]) -> None:
+def _check_weights(subjects: Sequence[Subject]) -> None:
     seen: dict[str, Subject] = {}
     for subject in subjects:
-        known = subject.result.model.weight_hash
-        if known and known in seen:
+        weights = subject.result.model.weight_hash
+        if weights is None:
+            continue
+        if weights in seen:
             raise UnmaskError(
-                f"{seen[known].name} and {subject.name} have the same weights ({known[:12]}…), so there is nothing to"
-                " compare; give the audit of another model"
+                f"{seen[weights].name} and {subject.name} have the same weights ({weights[:12]}…), so there is nothing"
+                " to compare; give the audit of another model"
             )
-        if known:
-            seen[known] = subject
+        seen[weights] = subject
 
 
-def _refuse_mismatch(before: Subject, after: Subject) -> None:
-    one, other = ({m.protocol for m in side.result.measurements} for side in (before, after))
-    if one != other:
+def _check_comparable(before: Subject, after: Subject) -> None:
+    """Raise an error where two models have nothing in common that was measured with one protocol."""
+    sides = [side.result.measurements for side in (before, after)]
+    protocols = [{one.protocol for one in measurements} for measurements in sides]
+    if protocols[0] != protocols[1]:
         raise UnmaskError(
-            f"{before.name} was measured with the {quote(sorted(one))} protocol, {after.name} with"
-            f" {quote(sorted(other))}; measure both with one"
+            f"{before.name} was measured with the {quote(sorted(protocols[0]))} protocol, {after.name} with"
+            f" {quote(sorted(protocols[1]))}; measure both with one"
         )
-    ours, theirs = ([key(m) for m in side.result.measurements] for side in (before, after))
-    if not set(ours) & set(theirs):
-        said = [quote(dict.fromkeys(" ".join(filter(None, each)) for each in side)) for side in (ours, theirs)]
+    keys = [dict.fromkeys(map(comparison_key, measurements)) for measurements in sides]
+    if not keys[0].keys() & keys[1].keys():
+        names = [quote(" ".join(filter(None, key)) for key in side) for side in keys]
         raise UnmaskError(
-            f"{before.name} was measured on {said[0]}, {after.name} on {said[1]}: nothing in common; measure both in"
+            f"{before.name} was measured on {names[0]}, {after.name} on {names[1]}: nothing in common; measure both in"
             " the same language and on the same corpus"
         )
 
 
-def _named(subjects: Sequence[Subject]) -> list[Subject]:
+def _name_subjects(subjects: Sequence[Subject]) -> list[Subject]:
     """Short names, all different: the last part of the model's name, else the audit folder's, else numbered."""
-    short = [_short(subject.result.model.name) for subject in subjects]
-    folders = [short[at] if one.folder is None else one.folder.resolve().name for at, one in enumerate(subjects)]
-    plain = [folders[at] if short.count(name) > 1 else name for at, name in enumerate(short)]
-    return [dataclasses.replace(one, name=name) for one, name in zip(subjects, different(plain), strict=True)]
-
-
-def _short(name: str) -> str:
-    return Path(name).resolve().name if Path(name).is_dir() else name.rstrip("/").rpartition("/")[2] or name
+    names = [subject.result.model.name for subject in subjects]
+    short = [
+        Path(name).resolve().name if Path(name).is_dir() else name.rstrip("/").rpartition("/")[2] or name
+        for name in names
+    ]
+    chosen = [
+        subject.folder.resolve().name if subject.folder and short.count(name) > 1 else name
+        for name, subject in zip(short, subjects, strict=True)
+    ]
+    return [replace(subject, name=name) for subject, name in zip(subjects, different(chosen), strict=True)]

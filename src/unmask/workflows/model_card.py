@@ -24,9 +24,8 @@ from unmask.results.naming import short_name
 from unmask.results.numbers import interval, number
 from unmask.results.record import Interval
 from unmask.workflows.audit import Audit
-from unmask.workflows.audit_options import audit_options
+from unmask.workflows.audit_options import audit_options, options_of
 from unmask.workflows.front_matter import OURS, with_results
-from unmask.workflows.rerun import options_of
 
 README = "README.md"
 

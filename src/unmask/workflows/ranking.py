@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from unmask import __version__
+from unmask.errors import UnmaskError, check_choice
 from unmask.measures.limits import limits
 from unmask.measures.readable import unreadable
 from unmask.measures.registry import find_measure
 from unmask.measures.sections import title
+from unmask.report.charts import ForestRow, TextColumns, forest
 from unmask.report.markdown import join_lines, list_lines, table_lines
+from unmask.report.options import FORMATS
 from unmask.report.pages import capital, fill, p
+from unmask.report.rows import to_csv
 from unmask.results import AuditResult, Estimate, Measurement
 from unmask.results.markdown import escaped
 from unmask.results.naming import different, short_name
 from unmask.results.numbers import interval, number
 from unmask.results.verdict import side
 from unmask.statistics.correlation import rank_ranges
+from unmask.workflows.audit import Audit
+from unmask.workflows.compare import Compared, load
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -196,17 +203,41 @@ def _title(one: Measurement) -> str:
     return title(one.name, one.corpus, one.language, one.variant) + protocol
 
 
-def render(audits: Sequence[AuditResult], reports: Sequence[str] = ()) -> str:
-    """Return the ranking as the text of an HTML page; `reports` are addresses of the audits' reports, to link to."""
-    from unmask.report.ranking_plots import forest
+def draw_places(places: Sequence[Place]) -> str:
+    """Draw the figure of each model with its interval; filled where the interval excludes zero."""
+    rows = []
+    for place in places:
+        value, tip = place.test.value or 0.0, f"{place.model}: {place.value} {place.bounds}, rank {place.rank}"
+        rows.append(ForestRow(place.model, value, place.test.interval, [place.value, place.rank], tip, place.sure))
+    return forest(rows, columns=TextColumns([56, 66], ["figure", "rank"]))
 
+
+def ranking(audits: Sequence[Audit | Compared | str | PathLike[str]], form: str = "html") -> str:
+    """Several audits, or their folders, side by side: as the text of a page (html), Markdown (md) or a table (csv).
+
+    For each measure, the models by the size of their main figure, with intervals and the ranks that these allow.
+    """
+    results = []
+    for one in audits:
+        audit = one if isinstance(one, Audit | Compared) else load(one)
+        if isinstance(audit, Compared):
+            name = "a comparison" if audit is one else f"{one} is a comparison, and"
+            raise UnmaskError(f"{name} cannot be ranked; give audits, or the comparison alone to unmask report")
+        results.append(audit.result)
+    if check_choice(form, FORMATS, "format") == "md":
+        return render_markdown(results)
+    return render_ranking(results) if form == "html" else to_csv(ranking_rows(results), RANKING)
+
+
+def render_ranking(audits: Sequence[AuditResult], reports: Sequence[str] = ()) -> str:
+    """Return the ranking as the text of an HTML page; `reports` are addresses of the audits' reports, to link to."""
     found = rankings(audits)
     names = different([short_name(one.model.name) for one in audits])
     return fill(
         "ranking.html.j2",
         heading=heading(audits),
         audits=list(zip(names, audits, reports or [""] * len(audits), strict=True)),
-        rankings=[(one, forest(one.places)) for one in found],
+        rankings=[(one, draw_places(one.places)) for one in found],
         not_ranked=not_ranked(audits),
         how=HOW,
         nothing=NOTHING,

@@ -1,156 +1,330 @@
-"""What a mitigation did to the model's usefulness, where the audited models can still be loaded."""
+"""What a change of bias cost: masked words, stated gender, and the accuracy of models fine-tuned on a task.
+
+Fine-tuned models learn from the same examples, in the same order, from the same seed and settings, and classify the
+same test examples. So accuracies are paired: McNemar's exact test and Agresti and Min's interval (`statistics.paired`).
+Both are about other test examples; they do not say how much another seed would change a fine-tuned model.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import exp, inf
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from unmask.errors import UnmaskError
-from unmask.measures import registry, usefulness
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError, check_choice
+from unmask.measures import registry
 from unmask.options import LoadOptions
 from unmask.results import Caveat, Figure, Usefulness
-from unmask.workflows import downstream
-from unmask.workflows.compared_models import Subject
+from unmask.results.numbers import interval, number, p_value
+from unmask.results.verdict import is_significant
+from unmask.training.options import TASKS, FinetuneOptions, TaskOptions, TrainingOptions
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from unmask.models.roles import Progress
+    from unmask.training.examples import Example, Splits
     from unmask.training.finetune import Say
     from unmask.training.loop import Watch
+    from unmask.workflows.compared_models import Subject
 
 WORDS, STATED = "masked words", "stated gender"
-NOT_MEASURED = "usefulness-not-measured"
+CLASSIFIER_TASKS = tuple(task for task in TASKS if task != "mlm")
+COST_SIZES = (
+    (1.02, "At a negligible cost"),
+    (1.1, "At a small cost"),
+    (1.5, "At a cost"),
+    (inf, "At a heavy cost"),
+)
+"""Upper limits of the factor of the perplexity (e to the power of the loss), and what costs below each are called."""
+LOST = 0.1
+"""From this fall of the share of correct pronouns on, knowledge of gender is lost, and that is stated first."""
 
 
 @dataclass
-class Measured:
-    """What was found, the items behind it, and why something is missing."""
+class MeasuredUsefulness:
+    """What was measured, the items behind it, and why something is missing."""
 
-    found: list[Usefulness] = field(default_factory=list)
+    tasks: list[Usefulness] = field(default_factory=list)
     items: dict[str, pd.DataFrame] = field(default_factory=dict)
     caveats: list[Caveat] = field(default_factory=list)
 
+    def add_caveat(self, reason: str) -> None:
+        """Note that usefulness was not measured, and why."""
+        text = f"Usefulness not measured: {reason.rstrip('.')}."
+        self.caveats.append(Caveat(code="usefulness-not-measured", text=text))
 
-def measure(
-    subjects: Sequence[Subject],
-    *,
-    text: Path | None,
-    seed: int,
-    progress: Progress | None = None,
-) -> Measured:
-    """Score the model before and those after on the same sentences; what cannot be measured is a caveat."""
-    measured = Measured()
-    languages = _languages(subjects[0])
+    def add_task(
+        self,
+        what: str,
+        scored: Mapping[str, pd.DataFrame],
+        compare: Callable[[pd.DataFrame, pd.DataFrame], dict[str, Figure]],
+        **data: str | int,
+    ) -> None:
+        """Compare the items of every model after with those of the first."""
+        import pandas as pd
+
+        (_, before), *afters = scored.items()
+        for name, items in afters:
+            fields = {"what": what, "after": name, **data, "figures": compare(before, items)}
+            self.tasks.append(Usefulness.model_validate(fields))
+        if afters:
+            frames = [items.assign(model=name) for name, items in scored.items()]
+            self.items[what.replace(" ", "-")] = pd.concat(frames, ignore_index=True)
+
+
+def measure_usefulness(
+    subjects: Sequence[Subject], *, text: Path | None, seed: int, progress: Progress | None = None
+) -> MeasuredUsefulness:
+    """Score the model before and those after on the same sentences. What cannot be measured is a caveat."""
+    from unmask.measures import usefulness
+
+    measured = MeasuredUsefulness()
+    first = subjects[0]
+    measures = [(one.language, registry.get_measure(one.name)) for one in first.result.measurements]
+    languages = [language for language, measure in measures if measure.roles == ("masked-lm",)]
     if not languages:
-        why = f"{subjects[0].name} was not audited as a masked language model"
-        if any(registry.get_measure(one.name).of_classifiers for one in subjects[0].result.measurements):
-            why = "neutral text is for masked language models; compare the accuracy of classifiers on your own test set"
-        return _without(measured, why)
+        measured.add_caveat(
+            "neutral text is for masked language models; compare the accuracy of classifiers on your own test set"
+            if any(measure.of_classifiers for _, measure in measures)
+            else f"{first.name} was not audited as a masked language model"
+        )
+        return measured
     english = "en" in languages
     if text is None and not english:
-        return _without(
-            measured, "our neutral sentences are English; give text in the language of the model with --text"
-        )
+        measured.add_caveat("our neutral sentences are English; give text in the language of the model with --text")
+        return measured
     sentences = usefulness.sentences(text, "en" if english else languages[0])
     if sentences.left_out:
-        why = (
-            f"{sentences.left_out:,} texts of {sentences.name} mention a gender and were left out of the neutral text."
-        )
-        measured.caveats.append(Caveat(code="texts-left-out", text=why))
+        reason = f"{sentences.left_out:,} texts of {sentences.name} mention a gender and are not used as neutral text."
+        measured.caveats.append(Caveat(code="texts-left-out", text=reason))
     words: dict[str, pd.DataFrame] = {}
     stated: dict[str, pd.DataFrame] = {}
     for subject in subjects:
         try:
             model = subject.masked_lm()
         except UnmaskError as error:
-            _without(measured, str(error))
-            if subject is subjects[0]:
+            measured.add_caveat(str(error))
+            if subject is first:
                 return measured  # nothing to compare with
             continue
         words[subject.name] = usefulness.score(model, sentences, seed=seed, progress=progress)
         if english:
             stated[subject.name] = usefulness.score_stated(model)
-    _collect(measured, WORDS, words, usefulness.compare, sentences.name, sentences.hash, len(sentences.texts))
+    data: dict[str, str | int] = {"data": sentences.name, "data_hash": sentences.hash, "n": len(sentences.texts)}
+    measured.add_task(WORDS, words, usefulness.compare, **data)
     if english:
-        sample = next(iter(stated.values()))
-        name = "the stated-gender sentences of the package"
-        _collect(measured, STATED, stated, usefulness.compare_stated, name, _hash(sample), len(sample))
+        asked = next(iter(stated.values()))["sentence"].astype(str)
+        digest = hashlib.sha256("\n".join(asked).encode()).hexdigest()
+        data = {"data": "the stated-gender sentences of the package", "data_hash": digest, "n": len(asked)}
+        measured.add_task(STATED, stated, usefulness.compare_stated, **data)
     return measured
 
 
-def on_task(
-    measured: Measured,
+@dataclass(frozen=True)
+class FinetunedModel:
+    """A model to fine-tune."""
+
+    name: str
+    """Short, as reports call it."""
+    model: str
+    """A folder, a hub id or an embedded model."""
+    weight_hash: str
+    """Tells its classifiers from those of a model with other weights."""
+
+
+class DownstreamTask(TrainingOptions, TaskOptions):
+    """A task, its examples, and how models are trained on it."""
+
+    def read_examples(self, *, offline: bool) -> Splits:
+        """Read the examples to learn from, and those to be tested on."""
+        check_choice(self.task, CLASSIFIER_TASKS, "task")
+        splits = self.examples(seed=self.seed, offline=offline)
+        if not splits.test:
+            raise UnmaskError(f"{self.train} comes without test examples; give a file of them with --test")
+        return splits
+
+
+def finetune_subjects(
+    measured: MeasuredUsefulness,
     subjects: Sequence[Subject],
-    task: downstream.Downstream,
+    task: DownstreamTask,
     *,
     folder: Path,
     loading: LoadOptions,
     say: Say | None = None,
     watch: Watch | None = None,
 ) -> dict[str, Path]:
-    """Fine-tune the models that can be loaded again on a task, and add how right they then are.
+    """Fine-tune the models that can be loaded again on a task, and add their accuracy to what was measured.
 
-    Returns where the classifiers are, by the names of the models.
+    Returns the folders of the classifiers, by the names of the models.
     """
-    made: dict[str, Path] = {}
     usable = []
     for subject in subjects:
         try:
             if not isinstance(subject.model, str | PathLike):
-                raise UnmaskError(f"{subject.name} is no folder or name that can be fine-tuned")
+                raise UnmaskError(f"{subject.name} is not a folder or name that can be fine-tuned")
             subject.masked_lm()
         except UnmaskError as error:
-            _without(measured, f"{error}, so it was not tried on {task.task}")
+            measured.add_caveat(f"{error}, so it was not fine-tuned for {task.task}")
             if subject is subjects[0]:
-                return made
+                return {}
             continue
-        weights = subject.result.model.weight_hash or ""
-        usable.append(downstream.Subject(subject.name, str(subject.model), weights))
-    if len(usable) > 1:
-        first, *others = usable
-        measured.found += downstream.run(
-            task, first, others, folder=folder, loading=loading, say=say, watch=watch, made=made
+        usable.append(FinetunedModel(subject.name, str(subject.model), subject.result.model.weight_hash or ""))
+    if len(usable) < 2:
+        return {}
+    tasks, classifiers = compare_accuracy(task, usable, folder=folder, loading=loading, say=say, watch=watch)
+    measured.tasks += tasks
+    return classifiers
+
+
+def compare_accuracy(
+    task: DownstreamTask,
+    models: Sequence[FinetunedModel],
+    *,
+    folder: Path,
+    loading: LoadOptions | None = None,
+    say: Say | None = None,
+    watch: Watch | None = None,
+) -> tuple[list[Usefulness], dict[str, Path]]:
+    """Fine-tune and test every model; each is compared with the first.
+
+    The classifiers go into `folder`, and are returned by the names of the models. One that is finished there, of the
+    same weights, examples and settings, is used again, and an interrupted one resumes.
+    """
+    from unmask.statistics.paired import matched_shares
+    from unmask.training.examples import hash_examples
+
+    loading = loading or LoadOptions()
+    examples = task.read_examples(offline=loading.offline)
+    classifiers = {
+        model.name: _train_classifier(task, model, examples, folder, loading, say, watch) for model in models
+    }
+    correct = {name: _test_classifier(path, examples.test, loading) for name, path in classifiers.items()}
+    tasks = []
+    for model in models[1:]:
+        shares = matched_shares(correct[models[0].name], correct[model.name])
+        assert shares is not None  # there are test examples
+        fields = ("before", "after", "change", "interval", "p_value")
+        accuracy = Figure.model_validate({name: getattr(shares, name) for name in fields})
+        tasks.append(
+            Usefulness(
+                what=task.task,
+                after=model.name,
+                data=task.data or (task.test or Path()).name,
+                data_hash=hash_examples(examples.test),
+                n=shares.n,
+                figures={"accuracy": accuracy},
+            )
         )
-    return made
+    return tasks, classifiers
 
 
-def _languages(subject: Subject) -> list[str]:
-    """The languages in which a side was audited as a masked language model, which alone can fill in words."""
-    return [
-        one.language for one in subject.result.measurements if registry.get_measure(one.name).roles == ("masked-lm",)
-    ]
+def _train_classifier(
+    task: DownstreamTask,
+    model: FinetunedModel,
+    examples: Splits,
+    folder: Path,
+    loading: LoadOptions,
+    say: Say | None,
+    watch: Watch | None,
+) -> Path:
+    """The folder of the fine-tuned model, trained now unless it is there; its name depends on all that went into it."""
+    from unmask.training import finetune
+
+    inputs = {
+        "weights": model.weight_hash,
+        "examples": replace(examples, test=()).hashes(),
+        "settings": task.part(TrainingOptions).replace(save_every=1).model_dump(),
+        "max_length": task.max_length,
+        "lora_rank": task.lora_rank,
+    }
+    key = hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
+    name = re.sub(r"[^\w.-]+", "-", model.name).strip("-.") or "model"
+    out = folder / f"{task.task}-{name}-{key[:10]}"
+    if not (out / "metrics.json").is_file():
+        finetune.finetune_model(
+            FinetuneOptions(model=model.model, out=out, **dict(task), **dict(loading)), watch=watch, say=say
+        )
+    elif say:
+        say(f"Using {out.name}, which is trained already")
+    return out
 
 
-def _without(measured: Measured, why: str) -> Measured:
-    measured.caveats.append(Caveat(code=NOT_MEASURED, text=f"Usefulness not measured: {why.rstrip('.')}."))
-    return measured
+def _test_classifier(classifier: Path, test: Sequence[Example], loading: LoadOptions) -> NDArray[np.bool_]:
+    """Which of the examples a classifier gets right."""
+    from unmask.models import Classifier
+    from unmask.models.loading import load_classifier
+
+    model = load_classifier(str(classifier), loading)
+    assert isinstance(model, Classifier)
+    p = model.probabilities([one.text if one.pair is None else (one.text, one.pair) for one in test])
+    correct: NDArray[np.bool_] = np.array(model.labels)[p.argmax(axis=1)] == np.array([one.label for one in test])
+    return correct
 
 
-def _collect(
-    measured: Measured,
-    what: str,
-    scored: dict[str, pd.DataFrame],
-    compare: Callable[[pd.DataFrame, pd.DataFrame], dict[str, Figure]],
-    data: str,
-    data_hash: str,
-    n: int,
-) -> None:
-    import pandas as pd
-
-    (_, before), *afters = scored.items()
-    for name, items in afters:
-        figures = compare(before, items)
-        measured.found.append(Usefulness(what=what, after=name, data=data, data_hash=data_hash, n=n, figures=figures))
-    if afters:
-        frames = [items.assign(model=name) for name, items in scored.items()]
-        measured.items[what.replace(" ", "-")] = pd.concat(frames, ignore_index=True)
+def describe_cost(tasks: Sequence[Usefulness]) -> str:
+    """One or more sentences on the usefulness of one model after; empty where nothing was measured."""
+    sentences: list[str] = []
+    lost = any(task.what == STATED and _fell_by(task.figures["accuracy"]) >= LOST for task in tasks)
+    for task in tasks:
+        if task.what == WORDS:
+            sentences.append(_describe_masked_words(task, alone=not lost))
+        elif task.what == STATED:
+            sentences.insert(0 if lost else len(sentences), _describe_stated_gender(task, lost=lost))
+        elif accuracy := task.figures.get("accuracy"):
+            significant = is_significant(accuracy.p_value)
+            verb = "did not change reliably" if not significant else "fell" if accuracy.change < 0 else "rose"
+            values = _format_change(accuracy)
+            sentences.append(f"Fine-tuned for {task.what}, its accuracy {verb}: {values} on {task.n:,} examples.")
+    return " ".join(filter(None, sentences))
 
 
-def _hash(items: pd.DataFrame) -> str:
-    import hashlib
+def _fell_by(figure: Figure) -> float:
+    """By how much a figure fell, beyond chance; else zero."""
+    return max(-figure.change, 0.0) if is_significant(figure.p_value) else 0.0
 
-    return hashlib.sha256("\n".join(items["sentence"].astype(str)).encode()).hexdigest()
+
+def _describe_masked_words(task: Usefulness, *, alone: bool) -> str:
+    loss = task.figures["loss"]
+    values = f"loss {_format_change(loss)}"
+    if accuracy := task.figures.get("accuracy"):
+        values += f"; right in {_format_share(accuracy)} of the words"
+    where = f"on {task.n:,} neutral sentences ({values})"
+    if not is_significant(loss.p_value):
+        start = "No measurable cost: masked" if alone else "Masked"
+        return f"{start} words are filled in as well as before {where}."
+    if loss.change > 0:
+        size = next(words for limit, words in COST_SIZES if exp(min(loss.change, 9.0)) < limit)
+        return f"{size}: masked words are filled in less well than before {where}."
+    return f"At no cost: masked words are filled in better than before {where}."
+
+
+def _describe_stated_gender(task: Usefulness, *, lost: bool) -> str:
+    accuracy = task.figures["accuracy"]
+    if not _fell_by(accuracy):
+        return ""
+    began = "At a heavy cost: it no longer knows" if lost else "It also unlearned"
+    return (
+        f"{began} gender where a sentence states it (my sister … herself): the right pronoun is preferred in"
+        f" {_format_share(accuracy)} of {task.n:,} sentences."
+    )
+
+
+def _format_change(figure: Figure) -> str:
+    bounds = f" {interval(figure.interval, 3)}" if figure.interval else ""
+    p = "" if figure.p_value is None else f", p {p_value(figure.p_value)}"
+    return f"{number(figure.before, 3)} → {number(figure.after, 3)}, change {number(figure.change, 3)}{bounds}{p}"
+
+
+def _format_share(figure: Figure) -> str:
+    return f"{figure.after:.1%} (before: {figure.before:.1%})"

@@ -178,7 +178,7 @@ def test_there_is_a_panel_for_each_group_and_a_scatter_plot() -> None:
 def test_bars_are_sorted_by_difference_and_name_the_share() -> None:
     drawn = _figures(sound_measurement())[1].draw()
     assert re.findall(r">(female job \d)</text>", drawn) == [f"female job {at}" for at in (3, 2, 1, 0)]
-    assert ">25 %</text>" in drawn
+    assert ">25\N{NO-BREAK SPACE}%</text>" in drawn
     assert ">+1.75</text>" in drawn
     assert ">women</text>" not in _figures(emotions_measurement())[0].draw()
 

@@ -38,9 +38,9 @@ from unmask.results import Change, Comparison, Estimate, ModelInfo
 from unmask.results.storage import load_comparison
 from unmask.results.verdict import judge
 from unmask.statistics.correlation import pearson
-from unmask.workflows import compare as job
 from unmask.workflows.audit_options import audit_options
-from unmask.workflows.compare_options import CompareOptions
+from unmask.workflows.compare import Compared
+from unmask.workflows.compare import compare as compare_models
 
 SIZE = 16
 Table = tuple[list[str], NDArray[np.float32]]
@@ -74,8 +74,8 @@ def scrambled() -> Table:
 
 
 @cache
-def findings() -> job.Findings:
-    return job.run(planted(), [forgotten()], CompareOptions(audit=FEW))
+def findings() -> Compared:
+    return compare_models(planted(), forgotten(), audit=FEW)
 
 
 @cache
@@ -83,12 +83,12 @@ def before() -> unmask.Audit:
     return findings().audits["(words, matrix)"]
 
 
-def _against(after: Any) -> tuple[job.Findings, Comparison]:
-    found = job.run(before(), [after], CompareOptions(usefulness=False))
+def _against(after: Any) -> tuple[Compared, Comparison]:
+    found = compare_models(before(), after, usefulness=False)
     return found, found.result.comparisons[0]
 
 
-def _only(found: job.Findings) -> Comparison:
+def _only(found: Compared) -> Comparison:
     (one,) = found.result.comparisons
     return one
 
@@ -174,7 +174,7 @@ def test_what_plain_removal_leaves_is_that_of_the_model_before() -> None:
 
 def test_a_model_that_has_lost_everything_is_not_said_to_have_lost_gender() -> None:
     """Words that were chosen in one model are harder to tell apart in any other."""
-    found = _only(job.run(planted(), [scrambled()], CompareOptions(audit=FEW, usefulness=False)))
+    found = _only(compare_models(planted(), scrambled(), audit=FEW, usefulness=False))
     change = found.changes["classification"]
     assert change.change.p_adjusted is not None
     assert change.change.p_adjusted < 0.001
@@ -218,7 +218,7 @@ def test_words_that_only_one_knows_are_left_out_of_both() -> None:
     lost = words[5:15]
     kept = [at for at, word in enumerate(words) if word not in lost]
     table = [words[at] for at in kept], matrix[kept]
-    found = job.run(planted(), [table], CompareOptions(audit=FEW, usefulness=False))
+    found = compare_models(planted(), table, audit=FEW, usefulness=False)
     one = _only(found)
     assert one.read_details(GeometryChange).unknown == sorted(lost)
     assert (one.unpaired, one.items) == (10, len(before().items["geometry"]) - 10)
@@ -248,11 +248,11 @@ def test_a_bias_of_which_rounding_is_left_has_no_correlation() -> None:
 def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
     (tmp_path / "scores.csv").write_text("word,bias\n")
     with pytest.raises(UnmaskError, match="unmask analyse"):
-        job.run(before(), [tmp_path / "scores.csv"])
+        compare_models(before(), tmp_path / "scores.csv")
     with pytest.raises(
         UnmaskError, match=r"unmask-mini-nli can be measured for .*'inference'.*, not for 'association'"
     ):
-        job.run("unmask-mini", ["unmask-mini-nli"], CompareOptions(audit=audit_options()(measures=("association",))))
+        compare_models("unmask-mini", "unmask-mini-nli", audit=audit_options()(measures=("association",)))
 
 
 # the verdict

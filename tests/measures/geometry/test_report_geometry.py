@@ -25,17 +25,20 @@ from report_blocks import find_table, key_figures, lines, of_type, render_page, 
 from unmask.measures.geometry.associations import Associations
 from unmask.measures.geometry.details import Geometry, Neighbourhood, Reference, WordTest
 from unmask.measures.geometry.interpret import interpret
+from unmask.measures.geometry.plots import (
+    MAP_SIZE,
+    PROFESSIONS_SIZE,
+    draw_cluster_counts,
+    draw_effect_sizes,
+    draw_professions,
+    draw_word_map,
+)
 from unmask.measures.geometry.protocol import PROTOCOLS, Run
 from unmask.measures.geometry.report import blocks, facts, method, select_mapped
 from unmask.measures.geometry.report_word_tests import SPACES, TESTS
 from unmask.measures.geometry.space import Space, make
-from unmask.report import geometry_marks, geometry_plots, geometry_professions, geometry_strips
 from unmask.report.blocks import Block, Figure, Legend, Table, Text
 from unmask.report.drawing import FEMALE, MALE
-from unmask.report.geometry_map import MAP_HEIGHT, MAP_WIDTH, word_map
-from unmask.report.geometry_marks import Mark
-from unmask.report.geometry_professions import HEIGHT, WIDTH, professions_plot
-from unmask.report.geometry_strips import Strip
 from unmask.report.pages import p as p_shown
 from unmask.report.pages import signed
 from unmask.results import Caveat, Estimate, Measurement
@@ -114,7 +117,7 @@ def _plain(text: str) -> str:
 
 
 def _circles(drawn: str) -> list[tuple[float, float, str]]:
-    found = re.findall(r'<circle cx="([-\d.]+)" cy="([-\d.]+)" r="[\d.]+"><title>(.*?)</title></circle>', drawn)
+    found = re.findall(r'<circle cx="([-\d.]+)" cy="([-\d.]+)" r="[\d.]+"[^>]*><title>(.*?)</title></circle>', drawn)
     return [(float(x), float(y), unescape(name)) for x, y, name in found]
 
 
@@ -147,7 +150,7 @@ def test_every_section_is_there(measured: tuple[Measurement, pd.DataFrame], repo
         "noise floor": "not measured",
     }
     figures = of_type(report, Figure)
-    assert len(figures) == 7
+    assert len(figures) == 9
     assert all(figure.draw().startswith("<svg") and figure.description for figure in figures)
 
 
@@ -327,10 +330,10 @@ def _mapping(rows: Sequence[tuple[str, float, str, str, float, float]]) -> pd.Da
 def test_a_map_has_every_word_in_its_place_and_colour() -> None:
     nowhere = ("lost", 0.0, "", "", np.nan, np.nan)
     rows = [("nurse", -0.5, "female", "female", 0, 10), ("boss", 0.5, "male", "female", 20, 0), nowhere]
-    drawn = word_map(_mapping(rows))
-    assert sorted(_circles(drawn)) == [(0, 0, "nurse −0.500"), (MAP_WIDTH, MAP_HEIGHT, "boss +0.500")]
-    (female,) = re.findall(rf'<g fill="{FEMALE}"[^>]*>', drawn)
-    (male,) = re.findall(rf'<g fill="{MALE}"[^>]*>', drawn)
+    drawn = draw_word_map(_mapping(rows))
+    assert sorted(_circles(drawn)) == [(0, 0, "nurse −0.500"), (*MAP_SIZE, "boss +0.500")]
+    (female,) = re.findall(rf'<circle [^>]*fill="{FEMALE}"[^>]*>', drawn)
+    (male,) = re.findall(rf'<circle [^>]*fill="{MALE}"[^>]*>', drawn)
     assert "stroke=" not in female
     assert 'stroke="currentColor"' in male  # in the other cluster
     assert len(re.findall("<text", drawn)) == 2
@@ -338,19 +341,16 @@ def test_a_map_has_every_word_in_its_place_and_colour() -> None:
 
 def test_the_most_biased_third_is_the_strongest() -> None:
     rows = [(f"w{at}", 0.1 + at / 100, "male", "male", at, at) for at in range(6)]
-    groups = re.findall(r'<g fill="\S+" fill-opacity="([\d.]+)">(.*?)</g>', word_map(_mapping(rows)))
-    assert {float(opacity): [name.split()[0] for _, _, name in _circles(of)] for opacity, of in groups} == {
-        0.35: ["w0", "w1"],
-        0.65: ["w2", "w3"],
-        1.0: ["w4", "w5"],
-    }
+    marks = re.findall(r'fill-opacity="([\d.]+)"[^>]*><title>(w\d)', draw_word_map(_mapping(rows)))
+    strengths = {word: float(opacity) for opacity, word in marks}
+    assert strengths == {"w0": 0.35, "w1": 0.35, "w2": 0.65, "w3": 0.65, "w4": 1.0, "w5": 1.0}
 
 
 def test_a_map_of_one_word_or_none() -> None:
     one = _mapping([("nurse", -0.5, "female", "female", 3, 3)])
-    assert _circles(word_map(one)) == [(MAP_WIDTH / 2, MAP_HEIGHT / 2, "nurse −0.500")]
-    assert _circles(word_map(one.drop(columns="cluster")))
-    assert word_map(one[:0]) == ""
+    assert _circles(draw_word_map(one)) == [(MAP_SIZE[0] / 2, MAP_SIZE[1] / 2, "nurse −0.500")]
+    assert _circles(draw_word_map(one.drop(columns="cluster")))
+    assert draw_word_map(one[:0]) == ""
 
 
 def test_a_map_of_a_thousand_words_stays_small() -> None:
@@ -359,7 +359,7 @@ def test_a_map_of_a_thousand_words_stays_small() -> None:
     rows = [
         (f"counterrevolutionary{at}", sign, side, side, *rng.normal(size=2)) for at, (side, sign) in enumerate(sides)
     ]
-    drawn = word_map(_mapping(rows))
+    drawn = draw_word_map(_mapping(rows))
     assert len(_circles(drawn)) == 1000
     assert len(drawn) < 150_000
 
@@ -375,29 +375,7 @@ def test_only_words_of_the_measurement_are_on_its_map(measured: tuple[Measuremen
     assert select_mapped(None, measurement) is None
 
 
-# Marks and plots
-
-
-def test_labels_neither_overlap_nor_cover_points() -> None:
-    marks = [Mark(50, 50, "aa"), Mark(52, 52, "bb"), Mark(120, 20, "cc"), Mark(126, 20, "dd"), Mark(132, 20, "ee")]
-    texts = "".join(geometry_marks.labels(marks, marks, width=200, most=9))
-    found = re.findall(r'x="([\d.]+)".*?anchor="(\w+)".*?>(\w+)<', texts)
-    places = {name: (anchor, float(x)) for x, anchor, name in found}
-    assert places == {
-        "aa": ("end", 45),
-        "bb": ("start", 57),
-        "cc": ("end", 115),
-        "ee": ("start", 137),
-    }
-    assert len(geometry_marks.labels(marks, marks, width=200, most=1)) == 1
-
-
-@pytest.mark.parametrize(
-    ("domain", "about", "found"),
-    [((0, 1), 5, [0, 0.2, 0.4, 0.6, 0.8, 1.0]), ((-0.27, 0.23), 5, [-0.2, -0.1, 0, 0.1, 0.2]), ((3, 4.1), 2, [3, 4])],
-)
-def test_ticks_are_round(domain: tuple[float, float], about: int, found: list[float]) -> None:
-    assert geometry_marks.ticks(domain, about) == pytest.approx(found)
+# Plots
 
 
 def _profession(name: str, bias: float, male: float, removed: float | None = None) -> Neighbourhood:
@@ -406,37 +384,23 @@ def _profession(name: str, bias: float, male: float, removed: float | None = Non
 
 def test_professions_stand_by_bias_and_neighbours() -> None:
     given = [_profession("nurse", -1, 0.2, 0.4), _profession("boss", 1, 0.8), _profession("clerk", 0, 0.5, 0.5)]
-    wide, tall = geometry_professions.scales(given)
-    assert wide == pytest.approx((-1.1, 1.1))
-    assert tall == pytest.approx((0.17, 0.83))
-    places = {name.split(":")[0]: (x, y) for x, y, name in _circles(professions_plot(given))}
-    assert places["clerk"] == (WIDTH / 2, HEIGHT / 2)
+    places = {name.split(":")[0]: (x, y) for x, y, name in _circles(draw_professions(given))}
+    assert places["clerk"] == (PROFESSIONS_SIZE[0] / 2, PROFESSIONS_SIZE[1] / 2)
     assert places["nurse"][0] < places["clerk"][0] < places["boss"][0]
     assert places["nurse"][1] > places["clerk"][1] > places["boss"][1]
-    removed = _circles(professions_plot(given, removed=True))
+    removed = _circles(draw_professions(given, removed=True))
     assert sorted(name for _, _, name in removed) == [
         f"clerk: bias 0, 50{NO_BREAK}% male",
         f"nurse: bias −1.000, 40{NO_BREAK}% male",
     ]
-    assert _circles(professions_plot(given[2:], beside=given)) == [
-        (WIDTH / 2, HEIGHT / 2, f"clerk: bias 0, 50{NO_BREAK}% male")
+    assert _circles(draw_professions(given[2:], compared=given)) == [
+        (PROFESSIONS_SIZE[0] / 2, PROFESSIONS_SIZE[1] / 2, f"clerk: bias 0, 50{NO_BREAK}% male")
     ]
-    assert professions_plot([]) == professions_plot(given[1:2], removed=True) == ""
-
-
-def test_a_strip_has_gender_among_the_others() -> None:
-    rows = [Strip("Two clusters", 0.75, [0.5, 0.75, 1.0], 0.75), Strip("Neighbours, r", 0.5, correlation=True)]
-    assert geometry_strips.shares_scale(rows) == pytest.approx((0.49, 1))
-    drawn = geometry_strips.strips(rows, (0.5, 1.0))
-    across = [float(x) for x in re.findall(r'<circle cx="([\d.]+)"', drawn)]
-    assert across == pytest.approx([0, 150, 300])
-    diamonds = re.findall(r'<path d="M([\d.]+) .*?<title>(.*?)</title>', drawn)
-    assert diamonds == [("150.0", f"gender: 75.0{NO_BREAK}%"), ("225.0", "gender: 0.50")]
-    assert geometry_strips.strips([], (0.5, 1.0)) == ""
+    assert draw_professions([]) == draw_professions(given[1:2], removed=True) == ""
 
 
 def test_nothing_to_draw_is_no_plot() -> None:
-    assert geometry_plots.scan([]) == geometry_plots.ranges([]) == ""
+    assert draw_cluster_counts([]) == draw_effect_sizes([]) == ""
 
 
 # The page
@@ -487,7 +451,7 @@ def test_a_browser_shows_it_and_a_pointer_the_word(measured: tuple[Measurement, 
     from playwright.sync_api import sync_playwright
 
     file, page = tmp_path / "report.html", render_page(*measured)
-    assert_plots_are_described(page, 7)
+    assert_plots_are_described(page, 9)
     assert_a_browser_shows(page, file)
     assert_accessible(file)
     with sync_playwright() as playwright:

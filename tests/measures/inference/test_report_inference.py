@@ -38,12 +38,19 @@ from unmask.measures.inference.analysis import analyse
 from unmask.measures.inference.details import Distribution, Inference, OccupationValue
 from unmask.measures.inference.examples import collect_examples, highlight_person
 from unmask.measures.inference.pairs import cross_pairs
-from unmask.measures.inference.report import blocks, facts, method, name_part, select_most_resolved
+from unmask.measures.inference.report import (
+    blocks,
+    draw_lean,
+    draw_resolved,
+    facts,
+    method,
+    name_part,
+    select_most_resolved,
+)
 from unmask.measures.inference.scoring import score_pairs
 from unmask.measures.paired_items import select_items
 from unmask.measures.readable import unreadable
 from unmask.measures.registry import get_measure
-from unmask.report import inference_plots
 from unmask.report.blocks import Block, Examples, Figure, KeyFigure, Run, Table, Text
 from unmask.report.pages import p
 from unmask.results import Caveat, Measurement
@@ -242,24 +249,13 @@ def test_figures_are_drawn_and_described(report: list[Block]) -> None:
     assert all(figure.draw().startswith("<svg") and figure.description for figure in figures)
 
 
-def test_bars_begin_where_the_last_share_ended() -> None:
-    pieces = inference_plots.pieces_of([{"entailment": 0.25, "neutral": 0.7, "contradiction": 0.05}])
-    assert [(piece["low"], piece["high"]) for piece in pieces] == [
-        (0, 0.25),
-        (0.25, pytest.approx(0.95)),
-        (pytest.approx(0.95), pytest.approx(1)),
-    ]
-    assert [_plain(piece["text"]) for piece in pieces] == ["25 %", "70 %", ""]
-    assert inference_plots.stacks([], []) == ""
-
-
 def test_the_most_resolved_come_first_and_those_that_lean_most() -> None:
     def make(name: str, resolved: float, lean: float | None) -> OccupationValue:
         return OccupationValue(occupation=name, kind="male", n=8, resolved=resolved, lean=lean, female={}, male={})
 
     occupations = [make("a", 0.5, 0.1), make("b", 0.5, -0.4), make("c", 0.9, 0), make("d", 0, 0), make("e", 1, None)]
     assert [occupation.occupation for occupation in select_most_resolved(occupations)] == ["c", "b", "a"]
-    assert inference_plots.rows([]) == inference_plots.cloud([]) == ""
+    assert draw_resolved([]) == draw_lean([]) == ""
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,11 @@ from hypothesis import strategies as st
 from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium, seen
 from report_blocks import find_table, key_figures, lines, of_type, sections, table_rows
 from sample_audits import render_audit_page, sample_audit, sample_items, sound_measurement
+from unmask.measures.base import Context
 from unmask.measures.registry import get_measure
-from unmask.measures.sentiment.analyse import analyse_ratings
-from unmask.measures.sentiment.data import SourceText, rewrite_both_ways
+from unmask.measures.sentiment.analysis import analyse
+from unmask.measures.sentiment.data import rewrite_both_ways
+from unmask.measures.sentiment.details import Part, Ratings
 from unmask.measures.sentiment.examples import (
     MOST_CHARACTERS,
     Edit,
@@ -30,15 +32,23 @@ from unmask.measures.sentiment.examples import (
     highlight_differences,
     parse_edits,
 )
-from unmask.measures.sentiment.interpret import Part, Ratings
 from unmask.measures.sentiment.rater import Rater
-from unmask.measures.sentiment.report import blocks, facts, find_axis_limit, method, select_frequent
-from unmask.measures.sentiment.score import score_pairs
-from unmask.report import rating_plots
+from unmask.measures.sentiment.report import (
+    blocks,
+    draw_histogram,
+    draw_parts,
+    facts,
+    find_axis_limit,
+    method,
+    select_frequent,
+)
+from unmask.measures.sentiment.scoring import score_pairs
 from unmask.report.blocks import Block, Examples, Figure, KeyFigure, Run
+from unmask.report.charts import count_bins
 from unmask.results import Caveat, Measurement
 from unmask.results.numbers import interval, number
 from unmask.rewriting import rewriter
+from unmask.training.examples import Example
 
 PEOPLE = ("the woman", "his father", "her sister", "the waiter", "a girl", "the king", "an actress", "her husband")
 DEEDS = (
@@ -65,10 +75,10 @@ class WordCounter:
         return (zlib.crc32(word.encode()) % 200 - 100) / {"he": 600, "she": 640}.get(word, 400)
 
 
-def _texts() -> list[SourceText]:
+def _texts() -> list[Example]:
     made = [f"I saw it twice: {' '.join(parts)}." for parts in product(PEOPLE, DEEDS, FILMS, ENDS)][::2]
     quiet = [f"Scene {at} of this film is too long." for at in range(20)]
-    return [SourceText(str(at), text, ("positive", "negative")[at % 2]) for at, text in enumerate(made + quiet)]
+    return [Example(text, label=("positive", "negative")[at % 2], id=str(at)) for at, text in enumerate(made + quiet)]
 
 
 def _measured(terms: str = "all", protocol: str = "sound") -> tuple[Measurement, pd.DataFrame]:
@@ -76,7 +86,7 @@ def _measured(terms: str = "all", protocol: str = "sound") -> tuple[Measurement,
     pairs = rewrite_both_ways(_texts(), *(rewriter(to, terms=terms, quick=True) for to in ("female", "male")))
     scored = score_pairs(pairs, Rater(WordCounter(), None), seed=1)
     items = scored.items.assign(language="en", corpus="reviews", terms=terms)
-    found = analyse_ratings(items, protocol, 1)
+    found = analyse(items, Context(protocol=protocol, seed=1))
     tests = {name: test.model_copy(update={"p_adjusted": test.p_value}) for name, test in found.tests.items()}
     read = {"duplicates": 3, "long_texts": "head", "most_tokens": 512, "cut": 41, "outside": 7, "partly_outside": 19}
     ratings = found.read_details(Ratings).model_copy(update=read)
@@ -451,13 +461,11 @@ def test_the_histogram_counts_every_text_once(measured: tuple[Measurement, pd.Da
     limit = find_axis_limit(values)
     assert limit == pytest.approx(0.03)
     assert limit is not None
-    bars = rating_plots.bars_of(values, 0.002, limit)
-    counts = {gender: sum(bar["count"] for bar in bars if bar["gender"] == gender) for gender in ("female", "male")}
-    assert counts == {"female": 50, "male": 149}
-    assert all(bar["low"] * bar["high"] >= 0 for bar in bars)
-    assert {-bar["high"] for bar in bars if bar["gender"] == "female"} == {
-        bar["high"] for bar in bars if bar["gender"] == "male"
-    }
+    bins = count_bins(values, limit, 0.002)
+    assert sum(number for low, _, number in bins if low < 0) == 50
+    assert sum(number for _, high, number in bins if high > 0) == 149
+    assert all(low * high >= 0 for low, high, _ in bins)
+    assert sorted(-high for low, high, _ in bins if low < 0) == sorted(low for low, high, _ in bins if high > 0)
     items = pd.DataFrame({"bias": values})
     caption = of_type(blocks(_with(measured[0], {"by_pair": []}), items), Figure)[0].caption
     assert " 7 without any difference" in caption
@@ -467,14 +475,14 @@ def test_the_histogram_counts_every_text_once(measured: tuple[Measurement, pd.Da
 @pytest.mark.parametrize("values", [[], [0.0, 0.0]])
 def test_without_differences_there_is_no_histogram(values: list[float]) -> None:
     assert find_axis_limit(values) is None
-    assert rating_plots.histogram(values, 0.0, 1.0) == ""
+    assert draw_histogram(values, 0.0, 1.0) == ""
 
 
 @pytest.mark.parametrize("values", [[0.3], [-1e-9, 1e-9], [1e-300, 0.5]])
 def test_few_or_odd_differences_are_drawn(values: list[float]) -> None:
     limit = find_axis_limit(values)
     assert limit == max(values)
-    drawn = rating_plots.histogram(values, None, limit)
+    drawn = draw_histogram(values, None, limit)
     assert "<svg" in drawn
     assert "NaN" not in drawn
 
@@ -483,15 +491,15 @@ def test_the_terms_of_most_texts_are_drawn_in_order_of_bias() -> None:
     parts = [Part(name=f"t{at}", n=at, bias=(-1.0) ** at * at) for at in range(60)] + [Part(name="x", n=99, bias=None)]
     chosen = select_frequent(parts)
     assert [part.n for part in chosen] == [*range(58, 35, -2), *range(37, 60, 2)]
-    assert re.findall(r">(t\d+)</text>", rating_plots.dots(chosen, (-60, 60), 4)) == [part.name for part in chosen]
-    assert rating_plots.dots(parts[-1:], (-1, 1), 4) == ""
+    assert re.findall(r">(t\d+)</text>", draw_parts(chosen, chosen, 4)) == [part.name for part in chosen]
+    assert draw_parts(parts[-1:], [], 4) == ""
 
 
 def test_filled_points_are_those_whose_interval_leaves_zero_out() -> None:
     for bounds, filled in (((0.1, 0.3), True), ((-0.1, 0.5), False)):
-        drawn = rating_plots.dots([Part(name="he", n=3, bias=0.2, interval=bounds)], (-1, 1), 4)
-        (point,) = re.findall(r'<path [^>]*d="M[\d.]+,0A[^>]*>', drawn)
-        assert ('fill="#7570b3"' in point) is filled
+        part = Part(name="he", n=3, bias=0.2, interval=bounds)
+        (opacity,) = re.findall(r'<circle [^>]*fill="#7570b3" fill-opacity="(\d)"', draw_parts([part], [part], 4))
+        assert (opacity == "1") is filled
 
 
 @pytest.mark.browser

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from unmask.measures.association.details import AssociationDetails, Hypothesis, ProfessionValue
 from unmask.measures.association.examples import extreme_sentences
-from unmask.measures.association.interpret import noise_floor, size_of
-from unmask.measures.association.verdict import is_agreement
+from unmask.measures.association.interpretation import effect_label, has_agreement, noise_floor_of
 from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Style, Table, Text
-from unmask.report.pages import capital, count, p
+from unmask.report.charts import Axis, BarRow, Dot, TextColumns, bars, scatter
+from unmask.report.drawing import GENDER_COLOURS, fit_domain, shorten
+from unmask.report.pages import capital, count, p, percent, signed
 from unmask.results import Estimate, Measurement
 from unmask.results.numbers import certainty, interval, number, odds
 from unmask.results.verdict import NOT_INTERPRETABLE, describe_test, is_clear, is_noise
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_GROUPS = 4
-MOST_BARS = 40
+MOST_BARS, MOST_LABELS = 40, 18
 """At most so many professions are drawn in a panel."""
 
 STEREOTYPE = (
@@ -121,8 +122,8 @@ def _key_figures(measurement: Measurement) -> Iterator[KeyFigure]:
 
 
 def _key_figure(test: Estimate, value: float, measurement: Measurement) -> KeyFigure:
-    contrast, noise = test.labels["contrast"], noise_floor(test, measurement)
-    bounds, size, noun = interval(test.interval), size_of(value), "difference"
+    contrast, noise = test.labels["contrast"], noise_floor_of(test, measurement)
+    bounds, size, noun = interval(test.interval), effect_label(value), "difference"
     if contrast == "stereotype":
         title, shown, explanation = "Stereotype", f"{odds(value)} ×", STEREOTYPE
         bounds = " to ".join(odds(bound) for bound in test.interval or ())
@@ -133,7 +134,7 @@ def _key_figure(test: Estimate, value: float, measurement: Measurement) -> KeyFi
         title = capital(f"{test.labels['group']} {measurement.attributes}")
         shown, explanation = f"{number(value)} nats", f"{DIFFERENCE} {_shift(test, value, noise)}".rstrip()
     verdict = describe_test(test, noun, size=size, noise_floor=noise)
-    if is_agreement(measurement):
+    if has_agreement(measurement):
         verdict, explanation = NOT_INTERPRETABLE, AGREEMENT
     return KeyFigure(title, shown, certainty(bounds, test.p_adjusted), verdict, explanation)
 
@@ -266,9 +267,24 @@ def select_bars(professions: Sequence[ProfessionValue]) -> list[ProfessionValue]
 
 
 def _draw_bars(chosen: Sequence[ProfessionValue], professions: Sequence[ProfessionValue]) -> str:
-    from unmask.report import plots
+    with_shares = any(one.workforce_share is not None for one in chosen)
+    rows = [
+        BarRow(
+            one.profession,
+            [(one.female, one.male)],
+            signed(one.difference),
+            _show_share(one.workforce_share) if with_shares else "",
+        )
+        for one in chosen
+    ]
+    domain = fit_domain(value for one in professions for value in (one.female, one.male))
+    columns = TextColumns([42], ["f − m"], "women" if with_shares else "")
+    return bars(rows, GENDER_COLOURS, domain, columns, unit="nats")
 
-    return plots.bars(chosen, plots.domain(professions))
+
+def _show_share(share: float | None) -> str:
+    """A share of the workforce that is given in percent."""
+    return "–" if share is None else percent(share / 100, 1 if share < 10 else 0)
 
 
 def _has_shares(professions: Sequence[ProfessionValue]) -> bool:
@@ -292,9 +308,30 @@ def _workforce(measurement: Measurement, professions: Sequence[ProfessionValue])
 
 
 def _draw_scatter(professions: Sequence[ProfessionValue]) -> str:
-    from unmask.report import plots
+    dots = []
+    for one in professions:
+        if one.workforce_share is not None and one.difference is not None:
+            gap = f"{signed(one.difference)} {interval(one.difference_interval)} nats"
+            tip = f"{shorten(one.profession)}: {gap}, {_show_share(one.workforce_share)} women"
+            dots.append(Dot(one.workforce_share, one.difference, one.profession, tip, interval=one.difference_interval))
+    if not dots:
+        return ""
+    shares = [dot.x for dot in dots]
+    across = Axis((min(0, *shares), max(100, *shares)), "Women in the workforce (%)", ticks=10)
+    heights = fit_domain(end for dot in dots for end in dot.interval or (dot.y, dot.y))
+    up = Axis(heights, "Female − male association (nats)", ticks=7, lines=[0])
+    return scatter(
+        dots, across, up, size=(740, 400), radius=3.8, order=_rank_labels(dots), labels=MOST_LABELS, right=126
+    )
 
-    return plots.scatter(professions)
+
+def _rank_labels(dots: Sequence[Dot]) -> list[int]:
+    """In turn the highest, the lowest, and those ranked most differently by association and by share."""
+    by_value, by_share = (sorted(range(len(dots)), key=key) for key in (lambda at: dots[at].y, lambda at: dots[at].x))
+    value_rank, share_rank = ({at: rank for rank, at in enumerate(order)} for order in (by_value, by_share))
+    odd = sorted(by_value, key=lambda at: -abs(value_rank[at] - share_rank[at]))
+    trios = zip(reversed(by_value), by_value, odd, strict=True)
+    return list(dict.fromkeys(index for trio in trios for index in trio))[: 5 * MOST_LABELS]
 
 
 def _sentences(measurement: Measurement, items: pd.DataFrame | None) -> Section:

@@ -7,6 +7,9 @@ from functools import partial
 from math import isfinite
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from unmask.measures.crows_pairs.interpret import SIZES
 from unmask.probes.crows_pairs import WORD, shared_words
 from unmask.report.blocks import (
@@ -23,6 +26,8 @@ from unmask.report.blocks import (
     Table,
     Text,
 )
+from unmask.report.charts import ForestRow, forest, histogram
+from unmask.report.drawing import GREY, POINT
 from unmask.report.pages import capital, count, percent, signed
 from unmask.results import Estimate, Measurement
 from unmask.results.numbers import interval, number, p_value
@@ -32,6 +37,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_PAIRS = 6
+SHARE_SHOWN = 0.98
+"""The share of the pairs that the histogram shows; the others lie far out."""
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
@@ -193,29 +200,25 @@ def _shares(measurement: Measurement) -> list[Block]:
 
 
 def _draw_shares(groups: Sequence[tuple[str, Estimate]]) -> str:
-    from unmask.report.charts import ForestRow, forest
-
     rows = []
     for name, group in groups:
         if group.value is not None:
             bounds = " to ".join(percent(end) for end in group.interval) if group.interval else "no interval"
             tip = f"{name}: {percent(group.value)} ({bounds}), {group.n:,} pairs"
             tested = name == "all pairs"
-            rows.append(ForestRow(name, group.value, group.interval, percent(group.value), tip, filled=tested))
+            rows.append(ForestRow(name, group.value, group.interval, [percent(group.value)], tip, filled=tested))
     ends = [end for row in rows for end in row.interval or (row.value, row.value)]
     return forest(
         rows,
-        axis_title="pairs with the stereotypical sentence more likely",
+        title="pairs with the stereotypical sentence more likely",
         neutral=0.5,
         domain=(min([0.3, *ends]), max([0.7, *ends])),
-        number_format=".0%",
+        as_percent=True,
     )
 
 
 def _histogram(differences: pd.Series[float], mean: float | None) -> Figure:
-    from unmask.report.crows_pairs_plots import axis_limit, spread
-
-    limit = axis_limit(differences)
+    limit = find_axis_limit(differences)
     beyond = int((differences.abs() > limit).sum())
     caption = "Differences are sums over all words that two sentences share, so long pairs reach farther."
     if beyond:
@@ -224,7 +227,24 @@ def _histogram(differences: pd.Series[float], mean: float | None) -> Figure:
         "Histogram: how many pairs have which difference between the log-likelihoods of their more and their less"
         " stereotypical sentence."
     )
-    return Figure("", partial(spread, differences, mean), description, caption)
+    draw = partial(
+        histogram,
+        differences,
+        limit=limit,
+        mean=mean,
+        colours=(GREY, POINT),
+        sides=("other one more likely", "stereotypical more likely"),
+        title="difference (nats)",
+        noun="pairs",
+        unit="nats",
+    )
+    return Figure("", draw, description, caption)
+
+
+def find_axis_limit(differences: ArrayLike) -> float:
+    """Where the axis of the histogram ends, on both sides of zero. Some difference must not be zero."""
+    values = np.asarray(differences, dtype=float)
+    return float(np.quantile(np.abs(values[values != 0]), SHARE_SHOWN, method="higher"))
 
 
 def _extreme_pairs(measurement: Measurement, pairs: pd.DataFrame | None) -> Section:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from unmask.measures.geometry.details import GeometryChange, Neighbourhood, Reference, WordTestChange
+from unmask.measures.geometry.details import GeometryChange, Reference, WordTestChange
+from unmask.measures.geometry.plots import draw_professions, draw_word_map
 from unmask.measures.geometry.report import PROFESSION_LEGEND
 from unmask.report.blocks import Block, Cell, Column, Figure, Legend, Section, Table, Text
 from unmask.report.change_blocks import ChangeText, Scale, change_figure, change_text, list_changes
@@ -161,7 +162,7 @@ def _maps(comparison: Comparison, items: pd.DataFrame | None) -> list[Block]:
         if words["side"].isin(["female", "male"]).any() and words[["x", "y"]].notna().all(axis=1).any():
             description = f"Map (t-SNE) of the words that were most biased before, coloured by their side, {when}"
             figures.append(
-                Figure(when.capitalize(), partial(_draw_map, words), description, language=comparison.language)
+                Figure(when.capitalize(), partial(draw_word_map, words), description, language=comparison.language)
             )
     return figures
 
@@ -172,7 +173,7 @@ def _professions(geometry: GeometryChange, language: str) -> list[Block]:
     return [
         Figure(
             when,
-            partial(_draw_professions, professions, every),
+            partial(draw_professions, professions, compared=every),
             "Scatter plot: the bias of each profession before, and the share of male words among the nearest words,"
             f" {when.lower()}",
             language=language,
@@ -195,18 +196,6 @@ def _other_figures(comparison: Comparison, changes: dict[str, Change]) -> Table:
 
 def _is_share(change: Change) -> bool:
     return change.labels["contrast"] in NAMES and change.labels["contrast"] != NEIGHBOURS
-
-
-def _draw_map(words: pd.DataFrame) -> str:
-    from unmask.report.geometry_map import word_map
-
-    return word_map(words)
-
-
-def _draw_professions(professions: Sequence[Neighbourhood], every: Sequence[Neighbourhood]) -> str:
-    from unmask.report.geometry_professions import professions_plot
-
-    return professions_plot(professions, beside=every)
 
 
 MAP_LEGEND = Legend(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from unmask.measures.geometry.details import BiasedWord, ClusterCount, Geometry, Neighbourhood
 from unmask.measures.geometry.key_figures import associations, key_figures
+from unmask.measures.geometry.plots import draw_cluster_counts, draw_effect_sizes, draw_professions, draw_word_map
 from unmask.measures.geometry.report_word_tests import SPACES, word_tests
 from unmask.measures.geometry.score import OWN
 from unmask.report.blocks import Block, Cell, Column, Figure, Legend, Section, Table, Text
@@ -99,7 +100,7 @@ def _map(measurement: Measurement, geometry: Geometry, items: pd.DataFrame | Non
     )
     figure = Figure(
         "",
-        partial(_draw_map, items),
+        partial(draw_word_map, items),
         f"Map of the {count(len(items))} most biased words: similar words lie together, coloured by their side. The"
         " table has the most biased.",
         _TSNE,
@@ -138,7 +139,7 @@ def _professions(measurement: Measurement, geometry: Geometry) -> Section:
             figures.append(
                 Figure(
                     f"{space}: r = {number(test.value) if test else '–'}" if sound else space,
-                    partial(_draw_professions, professions, removed=removed),
+                    partial(draw_professions, professions, removed=removed),
                     "Scatter plot: the bias of each profession and the share of male words among the nearest words."
                     f" {space}. The table has the numbers.",
                     language=measurement.language,
@@ -185,7 +186,7 @@ def _cluster_counts(counts: Sequence[ClusterCount]) -> Iterator[Section]:
     ]
     figure = Figure(
         "",
-        partial(_draw_scan, counts),
+        partial(draw_cluster_counts, counts),
         "Lines: the share of words that are sorted correctly by the number of clusters, and what chance gives. The"
         " table has the numbers.",
     )
@@ -209,7 +210,7 @@ def _associations(tests: dict[str, Estimate]) -> Iterator[Section]:
     ]
     figure = Figure(
         "",
-        partial(_draw_ranges, list(tests.items())),
+        partial(draw_effect_sizes, list(tests.items())),
         "Points with intervals: the effect size of each association test. The table has the numbers.",
     )
     table = Table("Association tests", [*columns, Column("p", narrow=False), Column("p (Holm)")], rows, terminal=True)
@@ -236,30 +237,6 @@ def _words(geometry: Geometry) -> Section:
         more = f", and {count(len(missing) - MOST_MISSING)} more in result.json" if len(missing) > MOST_MISSING else ""
         content.append(Text([f"Without a vector ({count(len(missing))}): {', '.join(missing[:MOST_MISSING])}{more}."]))
     return Section("Words and vectors", content)
-
-
-def _draw_map(items: pd.DataFrame) -> str:
-    from unmask.report.geometry_map import word_map
-
-    return word_map(items)
-
-
-def _draw_professions(professions: Sequence[Neighbourhood], *, removed: bool) -> str:
-    from unmask.report.geometry_professions import professions_plot
-
-    return professions_plot(professions, removed=removed)
-
-
-def _draw_scan(counts: Sequence[ClusterCount]) -> str:
-    from unmask.report import geometry_plots
-
-    return geometry_plots.scan(counts)
-
-
-def _draw_ranges(tests: Sequence[tuple[str, Estimate]]) -> str:
-    from unmask.report import geometry_plots
-
-    return geometry_plots.ranges(tests)
 
 
 PROFESSION_LEGEND = Legend(

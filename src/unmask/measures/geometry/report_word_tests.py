@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from unmask.measures.geometry.details import Geometry, WordTest
+from unmask.measures.geometry.plots import draw_strips
 from unmask.report.blocks import Block, Cell, Column, Figure, Legend, Section, Table, Text
 from unmask.report.pages import count, p, percent
 from unmask.results import Interval, Measurement
 from unmask.results.numbers import number
-
-if TYPE_CHECKING:
-    from unmask.report.geometry_strips import Strip
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 SPACES = {False: "Original", True: "Gender direction removed"}
@@ -40,15 +37,17 @@ def word_tests(measurement: Measurement, geometry: Geometry) -> Iterator[Section
     shown = _CONTRASTS.format(count(contrasts), f" ({examples})" if examples else "") if contrasts else _NOT_COMPARED
     content: list[Block] = [Text([f"{_CHOSEN} {shown}"], "note")]
     if contrasts:
+        named = {removed: [(TESTS[test.name], test) for test in own] for removed, own in tests.items()}
         figures = [
             Figure(
                 space,
-                partial(_draw_strips, tests[removed], values),
+                partial(draw_strips, drawn, values, correlations=correlations),
                 f"Strip plot: the value of gender in each test among those of unrelated contrasts. {space}. The table"
                 " has the numbers.",
             )
+            for correlations in (False, True)
             for removed, space in SPACES.items()
-            if tests[removed]
+            if (drawn := [one for one in named[removed] if (one[1].name == "neighbours") == correlations])
         ]
         content.append(Section("", [STRIP_LEGEND, *figures], "two columns"))
     content += [_test_table(measurement, own, removed=removed) for removed, own in tests.items() if own]
@@ -110,30 +109,6 @@ def show_bounds(test: WordTest, bounds: Interval | None) -> str:
         return " to ".join(number(bound) for bound in bounds)
     low, high = (f"{100 * bound:.1f}" for bound in bounds)
     return f"{low} to {high}{NO_BREAK}%"
-
-
-def _draw_strips(tests: Sequence[WordTest], scaled: Sequence[WordTest]) -> str:
-    """The strips of some tests, on the scale of all of them."""
-    from unmask.report import geometry_strips
-
-    scale = geometry_strips.shares_scale(_strips(scaled))
-    return geometry_strips.strips(_strips(tests), scale)
-
-
-def _strips(tests: Sequence[WordTest]) -> list[Strip]:
-    from unmask.report.geometry_strips import Strip
-
-    return [
-        Strip(
-            TESTS[test.name],
-            test.value,
-            test.reference.values if test.reference else [],
-            test.reference.mean if test.reference else None,
-            correlation=test.name == "neighbours",
-        )
-        for test in tests
-        if test.value is not None
-    ]
 
 
 _CHOSEN = "The words are chosen by the direction that is then tested, so any direction gives high values."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from unmask.lexicon.inference import KINDS
@@ -14,6 +15,8 @@ from unmask.measures.inference.key_figures import key_figures, show_percents
 from unmask.measures.inference.pairs import CONTROL, LABELS
 from unmask.measures.paired_items import select_items
 from unmask.report.blocks import Block, Cell, Column, Figure, Legend, Section, Table, Text
+from unmask.report.charts import Axis, Dot, Mark, Panel, Row, draw_rows, mark_interval, scatter, stacks
+from unmask.report.drawing import FEMALE, GREY, MALE
 from unmask.report.pages import capital, count, p, percent, signed
 from unmask.results import Measurement
 from unmask.results.numbers import interval, number
@@ -32,6 +35,13 @@ PERSONS = {"female": "woman", "male": "man"}
 WEIGHTED = ", probabilities"
 """The end of the names of estimates that weight answers by their probability."""
 MOST_DRAWN, MOST_NAMED = 24, 5
+ANSWER_COLOURS = {
+    "entailment": ("#0f7c5c", "#ffffff"),
+    "neutral": ("#9aa3af", "#14171c"),
+    "contradiction": ("#b8336a", "#ffffff"),
+}
+"""The colours of the answers and of text on them; not those of the genders."""
+KIND_COLOURS = {"female": FEMALE, "male": MALE, "neutral": GREY}
 """How many occupations the figure draws, and how many the text names."""
 
 
@@ -103,12 +113,11 @@ def _show_answers(measurement: Measurement, details: Inference) -> Section:
         ("Answers by stereotype of the occupation and gender of the hypothesis", details.by_type),
     ):
         if parts:
-            names = [name_part(part)[0] for part in parts]
             description = f"Stacked bars: shares of entailment, neutral and contradiction. {title}."
-            figure = Figure("", partial(_draw_stacks, parts, names), f"{description} The table has the numbers.")
+            figure = Figure("", partial(draw_answers, parts), f"{description} The table has the numbers.")
             rows = [
-                [Cell(names[index], note=name_part(part)[1]), Cell(count(part.n)), *_show_shares(part)]
-                for index, part in enumerate(parts)
+                [Cell(name_part(part)[0], note=name_part(part)[1]), Cell(count(part.n)), *_show_shares(part)]
+                for part in parts
             ]
             columns = [Column("Pairs", numeric=False), Column("n"), *(Column(capital(label)) for label in LABELS)]
             table = Table(title, columns, rows, terminal=parts is details.sets)
@@ -176,14 +185,14 @@ def _show_occupations(details: Inference, language: str) -> Section:
         Legend([("", "stereotype:"), ("female", "female"), ("male", "male"), ("open", "none")]),
         Figure(
             f"Most often resolved{part}",
-            partial(_draw_rows, most),
+            partial(draw_resolved, most),
             "Bars: the share of answers other than neutral; points: the lean to woman or man, for the occupations"
             " that are resolved most often. The table has the numbers.",
             language=language,
         ),
         Figure(
             f"All {count(len(occupations))} occupations by lean",
-            partial(_draw_cloud, occupations),
+            partial(draw_lean, occupations),
             "Scatter plot: the lean of each occupation to woman or man, and how often it is resolved, coloured by"
             " stereotype. The table has the numbers.",
             _CLOUD,
@@ -253,22 +262,47 @@ def _count_kinds(details: Inference) -> str:
     return ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS if kinds[kind])
 
 
-def _draw_stacks(parts: Sequence[Distribution], names: Sequence[str]) -> str:
-    from unmask.report import inference_plots
-
-    return inference_plots.stacks([part.shares for part in parts], names)
-
-
-def _draw_rows(occupations: Sequence[OccupationValue]) -> str:
-    from unmask.report import inference_plots
-
-    return inference_plots.rows(occupations)
+def draw_answers(parts: Sequence[Distribution]) -> str:
+    """Draw the shares of the answers in each part."""
+    return stacks([(name_part(part)[0], part.shares) for part in parts], ANSWER_COLOURS)
 
 
-def _draw_cloud(occupations: Sequence[OccupationValue]) -> str:
-    from unmask.report import inference_plots
+def draw_resolved(occupations: Sequence[OccupationValue]) -> str:
+    """Draw how often each occupation is resolved (bars), and to whom it leans (points)."""
+    rows = []
+    for one in occupations:
+        colour, tip = KIND_COLOURS[one.kind], _tip(one)
+        marks = [Mark("bar", one.resolved, colour=colour, tip=tip)]
+        if one.lean is not None:
+            marks += mark_interval(Mark("circle", one.lean, colour=colour, tip=tip, panel=1), (0.0, one.lean))
+        rows.append(Row(one.occupation, marks, percent(one.resolved, 0)))
+    panels = [Panel((0, 1), 70, "resolved", ticks=[0, 1], as_percent=True)]
+    panels.append(Panel((-1, 1), 160, "woman ← lean → man", ticks=[-1, 0, 1]))
+    return draw_rows(rows, panels)
 
-    return inference_plots.cloud(occupations)
+
+def draw_lean(occupations: Sequence[OccupationValue]) -> str:
+    """Draw to whom each occupation leans (across), and how often it is resolved (up)."""
+    kinds = ("neutral", "male", "female")  # the fewest last, on top
+    known = [(one, one.lean) for kind in kinds for one in occupations if one.kind == kind and one.lean is not None]
+    if not known:
+        return ""
+    means = [
+        (fmean(leans), KIND_COLOURS[kind])
+        for kind in kinds
+        if (leans := [lean for one, lean in known if one.kind == kind])
+    ]
+    end = 1.05 * max(abs(lean) for _, lean in known) or 1.0  # as far to the left as to the right
+    shares = [one.resolved for one, _ in known]
+    margin = 0.08 * (max(shares) - min(shares)) or 0.1
+    domain = (max(0.0, min(shares) - margin), min(1.0 + margin / 2, max(shares) + margin))
+    dots = [Dot(lean, one.resolved, one.occupation, _tip(one), KIND_COLOURS[one.kind], 0.8) for one, lean in known]
+    across = Axis((-end, end), "lean", lines=[0], ends=("taken for women", "taken for men"))
+    return scatter(dots, across, Axis(domain, "resolved to a gender", as_percent=True), size=(400, 300), means=means)
+
+
+def _tip(one: OccupationValue) -> str:
+    return f"{one.occupation}: resolved {percent(one.resolved, 0)}, lean {signed(one.lean)}"
 
 
 _ANSWERS = (

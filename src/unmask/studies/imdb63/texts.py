@@ -20,7 +20,7 @@ import numpy as np
 from unmask import embedded
 from unmask.errors import UnmaskError, quote
 from unmask.measures.sentiment import CUSTOM
-from unmask.measures.sentiment.score import PROTOCOLS
+from unmask.measures.sentiment.scoring import PROTOCOLS
 from unmask.rewriting.options import RewriteOptions
 from unmask.rewriting.published.lists import ONE_OF_THE_MAPS, reviews_folder
 from unmask.rewriting.result import Replacement, Rewritten
@@ -40,9 +40,11 @@ REWRITERS = (
     "lexicon/gender.py",
     "lexicon/names.py",
     "lexicon/table.py",
+    "lexicon/tagging.py",
     "lexicon/en/gender.csv",
     "lexicon/en/name*.csv",
     "lexicon/en/phrases.csv",
+    "lexicon/en/word_sets.toml",
     f"embedded/{embedded.DEFAULT}/*.json",
     f"embedded/{embedded.DEFAULT}/*.safetensors",
 )

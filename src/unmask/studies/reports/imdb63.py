@@ -48,7 +48,7 @@ class Panel:
     @property
     def words(self) -> str:
         """For who does not see it."""
-        said = [f"{one['kind']}-{one['terms']} {number(one['total'], 4)}" for one in study_plots.points(self.cells)]
+        said = [f"{kind}-{terms} {number(total, 4)}" for kind, terms, _, total in study_plots.points(self.cells)]
         return (
             f"Bars of {self.model}: biases towards male and female versions by term set and training; total biases:"
             f" {', '.join(said)}"

@@ -1,9 +1,9 @@
-"""The study's Figures 3 and 4 as SVG text: how far ratings move towards either gender, by term set and training.
+"""The study's Figures 3 and 4: how far ratings move towards either gender, by term set and training.
 
     up = mean of max(bias, 0) = (abs + tot) / 2        down = mean of min(bias, 0) = (tot − abs) / 2
 
-so that the bars of a cell are together as long as its absolute bias, and their difference is its total bias. A line
-from −|tot| to |tot| shows how well they balance, and a dot where the total bias lies.
+The bars of a cell are together as long as its absolute bias, and their difference is its total bias. A line from −|tot|
+to |tot| shows how well they balance, and a dot marks the total bias.
 
 S. Jentzsch and C. Turan (2022), Figures 3 and 4; all panels share one scale here, and show the model that they name.
 """
@@ -12,9 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import altair as alt
-
-from unmask.report.drawing import INK, Domain, Point, around, chart, svg
+from unmask.report.charts import Mark, Panel, Row, draw_rows
+from unmask.report.drawing import INK, Domain, fit_domain
 from unmask.results.numbers import number
 from unmask.studies.imdb63.grid import KINDS, TERMS, basis
 
@@ -23,53 +22,43 @@ if TYPE_CHECKING:
 
 COLOURS = {"original": "#4477aa", "R": "#ee6677", "mix": "#228833"}
 """The paper's blue, red and green, of a kind that is told apart with any colour vision."""
-WIDTH, HEIGHT, MARGINS = 270, 190, {"left": 58, "right": 8, "top": 8, "bottom": 24}
 
 
 def domain(cells: pd.DataFrame) -> Domain:
     """One scale for all models."""
-    return around(point[end] for point in points(cells) for end in ("up", "down", "least", "most"))
+    return fit_domain(
+        end
+        for _, _, absolute, total in points(cells)
+        for end in ((absolute + total) / 2, (total - absolute) / 2, -abs(total), abs(total))
+    )
 
 
 def bars(cells: pd.DataFrame, scale: Domain) -> str:
     """The cells of one model; empty if it has none."""
+    rows = []
     found = points(cells)
-    if not found:
-        return ""
-    across = alt.X(
-        "terms:N",
-        title=None,
-        scale=alt.Scale(domain=list(TERMS), paddingInner=0.25, paddingOuter=0.12),
-        axis=alt.Axis(labelAngle=0, ticks=False, labelPadding=6),
-    )
-    beside = alt.XOffset("kind:N", scale=alt.Scale(domain=list(KINDS), paddingInner=0.12))
-    colour = alt.Color("kind:N", legend=None, scale=alt.Scale(domain=list(COLOURS), range=list(COLOURS.values())))
-    axis = alt.Axis(tickCount=6, format="~g")
-    place = {"x": across, "xOffset": beside}
-
-    def upright(field: str) -> alt.Y:
-        return alt.Y(f"{field}:Q", title="bias", axis=axis, scale=alt.Scale(domain=scale, nice=False))
-
-    drawn = chart(found)
-    layers = [
-        drawn.mark_bar().encode(y=upright("up"), y2="down:Q", color=colour, **place),
-        chart([{"up": 0}]).mark_rule(color=INK, opacity=0.7).encode(y=upright("up")),
-        drawn.mark_rule(color=INK, strokeWidth=2).encode(y=upright("least"), y2="most:Q", **place),
-        drawn.mark_point(color=INK, filled=True, opacity=1, size=34).encode(y=upright("total"), **place),
-    ]
-    return svg(layers, WIDTH, HEIGHT, MARGINS)
+    for terms in TERMS:
+        marks: list[Mark] = []
+        for kind, of, absolute, total in found:
+            if of == terms:
+                tip = f"{kind}-{terms}: total bias {number(total, 4)}, absolute {number(absolute, 4)}"
+                lane = (KINDS.index(kind) + 0.5) / len(KINDS) * 0.82 + 0.09
+                up, down = (absolute + total) / 2, (total - absolute) / 2
+                marks += [
+                    Mark("bar", up, down, COLOURS[kind], tip, lane=lane, height=0.25),
+                    Mark("line", abs(total), -abs(total), INK, tip, lane=lane),
+                    Mark("circle", total, colour=INK, tip=tip, lane=lane, radius=3),
+                ]
+        rows.append(Row(terms, marks))
+    return draw_rows(rows, [Panel(scale, 270, title="bias")], row_height=54) if found else ""
 
 
-def points(cells: pd.DataFrame) -> list[Point]:
-    """Plain numbers for each cell that has them."""
-    found: list[Point] = []
+def points(cells: pd.DataFrame) -> list[tuple[str, str, float, float]]:
+    """Kind, terms, absolute and total bias of each cell that has them."""
+    found = []
     for _, row in cells.iterrows():
         means = basis(cells)
         absolute, total = float(row[means.absolute]), float(row[means.total])
         if absolute == absolute and total == total:
-            kind, terms = str(row["kind"]), str(row["terms"])
-            tip = f"{kind}-{terms}: total bias {number(total, 4)}, absolute {number(absolute, 4)}"
-            place = {"terms": terms, "kind": kind, "total": total, "tip": tip}
-            ends = {"up": (absolute + total) / 2, "down": (total - absolute) / 2}
-            found.append(place | ends | {"least": -abs(total), "most": abs(total)})
+            found.append((str(row["kind"]), str(row["terms"]), absolute, total))
     return found

@@ -12,9 +12,8 @@ import pandas as pd
 
 from unmask import __version__
 from unmask.measures.geometry.described import neighbourhoods
+from unmask.measures.geometry.plots import draw_professions, draw_word_map
 from unmask.measures.limits import study_limits
-from unmask.report.geometry_map import word_map
-from unmask.report.geometry_professions import professions_plot
 from unmask.report.pages import fill
 from unmask.studies.lipstick.cells import BASE
 from unmask.studies.lipstick.tables import Findings, Row, label
@@ -55,11 +54,11 @@ class Panel:
     def svg(self) -> str:
         """The drawing; empty where there is nothing to draw."""
         if self.what == "map":
-            return word_map(self._items)
+            return draw_word_map(self._items)
         found = self._items
         if "male_neighbours_removed" not in found:
             found = found.assign(male_neighbours_removed=float("nan"))
-        return professions_plot(neighbourhoods(found))
+        return draw_professions(neighbourhoods(found))
 
     @property
     def words(self) -> str:

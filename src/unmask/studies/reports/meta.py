@@ -53,7 +53,7 @@ class Panel:
     @cached_property
     def svg(self) -> str:
         """The drawing."""
-        return meta_plots.lines(self.cells)
+        return meta_plots.draw_scores(self.cells)
 
     @property
     def words(self) -> str:

@@ -10,9 +10,8 @@ from pathlib import Path
 from unmask import __version__
 from unmask.measures.inference.details import Distribution, Inference
 from unmask.measures.inference.pairs import LABELS
-from unmask.measures.inference.report import name_part
+from unmask.measures.inference.report import ANSWER_COLOURS, draw_answers, name_part
 from unmask.measures.limits import study_limits
-from unmask.report import inference_plots
 from unmask.report.pages import fill
 from unmask.results.languages import LANGUAGES
 from unmask.studies.nli.tables import Findings, Row, doubt
@@ -43,7 +42,7 @@ class Panel:
     @cached_property
     def svg(self) -> str:
         """The drawing."""
-        return inference_plots.stacks([part.shares for part in self._sets], [name_part(part)[0] for part in self._sets])
+        return draw_answers(self._sets)
 
     @property
     def words(self) -> str:
@@ -74,7 +73,7 @@ def render(findings: Findings, drawn: list[Panel] | None = None) -> str:
         panels=panels(findings) if drawn is None else drawn,
         doubts=[(row.base.name, why) for row in findings.rows if (why := doubt(row.measurement))],
         caption=CAPTION,
-        colours=inference_plots.COLOURS,
+        colours={label: colour for label, (colour, _) in ANSWER_COLOURS.items()},
         limits=_limits(findings),
         version=__version__,
     )

@@ -1,0 +1,421 @@
+"""Whether an audit keeps to a policy: rules in a TOML file, each judged by the interval of an estimate.
+
+    the interval         judge = "interval"     "surely"        "estimate"
+    within the limit     kept, surely           kept, surely    as the estimate
+    beyond the limit     broken, surely         broken, surely  as the estimate
+    across the limit     kept, not surely       cannot tell     as the estimate
+    there is none        cannot tell            cannot tell     as the estimate
+
+The limit itself is allowed. A rule with `worse_by_at_most` compares the distance from no bias with that of a baseline.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import hypot, inf, isclose
+from os import PathLike
+from pathlib import Path
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, Literal
+from xml.etree import ElementTree
+
+from unmask import __version__
+from unmask.errors import UnmaskError, closest_match, quote
+from unmask.measures.readable import unreadable
+from unmask.results import AuditResult, Measurement, storage
+from unmask.results.numbers import MINUS
+from unmask.results.record import Interval, Record
+from unmask.rewriting.options import TERM_SETS
+from unmask.workflows.audit import Audit
+from unmask.workflows.policy import Judge, Policy, Rule, parse_policy, read_policy
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Verdict = Literal["kept", "broken", "cannot tell"]
+Sure = Literal["surely", "not surely", "unknown"]
+EXIT_CODES: dict[Verdict, int] = {"kept": 0, "broken": 1, "cannot tell": 2}
+OWN_CORPORA = ("custom", "captions", "own words")
+"""Corpora of the user's own: the same name may stand for other words."""
+
+
+class Judgement(Record):
+    """One rule, applied to one measurement."""
+
+    rule: str
+    """The name of the rule, or empty."""
+    where: str
+    """The measurement: measure, language, corpus."""
+    figure: str
+    """What was judged: a test's estimate or effect size, a group's mean."""
+    n: int | None = None
+    """How many items it rests on."""
+    value: float | None = None
+    interval: Interval | None = None
+    """95 %."""
+    baseline_value: float | None = None
+    baseline_interval: Interval | None = None
+    worse_by: float | None = None
+    """How much further from no bias than the baseline; negative where it is nearer."""
+    worse_by_interval: Interval | None = None
+    allowed: str
+    verdict: Verdict
+    sure: Sure = "unknown"
+    """`surely` where the whole interval is on one side of the limit, `unknown` where there is none."""
+    why: str
+    """How sure the verdict is, or why there is none."""
+
+    @property
+    def title(self) -> str:
+        """The name of the rule with the figure, or the figure."""
+        return f"{self.rule} ({self.figure})" if self.rule else self.figure
+
+    @property
+    def sentence(self) -> str:
+        """What was measured, what is allowed, and how sure the verdict is."""
+        measured = _format_estimate(self.value, self.interval)
+        if self.worse_by is not None:
+            before = _format_estimate(self.baseline_value, self.baseline_interval)
+            measured += f", was {before}: worse by {_format_estimate(self.worse_by, self.worse_by_interval)}"
+        return "; ".join(filter(None, [measured, f"allowed {self.allowed}", self.why]))
+
+
+class GateResult(Record):
+    """All judgements, and the verdict that follows from them."""
+
+    unmask_version: str
+    model: str
+    audit: str | None
+    """The audit folder, if there is one."""
+    policy: str
+    baseline: str | None = None
+    verdict: Verdict
+    """Broken if a rule is broken; else cannot tell if that is so of a rule; else kept."""
+    judgements: list[Judgement]
+
+    @property
+    def exit_code(self) -> int:
+        """0 kept, 1 broken, 2 cannot tell."""
+        return EXIT_CODES[self.verdict]
+
+    def count(self, verdict: Verdict) -> int:
+        """The number of judgements with a verdict."""
+        return sum(judgement.verdict == verdict for judgement in self.judgements)
+
+
+@dataclass(frozen=True)
+class JudgedFigure:
+    """A number that a rule limits."""
+
+    n: int
+    value: float | None
+    interval: Interval | None
+    neutral: float = 0.0
+    """The value that means no bias."""
+
+    def distance(self) -> tuple[float | None, Interval | None]:
+        """The distance from no bias on either side, with its interval."""
+        if self.value is None:
+            return None, None
+        value = abs(self.value - self.neutral)
+        if self.interval is None:
+            return value, None
+        low, high = (end - self.neutral for end in self.interval)
+        nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
+        return value, (nearest, max(abs(low), abs(high)))
+
+
+@dataclass(frozen=True)
+class AllowedRange:
+    """The values that a rule allows, both ends included."""
+
+    low: float
+    high: float
+    words: str = ""
+
+    def position(self, value: float) -> int:
+        """−1 below the range, 0 in it, 1 above it; rounding breaks no rule."""
+        if value < self.low and not isclose(value, self.low, abs_tol=1e-12):
+            return -1
+        return int(value > self.high and not isclose(value, self.high, abs_tol=1e-12))
+
+
+def gate(
+    audit: Audit | AuditResult | str | PathLike[str],
+    policy: Policy | str | PathLike[str] | Mapping[str, Any],
+    *,
+    baseline: Audit | AuditResult | str | PathLike[str] | None = None,
+) -> GateResult:
+    """Judge an audit by a policy: `.verdict` is kept, broken or cannot tell, and `.judgements` say why.
+
+    Parameters
+    ----------
+    audit
+        An audit, or its folder.
+    policy
+        A TOML file, or its content as a dict: `{"rule": [{…}]}`.
+    baseline
+        The audit, or its folder, with which rules with `worse_by_at_most` compare. Default: the one that the policy
+        names.
+    """
+    if not isinstance(policy, Policy):
+        policy = parse_policy(policy) if isinstance(policy, Mapping) else read_policy(Path(policy))
+    result, against = _read_result(audit), policy.baseline if baseline is None else baseline
+    then = None if against is None else _read_result(against)
+    relative = [number for number, rule in enumerate(policy.rules, start=1) if rule.worse_by_at_most is not None]
+    if relative and then is None:
+        raise UnmaskError(
+            f"{policy.name}, rule {relative[0]}: worse_by_at_most needs a baseline; give --baseline DIR, or"
+            " baseline = … in the policy"
+        )
+    if then is not None and not relative:
+        raise UnmaskError(
+            f"{policy.name}: no rule looks back to the baseline; write one with worse_by_at_most, or leave it out"
+        )
+    judgements = [judgement for rule in policy.rules for judgement in _judge_rule(rule, result, then)]
+    verdicts = {judgement.verdict for judgement in judgements}
+    return GateResult(
+        unmask_version=__version__,
+        model=result.model.name,
+        audit=str(audit) if isinstance(audit, str | PathLike) else None,
+        policy=policy.name,
+        baseline=str(against) if isinstance(against, str | PathLike) else then.model.name if then else None,
+        verdict="broken" if "broken" in verdicts else "cannot tell" if "cannot tell" in verdicts else "kept",
+        judgements=judgements,
+    )
+
+
+def _read_result(audit: Audit | AuditResult | str | PathLike[str]) -> AuditResult:
+    if isinstance(audit, str | PathLike):
+        return storage.load(Path(audit))
+    return audit.result if isinstance(audit, Audit) else audit
+
+
+def find_figure(measurement: Measurement, rule: Rule) -> JudgedFigure | None:
+    """The number that a rule limits, or None where the measurement has no such test or group."""
+    estimate = measurement.groups.get(rule.group) if rule.group else measurement.tests.get(rule.test or "")
+    if estimate is None:
+        return None
+    if rule.value == "effect_size":
+        neutral = estimate.effect_size_neutral
+        return JudgedFigure(estimate.n, estimate.effect_size, estimate.effect_size_interval, neutral)
+    return JudgedFigure(estimate.n, estimate.value, estimate.interval, estimate.neutral)
+
+
+def compare_distances(now: JudgedFigure, then: JudgedFigure) -> tuple[float | None, Interval | None]:
+    """How much further from no bias a figure is than another, with its interval.
+
+    The two intervals are treated as independent (Zou and Donner 2008): each end of the difference is as far from it as
+    the root of the sum of squares of the distances of the two ends from their estimates.
+    """
+    (value, bounds), (before, bounds_before) = now.distance(), then.distance()
+    if value is None or before is None:
+        return None, None
+    change = value - before
+    if bounds is None or bounds_before is None:
+        return change, None
+    low = change - hypot(value - bounds[0], bounds_before[1] - before)
+    return change, (low, change + hypot(bounds[1] - value, before - bounds_before[0]))
+
+
+def allowed_range(rule: Rule, neutral: float = 0.0) -> AllowedRange:
+    """The range that a rule allows; `neutral` is the value of the figure that means no bias."""
+    if rule.worse_by_at_most is not None:
+        return AllowedRange(-inf, rule.worse_by_at_most, f"worse by at most {_format_limit(rule.worse_by_at_most)}")
+    if rule.magnitude_at_most is not None:
+        most = rule.magnitude_at_most
+        words = f"{_format_limit(neutral)} ± {_format_limit(most)}" if neutral else f"±{_format_limit(most)}"
+        return AllowedRange(neutral - most, neutral + most, words)
+    low, high = rule.at_least, rule.at_most
+    if high is None:
+        assert low is not None  # a rule has a limit
+        return AllowedRange(low, inf, f"at least {_format_limit(low)}")
+    if low is None:
+        return AllowedRange(-inf, high, f"at most {_format_limit(high)}")
+    return AllowedRange(low, high, f"{_format_limit(low)} to {_format_limit(high)}")
+
+
+def judge_value(
+    value: float | None, interval: Interval | None, limits: AllowedRange, judge: Judge
+) -> tuple[Verdict, Sure, str]:
+    """The verdict, how sure it is, and the same in words."""
+    if value is None:
+        return "cannot tell", "unknown", "there is no such number: too little was measured"
+    by_estimate: Verdict = "broken" if limits.position(value) else "kept"
+    if interval is None:
+        if judge == "estimate":
+            return by_estimate, "unknown", "by the estimate alone, it has no interval"
+        return "cannot tell", "unknown", 'it has no interval; judge = "estimate" does without'
+    low, high = map(limits.position, interval)
+    verdict: Verdict | None = "kept" if low == high == 0 else "broken" if low == high else None
+    where = {"kept": "the whole interval is within", "broken": "the whole interval is beyond"}
+    why = where[verdict] if verdict else "the interval crosses the limit"
+    if judge == "estimate":
+        return by_estimate, "surely" if verdict else "not surely", f"by the estimate; {why}"
+    if verdict:
+        return verdict, "surely", f"surely, {why}"
+    if judge == "surely":
+        return "cannot tell", "not surely", f"{why}; measure more items"
+    beyond = "" if by_estimate == "kept" else ", and the estimate is beyond"
+    return "kept", "not surely", f"not surely, {why}{beyond}"
+
+
+def _judge_rule(rule: Rule, result: AuditResult, baseline: AuditResult | None) -> Iterator[Judgement]:
+    """Apply a rule to every measurement that it fits. A rule that names no measure skips those without its figure."""
+    wanted = (rule.measure, rule.language, rule.corpus, rule.protocol, rule.terms)
+    fitting = [
+        measurement
+        for measurement in result.measurements
+        if all(want in (None, have) for want, have in zip(wanted, measurement.key, strict=True))
+    ]
+    subject = ", ".join(filter(None, (rule.measure, rule.language, rule.corpus, rule.terms, rule.protocol)))
+    why = f"the audit has no such measurement, only {_list_measurements(result)}"
+    if fitting and rule.measure is None:
+        why = _explain_missing(rule, fitting)
+        fitting = [measurement for measurement in fitting if find_figure(measurement, rule)]
+    if not fitting:
+        yield _undecided(rule, subject or "any measure", why)
+    for measurement in fitting:
+        yield _judge_measurement(rule, measurement, result, baseline)
+
+
+def _judge_measurement(
+    rule: Rule, measurement: Measurement, result: AuditResult, baseline: AuditResult | None
+) -> Judgement:
+    where, figure = describe_measurement(measurement), find_figure(measurement, rule)
+    if figure is None:
+        return _undecided(rule, where, _explain_missing(rule, [measurement]))
+    limits = allowed_range(rule, figure.neutral)
+    measured = {"n": figure.n, "value": figure.value, "interval": figure.interval}
+    judgement = _undecided(rule, where, "", limits).model_copy(update=measured)
+    if why := unreadable(measurement, group=rule.group is not None):
+        return judgement.model_copy(update={"why": why})
+    if figure.n < rule.fewest_items:
+        why = f"it rests on {figure.n:,} items, fewer than fewest_items = {rule.fewest_items:,}"
+        return judgement.model_copy(update={"why": why})
+    value, interval = figure.value, figure.interval
+    if rule.worse_by_at_most is not None:
+        assert baseline is not None
+        then = _find_baseline(rule, measurement, result, baseline)
+        if isinstance(then, str):
+            return judgement.model_copy(update={"why": then})
+        value, interval = compare_distances(figure, then)
+        change = {"worse_by": value, "worse_by_interval": interval}
+        judgement = judgement.model_copy(
+            update={"baseline_value": then.value, "baseline_interval": then.interval} | change
+        )
+    verdict, sure, why = judge_value(value, interval, limits, rule.judge)
+    return judgement.model_copy(update={"verdict": verdict, "sure": sure, "why": why})
+
+
+def _find_baseline(
+    rule: Rule, measurement: Measurement, result: AuditResult, baseline: AuditResult
+) -> JudgedFigure | str:
+    """The figure of the baseline, or why there is none that can be compared."""
+    then = next((other for other in baseline.measurements if other.key == measurement.key), None)
+    if then is None:
+        return f"the baseline cannot be compared: it has {_list_measurements(baseline)}"
+    has_own_words = measurement.corpus in OWN_CORPORA or measurement.variant not in ("", *TERM_SETS)
+    recorded = any("items" in audit.configuration for audit in (result, baseline))  # their hash is of the scores
+    if has_own_words and not recorded and measurement.data_hash != then.data_hash:
+        return "the baseline cannot be compared: it was asked with other words or texts"
+    if why := unreadable(then, group=rule.group is not None):
+        return f"the baseline: {why}"
+    figure = find_figure(then, rule)
+    if figure is None:
+        return f"the baseline: {_explain_missing(rule, [then])}"
+    if figure.n < rule.fewest_items:
+        return f"the baseline rests on {figure.n:,} items, fewer than fewest_items = {rule.fewest_items:,}"
+    return figure
+
+
+def describe_measurement(measurement: Measurement) -> str:
+    """A measurement in a few words; the sound protocol is not mentioned."""
+    protocol = "" if measurement.protocol == "sound" else measurement.protocol
+    parts = (measurement.name, measurement.language, measurement.corpus, measurement.variant, protocol)
+    return ", ".join(filter(None, parts))
+
+
+def _list_measurements(result: AuditResult) -> str:
+    return "; ".join(map(describe_measurement, result.measurements)) or "none at all"
+
+
+def _explain_missing(rule: Rule, measurements: Sequence[Measurement]) -> str:
+    kind, name = ("test", str(rule.test)) if rule.group is None else ("group", rule.group)
+    known = {key: None for one in measurements for key in (one.tests if rule.group is None else one.groups)}
+    close = closest_match(name, known)
+    hint = f"did you mean {close!r}?" if close else f"there is {quote(known) or 'none'}"
+    return f"there is no {kind} {name!r}; {hint}"
+
+
+def _undecided(rule: Rule, where: str, why: str, limits: AllowedRange | None = None) -> Judgement:
+    words = (limits or allowed_range(rule)).words
+    return Judgement(rule=rule.name, where=where, figure=rule.figure, allowed=words, verdict="cannot tell", why=why)
+
+
+def _format_limit(value: float) -> str:
+    return f"{value:g}".replace("-", MINUS)
+
+
+def _format_estimate(value: float | None, interval: Interval | None) -> str:
+    """Three significant digits: limits may be as small as a thousandth."""
+    if value is None:
+        return ""
+    numbers = [f"{number:.3g}".replace("-", MINUS) for number in (value, *(interval or ()))]
+    return numbers[0] if interval is None else f"{numbers[0]} [{numbers[1]}, {numbers[2]}]"
+
+
+STYLES: dict[Verdict, str] = {"kept": "green", "broken": "bold red", "cannot tell": "bold yellow"}
+INDENT = 13
+
+
+def show_gate(result: GateResult, console: Console) -> None:
+    """Print a line for each judgement, and the totals. In a terminal, lines are broken between words."""
+    from rich.text import Text
+
+    for judgement in result.judgements:
+        line = " ".join(f"{judgement.where}: {judgement.title}: {judgement.sentence}".split())
+        width = console.width - INDENT
+        parts = (wrap(line, width) if console.is_terminal and width > INDENT else None) or [line]
+        text = Text(f"{judgement.verdict:<{INDENT}}", style=STYLES[judgement.verdict])
+        text.append(f"\n{'':<{INDENT}}".join(parts), style="default not bold")
+        console.print(text, soft_wrap=True)
+    unsure = sum(one.verdict == "kept" and one.sure == "not surely" for one in result.judgements)
+    counts = [f"{count} {verdict}" for verdict in STYLES if (count := result.count(verdict))]
+    if unsure:
+        counts[0] += f" ({unsure} not surely)"
+    summary = f"\n{result.model}, by {result.policy}: {', '.join(counts)}."
+    console.print(Text(summary, style=STYLES[result.verdict]), soft_wrap=True)
+
+
+TAGS = {"broken": "failure", "cannot tell": "error"}
+FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML cannot hold, not even escaped."""
+
+
+def render_junit(result: GateResult) -> str:
+    """JUnit XML with a test case for each judgement: kept passes, broken fails, cannot tell is an error."""
+    counts = {
+        "tests": str(len(result.judgements)),
+        "failures": str(result.count("broken")),
+        "errors": str(result.count("cannot tell")),
+    }
+    suites = ElementTree.Element("testsuites", counts)
+    suite = ElementTree.SubElement(suites, "testsuite", {"name": _xml_text(f"unmask gate: {result.model}"), **counts})
+    for judgement in result.judgements:
+        names = {"classname": _xml_text(judgement.where), "name": _xml_text(judgement.title)}
+        case = ElementTree.SubElement(suite, "testcase", names)
+        sentence = _xml_text(judgement.sentence)
+        if tag := TAGS.get(judgement.verdict):
+            problem = ElementTree.SubElement(case, tag, {"type": judgement.verdict, "message": sentence})
+            problem.text = _xml_text(f"{judgement.where}: {judgement.sentence}")
+        else:
+            ElementTree.SubElement(case, "system-out").text = sentence
+    ElementTree.indent(suites)
+    return ElementTree.tostring(suites, encoding="unicode", xml_declaration=False) + "\n"
+
+
+def _xml_text(text: str) -> str:
+    return FORBIDDEN.sub("\ufffd", text)
