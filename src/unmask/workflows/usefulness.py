@@ -252,7 +252,9 @@ def _train_classifier(
     name = re.sub(r"[^\w.-]+", "-", model.name).strip("-.") or "model"
     out = folder / f"{task.task}-{name}-{key[:10]}"
     if not (out / "metrics.json").is_file():
-        finetune.run(FinetuneOptions(model=model.model, out=out, **dict(task), **dict(loading)), watch=watch, say=say)
+        finetune.finetune_model(
+            FinetuneOptions(model=model.model, out=out, **dict(task), **dict(loading)), watch=watch, say=say
+        )
     elif say:
         say(f"Using {out.name}, which is trained already")
     return out
