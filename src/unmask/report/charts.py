@@ -301,7 +301,7 @@ def stacks(rows: Sequence[tuple[str, Mapping[str, float]]], colours: Mapping[str
         for label, (colour, ink) in colours.items():
             share = shares.get(label, 0.0)
             if share:
-                text = percent(share) if share >= NARROW else ""
+                text = percent(share, 0) if share >= NARROW else ""
                 tip = f"{name}: {percent(share, 1)} {label}"
                 marks.append(Mark("bar", start + share, start, colour, tip, text, ink))
             start += share

@@ -75,7 +75,7 @@ class Scale:
 
 def format_tick(value: float, *, as_percent: bool = False) -> str:
     """A number of an axis, as short as possible."""
-    return percent(value) if as_percent else f"{value:g}".replace("-", MINUS)
+    return percent(value, 0) if as_percent else f"{value:g}".replace("-", MINUS)
 
 
 @dataclass
