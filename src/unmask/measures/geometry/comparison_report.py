@@ -58,9 +58,7 @@ def summarise_changes(comparison: Comparison) -> list[str]:
         sentences[0] += " are compared."
         if own := comparison.changes.get(f"{MAIN}, own words"):
             before, after = own.values
-            sentences.append(
-                f"A classifier separates {percent(after, 1, 0)} of those ({percent(before, 1, 0)} before)."
-            )
+            sentences.append(f"A classifier separates {percent(after)} of those ({percent(before)} before).")
     else:
         sentences = [
             _summarise_main(comparison, main),
@@ -83,12 +81,12 @@ def _summarise_main(comparison: Comparison, change: Change) -> str:
     if comparison.verdict == "no reliable change" and estimate.value is not None and is_reliable(change):
         direction = "harder" if estimate.value < 0 else "easier"
         head = f"Words that were biased are {direction} to separate than before, but so are those of other contrasts"
-    figures = f"{percent(before, 1, 0)} before"
+    figures = f"{percent(before)} before"
     if estimate.value is not None:
         bounds = f" {interval(_scale(estimate.interval), 1)}" if estimate.interval else ""
         figures += f"; change {number(100 * estimate.value, 1)} points{bounds}"
     return (
-        f"{head}: a classifier puts {percent(after, 1, 0)} of {estimate.n:,} words on their side before"
+        f"{head}: a classifier puts {percent(after)} of {estimate.n:,} words on their side before"
         f" ({figures}, p {p_value(estimate.p_adjusted)})."
     )
 
