@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from unmask.measures.sentiment.details import Ratings
 from unmask.measures.texts import load_texts
 from unmask.report.blocks import KeyFigure, Style
-from unmask.report.pages import count, share, signed
 from unmask.results import Measurement
-from unmask.results.numbers import NO_BREAK, certainty, interval, number
+from unmask.results.formatting import NO_BREAK, certainty, count, interval, number, share, signed
 from unmask.results.verdict import describe_test, is_clear, is_noise
 from unmask.statistics.proportions import wilson_interval
 

@@ -17,9 +17,8 @@ from unmask.measures.texts import load_texts
 from unmask.report.blocks import Block, Cell, Column, Examples, Figure, Legend, Section, Style, Table, Text
 from unmask.report.charts import ForestRow, TextColumns, forest, histogram
 from unmask.report.drawing import FEMALE, MALE, fit_domain
-from unmask.report.pages import capital, count, p, signed
 from unmask.results import Measurement
-from unmask.results.numbers import interval, number
+from unmask.results.formatting import capital, count, interval, number, p, signed
 from unmask.results.verdict import side
 
 if TYPE_CHECKING:
