@@ -275,5 +275,5 @@ def test_ctrl_c(model_folder: Folder, tmp_path: Path) -> None:
     ask = ("audit", model_folder("bert-uncased"), "--out", "out")
     code, out, err = interrupted(*ask, cwd=tmp_path, once="libtorch")
     assert (code, out) == (130, "")
-    assert err.strip() == "unmask: stopped; a folder is written whole or not at all"
+    assert err.strip() == "unmask: Interrupted. Nothing was written."
     assert list(tmp_path.iterdir()) == []
