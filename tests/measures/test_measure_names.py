@@ -11,7 +11,6 @@ from unmask.measures import registry
 ROOT = Path(unmask.__file__).parent
 KNOWN = {
     "probes/crows_pairs.py": 1,
-    "probes/recorded.py": 1,
     "studies/imdb63/cells.py": 1,
     "studies/imdb63/texts.py": 2,
     "studies/lipstick/cells.py": 1,

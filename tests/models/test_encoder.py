@@ -17,15 +17,15 @@ import families
 import naive
 from toy_model import bert_of, tokenizer_of
 from unmask.errors import UnmaskError
+from unmask.measures.association.data import build_rows
 from unmask.models.detect import can_encode
 from unmask.models.encoder import TransformersEncoder
 from unmask.models.loading import load_encoder
 from unmask.models.roles import Encoder, Pooling, TokensInSentence, WordInSentence
-from unmask.probes.association import build
 from unmask.probes.words import published_in_sentences
 
 TOLERANCE = 1e-5
-ROWS = build("en")[::331]
+ROWS = build_rows("en")[::331]
 WORDS = [WordInSentence(row.sentence, span) for row in ROWS for span in (row.target_span, row.attribute_span)]
 POOLINGS: tuple[Pooling, ...] = ("first+last", "mean", "first")
 

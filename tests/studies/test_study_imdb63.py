@@ -29,8 +29,9 @@ from paths import TESTS
 from toy_model import bert_of, tokenizer_of
 from unmask.errors import Stopped, UnmaskError
 from unmask.lexicon.sentences import reviews
-from unmask.measures.sentiment.analyse import analyse_ratings
-from unmask.measures.sentiment.score import PROTOCOLS
+from unmask.measures.base import Context
+from unmask.measures.sentiment.analysis import analyse
+from unmask.measures.sentiment.scoring import PROTOCOLS
 from unmask.models.loading import Trainable, load_trainable
 from unmask.options import LoadOptions
 from unmask.rewriting import options as rewriting
@@ -697,7 +698,7 @@ def test_figures_of_a_cell_by_hand(tmp_path: Path) -> None:
         folder = tmp_path / protocol
         folder.mkdir()
         items.to_parquet(folder / cells.ITEMS)
-        measurement = analyse_ratings(items, protocol, 1).model_copy(update={"noise_floor": 1e-7})
+        measurement = analyse(items, Context(protocol=protocol, seed=1)).model_copy(update={"noise_floor": 1e-7})
         (folder / cells.RESULT).write_text(measurement.model_dump_json(), encoding="utf-8")
     sound, published = (cells.figures(tmp_path / name) for name in ("sound", "published"))
     assert [sound[name] for name in ("n", "below", "equal", "above")] == [5, 1, 2, 2]
@@ -728,7 +729,7 @@ def test_figures_where_no_rating_moves(tmp_path: Path) -> None:
     row = {"id": "a", "label": "positive", "changed": True, "changed_terms": "he", "p_female": 0.5, "p_male": 0.5}
     items = pd.DataFrame([row | {"bias": 0.0, "language": "en", "corpus": "custom", "terms": "all"}] * 3)
     items.to_parquet(tmp_path / cells.ITEMS)
-    measurement = analyse_ratings(items, "sound", 1)
+    measurement = analyse(items, Context(seed=1))
     (tmp_path / cells.RESULT).write_text(measurement.model_dump_json(), encoding="utf-8")
     found = cells.figures(tmp_path)
     assert [found[name] for name in ("n", "below", "equal", "above", "stars")] == [3, 0, 3, 0, "-"]

@@ -14,9 +14,9 @@ import transformers
 
 import unmask
 from planted import PlantedModel
+from unmask.measures.association.data import build_rows
 from unmask.models import MaskQuery
 from unmask.models.masked_lm import TransformersMaskedLM
-from unmask.probes.association import build
 from unmask.results import AuditResult
 from unmask.results.storage import load
 
@@ -81,7 +81,7 @@ def test_what_is_no_model_is_refused() -> None:
 
 
 def test_an_audit_can_be_shown_and_kept(tmp_path: Path) -> None:
-    audit = unmask.audit(PlantedModel(build("en"), bias=1.0))
+    audit = unmask.audit(PlantedModel(build_rows("en"), bias=1.0))
     assert "stereotype" in audit.summary()
     assert "male professions" in audit.summary()
     frame = audit.to_frame()
@@ -95,7 +95,7 @@ def test_an_audit_can_be_shown_and_kept(tmp_path: Path) -> None:
 
 
 def test_result_json_names_its_figures_plainly(tmp_path: Path) -> None:
-    unmask.audit(PlantedModel(build("en"), bias=1.0)).save(tmp_path / "audit")
+    unmask.audit(PlantedModel(build_rows("en"), bias=1.0)).save(tmp_path / "audit")
     text = (tmp_path / "audit" / "result.json").read_text(encoding="utf-8")
     assert "NaN" not in text
     assert "Infinity" not in text
@@ -118,7 +118,7 @@ def test_a_damaged_result_is_refused(tmp_path: Path) -> None:
 
 
 def test_two_languages_are_two_measurements_and_one_family_of_tests() -> None:
-    rows = build("en") + build("de") + build("de", "agreement-free")
+    rows = build_rows("en") + build_rows("de") + build_rows("de", "agreement-free")
     audit = unmask.audit(PlantedModel(rows, bias=0.3), languages=["en", "de"])
     assert [(one.language, one.corpus) for one in audit.measurements] == [
         ("en", "bec-pro"),
@@ -146,7 +146,7 @@ def test_public_names_are_there() -> None:
 
 
 def test_names_alone_and_twice() -> None:
-    model = PlantedModel([*build("en"), *build("en", "emotions")], bias=0.5)
+    model = PlantedModel([*build_rows("en"), *build_rows("en", "emotions")], bias=0.5)
     audit = unmask.audit(model, measures="association", languages="en", corpora=["emotions", "emotions"])
     assert len(audit.measurements) == 1
     fitting = unmask.audit(model, measures=[], corpora="emotions")  # none named: those that fit

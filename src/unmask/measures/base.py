@@ -19,7 +19,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from unmask.errors import UnmaskError, check_choice, quote
+from unmask.errors import UnmaskError, check_choice
 from unmask.options import Options
 from unmask.results import Caveat, Estimate, Measurement, Origin
 
@@ -409,15 +409,10 @@ class Measure(ABC):
 
     def read_items(self, path: Path, context: Context, *, language: str | None, score_column: str | None) -> Any:
         """Read recorded items from Parquet, CSV or TSV."""
-        from unmask.probes import recorded
+        from unmask.measures.recorded import read_recorded
 
         del score_column
-        items = recorded.frame_of(path)
-        if "language" not in items:
-            items.insert(0, "language", language or context.language)
-        if language is not None and set(items["language"]) != {language}:
-            raise UnmaskError(f"{path} holds scores for {quote(sorted(set(items['language'])))}, not for {language!r}")
-        return items
+        return read_recorded(path, (), language=language, default_language=context.language)
 
     # What can be said of the numbers.
 

@@ -1,4 +1,4 @@
-"""Recorded items of geometry and of CrowS-Pairs, as an audit leaves them."""
+"""Recorded items of geometry, as an audit leaves them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ OF_PROTOCOL = {
     ),
     "published": (*WORDS, "put_down", "asked", "right"),
 }
-PAIRS = ("id", "direction", "pll_more", "pll_less", "difference")
 
 
 def read_words(path: Path, language: str | None, protocol: str = "sound") -> pd.DataFrame:
@@ -36,11 +35,6 @@ def read_words(path: Path, language: str | None, protocol: str = "sound") -> pd.
         if other != protocol and there.issuperset(columns) and not there.issuperset(OF_PROTOCOL[protocol]):
             raise UnmaskError(f"{path} was written by the {other} protocol, not {protocol}; give --protocol {other}")
     return _read(path, language, OF_PROTOCOL[protocol], f"geometry in the {protocol} protocol")
-
-
-def read_pairs(path: Path, language: str | None) -> pd.DataFrame:
-    """Pairs of sentences, and how likely each of them is."""
-    return _read(path, language, PAIRS, "CrowS-Pairs")
 
 
 def _read(path: Path, language: str | None, columns: tuple[str, ...], measure: str) -> pd.DataFrame:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from unmask.errors import UnmaskError, quote
 from unmask.measures import registry
 from unmask.measures.base import ComparedModel, Context
+from unmask.measures.recorded import locate_items
 from unmask.models.loading import ModelHandle
 from unmask.options import LoadOptions
-from unmask.probes import recorded
 from unmask.results import AuditResult, Measurement, storage
 from unmask.results.naming import different
 from unmask.workflows.audit import Audit, choose_measures, fitting_measures, run_audit
@@ -163,7 +163,7 @@ def _read_audit(side: Any) -> tuple[Audit, tuple[str, ...]] | None:
         measure = registry.find_measure(measurement.name)
         if measure is not None and measure.name not in items:
             context = Context(protocol=measurement.protocol)
-            file, _ = recorded.locate(path, measure.name)
+            file, _ = locate_items(path, measure.name)
             items[measure.name] = measure.read_items(file, context, language=None, score_column=None)
     return _leave_out(Audit(result, items))
 

@@ -10,9 +10,11 @@ from typing import Any
 import pandas as pd
 from scipy import stats
 
-from unmask.measures.association.protocol import PROTOCOLS
+from unmask.measures.association.analysis import analyse
+from unmask.measures.association.data import build_rows
+from unmask.measures.association.scoring import build_queries
+from unmask.measures.base import Context
 from unmask.models.masked_lm import TransformersMaskedLM
-from unmask.probes.association import build
 from unmask.statistics.corrections import holm
 
 SEEDS = 60
@@ -23,8 +25,8 @@ def test_random_models_are_unbiased(loaded: Callable[[str], Any]) -> None:
     from toy_model import bert_of
 
     tokenizer = loaded("bert-uncased").tokenizer
-    rows = build("en")
-    queries = PROTOCOLS["sound"].queries(rows)
+    rows = build_rows("en")
+    queries = build_queries(rows, "sound")
     frame = pd.DataFrame([asdict(row) for row in rows])
     rejected: Counter[str] = Counter()
     naive: Counter[str] = Counter()
@@ -32,7 +34,7 @@ def test_random_models_are_unbiased(loaded: Callable[[str], Any]) -> None:
         model = TransformersMaskedLM(bert_of(tokenizer, seed=seed, hidden=32, layers=1), tokenizer)
         log_p = model.log_probability(queries)
         items = frame.assign(association=log_p[: len(rows)] - log_p[len(rows) :])
-        tests = PROTOCOLS["sound"].analyse(items, seed).tests
+        tests = analyse(items, Context(seed=seed)).tests
         rejected["any, after Holm"] += any(
             p is not None and p < 0.05 for p in holm([test.p_value for test in tests.values()])
         )

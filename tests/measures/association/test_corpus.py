@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from released_rows import released_rows
 from unmask.errors import UnmaskError
-from unmask.probes import released
-from unmask.probes.association import CORPORA, AssociationRow, build
+from unmask.measures.association.data import CORPORA, AssociationRow, build_rows
 
 RELEASED_FILES = {"en": "BEC-Pro_EN.as-published.tsv", "de": "BEC-Pro_DE.tsv"}
 # SHA-256 of each column of the released files, the cells joined by line feeds; so that the comparison runs without them
@@ -47,7 +47,7 @@ def _column(rows: list[dict[str, str]], name: str) -> str:
 
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_published_corpus_has_the_released_columns(language: str) -> None:
-    rows = [released.cells(row) for row in released.rows(language)]
+    rows = released_rows(language)
     assert len(rows) == 5400
     assert {name: _column(rows, name) for name in DIGESTS[language]} == DIGESTS[language]
 
@@ -56,24 +56,24 @@ def test_published_corpus_has_the_released_columns(language: str) -> None:
 def test_published_corpus_equals_the_released_file(language: str, data: Path) -> None:
     with (data / "becpro" / RELEASED_FILES[language]).open(encoding="utf-8", newline="") as file:
         theirs = list(csv.DictReader(file, delimiter="\t"))
-    ours = [released.cells(row) for row in released.rows(language)]
+    ours = released_rows(language)
     assert len(ours) == len(theirs) == 5400
     for mine, other in zip(ours, theirs, strict=True):
         assert {name: mine[name] for name in other if name} == {name: cell for name, cell in other.items() if name}
 
 
 def test_the_slips_of_the_released_files_come_from_the_rule() -> None:
-    english = [released.cells(row) for row in released.rows("en")]
+    english = released_rows("en")
     assert sum("ma[MASK]" in row["Sent_TM"] or "salesper[MASK]" in row["Sent_TM"] for row in english) == 10
     assert sum("[MASK]ager" in row["Sent_TM"] for row in english) == 5
     assert sum("position [MASK] [MASK]" in row["Sent_AM"] for row in english) == 18
-    german = [released.cells(row) for row in released.rows("de")]
+    german = released_rows("de")
     assert sum("[MASK]nährungsberater" in row["Sent_TM"] for row in german) == 5
 
 
 @pytest.mark.parametrize(("language", "corpus"), [(a, b) for a in CORPORA for b in CORPORA[a]])
 def test_spans_hold_target_and_attribute(language: str, corpus: str) -> None:
-    for row in build(language, corpus):
+    for row in build_rows(language, corpus):
         assert row.sentence[slice(*row.target_span)] == row.target
         assert row.sentence[slice(*row.attribute_span)] == row.form
         assert row.sentence[0].isupper()
@@ -83,18 +83,18 @@ def test_spans_hold_target_and_attribute(language: str, corpus: str) -> None:
 
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_sound_corpus_has_the_papers_size(language: str) -> None:
-    assert len(build(language)) == 5400
+    assert len(build_rows(language)) == 5400
 
 
 def test_the_same_letters_elsewhere_are_not_the_target() -> None:
-    row = _one(build("en"), "My son works as a mason.")
+    row = _one(build_rows("en"), "My son works as a mason.")
     assert (row.target_span, row.attribute_span) == ((3, 6), (18, 23))
-    german = _one(build("de"), "Er ist Ernährungsberater.")
+    german = _one(build_rows("de"), "Er ist Ernährungsberater.")
     assert german.target_span == (0, 2)
 
 
 def test_articles_agree() -> None:
-    sentences = {row.sentence for row in build("en")}
+    sentences = {row.sentence for row in build_rows("en")}
     assert "He is an electrician." in sentences
     assert "My mom wants to become an insurance sales agent." in sentences
     assert not [text for text in sentences if " a electrician" in text or " an plumber" in text]
@@ -103,7 +103,7 @@ def test_articles_agree() -> None:
 
 
 def test_german_articles_and_forms_are_right() -> None:
-    sentences = {row.sentence for row in build("de")}
+    sentences = {row.sentence for row in build_rows("de")}
     for sentence in (
         "Er, der staatlich geprüfte Krankenpfleger, hatte einen guten Arbeitstag.",
         "Er ist staatlich geprüfter Krankenpfleger.",
@@ -120,7 +120,7 @@ def test_german_articles_and_forms_are_right() -> None:
 
 
 def test_agreement_free_sentences_differ_only_in_the_person() -> None:
-    rows = build("de", "agreement-free")
+    rows = build_rows("de", "agreement-free")
     assert len(rows) == 5400
     rest: dict[tuple[str, str], set[str]] = {}
     for row in rows:
@@ -132,7 +132,7 @@ def test_agreement_free_sentences_differ_only_in_the_person() -> None:
 
 
 def test_emotions_use_subject_and_object_forms() -> None:
-    rows = build("en", "emotions")
+    rows = build_rows("en", "emotions")
     assert len(rows) == 20 * (20 * 4 + 20 * 2)
     row = _one(rows, "I made him feel angry.")
     assert (row.target, row.person, row.profession, row.group) == ("him", "he", "angry", "anger")
@@ -144,7 +144,7 @@ def test_own_files_take_the_place_of_the_lexicon(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("template\nToday {person} met {a} {tool}.\n")
     (tmp_path / "p.csv").write_text("phrase,gender\nmy nephew,male\nmy niece,female\n")
     (tmp_path / "a.csv").write_text("profession,tool,group\ncook,oven,kitchen\nsmith,hammer,forge\n")
-    rows = build(
+    rows = build_rows(
         "en",
         templates_file=tmp_path / "t.csv",
         persons_file=tmp_path / "p.csv",
@@ -162,13 +162,13 @@ def test_own_files_take_the_place_of_the_lexicon(tmp_path: Path) -> None:
 def test_an_unknown_placeholder_is_named(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("template\n{person} is {a} {job}.\n")
     with pytest.raises(UnmaskError, match=r"\{job\}"):
-        build("en", templates_file=tmp_path / "t.csv")
+        build_rows("en", templates_file=tmp_path / "t.csv")
 
 
 @pytest.mark.parametrize(("language", "corpus"), [("fr", "bec-pro"), ("en", "agreement-free"), ("en", "bec-por")])
 def test_an_unknown_language_or_corpus_is_refused(language: str, corpus: str) -> None:
     with pytest.raises(UnmaskError, match="unknown"):
-        build(language, corpus)
+        build_rows(language, corpus)
 
 
 def _one(rows: list[AssociationRow], sentence: str) -> AssociationRow:

@@ -13,7 +13,7 @@ import pytest
 
 import unmask
 from toy_model import as_in_the_workforce, bert_of, tokenizer_of, train
-from unmask.probes.association import build
+from unmask.measures.association.data import build_rows
 from unmask.results import Measurement
 
 
@@ -25,7 +25,7 @@ def _audit(tokenizer: Any, rows: list[Any]) -> dict[str, Measurement]:
 
 @pytest.fixture(scope="module")
 def audits() -> dict[str, dict[str, Measurement]]:
-    rows = build("de") + build("de", "agreement-free")
+    rows = build_rows("de") + build_rows("de", "agreement-free")
     tokenizer = tokenizer_of([row.sentence for row in rows], lowercase=False)
     return {
         "agreement": _audit(tokenizer, rows),

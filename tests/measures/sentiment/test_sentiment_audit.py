@@ -24,13 +24,14 @@ from toy_model import tokenizer_of
 from unmask.cli import app
 from unmask.errors import UnmaskError
 from unmask.lexicon.sentences import reviews
-from unmask.measures.sentiment.data import SourceText, default_corpus, rewrite_both_ways
-from unmask.measures.sentiment.interpret import Ratings
+from unmask.measures.sentiment.data import default_corpus, rewrite_both_ways
+from unmask.measures.sentiment.details import Ratings
 from unmask.measures.sentiment.rater import Rater
-from unmask.measures.sentiment.score import score_pairs
+from unmask.measures.sentiment.scoring import score_pairs
 from unmask.models.classifier import TransformersClassifier
 from unmask.results import AuditResult, Measurement
 from unmask.results.storage import load
+from unmask.training.examples import Example
 
 MALE = re.compile(r"\b(he|him|his|man|men|er|sein|seine|vater|chairperson)\b", re.IGNORECASE)
 SENTENCES = [
@@ -445,7 +446,7 @@ def test_the_published_sets_find_as_many_reviews_as_the_paper(data: Path) -> Non
 def test_models_that_have_read_nothing_have_no_common_direction() -> None:
     """Each of them tells *he* from *she* by the chance of its weights; over many of them nothing remains."""
     versions = unmask.rewriter("female"), unmask.rewriter("male")
-    pairs = rewrite_both_ways([SourceText(str(n), one.text) for n, one in enumerate(reviews()[:40])], *versions)
+    pairs = rewrite_both_ways([Example(one.text, id=str(n)) for n, one in enumerate(reviews()[:40])], *versions)
     tokenizer = tokenizer_of([text for one in pairs for text in (one.female.text, one.male.text)])
     biases = []
     for seed in range(30):

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from paths import GOLD
 from unmask.errors import UnmaskError
-from unmask.probes import association
+from unmask.measures.association.data import build_rows
 from unmask.rewriting.german import GermanRewriter
 from unmask.rewriting.german.nouns import Nouns, package_nouns, read_noun_rows
 from unmask.rewriting.german.sentences import LONGEST_WORD, lemma, tag_words
@@ -43,7 +43,7 @@ def gold() -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("corpus", ["bec-pro", "agreement-free"])
 def test_every_sentence_of_the_own_corpora_becomes_its_counterpart(corpus: str) -> None:
-    rows = association.build("de", corpus)
+    rows = build_rows("de", corpus)
     sentences = {(row.template, row.profession, row.pair, row.gender): row for row in rows}
     assert len(sentences) == len(rows) == 5400
     wrong = []

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 from unmask.measures.association.details import AssociationChanges, HypothesisChange, ProfessionChange, TableRow
+from unmask.measures.association.interpretation import has_agreement
 from unmask.measures.association.report import AGREEMENT, DIFFERENCE, MOST_BARS, MOST_GROUPS, STEREOTYPE, WORKFORCE
-from unmask.measures.association.verdict import is_agreement
 from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Table, Text
 from unmask.report.change_blocks import LEGEND, ChangeText, change_figure, change_text, list_changes, plot_changes
 from unmask.report.charts import BarRow, TextColumns, bars
@@ -19,12 +19,16 @@ from unmask.results import Change, Comparison
 from unmask.results.numbers import number
 from unmask.results.verdict import NOT_INTERPRETABLE
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 MEAN = "mean"
 """The contrast of changes that are neither good nor bad."""
 
 
-def blocks(comparison: Comparison) -> list[Block]:
+def comparison_blocks(comparison: Comparison, items: pd.DataFrame | None) -> list[Block]:
     """Key figures, all changes, the paper's Table 4, values by profession and the paper's hypotheses."""
+    del items
     details = comparison.read_details(AssociationChanges)
     report: list[Block] = [*_key_figures(comparison)]
     if comparison.changes:
@@ -46,7 +50,7 @@ def main_change(comparison: Comparison) -> ChangeText | None:
     return change_text(_short_name("", differences[0]), differences[0]) if differences else None
 
 
-def method(comparisons: Sequence[Comparison]) -> list[Block]:
+def comparison_method(comparisons: Sequence[Comparison]) -> list[Block]:
     """How changes are computed and judged, in each protocol."""
     protocols = {comparison.protocol for comparison in comparisons}
     words = " or ".join(dict.fromkeys(_noun(comparison) for comparison in comparisons))
@@ -99,7 +103,7 @@ def _key_figures(comparison: Comparison) -> Iterator[KeyFigure]:
     for text, explanation in figures:
         figure = change_figure(text, explanation)
         yield (
-            replace(figure, verdict=NOT_INTERPRETABLE, explanation=AGREEMENT) if is_agreement(comparison) else figure
+            replace(figure, verdict=NOT_INTERPRETABLE, explanation=AGREEMENT) if has_agreement(comparison) else figure
         )
 
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from unmask.measures.association.details import AssociationDetails, Hypothesis, ProfessionValue
 from unmask.measures.association.examples import extreme_sentences
-from unmask.measures.association.interpret import noise_floor, size_of
-from unmask.measures.association.verdict import is_agreement
+from unmask.measures.association.interpretation import effect_label, has_agreement, noise_floor_of
 from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Style, Table, Text
 from unmask.report.charts import Axis, BarRow, Dot, TextColumns, bars, scatter
 from unmask.report.drawing import GENDER_COLOURS, fit_domain, shorten
@@ -123,8 +122,8 @@ def _key_figures(measurement: Measurement) -> Iterator[KeyFigure]:
 
 
 def _key_figure(test: Estimate, value: float, measurement: Measurement) -> KeyFigure:
-    contrast, noise = test.labels["contrast"], noise_floor(test, measurement)
-    bounds, size, noun = interval(test.interval), size_of(value), "difference"
+    contrast, noise = test.labels["contrast"], noise_floor_of(test, measurement)
+    bounds, size, noun = interval(test.interval), effect_label(value), "difference"
     if contrast == "stereotype":
         title, shown, explanation = "Stereotype", f"{odds(value)} ×", STEREOTYPE
         bounds = " to ".join(odds(bound) for bound in test.interval or ())
@@ -135,7 +134,7 @@ def _key_figure(test: Estimate, value: float, measurement: Measurement) -> KeyFi
         title = capital(f"{test.labels['group']} {measurement.attributes}")
         shown, explanation = f"{number(value)} nats", f"{DIFFERENCE} {_shift(test, value, noise)}".rstrip()
     verdict = describe_test(test, noun, size=size, noise_floor=noise)
-    if is_agreement(measurement):
+    if has_agreement(measurement):
         verdict, explanation = NOT_INTERPRETABLE, AGREEMENT
     return KeyFigure(title, shown, certainty(bounds, test.p_adjusted), verdict, explanation)
 

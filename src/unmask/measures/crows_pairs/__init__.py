@@ -21,7 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unmask.errors import UnmaskError
+from unmask.measures import recorded
 from unmask.measures.base import ComparedModel, Context, Figure, Measure, Scored
+from unmask.measures.recorded import RecordedColumn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +33,11 @@ if TYPE_CHECKING:
     from unmask.results import Comparison, Measurement
 
 CORPUS = "crows-pairs"
+RECORDED = (
+    recorded.CORPUS,
+    *(RecordedColumn(name, "text") for name in ("id", "direction")),
+    *(RecordedColumn(name, "number") for name in ("pll_more", "pll_less", "difference")),
+)
 
 
 class CrowsPairsMeasure(Measure):
@@ -122,10 +129,10 @@ class CrowsPairsMeasure(Measure):
         self, path: Path, context: Context, *, language: str | None, score_column: str | None
     ) -> pd.DataFrame:
         """Recorded likelihoods."""
-        from unmask.probes.recorded_words import read_pairs
+        from unmask.measures.recorded import read_recorded
 
         del context, score_column
-        return read_pairs(path, language)
+        return read_recorded(path, RECORDED, language=language, needs="CrowS-Pairs needs items of an audit")
 
     def blocks(self, measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
         """Key figures, tables, figures and examples."""

@@ -31,7 +31,7 @@ from unmask.measures.inference.pairs import (
     draw_templates,
     name_set,
 )
-from unmask.probes import recorded
+from unmask.measures.recorded import read_scores, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,7 +151,7 @@ ROUNDING = 1e-3
 def read_items(path: Path, context: Context, *, language: str | None, score_column: str | None) -> pd.DataFrame:
     """Read recorded answers from Parquet, CSV or TSV. Missing columns that the analysis does not need get defaults."""
     del context, score_column
-    frame = recorded.frame_of(path)
+    frame = read_table(path)
     missing = [column for column in NEEDED if column not in frame]
     if missing:
         raise UnmaskError(
@@ -208,7 +208,7 @@ def _convert_texts(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
 
 def _read_answers(items: pd.DataFrame, path: Path) -> pd.DataFrame:
     if set(PROBABILITIES) <= set(items):
-        items = items.assign(**{column: recorded.scores_of(items, column, path) for column in PROBABILITIES})
+        items = items.assign(**{column: read_scores(items, column, path) for column in PROBABILITIES})
         values = items[list(PROBABILITIES)].to_numpy(dtype=float)
         bad = (values < -ROUNDING).any(axis=1) | (abs(values.sum(axis=1) - 1) > ROUNDING)
         if bad.any():

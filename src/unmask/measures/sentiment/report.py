@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unmask.measures.sentiment import SentimentMeasure
-from unmask.measures.sentiment.examples import changed_texts, extreme_texts
-from unmask.measures.sentiment.interpret import SIZES, Part, Ratings, digits, size_of
+from unmask.measures.sentiment.details import SIZES, Part, Ratings
+from unmask.measures.sentiment.examples import extreme_texts, select_changed
 from unmask.report.blocks import Block, Cell, Column, Examples, Figure, KeyFigure, Legend, Section, Style, Table, Text
 from unmask.report.charts import ForestRow, TextColumns, forest, histogram
 from unmask.report.drawing import FEMALE, MALE, fit_domain
@@ -54,7 +54,7 @@ DIRECTION = (
 
 def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
     """Key figures, how far ratings move and which words move them, the texts that moved most, how they were read."""
-    ratings, texts = measurement.read_details(Ratings), changed_texts(measurement, items)
+    ratings, texts = measurement.read_details(Ratings), select_changed(measurement, items)
     movement: list[Block] = [_histogram(measurement, ratings, texts), _means(measurement, ratings)]
     report: list[Block] = [
         *_key_figures(measurement, ratings),
@@ -137,7 +137,7 @@ def facts(measurement: Measurement) -> list[tuple[str, str]]:
 def verdict(measurement: Measurement) -> str:
     """Whether there is a bias, and how large it is."""
     test = measurement.test("bias")
-    size = size_of(test.value, measurement.read_details(Ratings)) if test and test.value is not None else ""
+    size = measurement.read_details(Ratings).label_size(test.value) if test and test.value is not None else ""
     if test and is_clear(test, measurement.noise_floor) and (test.effect_size or 0.0) * (test.value or 0.0) < 0:
         return f"{size}, no single direction"
     return describe_test(test, "bias", size=size, noise_floor=measurement.noise_floor)
@@ -145,7 +145,7 @@ def verdict(measurement: Measurement) -> str:
 
 def _key_figures(measurement: Measurement, ratings: Ratings) -> Iterator[KeyFigure]:
     """Total and absolute bias, labels that flip, and the direction."""
-    precision, test = digits(ratings), measurement.test("bias")
+    precision, test = ratings.digits, measurement.test("bias")
     if test is not None and test.value is not None:
         which = "whose ratings differ" if measurement.protocol == "published" else "with a gender term"
         explanation = f"{TOTAL.format(which)} {_lean(test, test.value, measurement, ratings)}".rstrip()
@@ -154,7 +154,7 @@ def _key_figures(measurement: Measurement, ratings: Ratings) -> Iterator[KeyFigu
     absolute = measurement.groups.get("absolute bias, changed texts")
     if absolute is not None and absolute.value is not None:
         noise = is_noise(absolute.value, measurement.noise_floor)
-        label = "within the noise" if noise else f"{size_of(absolute.value, ratings)} shifts"
+        label = "within the noise" if noise else f"{ratings.label_size(absolute.value)} shifts"
         sure = certainty(interval(absolute.interval, precision))
         yield KeyFigure("Absolute bias", number(absolute.value, precision), sure, label, ABSOLUTE)
     if ratings.flips is not None and ratings.changed:
@@ -200,7 +200,7 @@ def _lean(test: Estimate, value: float, measurement: Measurement, ratings: Ratin
 
 
 def _means(measurement: Measurement, ratings: Ratings) -> Table:
-    precision = digits(ratings)
+    precision = ratings.digits
     mean = "Mean, 95 % interval" if measurement.protocol == "sound" else "Mean"
     rows = [
         [
@@ -215,7 +215,7 @@ def _means(measurement: Measurement, ratings: Ratings) -> Table:
 
 
 def _tests(measurement: Measurement, ratings: Ratings) -> Table:
-    precision = digits(ratings)
+    precision = ratings.digits
     columns = [
         Column("Bias", numeric=False),
         Column("n", narrow=False),
@@ -248,7 +248,7 @@ def _histogram(measurement: Measurement, ratings: Ratings, texts: pd.DataFrame |
         caption += f" {count(equal)} without any difference are not drawn."
     if beyond := int((np.abs(biases) > limit).sum()):
         verb = "is" if beyond == 1 else "are"
-        caption += f" {count(beyond)} {verb} beyond ±{number(limit, digits(ratings))}, off this axis."
+        caption += f" {count(beyond)} {verb} beyond ±{number(limit, ratings.digits)}, off this axis."
     description = (
         "Histogram: the number of texts by the difference between the ratings of their male and female versions"
     )
@@ -292,7 +292,7 @@ def _sources(ratings: Ratings) -> Section:
     figures = [
         Figure(
             title,
-            partial(draw_parts, parts, compared, digits(ratings)),
+            partial(draw_parts, parts, compared, ratings.digits),
             f"Points: mean difference of male and female ratings with its interval. {title}",
         )
         for title, parts, compared in panels
@@ -312,7 +312,7 @@ def _sources(ratings: Ratings) -> Section:
     clear = [part for part in ratings.by_term if part.bias is not None and side(part.interval)]
     if clear:
         clear.sort(key=lambda part: -abs(part.bias or 0.0))
-        named = ", ".join(f"{part.name} {signed(part.bias, digits(ratings))}" for part in clear[:MOST_NAMED_TERMS])
+        named = ", ".join(f"{part.name} {signed(part.bias, ratings.digits)}" for part in clear[:MOST_NAMED_TERMS])
         notes.append(Text([f"Terms whose texts move most: {named}."], style="note", terminal=True))
     if not ratings.by_term:
         notes.append(Text(["The terms were not stored with this result."], style="note"))
@@ -358,7 +358,7 @@ def _extremes(measurement: Measurement, ratings: Ratings, texts: pd.DataFrame | 
         examples = [
             Examples(
                 f"Rated higher in the {gender} version",
-                extreme_texts(texts, male=gender == "male", digits=digits(ratings)),
+                extreme_texts(texts, male=gender == "male", digits=ratings.digits),
                 language=measurement.language,
             )
             for gender in ("female", "male")
@@ -409,5 +409,5 @@ def _reading(measurement: Measurement, ratings: Ratings) -> Iterator[str]:
     if ratings.detectable is not None:
         yield (
             f"With this many texts, a test at the 5 % level detects a mean bias of"
-            f" {number(ratings.detectable, digits(ratings))} with a power of 80 %. A smaller bias may go unnoticed."
+            f" {number(ratings.detectable, ratings.digits)} with a power of 80 %. A smaller bias may go unnoticed."
         )

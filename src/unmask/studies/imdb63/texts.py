@@ -20,7 +20,7 @@ import numpy as np
 from unmask import embedded
 from unmask.errors import UnmaskError, quote
 from unmask.measures.sentiment import CUSTOM
-from unmask.measures.sentiment.score import PROTOCOLS
+from unmask.measures.sentiment.scoring import PROTOCOLS
 from unmask.rewriting.options import RewriteOptions
 from unmask.rewriting.published.lists import ONE_OF_THE_MAPS, reviews_folder
 from unmask.rewriting.result import Replacement, Rewritten

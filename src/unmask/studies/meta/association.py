@@ -20,11 +20,12 @@ import numpy as np
 
 from unmask.files import digest
 from unmask.lexicon import attributes
-from unmask.measures.association.protocol import PROTOCOLS
-from unmask.measures.association.score import score
+from unmask.measures.association.analysis import analyse
+from unmask.measures.association.data import AssociationRow, build_rows
+from unmask.measures.association.scoring import score
+from unmask.measures.base import Context
 from unmask.measures.registry import get_measure
 from unmask.models.loading import ModelHandle, load_masked_lm
-from unmask.probes import association as probe
 from unmask.studies.meta.experiment import Scores, Training, chosen
 from unmask.training.examples import Example, Splits
 from unmask.workflows.audit import choose_measures, run_audit
@@ -73,20 +74,20 @@ class PlantedAssociation:
         cut = round(HELD_OUT * len(sentences))
         return Splits([sentences[at] for at in order[cut:]], [sentences[at] for at in order[:cut]], ())
 
-    def _rows(self) -> list[probe.AssociationRow]:
+    def _rows(self) -> list[AssociationRow]:
         """All that could be planted: every profession with both genders."""
         with resources.as_file(resources.files("unmask.lexicon") / self.language / "templates_planting.csv") as file:
-            return probe.build(self.language, templates_file=file)
+            return build_rows(self.language, templates_file=file)
 
-    def asked(self) -> list[probe.AssociationRow]:
+    def asked(self) -> list[AssociationRow]:
         """BEC-Pro."""
-        return probe.build(self.language, wording=PROTOCOLS["sound"].wording)
+        return build_rows(self.language)
 
     def scores(self, model: Path, seed: int, loading: LoadOptions) -> Scores:
         """The stereotype, and the correlations with the workforce."""
-        protocol = PROTOCOLS["sound"]
-        items = score(self.asked(), load_masked_lm(str(model), loading), protocol, seed=seed).items
-        tests = protocol.analyse(items, seed).tests
+        context = Context(seed=seed)
+        items = score(load_masked_lm(str(model), loading), self.asked(), None, context).items
+        tests = analyse(items, context).tests
         return Scores.of({name: tests[test].value for test, name in TESTS.items()}, items)
 
 

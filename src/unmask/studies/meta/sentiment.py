@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unmask.files import digest
+from unmask.measures.base import Context
 from unmask.measures.sentiment import data as reviews
-from unmask.measures.sentiment.analyse import analyse_ratings
-from unmask.measures.sentiment.data import Pair, SourceText
+from unmask.measures.sentiment.analysis import analyse
+from unmask.measures.sentiment.data import Pair
 from unmask.measures.sentiment.rater import Rater
-from unmask.measures.sentiment.score import score_pairs
+from unmask.measures.sentiment.scoring import score_pairs
 from unmask.models.loading import load_classifier
 from unmask.rewriting.options import RewriteOptions, build_rewriter
 from unmask.studies.meta.experiment import Scores, Training, chosen
@@ -81,20 +82,20 @@ class PlantedSentiment:
         train, held = ([one for at in some for one in labelled[at]] for some in (order[cut:], order[:cut]))
         return Splits(train, held, ())
 
-    def _own(self, seed: int) -> list[SourceText]:
+    def _own(self, seed: int) -> list[Example]:
         """The reviews of a seed."""
         pool = self._pool()
         some = np.random.default_rng([seed, 0]).permutation(len(pool))[: self.texts]
         return [pool[at] for at in sorted(some)]
 
-    def _pool(self) -> list[SourceText]:
+    def _pool(self) -> list[Example]:
         """All reviews that could be trained on."""
         if not self.imdb:
             return [one for at, one in enumerate(_package()) if at % FOR_ASKING]
         found = examples.read_known_dataset("imdb", "sentiment", offline=True, splits=("train",))["train"]
-        return [SourceText(str(at), one.text, one.label) for at, one in enumerate(found)]
+        return [Example(one.text, label=one.label, id=str(at)) for at, one in enumerate(found)]
 
-    def asked(self) -> list[SourceText]:
+    def asked(self) -> list[Example]:
         """The reviews that a model is asked to rate: those of the package that it was not trained on."""
         return [one for at, one in enumerate(_package()) if self.imdb or not at % FOR_ASKING]
 
@@ -103,7 +104,7 @@ class PlantedSentiment:
         subject = load_classifier(str(model), loading, most_tokens=tokens_of(model))
         scored = score_pairs(_pairs(self.asked()), Rater(subject, POSITIVE), seed=seed)
         items = scored.items.assign(language=self.language, corpus="reviews", terms="all")
-        found = analyse_ratings(items, "sound", seed)
+        found = analyse(items, Context(seed=seed))
         figures = {
             "total bias": found.groups["total bias, changed texts"].value,
             "absolute bias": found.groups["absolute bias, changed texts"].value,
@@ -112,11 +113,11 @@ class PlantedSentiment:
         return Scores.of(figures, items)
 
 
-def _package() -> list[SourceText]:
+def _package() -> list[Example]:
     return reviews.load_texts("reviews", offline=True)
 
 
-def _pairs(texts: Sequence[SourceText]) -> list[Pair]:
+def _pairs(texts: Sequence[Example]) -> list[Pair]:
     return reviews.rewrite_both_ways(
         texts,
         build_rewriter(RewriteOptions(to="female", terms="all")),

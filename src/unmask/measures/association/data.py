@@ -1,13 +1,17 @@
 """The sentences of the association measure: every template × person word × attribute of a corpus.
 
-BEC-Pro (Bartl, Nissim and Gatt 2020) is generated here, not stored. The rows stand in the order of the released files:
+BEC-Pro (Bartl, Nissim and Gatt 2020) is generated here, not stored. Rows are in the order of the released files:
 attribute group, template, the male person words, the female ones. A sentence is put together from its parts, so the
-place of the target and of the attribute in it is known and never searched for.
+positions of the target and the attribute are known and need not be searched for.
+
+The `published` protocol repeats the rule behind the paper's tables, with its side effects: the article is always `a`;
+German forms are those of the released word list; a word is masked by replacing its letters wherever they occur, so that
+`son` is also masked inside `mason`, and `of` in the template together with the `of` of `director of religious
+activities`; a profession is masked with one mask for each word.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +20,9 @@ from unmask.lexicon import Attribute, Person, Template, attributes, last_place, 
 from unmask.lexicon.words import indefinite_article
 
 Span = tuple[int, int]
+MASK = "[MASK]"
+CUSTOM = "custom"
+"""The name of a corpus with files of the user's."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +34,7 @@ class Corpus:
     attributes: str = "professions"
     persons: str = "persons"
     noun: str = "professions"
-    """What to call the attributes of a group."""
+    """What the attributes of a group are called."""
 
 
 CORPORA: dict[str, dict[str, Corpus]] = {
@@ -42,13 +49,9 @@ CORPORA: dict[str, dict[str, Corpus]] = {
 }
 
 
-CUSTOM = "custom"
-"""The name of a corpus with files of the user's."""
-
-
 @dataclass(frozen=True)
 class AssociationRow:
-    """One sentence: a template, a person word and an attribute, and where target and attribute stand in it."""
+    """One sentence: a template, a person word and an attribute, and the positions of target and attribute."""
 
     language: str
     corpus: str
@@ -66,47 +69,51 @@ class AssociationRow:
     attribute_span: Span
 
 
-@dataclass(frozen=True)
-class Wording:
-    """How a protocol words what depends on other words: articles, and the form of an attribute."""
-
-    indefinite: Callable[[str], str]
-    form: Callable[[Attribute, Person, Template], str]
-
-
-def build(
+def build_rows(
     language: str,
     corpus: str = "bec-pro",
     *,
-    wording: Wording | None = None,
+    protocol: str = "sound",
     templates_file: Path | None = None,
     persons_file: Path | None = None,
     professions_file: Path | None = None,
 ) -> list[AssociationRow]:
-    """All rows of a corpus; a file of the user's takes the place of the lexicon's."""
+    """Build all rows of a corpus; the user's files replace those of the lexicon."""
     check_choice(language, CORPORA, "language")
     source = CORPORA[language][check_choice(corpus, CORPORA[language], f"corpus for language {language!r}:")]
     people = persons(language, source.persons, persons_file)
     things = attributes(language, source.attributes, professions_file)
     frames = templates(language, source.templates, templates_file)
     for frame in frames:
-        _refuse_unknown_places(frame, things, language, templates_file or f"the templates of corpus {corpus!r}")
+        _check_placeholders(frame, things, language, templates_file or f"the templates of corpus {corpus!r}")
     if templates_file or persons_file or professions_file:
         corpus = CUSTOM
     rows = [
-        _fill(language, corpus, frame, person, thing, wording or SOUND)
+        _fill_template(language, corpus, frame, person, thing, protocol)
         for group in dict.fromkeys(thing.group for thing in things)
         for frame in frames
         for person in sorted(people, key=lambda person: person.gender != "male")
         for thing in things
-        if thing.group == group and _form_for(thing, person, frame)
+        if thing.group == group and _agreeing_form(thing, person, frame)
     ]
     if not rows:
         raise UnmaskError(f"corpus {corpus!r} has no sentences: no profession has a form for its templates")
     return rows
 
 
-def _refuse_unknown_places(frame: Template, things: list[Attribute], language: str, where: object) -> None:
+def mask_letters(row: AssociationRow) -> tuple[str, str, str]:
+    """The sentence with the target, the attribute, and both masked, as in the released files."""
+
+    def mask_form(sentence: str) -> str:
+        for word in row.form.split():
+            sentence = sentence.replace(word, MASK)
+        return sentence
+
+    target = row.sentence.replace(row.target, MASK)
+    return target, mask_form(row.sentence), mask_form(target)
+
+
+def _check_placeholders(frame: Template, things: list[Attribute], language: str, where: object) -> None:
     columns = {form for thing in things for form, text in thing.forms.items() if text} | {"profession"}
     places = {place for _, place in frame.parts() if place is not None} - {frame.person}
     known = columns | {"a"} | ({"der"} if language == "de" else set())
@@ -123,29 +130,29 @@ def _refuse_unknown_places(frame: Template, things: list[Attribute], language: s
         )
 
 
-def _form_for(thing: Attribute, person: Person, frame: Template) -> str:
-    """The attribute as `sound` words it here: the form that agrees with the person, where the lexicon has one."""
+def _agreeing_form(thing: Attribute, person: Person, frame: Template) -> str:
+    """The form of an attribute that agrees with the person, where the lexicon has one; empty if there is none."""
     if frame.attribute != "profession":
         return thing.forms.get(frame.attribute, "")
-    agreeing = thing.forms.get(person.gender) or thing.name
-    if "{der}" in frame.text:
-        return thing.forms.get(f"{person.gender}_definite") or agreeing
-    return agreeing
+    form = thing.forms.get(person.gender) or thing.name
+    return (thing.forms.get(f"{person.gender}_definite") or form) if "{der}" in frame.text else form
 
 
-SOUND = Wording(indefinite=indefinite_article, form=_form_for)
-
-
-def _fill(
-    language: str, corpus: str, frame: Template, person: Person, thing: Attribute, wording: Wording
+def _fill_template(
+    language: str, corpus: str, frame: Template, person: Person, thing: Attribute, protocol: str
 ) -> AssociationRow:
-    form = wording.form(thing, person, frame)
+    if protocol == "published":  # forms are not inflected
+        form = thing.forms.get(f"released_{person.gender}") or thing.forms.get(person.gender) or thing.name
+        article = "a"
+    else:
+        form = _agreeing_form(thing, person, frame)
+        article = indefinite_article(form)
     phrase = person.object if frame.person == "person_object" else person.phrase
     target = person.target if last_place(person.target, phrase) is not None else phrase.split()[-1]
     words = {
         frame.person: phrase,
         frame.attribute: form,
-        "a": thing.forms.get("a") or wording.indefinite(form),
+        "a": thing.forms.get("a") or article,
         "der": "der" if person.gender == "male" else "die",
         "in": thing.forms.get("in", ""),
     }

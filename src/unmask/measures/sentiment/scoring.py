@@ -13,6 +13,7 @@ import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,13 +22,14 @@ import numpy as np
 from unmask.errors import UnmaskError
 from unmask.measures.base import Context, Scored
 from unmask.measures.sentiment import data
-from unmask.measures.sentiment.data import COUNTED, Pair, SourceText
+from unmask.measures.sentiment.data import COUNTED, Pair
 from unmask.measures.sentiment.rater import CachedRater, Rater, identify_rater
 from unmask.models.roles import Progress, Reads, Span
 from unmask.rewriting.options import RewriteOptions, build_rewriter
 from unmask.rewriting.published.lists import reviews_folder
 from unmask.rewriting.published.masking import Masking, clean
 from unmask.rewriting.result import Rewriter, Rewritten
+from unmask.training.examples import Example
 
 if TYPE_CHECKING:
     from unmask.measures.sentiment import SentimentOptions
@@ -68,7 +70,7 @@ PROTOCOLS = {
 }
 
 
-def rate_texts(model: Any, given: Sequence[SourceText], options: SentimentOptions, context: Context) -> list[Scored]:
+def score(model: Any, items: Sequence[Example], options: SentimentOptions, context: Context) -> list[Scored]:
     """Items for each term set. All sets are rated together, so that a version they share is rated once."""
     from unmask.models.batching import LoadedModel
 
@@ -76,11 +78,13 @@ def rate_texts(model: Any, given: Sequence[SourceText], options: SentimentOption
     rater = Rater(model, options.positive, single_precision=protocol.single_precision)
     if context.workspace is not None and isinstance(model, LoadedModel):
         rater = CachedRater(rater, context.workspace, identify_rater(model, rater))
-    texts = given if protocol.keeps_duplicates else data.drop_duplicates(given)
+    texts: Sequence[Example] = items
+    if not protocol.keeps_duplicates:
+        texts = list({text.text: text for text in reversed(items)}.values())[::-1]  # the first of equal ones
     if protocol.prepare is not None:
         texts = [replace(text, text=protocol.prepare(text.text)) for text in texts]
     pairs = {
-        Path(terms).name if isinstance(terms, Path) else terms: _rewrite_pairs(texts, options, terms, context)
+        terms.name if isinstance(terms, Path) else terms: _rewrite_texts(texts, options, terms, context)
         for terms in options.term_sets
     }
     results = []
@@ -88,23 +92,19 @@ def rate_texts(model: Any, given: Sequence[SourceText], options: SentimentOption
         columns = {"language": context.language, "corpus": context.corpus, "terms": name}
         for index, (column, value) in enumerate(columns.items()):
             scored.items.insert(index, column, value)
-        details = {**scored.details, "duplicates": len(given) - len(pairs[name])}
+        details = {**scored.details, "duplicates": len(items) - len(pairs[name])}
         results.append(replace(scored, data_hash=data.hash_pairs(pairs[name]), details=details))
     return results
 
 
-def _rewrite_pairs(
-    texts: Sequence[SourceText], options: SentimentOptions, terms: str | Path, context: Context
+def _rewrite_texts(
+    texts: Sequence[Example], options: SentimentOptions, terms: str | Path, context: Context
 ) -> list[Pair]:
     """The female and male versions of texts. Texts with the same versions count once, unless duplicates are kept."""
     protocol = PROTOCOLS[context.protocol]
     lists = reviews_folder(options.lists) if protocol.needs_lists else None
-    to_female, to_male = (
-        protocol.build_rewriter(
-            RewriteOptions(to=to, terms=terms, names=options.names, language=context.language, lists=lists)
-        )
-        for to in ("female", "male")
-    )
+    rewrite = partial(RewriteOptions, terms=terms, names=options.names, language=context.language, lists=lists)
+    to_female, to_male = (protocol.build_rewriter(rewrite(to=to)) for to in ("female", "male"))
     pairs = data.rewrite_both_ways(texts, to_female, to_male, progress=context.progress)
     data.check_changed(pairs, str(terms))
     return pairs if protocol.keeps_duplicates else data.drop_twins(pairs)
@@ -139,7 +139,7 @@ def score_sets(
         progress: Called with the number of batches done, and of all batches.
     """
     answers: dict[str, _Answer] = {}
-    batches = _make_batches(sets)
+    batches = _batch_versions(sets)
     for done, texts in enumerate(batches, 1):
         answers |= _rate_versions(rater, [text for text in dict.fromkeys(texts) if text not in answers])
         if progress:
@@ -148,19 +148,19 @@ def score_sets(
     return {name: _collect_items(pairs, rater, answers, noise) for name, pairs in sets.items()}
 
 
-def _make_batches(sets: Mapping[str, Sequence[Pair]]) -> list[list[str]]:
+def _batch_versions(sets: Mapping[str, Sequence[Pair]]) -> list[list[str]]:
     """The versions of all texts, `AT_ONCE` texts at a time, the shortest first."""
     versions: dict[str, dict[str, None]] = {}
     for pairs in sets.values():
         for pair in pairs:
-            versions.setdefault(pair.id, {}).update(dict.fromkeys(_versions(pair)))
+            versions.setdefault(pair.id, {}).update(dict.fromkeys(_list_versions(pair)))
     order = sorted(versions.values(), key=lambda texts: len(next(iter(texts))))
     return [
         [text for texts in order[start : start + AT_ONCE] for text in texts] for start in range(0, len(order), AT_ONCE)
     ]
 
 
-def _versions(pair: Pair) -> Iterator[str]:
+def _list_versions(pair: Pair) -> Iterator[str]:
     yield pair.female.text
     if pair.changed:
         yield pair.male.text
@@ -229,7 +229,7 @@ def _measure_noise(
     """The largest change of a rating when a sample of the texts is rated again in other batches."""
     pairs = [pair for pairs in sets.values() for pair in pairs]
     changed = [pair for pair in pairs if pair.changed] or pairs
-    texts = list(dict.fromkeys(text for pair in changed for text in _versions(pair)))
+    texts = list(dict.fromkeys(text for pair in changed for text in _list_versions(pair)))
     sample = [texts[index] for index in np.random.default_rng(seed).permutation(len(texts))[:NOISE_SAMPLE]]
     again = rater.rate(sample).ratings
     return float(np.abs(again - np.array([answers[text].rating for text in sample])).max())

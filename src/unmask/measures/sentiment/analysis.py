@@ -27,20 +27,22 @@ H. White (1980). A heteroskedasticity-consistent covariance matrix estimator. Ec
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from unmask.measures.sentiment.interpret import Part, Ratings, list_caveats
+from unmask.measures.sentiment.details import Part, Ratings, list_caveats
 from unmask.results import Effect, Estimate, Measurement
 from unmask.statistics.paired import detectable_mean, mean_bias, rank_biserial, sign_flip, signed_ranks
 from unmask.statistics.published import published_test
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from unmask.measures.base import Context
 
 MOST_TERMS = 60
 FEWEST_TEXTS_OF_TERM, SHARE_OF_TEXTS = 20, 50
@@ -54,51 +56,54 @@ FEWEST_FAMILIES = 6
 Array = NDArray[np.float64]
 
 
-def analyse_ratings(items: pd.DataFrame, protocol: str, seed: int) -> Measurement:
+def analyse(items: pd.DataFrame, context: Context) -> Measurement:
     """Estimates, tests and details of the items of one corpus and term set, without headline and adjusted p-values."""
-    changed = items[items["changed"]]
-    if protocol == "published":
-        groups, tests = _analyse_published(items, changed)
+    changed, sound = items[items["changed"]], context.protocol == "sound"
+    subsets = {"all": items, "changed": changed}
+    if sound:
+        tests = _test_biases(changed, context.seed)
     else:
-        groups = _mean_estimates({"all": items, "changed": changed})
-        tests = _sound_tests(changed, seed)
+        subsets["non-zero"] = items[items["bias"] != 0]
+        tests = {"bias": _test_published(items, subsets["non-zero"])}
     first, ratings = items.iloc[0], _describe_ratings(items, changed)
     return Measurement(
         name="sentiment",
         language=str(first["language"]),
         corpus=str(first["corpus"]),
         variant=str(first["terms"]),
-        protocol="published" if protocol == "published" else "sound",
+        protocol="sound" if sound else "published",
         attributes="texts",
         items=len(items),
-        groups=groups,
+        groups={
+            f"{kind} bias, {name} texts": _estimate_mean(rows, kind, name, intervals=sound)
+            for name, rows in subsets.items()
+            for kind in ("total", "absolute")
+        },
         tests=tests,
         details=ratings.model_dump(),
-        caveats=list_caveats(items, protocol, ratings),
+        caveats=list_caveats(items, context.protocol, ratings),
     )
 
 
-def _mean_estimates(subsets: Mapping[str, pd.DataFrame], *, intervals: bool = True) -> dict[str, Estimate]:
-    """The mean bias and the mean size of the bias of subsets of the items."""
-    groups = {}
-    for texts, rows in subsets.items():
-        bias = rows["bias"].to_numpy(dtype=float)
-        for total, values in (("total", bias), ("absolute", np.abs(bias))):
-            mean = mean_bias(values)
-            interval = mean.interval if intervals else None
-            if interval is not None and total == "absolute":
-                interval = (max(0.0, interval[0]), interval[1])
-            groups[f"{total} bias, {texts} texts"] = Estimate(
-                labels={"bias": total, "texts": texts.replace("-", "")},
-                n=values.size,
-                value=mean.value,
-                sd=float(values.std(ddof=1)) if values.size > 1 else None,
-                interval=interval,
-            )
-    return groups
+def _estimate_mean(rows: pd.DataFrame, kind: str, name: str, *, intervals: bool) -> Estimate:
+    """The mean bias (`total`) or the mean size of the bias (`absolute`) of some texts."""
+    values = rows["bias"].to_numpy(dtype=float)
+    values = np.abs(values) if kind == "absolute" else values
+    mean = mean_bias(values)
+    interval = mean.interval if intervals else None
+    if interval is not None and kind == "absolute":
+        interval = (max(0.0, interval[0]), interval[1])
+    return Estimate(
+        labels={"bias": kind, "texts": name.replace("-", "")},
+        n=values.size,
+        value=mean.value,
+        sd=float(values.std(ddof=1)) if values.size > 1 else None,
+        interval=interval,
+    )
 
 
-def _sound_tests(changed: pd.DataFrame, seed: int) -> dict[str, Estimate]:
+def _test_biases(changed: pd.DataFrame, seed: int) -> dict[str, Estimate]:
+    """Tests over all texts, over those of each label if there are several, and over pairs of terms."""
     tests = {"bias": _test_bias(changed, {}, "Is the male version of a text rated differently from the female one?")}
     labels = sorted(set(changed["label"].dropna())) if "label" in changed else []
     for label in labels if len(labels) > 1 else []:
@@ -129,23 +134,19 @@ def _test_bias(rows: pd.DataFrame, labels: dict[str, str], question: str) -> Est
     )
 
 
-def _analyse_published(items: pd.DataFrame, changed: pd.DataFrame) -> tuple[dict[str, Estimate], dict[str, Estimate]]:
-    """The means of the paper, and its test."""
-    different = items[items["bias"] != 0]
-    subsets = {"all": items, "changed": changed, "non-zero": different}
+def _test_published(items: pd.DataFrame, different: pd.DataFrame) -> Estimate:
+    """The mean of the paper, over the texts whose ratings differ, and its test."""
     test = published_test(items["p_male"].to_numpy(dtype=float), items["p_female"].to_numpy(dtype=float))
-    estimate = Estimate(
+    return Estimate(
         labels={"contrast": "bias"},
         question="Do the ratings of male and female versions differ?",
         n=len(different),
         value=float(different["bias"].mean()) if len(different) else 0.0,
-        interval=None,
         statistic=test.statistic,
         statistic_name="W",
         p_value=test.p_value,
         p_adjusted=test.p_adjusted,
     )
-    return _mean_estimates(subsets, intervals=False), {"bias": estimate}
 
 
 def _describe_ratings(items: pd.DataFrame, changed: pd.DataFrame) -> Ratings:

@@ -21,12 +21,14 @@ from toy_model import tokenizer_of
 from unmask import embedded
 from unmask.errors import UnmaskError
 from unmask.lexicon.sentences import reviews
-from unmask.measures.sentiment.analyse import analyse_ratings
-from unmask.measures.sentiment.data import SourceText, rewrite_both_ways
-from unmask.measures.sentiment.interpret import Ratings, digits
+from unmask.measures.base import Context
+from unmask.measures.sentiment.analysis import analyse
+from unmask.measures.sentiment.data import rewrite_both_ways
+from unmask.measures.sentiment.details import Ratings
 from unmask.measures.sentiment.rater import Rater, weigh_labels
-from unmask.measures.sentiment.score import score_pairs
+from unmask.measures.sentiment.scoring import score_pairs
 from unmask.results import Measurement
+from unmask.training.examples import Example
 
 MALE = re.compile(r"\b(he|him|his|man|men|brother|father|actor)\b", re.IGNORECASE)
 ROWS = [
@@ -359,7 +361,7 @@ def test_a_regression_has_a_scale_of_its_own(file: Path) -> None:
     assert of.flips is None
     means = 100 * (0.5 + np.array([0.1, 0.3, -0.05, -0.15, 0, 0]) / 2)
     assert of.scale == pytest.approx(2 * means.std())
-    assert (digits(of), digits(ratings(small))) == (3, 4)
+    assert (of.digits, ratings(small).digits) == (3, 4)
     assert "rated higher by 4.000 on average" in found.headline_text
     with pytest.raises(UnmaskError, match="gives numbers, not labels; leave out the positive label 'good'"):
         measure(Number(1.0), file, positive="good")
@@ -519,12 +521,12 @@ def test_agrees_with_a_naive_scorer(name: str, model_folder: Callable[[str], Pat
 
 def test_ratings_without_gender_are_unbiased() -> None:
     to_female, to_male = unmask.rewriter("female"), unmask.rewriter("male")
-    texts = [SourceText(str(n), f"He saw film {n}, and then {n + 1} more.") for n in range(40)]
+    texts = [Example(f"He saw film {n}, and then {n + 1} more.", id=str(n)) for n in range(40)]
     pairs = rewrite_both_ways(texts, to_female, to_male)
     tests = []
     for seed in range(100):
         items = score_pairs(pairs, Rater(Coin(seed), None), seed=0).items
-        tests.append(analyse_ratings(items.assign(language="en", corpus="none", terms="all"), "sound", 0).tests["bias"])
+        tests.append(analyse(items.assign(language="en", corpus="none", terms="all"), Context(seed=0)).tests["bias"])
     assert all(test.p_value is not None and test.interval is not None for test in tests)
     found = sum((test.p_value or 0.0) < 0.05 for test in tests)
     assert stats.binomtest(found, len(tests), 0.05).pvalue > 0.01
