@@ -144,7 +144,11 @@ def test_wrong_words_are_one_line(words: list[str], said: str, tmp_path: Path) -
     ("model", "method", "said"),
     [
         ("v.txt", "leace", "leace changes language models, and .*v.txt is a file; .* --method hard-debias"),
-        ("unmask-mini", "hard-debias", "hard-debias changes word vectors, and unmask-mini is not a file of them; .* cda"),
+        (
+            "unmask-mini",
+            "hard-debias",
+            "hard-debias changes word vectors, and unmask-mini is not a file of them; .* cda",
+        ),
         ("unmask-mini-nli", "leace", "unmask-mini-nli is a classifier, and methods change masked language models"),
         ("unmask-mini", "CDS", "unknown method 'CDS'; did you mean 'cds'"),
     ],

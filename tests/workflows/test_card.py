@@ -25,7 +25,7 @@ from unmask.measures.registry import get_measure
 from unmask.models.loading import hash_folder_weights
 from unmask.results import AuditResult, Caveat, Estimate, Measurement, ModelInfo, Origin, storage
 from unmask.workflows.audit_options import audit_options
-from unmask.workflows.front_matter import is_ours, split
+from unmask.workflows.front_matter import is_ours, split_card
 from unmask.workflows.model_card import BEGIN, END, commands, update
 
 BODY = "\n# My model 🎉\n\nText with trailing spaces.  \n\n| a | b |\n|---|---|\n"
@@ -100,7 +100,7 @@ def _audit(*measurements: Measurement, name: str = "org/my-model", weights: str 
 
 
 def _results(card: str) -> list[Any]:
-    index = yaml.safe_load(split(card)[1])["model-index"]
+    index = yaml.safe_load(split_card(card)[1])["model-index"]
     return [one for model in index for one in model["results"]]
 
 
@@ -119,8 +119,8 @@ def _is_inserted(before: str, after: str) -> bool:
 def test_the_rest_of_a_card_stays_as_it_is(name: str, mark: str, newline: str) -> None:
     card = (f"{mark}---\n{FRONTS[name]}---\n{BODY}").replace("\n", newline)
     made = update(card, [_audit()])
-    head, front, rest = split(made)
-    before = split(card)
+    head, front, rest = split_card(made)
+    before = split_card(card)
     assert head == before[0]
     old = before[1].replace(": null", ":", 1) if "null" in name else before[1].replace(": []", ":", 1)
     assert _is_inserted(old, front)
@@ -156,7 +156,7 @@ def test_audits_may_come_in_another_order(name: str) -> None:
 
 def test_an_entry_of_ours_between_others_changes_where_it_stands() -> None:
     ours = update("---\nmodel-index:\n- name: x\n  results:\n" + FOREIGN + "---\n", [_audit()])
-    head, front, rest = split(ours)
+    head, front, rest = split_card(ours)
     both = head + front + "  # more of theirs\n" + FOREIGN.replace("Wiki", "Other") + rest
     changed = update(both, [_audit(_measurement(tests={"stereotype": _test(5.0)}))])
     old, new = both.splitlines(), changed.splitlines()
@@ -367,8 +367,8 @@ def test_a_hostile_name_is_text(name: str) -> None:
     measurement = _measurement("sentiment", headline=[f"Of {name} it says much."], corpus=name)
     made = update("", [_audit(measurement, name=name)])
     assert update(made, [_audit(measurement, name=name)]) == made
-    assert set(yaml.safe_load(split(made)[1])) == {"model-index"}
-    section = split(made)[2]
+    assert set(yaml.safe_load(split_card(made)[1])) == {"model-index"}
+    section = split_card(made)[2]
     parsed = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(section)
     inside = [inner for token in parsed for inner in token.children or ()]
     tags = [token.content.strip() for token in (*parsed, *inside) if token.type.startswith("html")]
