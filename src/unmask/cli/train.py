@@ -101,10 +101,10 @@ def finetune_command(options: FinetuneOptions, *, as_json: Json = False) -> None
     - `accelerate launch --multi_gpu -m unmask finetune nli roberta-base --data snli --out my-nli`
     """
     from unmask.cli.progress import show_training
-    from unmask.training.finetune import run
+    from unmask.training.finetune import finetune_model
 
     with show_training() as (say, watch):
-        record = run(options, watch=watch, say=say)
+        record = finetune_model(options, watch=watch, say=say)
     if record is not None:  # in all processes but the first it is None
         _show_metrics(record, options.out, as_json=as_json)
 
