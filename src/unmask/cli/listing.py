@@ -138,12 +138,12 @@ def show_entries(what: str, *, as_json: bool = False) -> None:
     from rich.text import Text
 
     from unmask.embedded import ROOT
+    from unmask.results.formatting import capital
 
     table = Table("name", "what", "from", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.columns[0].no_wrap = True
     for entry in entries:
-        about = entry.about[:1].upper() + entry.about[1:]
-        shown = Text("cannot be used, see below", style="dim") if entry.problem else Text(about)
+        shown = Text("cannot be used, see below", style="dim") if entry.problem else Text(capital(entry.about))
         table.add_row(Text(entry.name), shown, Text(entry.source))
     console = Console()
     console.print(table)

@@ -24,7 +24,7 @@ from unmask.errors import UnmaskError, check_choice
 from unmask.measures import registry
 from unmask.options import LoadOptions
 from unmask.results import Caveat, Figure, Usefulness
-from unmask.results.numbers import interval, number, p_value
+from unmask.results.formatting import interval, number, p_value
 from unmask.results.verdict import is_significant
 from unmask.training.options import TASKS, FinetuneOptions, TaskOptions, TrainingOptions
 
