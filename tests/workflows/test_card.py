@@ -356,7 +356,9 @@ def test_audits_are_merged_and_the_last_counts() -> None:
         update_card("", [_audit(name="a"), _audit(name="b", weights="other")])
     for weights in (None, "abc123"):
         with pytest.raises(UnmaskError, match="audits of 'a', 'b' not all say of which weights"):
-            update_card("", [_audit(name="a", weights=None), _audit(_measurement("geometry"), name="b", weights=weights)])
+            update_card(
+                "", [_audit(name="a", weights=None), _audit(_measurement("geometry"), name="b", weights=weights)]
+            )
 
 
 @pytest.mark.parametrize(
@@ -381,7 +383,9 @@ def test_a_hostile_name_is_text(name: str) -> None:
 
 
 def test_a_hostile_measure_is_a_cell_of_the_table() -> None:
-    rows = [line for line in update_card("", [_audit(_measurement(EVIL + " | x"))]).splitlines() if line.startswith("| ")]
+    rows = [
+        line for line in update_card("", [_audit(_measurement(EVIL + " | x"))]).splitlines() if line.startswith("| ")
+    ]
     assert "<" not in "".join(rows)
     assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {8}
 

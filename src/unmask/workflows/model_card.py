@@ -127,9 +127,7 @@ def _merge_audits(audits: Sequence[AuditResult]) -> list[tuple[AuditResult, Meas
     return list(merged.values())
 
 
-def _render_section(
-    audits: Sequence[AuditResult], merged: Sequence[tuple[AuditResult, Measurement]], note: str
-) -> str:
+def _render_section(audits: Sequence[AuditResult], merged: Sequence[tuple[AuditResult, Measurement]], note: str) -> str:
     """The section as Markdown, without its marks."""
     measurements = [measurement for _, measurement in merged]
     audits = [audit for audit in audits if any(owner is audit for owner, _ in merged)]
