@@ -85,6 +85,14 @@ def audit_command(
     - `unmask audit --config audits/bert/result.json` (repeat an audit)
     - `unmask audit bert-base-uncased roberta-base ./my-bert --out audits/three` (rank three models)
     """
+    if len(options.models) > 1:
+        _audit_many(options)
+    else:
+        _audit_one(options, config)
+
+
+def _audit_one(options: AuditCommand, config: Path | None) -> None:
+    """Audit a model with a progress bar, and print the findings; if the options are of another audit, what differs."""
     from unmask.cli.output import show_result
     from unmask.cli.progress import show_bar
     from unmask.files import check_new_path
@@ -93,9 +101,6 @@ def audit_command(
     from unmask.workflows.audit import run_audit
     from unmask.workflows.audit_options import list_differences
 
-    if len(options.models) > 1:
-        _audit_many(options)
-        return
     for name, default in dict(EngineOptions()).items():
         if getattr(options, name) != default:
             raise UnmaskError(f"--{name} is for audits of several models; give another model, or leave it out")
