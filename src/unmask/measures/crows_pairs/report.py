@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unmask.measures.crows_pairs.interpret import SIZES
-from unmask.probes.crows_pairs import WORD, shared_words
+from unmask.measures.crows_pairs.analysis import SIZES
+from unmask.measures.crows_pairs.data import WORD, shared_words
 from unmask.report.blocks import (
     Block,
     Cell,
@@ -26,10 +26,11 @@ from unmask.report.blocks import (
     Table,
     Text,
 )
+from unmask.report.change_blocks import ChangeText, change_text
 from unmask.report.charts import ForestRow, forest, histogram
 from unmask.report.drawing import GREY, POINT
 from unmask.report.pages import capital, count, percent, signed
-from unmask.results import Estimate, Measurement
+from unmask.results import Comparison, Estimate, Measurement
 from unmask.results.numbers import interval, number, p_value
 from unmask.results.verdict import is_significant, size_label
 
@@ -112,6 +113,30 @@ def facts(measurement: Measurement) -> list[tuple[str, str]]:
     ]
 
 
+def main_change(comparison: Comparison) -> ChangeText | None:
+    """The share of pairs in which the more stereotypical sentence is more likely."""
+    change = comparison.of("stereotype")
+    if change is None:
+        return None
+    shares = {}
+    for side, estimate in (("before", change.before), ("after", change.after)):
+        if estimate is not None and estimate.value is not None and estimate.interval is not None:
+            low, high = estimate.interval
+            update = {"value": estimate.value + 0.5, "interval": (low + 0.5, high + 0.5)}
+            shares[side] = estimate.model_copy(update=update)
+    return change_text("Stereotype preferred", change.model_copy(update=shares), scale="percent")
+
+
+def comparison_method(comparisons: Sequence[Comparison]) -> list[Block]:
+    """How two models are compared."""
+    del comparisons
+    description = (
+        "The pairs of sentences are matched: McNemar’s exact test of the share in which the more stereotypical sentence"
+        " is more likely, and a t test of the change of log-likelihoods. 50 % is no preference."
+    )
+    return [Text([description])]
+
+
 def verdict(test: Estimate | None) -> str:
     """Which way the share differs from one half and how far, if that is clear."""
     p_shown = None if test is None else test.p_value if test.p_adjusted is None else test.p_adjusted
@@ -124,10 +149,20 @@ def verdict(test: Estimate | None) -> str:
 
 def split_at_differences(more: str, less: str) -> tuple[list[Run], list[Run]]:
     """Two sentences, split into the words that differ and the text between them."""
+
+    def split(text: str, shared: set[tuple[int, int]], style: Style) -> list[Run]:
+        runs: list[Run] = []
+        end = 0
+        for start, stop in (match.span() for match in WORD.finditer(text)):
+            if (start, stop) not in shared:
+                runs += [(text[end:start], ""), (text[start:stop], style)]
+                end = stop
+        return [run for run in [*runs, (text[end:], "")] if run[0]]
+
     shared = shared_words(more, less)
     return (
-        _split(more, {span for span, _ in shared}, "attribute"),
-        _split(less, {span for _, span in shared}, "neutral"),
+        split(more, {span for span, _ in shared}, "attribute"),
+        split(less, {span for _, span in shared}, "neutral"),
     )
 
 
@@ -283,16 +318,6 @@ def _extremes(pairs: pd.DataFrame | None, *, more: bool) -> list[Example]:
         )
         for first, second, direction, difference in ordered[columns].itertuples(index=False)
     ]
-
-
-def _split(text: str, shared: set[tuple[int, int]], style: Style) -> list[Run]:
-    runs: list[Run] = []
-    end = 0
-    for start, stop in (match.span() for match in WORD.finditer(text)):
-        if (start, stop) not in shared:
-            runs += [(text[end:start], ""), (text[start:stop], style)]
-            end = stop
-    return [run for run in [*runs, (text[end:], "")] if run[0]]
 
 
 def _pairs(measurement: Measurement, items: pd.DataFrame | None) -> pd.DataFrame | None:
