@@ -111,7 +111,7 @@ def test_scores_are_those_of_one_mask_at_a_time(
     assert scored.items["difference"].to_numpy() == pytest.approx(scored.items["pll_more"] - scored.items["pll_less"])
     assert scored.items["n_tokens"].iloc[-1] == 0  # nothing in common: a tie
     assert scored.items["difference"].iloc[-1] == 0
-    assert 0 <= scored.noise_floor < 1e-3
+    assert 0 <= (scored.noise_floor or 0.0) < 1e-3
 
 
 def test_the_protocols_differ_where_a_word_has_several_pieces(mini: Any) -> None:
