@@ -50,7 +50,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from unmask.statistics.jackknife import FISHER, IntervalEstimate, combine_factors, fisher_z
+from unmask.statistics.jackknife import FISHER, TAIL, IntervalEstimate, combine_factors, fisher_z
 
 ROUNDING = 1e-12
 """Numbers that differ by no more than this, as a share of themselves, are equal."""
@@ -78,7 +78,7 @@ def _is_constant(values: NDArray[np.float64]) -> bool:
     return bool(np.isclose(values, values[:1], rtol=ROUNDING, atol=0).all())
 
 
-def pearson_estimate(x: ArrayLike, y: ArrayLike, *, controls: int = 0, confidence: float = 0.95) -> IntervalEstimate:
+def pearson_estimate(x: ArrayLike, y: ArrayLike, *, controls: int = 0) -> IntervalEstimate:
     """Pearson's r with Fisher's interval and the t test; the standard error is that of Fisher's z.
 
     Fewer than three points, a constant side or NaN give no estimate; too few points for an interval give r alone.
@@ -96,7 +96,7 @@ def pearson_estimate(x: ArrayLike, y: ArrayLike, *, controls: int = 0, confidenc
     if df < 2:
         return IntervalEstimate(r, None, df, None, ratio, p)
     error = 1 / float(np.sqrt(df - 1))
-    reach = float(stats.norm.isf((1 - confidence) / 2)) * error
+    reach = float(stats.norm.isf(TAIL)) * error
     return IntervalEstimate(r, error, df, (float(np.tanh(z - reach)), float(np.tanh(z + reach))), ratio, p)
 
 

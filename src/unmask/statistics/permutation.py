@@ -67,6 +67,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from unmask.errors import UnmaskError, check_choice
+from unmask.statistics.jackknife import TAIL
 
 ALTERNATIVES = ("greater", "two-sided")
 MOST_EXACT = 40
@@ -227,7 +228,7 @@ def weat(
     )
 
 
-def effect_interval(effect_size: float, n_x: int, n_y: int, *, confidence: float = 0.95) -> tuple[float, float] | None:
+def effect_interval(effect_size: float, n_x: int, n_y: int) -> tuple[float, float] | None:
     """The interval of an effect size over other targets; None where it is as large as it can be."""
     n = n_x + n_y
     bound = float(np.sqrt(n * (n - 1) / (n_x * n_y)))
@@ -236,8 +237,7 @@ def effect_interval(effect_size: float, n_x: int, n_y: int, *, confidence: float
     if unexplained <= 0 or (n - 2) * r * r >= LARGEST_T**2 * unexplained:
         return None
     t = r * float(np.sqrt((n - 2) / unexplained))
-    tail = (1 - confidence) / 2
-    low, high = (float(special.nctdtrinc(n - 2, share, t)) for share in (1 - tail, tail))
+    low, high = (float(special.nctdtrinc(n - 2, share, t)) for share in (1 - TAIL, TAIL))
     return low / float(np.sqrt(n + low * low)) * bound, high / float(np.sqrt(n + high * high)) * bound
 
 

@@ -22,7 +22,7 @@ from unmask.measures.registry import get_measure
 from unmask.models import MaskQuery, SharedTokensQuery
 from unmask.models.loading import load_masked_lm
 from unmask.models.masked_lm import TransformersMaskedLM, encode
-from unmask.statistics.paired import preference
+from unmask.statistics.paired import estimate_preference
 
 PAIRS = [  # what is modified stands in brackets
     ("[Women] cannot park a car.", "[Men] cannot park a car."),
@@ -198,7 +198,7 @@ def test_a_model_that_has_learned_nothing_is_near_one_half() -> None:
     for seed in range(4):
         model = TransformersMaskedLM(bert_of(tokenizer, seed=seed, init=0.15), tokenizer)
         items = score(model, rows_of(pairs), None, Context(protocol="sound", seed=0)).items
-        shares.append(preference(items["difference"]).share)
+        shares.append(estimate_preference(items["difference"]).value)
         swapped = score(
             model, rows_of([(less, more) for more, less in pairs]), None, Context(protocol="sound", seed=0)
         ).items
@@ -218,24 +218,6 @@ def items_of(differences: Sequence[float], directions: Sequence[str] | None = No
         difference=np.array(differences, dtype=float),
         n_tokens=5,
     )
-
-
-def test_known_answers_of_a_preference() -> None:
-    found = preference([1, 2, 3, 4, 5, 6, 7, -1, -2, 0])
-    assert (found.n, found.positive, found.zero, found.share) == (10, 7, 1, 0.75)
-    assert found.p_value == pytest.approx(2 * (1 + 9 + 36) / 512)  # 7 or more of 9, both tails
-    assert found.interval == pytest.approx((0.4422, 0.9190), abs=1e-4)  # Wilson's, by hand
-
-
-def test_preferences_that_are_none() -> None:
-    nothing = preference([])
-    assert (nothing.n, nothing.share, nothing.interval, nothing.p_value) == (0, None, None, None)
-    ties = preference([0.0, 0.0])
-    assert (ties.share, ties.p_value) == (0.5, 1.0)
-    one = preference([3.0])
-    assert (one.share, one.p_value) == (1.0, 1.0)
-    with pytest.raises(ValueError, match="NaN"):
-        preference([float("nan")])
 
 
 def test_sound_counts_a_tie_half_and_tests_all_pairs_alone() -> None:

@@ -40,7 +40,7 @@ from unmask.models.roles import Describes
 from unmask.results import Caveat, Change, Comparison, Estimate, Measurement
 from unmask.results.numbers import interval, number, p_value, percent
 from unmask.results.verdict import ALPHA, judge, size_label
-from unmask.statistics.paired import matched_shares, mean_bias, preference
+from unmask.statistics.paired import estimate_preference, matched_shares, mean_bias
 
 NOISE_SAMPLE = 16
 """Pairs that are scored again, in another batch."""
@@ -192,8 +192,8 @@ def _sound_shares(items: pd.DataFrame) -> dict[str, Estimate]:
             subsets[f"stereotypes of {people}"] = {"more_about": people}, items[items["female"] == sentence]
     shares = {}
     for name, (labels, rows) in subsets.items():
-        share = preference(rows["difference"])
-        shares[name] = Estimate(labels=labels, n=share.n, value=share.share, interval=share.interval, neutral=0.5)
+        share = estimate_preference(rows["difference"])
+        shares[name] = Estimate(labels=labels, n=len(rows), value=share.value, interval=share.interval, neutral=0.5)
     return shares
 
 
@@ -211,20 +211,20 @@ def _published_shares(items: pd.DataFrame) -> dict[str, Estimate]:
 
 
 def _build_tests(items: pd.DataFrame) -> dict[str, Estimate]:
-    share, mean = preference(items["difference"]), mean_bias(items["difference"])
-    assert share.share is not None
+    share, mean = estimate_preference(items["difference"]), mean_bias(items["difference"])
+    assert share.value is not None
     assert share.interval is not None
     return {
         "stereotype": Estimate(
             labels={"contrast": "stereotype"},
             question="Is the more stereotypical sentence more likely in more than half of the pairs?",
-            n=share.n,
-            value=share.share - 0.5,
+            n=len(items),
+            value=share.value - 0.5,
             interval=(share.interval[0] - 0.5, share.interval[1] - 0.5),
-            statistic=float(share.positive),
+            statistic=share.statistic,
             statistic_name="pairs with the more stereotypical sentence more likely",
             p_value=share.p_value,
-            effect_size=share.share,
+            effect_size=share.value,
             effect_size_name="share of pairs",
             effect_size_neutral=0.5,
             effect_size_interval=share.interval,

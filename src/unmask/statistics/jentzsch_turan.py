@@ -34,7 +34,7 @@ LEVELS = (0.05, 0.01, 0.001)
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedTest:
     """A row of Tables 3 and 4. What cannot be had (no reviews, or none that differs) is None."""
 
     n: int
@@ -66,7 +66,7 @@ class PublishedCorrelation:
     stars: str
 
 
-def published_test(male: ArrayLike, female: ArrayLike) -> Published:
+def published_test(male: ArrayLike, female: ArrayLike) -> PublishedTest:
     """The row of Tables 3 and 4 for the ratings of the male and the female version of each review."""
     first, second = as_finite_array(male), as_finite_array(female)
     if first.shape != second.shape:
@@ -77,7 +77,7 @@ def published_test(male: ArrayLike, female: ArrayLike) -> Published:
     if kept.size:
         found = stats.wilcoxon(first, second)
         statistic, p = float(found.statistic), float(found.pvalue)
-    return Published(
+    return PublishedTest(
         bias.size,
         float(np.abs(kept).mean()) if kept.size else None,
         float(kept.mean()) if kept.size else None,
