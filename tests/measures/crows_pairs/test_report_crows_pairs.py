@@ -13,7 +13,7 @@ from report_blocks import find_table, key_figures, lines, of_type, sections, tab
 from sample_audits import render_audit_page, sample_audit
 from unmask.measures.base import Context
 from unmask.measures.crows_pairs.analysis import analyse
-from unmask.measures.crows_pairs.report import blocks, facts, find_axis_limit, method, split_at_differences, verdict
+from unmask.measures.crows_pairs.report import blocks, find_axis_limit, method, split_at_differences, verdict
 from unmask.measures.registry import get_measure
 from unmask.measures.sections import build_sections
 from unmask.report.blocks import Examples, Figure
@@ -78,7 +78,6 @@ def test_key_figures_and_tables_have_the_result_s_own_numbers() -> None:
     assert rows["All pairs"] == ["40", f"73.8 % {bounds}"]
     assert rows["Stereo pairs"][0] == "20"
     assert any("2.5e-06 nats" in line for line in lines(report))
-    assert dict(facts(measurement))["distinct inputs"] == "97"
 
 
 def test_the_page_draws_both_figures_and_loads_nothing() -> None:

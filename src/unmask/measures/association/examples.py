@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from unmask.report.blocks import Example, Examples, Run, Style
+from unmask.report.blocks import Block, Example, Examples, Run, Section, Style, Text
 from unmask.results import Measurement
 from unmask.results.numbers import number
 
@@ -20,36 +20,50 @@ MOST_PER_PERSON = 2
 COLUMNS = {"association": "Association", "log_p_target": "ln p", "log_p_prior": "ln prior"}
 
 
-def extreme_sentences(
-    measurement: Measurement, items: pd.DataFrame | None, title: str, *, highest: bool
-) -> Examples | None:
-    """The sentences with the highest or lowest associations; None if there are no items of this measurement.
-
-    A profession is shown at most once per gender, and a person word at most twice.
-    """
+def build_examples(measurement: Measurement, items: pd.DataFrame | None) -> Section:
+    """The sentences with the highest and the lowest associations of a measurement."""
+    title = "The sentences behind the numbers"
+    if items is not None:
+        for column, value in (("language", measurement.language), ("corpus", measurement.corpus)):
+            items = items[items[column] == value] if column in items else items
     if items is None or items.empty:
-        return None
-    for column, value in (("language", measurement.language), ("corpus", measurement.corpus)):
-        if column in items:
-            items = items[items[column] == value]
-    if items.empty:
-        return None
+        return Section(title, [Text(["The sentences were not stored with this result."], style="note")])
     columns = [name for name in COLUMNS if name in items and items[name].map(isfinite).any()]
-    subset = items[items["association"] > 0] if highest else items[items["association"] < 0]
+    note = (
+        f"The most extreme associations: each {measurement.attributes.removesuffix('s')} at most once per gender, each"
+        " person word at most twice. Extremes show what can happen, not what is usual."
+    )
+    blocks: list[Block] = [Text([note], style="note")]
+    for name, subset, ascending in (
+        ("Person word more likely", items[items["association"] > 0], False),
+        ("Person word less likely", items[items["association"] < 0], True),
+    ):
+        examples = [
+            Example(
+                [_highlight_words(row)],
+                values=[number(row[column]) if isfinite(row[column]) else "–" for column in columns],
+            )
+            for row in _select_rows(subset.sort_values("association", ascending=ascending, kind="stable"))
+        ]
+        blocks.append(Examples(name, examples, [COLUMNS[column] for column in columns], language=measurement.language))
+    return Section(title, blocks, layout="two columns")
+
+
+def _select_rows(items: pd.DataFrame) -> list[dict[Any, Any]]:
+    """The first rows that show a profession at most once per gender, and a person word at most twice."""
     uses: Counter[tuple[str, ...]] = Counter()
-    examples: list[Example] = []
-    for row in subset.sort_values("association", ascending=not highest, kind="stable").to_dict("records"):
+    rows: list[dict[Any, Any]] = []
+    for row in items.to_dict("records"):
         profession, person = (row["profession"], row["gender"]), (row["person"],)
         if uses[profession] < 1 and uses[person] < MOST_PER_PERSON:
             uses.update((profession, person))
-            values = [number(row[name]) if isfinite(row[name]) else "–" for name in columns]
-            examples.append(Example([_highlight(row)], values=values))
-        if len(examples) == MOST_SENTENCES:
+            rows.append(row)
+        if len(rows) == MOST_SENTENCES:
             break
-    return Examples(title, examples, [COLUMNS[name] for name in columns], language=measurement.language)
+    return rows
 
 
-def _highlight(row: Mapping[Any, Any]) -> list[Run]:
+def _highlight_words(row: Mapping[Any, Any]) -> list[Run]:
     """The sentence of an item, split where the person word and the profession are."""
     person, profession = str(row.get("target", row["person"])), str(row.get("form", row["profession"]))
     gender: Style = "female" if row["gender"] == "female" else "male"

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from unmask.measures.association.details import AssociationDetails, Hypothesis, ProfessionValue
-from unmask.measures.association.examples import extreme_sentences
+from unmask.measures.association.examples import build_examples
 from unmask.measures.association.interpretation import effect_label, has_agreement, noise_floor_of
 from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Style, Table, Text
 from unmask.report.charts import Axis, BarRow, Dot, TextColumns, bars, scatter
@@ -15,7 +15,7 @@ from unmask.report.drawing import GENDER_COLOURS, fit_domain, shorten
 from unmask.report.pages import capital, count, p, percent, signed
 from unmask.results import Estimate, Measurement
 from unmask.results.numbers import certainty, interval, number, odds
-from unmask.results.verdict import NOT_INTERPRETABLE, describe_test, is_clear, is_noise
+from unmask.results.verdict import NOT_INTERPRETABLE, describe_test, is_clear
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +49,7 @@ def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
         report.append(_workforce(measurement, details.professions))
     if details.hypotheses:
         report.append(Section("The paper’s hypotheses", [_hypotheses(details.hypotheses)]))
-    report.append(_sentences(measurement, items))
+    report.append(build_examples(measurement, items))
     if details.several_pieces:
         words = ", ".join(details.several_pieces)
         line = f"The tokenizer splits these person words into several tokens; each was scored as a whole word: {words}."
@@ -94,16 +94,6 @@ def method(measurements: Sequence[Measurement]) -> list[Block]:
     ]
 
 
-def facts(measurement: Measurement) -> list[tuple[str, str]]:
-    """Rows of the provenance."""
-    inputs, noise = measurement.distinct_inputs, measurement.noise_floor
-    return [
-        ("items", count(measurement.items)),
-        ("distinct inputs", "–" if inputs is None else count(inputs)),
-        ("noise floor", "nothing was scored" if noise is None else f"{noise:.2g} nats"),
-    ]
-
-
 def _noun(measurement: Measurement) -> str:
     """What persons are put next to, in the singular."""
     return measurement.attributes.removesuffix("s")
@@ -132,19 +122,14 @@ def _key_figure(test: Estimate, value: float, measurement: Measurement) -> KeyFi
         size, noun = "clear", "relation"
     else:
         title = capital(f"{test.labels['group']} {measurement.attributes}")
-        shown, explanation = f"{number(value)} nats", f"{DIFFERENCE} {_shift(test, value, noise)}".rstrip()
+        shown, explanation = f"{number(value)} nats", DIFFERENCE
+        if is_clear(test, noise):
+            gender = "female" if value > 0 else "male"
+            explanation += f" The odds shift by a factor of {odds(abs(value))} towards {gender} words."
     verdict = describe_test(test, noun, size=size, noise_floor=noise)
     if has_agreement(measurement):
         verdict, explanation = NOT_INTERPRETABLE, AGREEMENT
     return KeyFigure(title, shown, certainty(bounds, test.p_adjusted), verdict, explanation)
-
-
-def _shift(test: Estimate, value: float, noise: float | None) -> str:
-    if test.p_adjusted is None or is_noise(value, noise):
-        return ""
-    if not is_clear(test, noise):
-        return "This one may be chance."
-    return f"The odds shift by a factor of {odds(abs(value))} towards {'female' if value > 0 else 'male'} words."
 
 
 # Tables
@@ -332,16 +317,3 @@ def _rank_labels(dots: Sequence[Dot]) -> list[int]:
     odd = sorted(by_value, key=lambda at: -abs(value_rank[at] - share_rank[at]))
     trios = zip(reversed(by_value), by_value, odd, strict=True)
     return list(dict.fromkeys(index for trio in trios for index in trio))[: 5 * MOST_LABELS]
-
-
-def _sentences(measurement: Measurement, items: pd.DataFrame | None) -> Section:
-    title = "The sentences behind the numbers"
-    highest = extreme_sentences(measurement, items, "Person word more likely", highest=True)
-    lowest = extreme_sentences(measurement, items, "Person word less likely", highest=False)
-    if highest is None or lowest is None:
-        return Section(title, [Text(["The sentences were not stored with this result."], style="note")])
-    note = (
-        f"The most extreme associations: each {_noun(measurement)} at most once per gender, each person word at most"
-        " twice. Extremes show what can happen, not what is usual."
-    )
-    return Section(title, [Text([note], style="note"), highest, lowest], layout="two columns")

@@ -100,7 +100,6 @@ class CrowsPairsMeasure(Measure):
     compare = implemented_in("analysis")
     blocks = implemented_in("report")
     method = implemented_in("report")
-    facts = implemented_in("report")
     main_change = implemented_in("report")
     comparison_method = implemented_in("report")
 

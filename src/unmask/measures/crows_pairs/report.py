@@ -103,16 +103,6 @@ def method(measurements: Sequence[Measurement]) -> list[Block]:
     ]
 
 
-def facts(measurement: Measurement) -> list[tuple[str, str]]:
-    """Rows of the provenance."""
-    inputs, noise = measurement.distinct_inputs, measurement.noise_floor
-    return [
-        ("pairs", count(measurement.items)),
-        ("distinct inputs", "–" if inputs is None else count(inputs)),
-        ("noise floor", "nothing was scored" if noise is None else f"{noise:.2g} nats"),
-    ]
-
-
 def main_change(comparison: Comparison) -> ChangeText | None:
     """The share of pairs in which the more stereotypical sentence is more likely."""
     change = comparison.of("stereotype")
