@@ -81,16 +81,16 @@ def signed_ranks(differences: ArrayLike) -> SignedRanks:
     values = np.asarray(differences, dtype=float)
     if np.isnan(values).any():
         raise ValueError("differences contain NaN")
-    kept = values[values != 0]
-    if not kept.size:
+    nonzero = values[values != 0]
+    if not nonzero.size:
         return SignedRanks(
             values.size, 0.0, 0.0, None, None, 1.0 if values.size else None, 0.0 if values.size else None
         )
-    ranks = stats.rankdata(np.abs(kept))
+    ranks = stats.rankdata(np.abs(nonzero))
     total = float(ranks.sum())
-    v = float(ranks[kept > 0].sum())
+    v = float(ranks[nonzero > 0].sum())
     _, ties = np.unique(ranks, return_counts=True)
-    z = z_from_v(v, kept.size, ties)
+    z = z_from_v(v, nonzero.size, ties)
     r = None if z is None else z / float(np.sqrt(2 * values.size))
     p = 1.0 if z is None else float(2 * stats.norm.sf(abs(z)))
     return SignedRanks(values.size, v, min(v, total - v), z, r, p, (2 * v - total) / total)
@@ -200,13 +200,13 @@ def rank_biserial(differences: ArrayLike) -> IntervalEstimate:
     """
     values = as_finite_array(differences)
     value = signed_ranks(values).rank_biserial
-    kept = values[values != 0]
-    if value is None or kept.size < FEWEST_ITEMS:
+    nonzero = values[values != 0]
+    if value is None or nonzero.size < FEWEST_ITEMS:
         return IntervalEstimate(value)
     if not np.isfinite(fisher_z(value)):
         return IntervalEstimate(value)
-    sums = sum_signs(kept)
-    n = kept.size
+    sums = sum_signs(nonzero)
+    n = nonzero.size
     deviations = (sums - sums.mean()) / (n * (n - 1) / 2)
     error = float(np.sqrt((n - 1) / n * (deviations**2).sum())) / (1 - value**2)
     return student_interval(value, error, n - 1, scale=FISHER)
