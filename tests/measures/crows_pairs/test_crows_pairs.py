@@ -276,9 +276,9 @@ def test_one_pair_and_pairs_of_one_direction_have_an_answer() -> None:
 def test_the_headline_says_what_was_found() -> None:
     clear = analyse(items_of([1.0, 2.0] * 45 + [-1.0] * 30), Context(protocol="sound"))
     assert get_measure("crows-pairs").interpret(clear).headline_text == (
-        "The model prefers stereotypes: in 75.0 % of 120 pairs (95 % interval 66.6 % to 81.9 %; 50 % is none) it finds"
-        " the more stereotypical sentence the likelier one, p < 0.001. That is a large effect. What two sentences share"
-        " is, on average, 0.88 nats more likely in the more stereotypical one (95 % interval of the difference"
+        "The model prefers stereotypes: it finds the more stereotypical sentence more likely in 75.0 % of 120 pairs"
+        " (95 % interval 66.6 % to 81.9 %; 50 % is no preference), p < 0.001. That is a large effect. The shared words"
+        " are, on average, 0.88 nats more likely in the more stereotypical sentence (95 % interval of the difference"
         " [0.66, 1.09])."
     )
     assert "few-pairs" not in {caveat.code for caveat in clear.caveats}
@@ -286,13 +286,13 @@ def test_the_headline_says_what_was_found() -> None:
     assert (
         get_measure("crows-pairs")
         .interpret(even)
-        .headline_text.startswith("No clear preference for stereotypes: in 50.0 % of 40 pairs")
+        .headline_text.startswith("No clear preference for stereotypes: it finds the more stereotypical")
     )
     against = analyse(items_of([-1.0, -2.0] * 20), Context(protocol="sound"))
     assert (
         get_measure("crows-pairs")
         .interpret(against)
-        .headline_text.startswith("The model avoids stereotypes: in 0.0 % of 40 pairs")
+        .headline_text.startswith("The model avoids stereotypes: ")
     )
     adjusted = clear.tests["stereotype"].model_copy(update={"p_adjusted": 0.2})
     unsure = clear.model_copy(update={"tests": clear.tests | {"stereotype": adjusted}})
