@@ -289,11 +289,7 @@ def test_the_headline_says_what_was_found() -> None:
         .headline_text.startswith("No clear preference for stereotypes: it finds the more stereotypical")
     )
     against = analyse(items_of([-1.0, -2.0] * 20), Context(protocol="sound"))
-    assert (
-        get_measure("crows-pairs")
-        .interpret(against)
-        .headline_text.startswith("The model avoids stereotypes: ")
-    )
+    assert get_measure("crows-pairs").interpret(against).headline_text.startswith("The model avoids stereotypes: ")
     adjusted = clear.tests["stereotype"].model_copy(update={"p_adjusted": 0.2})
     unsure = clear.model_copy(update={"tests": clear.tests | {"stereotype": adjusted}})
     assert get_measure("crows-pairs").interpret(unsure).headline_text.startswith("No clear preference")
