@@ -14,7 +14,7 @@ import unmask
 from pages import seen
 from report_blocks import find_table
 from unmask.errors import UnmaskError
-from unmask.measures.geometry.details import Geometry, GeometryChange, WordTest, WordTestChange
+from unmask.measures.geometry import Geometry, GeometryChange, WordTest, WordTestChange
 from unmask.measures.sections import build_comparison_sections
 from unmask.options import LoadOptions
 from unmask.report.agreement import agreement_blocks, pearson_matrix

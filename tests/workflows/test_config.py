@@ -19,11 +19,11 @@ from unmask.embedded import MODELS
 from unmask.errors import UnmaskError
 from unmask.lexicon.word_lists import nouns
 from unmask.measures import registry
+from unmask.measures.geometry.vocabulary import rated_stereotypes
 from unmask.models import vector_files
 from unmask.models.loading import load_masked_lm
 from unmask.models.word_vectors import Vectors
 from unmask.options import EngineOptions
-from unmask.probes.asked import stereotypes
 from unmask.results import AuditResult
 from unmask.results.storage import load
 from unmask.workflows.audit_options import AuditOptions, audit_command, list_differences, load_config, options_of
@@ -49,7 +49,7 @@ def words(tmp_path: Path) -> Path:
 def of_vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the result of an audit of word vectors that know nothing."""
     folder = tmp_path_factory.mktemp("vectors")
-    known = list(dict.fromkeys(["he", "she", *stereotypes(), *nouns()[:150]]))
+    known = list(dict.fromkeys(["he", "she", *rated_stereotypes(), *nouns()[:150]]))
     matrix = np.random.default_rng(0).normal(size=(len(known), 8)).astype(np.float32)
     vector_files.write_vectors(folder / "v.bin", Vectors(known, matrix))
     _kept(unmask.audit(folder / "v.bin", contrasts=19, seed=7), folder)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from importlib import resources
 from io import StringIO
 from pathlib import Path
@@ -43,6 +45,13 @@ def read_rows(path: Path | None, language: str, name: str, required: tuple[str, 
     if not rows:
         raise UnmaskError(f"{where} has no rows; give at least one")
     return rows
+
+
+@cache
+def read_word_sets(language: str) -> Mapping[str, frozenset[str]]:
+    """The sets of words that the rules of a language refer to, by name: `word_sets.toml` in its folder."""
+    text = (resources.files(__package__) / language / "word_sets.toml").read_text(encoding="utf-8")
+    return {name: frozenset(words.split()) for name, words in tomllib.loads(text).items()}
 
 
 def _cells(text: str) -> Iterator[tuple[int, list[str]]]:

@@ -17,8 +17,8 @@ from paths import GOLD
 from unmask.errors import UnmaskError
 from unmask.measures.association.data import build_rows
 from unmask.rewriting.german import GermanRewriter
-from unmask.rewriting.german.nouns import Nouns, package_nouns, read_noun_rows
-from unmask.rewriting.german.sentences import LONGEST_WORD, lemma, tag_words
+from unmask.rewriting.german.nouns import Nouns, package_nouns
+from unmask.rewriting.german.sentences import LONGEST_WORD, find_lemma, tag_words
 from unmask.rewriting.options import RewriteOptions
 from unmask.rewriting.result import apply_changes
 
@@ -182,7 +182,7 @@ def test_one_of_a_pair_is_one_change() -> None:
 def test_only_the_beginning_of_a_very_long_word_is_tagged() -> None:
     word = "Donau" * 600
     assert tag_words([word, "lacht"]) == tag_words([word[:LONGEST_WORD], "lacht"])
-    assert lemma(word, "NN") == lemma(word[:LONGEST_WORD], "NN")
+    assert find_lemma(word, "NN") == find_lemma(word[:LONGEST_WORD], "NN")
     assert SWAP.rewrite(f"Er sah {word}.").text == f"Sie sah {word}."
 
 
@@ -251,12 +251,12 @@ def test_a_list_of_words_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch, er
 
     monkeypatch.setattr(Path, "read_text", fail)
     with pytest.raises(UnmaskError, match=f"^terms.csv cannot be read .*{error}"):
-        read_noun_rows(Path("terms.csv"))
+        rewriter(terms=Path("terms.csv"))
 
 
 def test_a_path_that_no_file_can_have() -> None:
     with pytest.raises(UnmaskError, match="cannot be read"):
-        read_noun_rows(Path("a\0b.csv"))
+        rewriter(terms=Path("a\0b.csv"))
 
 
 def test_neutral_and_names_are_refused() -> None:

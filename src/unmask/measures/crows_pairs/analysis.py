@@ -326,7 +326,7 @@ def _describe_change(change: Change) -> list[str]:
     estimate = change.change
     bounds = estimate.interval and (100 * estimate.interval[0], 100 * estimate.interval[1])
     return [
-        f"{VERDICTS[change.verdict or 'no reliable change']}: {percent(after, 1)} of {estimate.n:,} pairs"
+        f"{VERDICTS[change.verdict or 'no reliable change']}: in {percent(after, 1)} of {estimate.n:,} pairs"
         f" ({percent(before, 1)} before; change {number(100 * (estimate.value or 0.0), 1)} points"
         f" {interval(bounds, 1)}, p {p_value(estimate.p_value)}).",
         "50 % is no preference.",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unmask.measures.geometry.details import ClusterCount, Neighbourhood, WordTest
+from unmask.measures.geometry import ClusterCount, Neighbourhood, WordTest
 from unmask.report.charts import (
     Axis,
     Dot,

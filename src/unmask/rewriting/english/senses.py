@@ -15,15 +15,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from unmask.lexicon.gender import GenderWords, Term
+from unmask.lexicon.table import read_word_sets
 from unmask.rewriting.english.context import ARTICLES, DETERMINERS, Place, is_title_case
 
-_HONOURS = frozenset(
-    "majesty majesties highness excellency honor honour lordship ladyship holiness grace eminence worship".split()
-)
-_BEFORE_TITLES = frozenset(
-    "mr mrs ms dr prof president former vice deputy madam sir majesty then acting brother sister crown".split()
-)
-_BEFORE_KIN = frozenset("dear my your our his her their and or great step happy hi hello hey thanks with".split())
+_WORDS = read_word_sets("en")
+
+_HONOURS = _WORDS["honours"]
+_BEFORE_TITLES = _WORDS["before_titles"]
+_BEFORE_KIN = _WORDS["before_kin"]
 _INSTITUTION = re.compile(
     r"(?:['’]s?)?\s+(?:[A-Z]\w+(?:['’]s?)?\s+){0,2}(?:University|College|School|Academy|County|Street|St|Avenue|Road|Lane|"
     r"Hospital|Church|Cathedral|Chapel|Island|Islands|River|Park|Square|Bridge|Hall|Cross|Theatre|Theater|Stadium|Station|"
@@ -87,17 +86,9 @@ def _opens(place: Place) -> bool:
     return previous is not None and previous.starts_sentence and previous.word.lower() in ARTICLES
 
 
-_BARE = frozenset(
-    "of to for by from than between against in on with as vs versus beyond about upon over into through without toward "
-    "towards like and or but when since if early modern primitive prehistoric ancient mortal fallen".split()
-)
-_VERB_CUES = frozenset(
-    "to will would can could should shall may might must not n't t don didn doesn won wouldn couldn i you we they who "
-    "and or please let help us them he she it".split()
-)
-_VERBS = frozenset(
-    "man father fathers mother mothers husband husbands groom grooms count counts steward stewards lord lords".split()
-)
+_BARE = _WORDS["bare"]
+_VERB_CUES = _WORDS["verb_cues"]
+_VERBS = _WORDS["verbs"]
 _SUBJECTS = frozenset("i you we they he she it who".split())
 _OBJECTS = frozenset("him it me us them everyone everybody anyone".split())
 _GREETED = frozenset("you hey hi hello ok okay thanks sorry yo".split())
@@ -112,10 +103,7 @@ _NOBLE = re.compile(
     r"\b(?:countess(?:es)?|viscount(?:ess)?|dukes?|duchess(?:es)?|baron(?:ess)?|nobl(?:e(?:man|woman)?|es)|majesty|palace|"
     r"vampire|Dracula|Monte Cristo)\b|\bCount (?:of |von |de )?[A-Z]"
 )
-_HUMAN = frozenset(
-    "said says asked asks replied bowed smiled laughed nodded lost looked turned married loves loved died lives lived "
-    "invited himself drank rode dined sighed".split()
-)
+_HUMAN = _WORDS["human"]
 _WEDDING = re.compile(
     r"\b(?:bride\w*|wedding|married|marry|marri\w+|altar|church|ceremony|vows?|ring|honeymoon|groomsm[ae]n)\b", re.I
 )
@@ -263,10 +251,7 @@ _RULES: dict[str, tuple[Rule, ...]] = {
 }
 
 
-_OFFICES = frozenset(
-    "president speaker chairman chairwoman chair secretary ambassador mayor justice minister moderator vice prime "
-    "attorney chancellor".split()
-)
+_OFFICES = _WORDS["offices"]
 _AND = r"(?:\s+(?:and|&|or)\s+|/)"
 _AND_OTHER = re.compile(rf"\.?{_AND}(Mrs|Ms|Mr)\b", re.IGNORECASE)
 _OTHER_AND = re.compile(rf"\b(Mrs|Ms|Mr)\.?{_AND}\Z", re.IGNORECASE)

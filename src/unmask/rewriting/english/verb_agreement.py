@@ -8,33 +8,21 @@ from __future__ import annotations
 
 import re
 
+from unmask.lexicon.table import read_word_sets
 from unmask.lexicon.tagging import tag_words
 from unmask.rewriting.english import context
 from unmask.rewriting.english.context import Place
 from unmask.rewriting.result import Replacement, carry_case
 
+_WORDS = read_word_sets("en")
+
 _FORMS = {"is": "are", "was": "were", "has": "have", "does": "do", "'s": "'re"}
-_ADVERBS = frozenset(
-    """always never often also still just only soon now then once sometimes usually ever already even almost seldom
-    perhaps maybe thus hardly both all alone too himself herself not either simply first later finally again today
-    afterwards besides nevertheless nonetheless otherwise therefore however indeed sort kind of quite rather twice
-    there here inside outside upstairs downstairs long far so""".split()
-)
-_NO_VERBS = frozenset(
-    "his its this us as yes thus less perhaps always sometimes besides ours yours hers theirs".split()
-)
-_NOT_INVERTED = frozenset(
-    "can could will would shall should may might must had did said is was has does knew thought felt wanted".split()
-)
-_OPENERS = frozenset(
-    """what where when why how who whom whose which so nor neither only than as and but or never rarely seldom hardly
-    then here there not well yet because if""".split()
-)
-_PERFECT = frozenset(
-    "been got gotten had become gone come done seen known taken made given lost begun won met spent run "
-    "eaten slept arrived died forgotten decided happened agreed grown fallen learned learnt waited left".split()
-)
-_OBJECTS = frozenset("the a an my your his her its our their this that these those him them it us me".split())
+_ADVERBS = _WORDS["adverbs"]
+_NO_VERBS = _WORDS["no_verbs"]
+_NOT_INVERTED = _WORDS["not_inverted"]
+_OPENERS = _WORDS["openers"]
+_PERFECT = _WORDS["perfect"]
+_OBJECTS = _WORDS["objects"]
 _PRONOUNS = frozenset("me him them it us you".split())
 _JOINS = frozenset(("and", "or", "but", "then", ","))
 _BEFORE_VERBS = frozenset("always never often also still just soon usually rarely seldom sometimes even".split())

@@ -40,9 +40,11 @@ REWRITERS = (
     "lexicon/gender.py",
     "lexicon/names.py",
     "lexicon/table.py",
+    "lexicon/tagging.py",
     "lexicon/en/gender.csv",
     "lexicon/en/name*.csv",
     "lexicon/en/phrases.csv",
+    "lexicon/en/word_sets.toml",
     f"embedded/{embedded.DEFAULT}/*.json",
     f"embedded/{embedded.DEFAULT}/*.safetensors",
 )

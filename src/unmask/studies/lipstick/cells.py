@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import unmask
-from unmask.measures.geometry import associations, chosen
-from unmask.measures.geometry.associations import Associations
-from unmask.measures.geometry.contrast import CONTRASTS
-from unmask.measures.geometry.embedding import static
-from unmask.measures.geometry.protocol import PROTOCOLS, Run
-from unmask.measures.geometry.space import Space
+from unmask.measures.base import Context
+from unmask.measures.geometry import CONTRASTS, NOUNS, OWN, Geometry, vocabulary
+from unmask.measures.geometry.scoring import measure_chosen_words, measure_space
+from unmask.measures.geometry.seat import AssociationTests, measure_seat, measure_weat
+from unmask.measures.geometry.space import Space, embed_static, embed_words
 from unmask.mitigations import corpus
 from unmask.mitigations.method import MitigateOptions, find_method
 from unmask.models.loading import load_encoder
@@ -27,7 +26,6 @@ from unmask.models.roles import Pooling
 from unmask.models.vector_files import read_vectors
 from unmask.models.word_vectors import find_vector_file
 from unmask.options import LoadOptions
-from unmask.probes import asked
 from unmask.results import SCHEMA_VERSION, Measurement
 from unmask.studies.base_models import hash_model
 from unmask.studies.cells import Say
@@ -204,52 +202,61 @@ class Measuring:
         del workspace
         origin = None if self.subject.is_base else read(before[self.origin])
         made = before[self.subject.made] / MADE if self.subject.made else None
-        space, tests = self._space(made, None if origin is None else chosen.words_of(origin[0]), say)
+        words = None if origin is None else list(origin[0].loc[origin[0]["words"] == OWN, "word"])
+        space, tests = self._space(made, words, say)
         published = self.words.protocol == "published"
-        stereotypes = asked.stereotypes(published=published)
-        is_static = self.words.vocabulary == VECTORS
+        stereotypes = vocabulary.rated_stereotypes(published=published)
 
         def compared(done: int, of: int) -> None:
             say(f"compared with {done} of {of} other contrasts")
 
-        run = Run("en", self.words.vocabulary, self.words.seed, is_static, self.words.contrasts, tests, compared)
-        items, measurement = PROTOCOLS[self.words.protocol].measure(space, stereotypes, run)
+        context = Context("en", self.words.vocabulary, self.words.protocol, self.words.seed, progress=compared)
+        items, measurement = measure_space(
+            space, stereotypes, context, contrasts=self.words.contrasts, associations=tests
+        )
         if origin is not None:
             say("tested with the words of the origin")
-            more, found = chosen.measure(space, *origin, stereotypes, run)
+            more, word_tests = measure_chosen_words(space, *origin, stereotypes, context)
             items = pd.concat([items, more], ignore_index=True)
-            measurement = chosen.added(measurement, found)
+            geometry = measurement.read_details(Geometry)
+            geometry = geometry.model_copy(update={"tests": [*geometry.tests, *word_tests]})
+            measurement = measurement.model_copy(update={"details": geometry.model_dump()})
         items.to_parquet(draft / ITEMS, index=False)
         (draft / RESULT).write_text(measurement.model_dump_json(indent=2), encoding="utf-8")
 
-    def _space(self, made: Path | None, words: list[str] | None, say: Say) -> tuple[Space, Associations | None]:
+    def _space(self, made: Path | None, words: list[str] | None, say: Say) -> tuple[Space, AssociationTests | None]:
         """The words and their vectors; a debiased model is asked about those of the origin."""
         published, offline = self.words.protocol == "published", self.loading.offline
         if self.words.vocabulary == VECTORS:
-            vectors = read_vectors(_file(made or Path(self.subject.model)), most=asked.words_read(self.words.most))
-            known = asked.asked_of(vectors, published=published, offline=offline)
-            space = static(words or known.words, vectors, left_out={} if words else known.left_out)
-            return space, None if published else associations.of_vectors(vectors, seed=self.words.seed)
+            vectors = read_vectors(
+                _file(made or Path(self.subject.model)), most=vocabulary.limit_words(self.words.most)
+            )
+            known = vocabulary.vector_words(vectors, published=published, offline=offline)
+            space = embed_static(words or known.words, vectors, left_out={} if words else known.left_out)
+            return space, None if published else measure_weat(vectors, seed=self.words.seed)
         encoder = load_encoder(self.subject.model if made is None else str(made), self.loading)
         layers = min(self.words.layers, getattr(encoder, "depth", self.words.layers))
-        found = self._asked() if words is None else asked.Asked(words)
-        space = PROTOCOLS[self.words.protocol].embed(
+        found = self._asked() if words is None else vocabulary.Vocabulary(words)
+        space = embed_words(
             found.words,
             encoder,
             layers=layers,
             pooling=self.words.pooling,
+            published=published,
             left_out=found.left_out,
             progress=lambda done, of: say(f"{done:,} of {of:,} words"),
         )
         if published:
             return space, None
-        return space, associations.of_encoder(encoder, layers=layers, pooling=self.words.pooling, seed=self.words.seed)
+        return space, measure_seat(encoder, layers=layers, pooling=self.words.pooling, seed=self.words.seed)
 
-    def _asked(self) -> asked.Asked:
-        if self.words.vocabulary == asked.NOUNS:
-            return asked.asked_nouns(self.words.most or asked.DEFAULT_WORDS)
+    def _asked(self) -> vocabulary.Vocabulary:
+        if self.words.vocabulary == NOUNS:
+            return vocabulary.frequent_nouns(self.words.most or vocabulary.DEFAULT_WORDS)
         found = _vocabulary(self.words.vocabulary, self.words.protocol == "published", self.loading.offline)
-        return found if self.words.most is None else asked.Asked(found.words[: self.words.most], found.left_out)
+        return (
+            found if self.words.most is None else vocabulary.Vocabulary(found.words[: self.words.most], found.left_out)
+        )
 
     def _hash(self) -> str:
         """Of the words asked; of word vectors, of those that are not asked, since the file has a hash of its own."""
@@ -257,16 +264,16 @@ class Measuring:
             words = self._asked().words
         elif self.words.protocol == "published" and self.subject.model:
             form = read_vectors(_file(Path(self.subject.model)), most=1).form
-            words = sorted(asked.published_exclusions(form, offline=self.loading.offline))
+            words = sorted(vocabulary.published_exclusions(form, offline=self.loading.offline))
         else:
             words = []  # our own come with the package
         return hashlib.sha256("\n".join(words).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 @cache
-def _vocabulary(name: str, published: bool, offline: bool) -> asked.Asked:
+def _vocabulary(name: str, published: bool, offline: bool) -> vocabulary.Vocabulary:
     """Read once, though every model is asked about it."""
-    return asked.asked_vocabulary(name, published=published, offline=offline)
+    return vocabulary.published_nouns(name, published=published, offline=offline)
 
 
 def _file(path: Path) -> Path:

@@ -10,9 +10,10 @@ import unmask
 from unmask import datasets
 from unmask.datasets import NotHereError
 from unmask.errors import UnmaskError
+from unmask.measures.geometry import NOUNS
+from unmask.measures.geometry.vocabulary import find_published_files
 from unmask.mitigations.method import find_method, method_options
 from unmask.models.word_vectors import find_vector_file
-from unmask.probes import asked
 from unmask.studies import engine as running
 from unmask.studies.base_models import named
 from unmask.studies.cells import Cell
@@ -95,9 +96,9 @@ def vocabularies_of(request: ContextualLipstickOptions) -> tuple[str, ...]:
     if request.vocabularies:
         return tuple(dict.fromkeys(request.vocabularies))
     try:
-        return tuple(asked.published_files(offline=request.loading.offline)) or (asked.NOUNS,)
+        return tuple(find_published_files(offline=request.loading.offline)) or (NOUNS,)
     except NotHereError:
-        return (asked.NOUNS,)
+        return (NOUNS,)
 
 
 def _static(request: StaticLipstickOptions) -> list[Subject]:
@@ -122,7 +123,7 @@ def _static(request: StaticLipstickOptions) -> list[Subject]:
 
 def _known(request: LipstickOptions) -> dict[str, str]:
     """The vectors of the data set."""
-    found = asked.published_files(offline=request.loading.offline)
+    found = find_published_files(offline=request.loading.offline)
     if not found:
         folder = datasets.locate("vectors", offline=request.loading.offline)
         raise UnmaskError(f"{folder} has no word vectors; give NAME=FILE with --vectors")

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from unmask.measures.geometry.details import Geometry, WordTest
+from unmask.measures.geometry import Geometry, WordTest
 from unmask.results import Measurement
 from unmask.results.numbers import interval, number, p_value, percent
 from unmask.studies.lipstick.cells import BASE, Subject, Words

@@ -11,7 +11,7 @@ from typing import Literal
 import pandas as pd
 
 from unmask import __version__
-from unmask.measures.geometry.described import neighbourhoods
+from unmask.measures.geometry.analysis import list_neighbourhoods
 from unmask.measures.geometry.plots import draw_professions, draw_word_map
 from unmask.measures.limits import study_limits
 from unmask.report.pages import fill
@@ -58,7 +58,7 @@ class Panel:
         found = self._items
         if "male_neighbours_removed" not in found:
             found = found.assign(male_neighbours_removed=float("nan"))
-        return draw_professions(neighbourhoods(found))
+        return draw_professions(list_neighbourhoods(found))
 
     @property
     def words(self) -> str:
