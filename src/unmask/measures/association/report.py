@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from unmask.measures.association.details import AssociationDetails, Hypothesis
 from unmask.measures.association.figures import build_profession_figures, build_workforce_figure, list_correlations
 from unmask.measures.association.interpretation import effect_label, has_agreement, noise_floor_of
+from unmask.measures.paired_items import select_items
 from unmask.report.blocks import Block, Cell, Column, Example, Examples, KeyFigure, Run, Section, Style, Table, Text
 from unmask.report.pages import capital, count, p
 from unmask.results import Estimate, Measurement
@@ -209,10 +210,8 @@ def _hypotheses(hypotheses: Sequence[Hypothesis]) -> Table:
 def build_examples(measurement: Measurement, items: pd.DataFrame | None) -> Section:
     """The sentences with the highest and the lowest associations of a measurement."""
     title = "The sentences behind the numbers"
-    if items is not None:
-        for column, value in (("language", measurement.language), ("corpus", measurement.corpus)):
-            items = items[items[column] == value] if column in items else items
-    if items is None or items.empty:
+    items = select_items(measurement, items)
+    if items is None:
         return Section(title, [Text(["The sentences were not stored with this result."], style="note")])
     columns = [name for name in COLUMNS if name in items and items[name].map(isfinite).any()]
     note = (

@@ -34,7 +34,7 @@ from unmask.measures import asking
 from unmask.measures.base import ComparedModel, Context, Scored
 from unmask.measures.crows_pairs import CORPUS
 from unmask.measures.crows_pairs.data import DIRECTIONS, shared_words
-from unmask.measures.paired_items import pair_items
+from unmask.measures.paired_items import build_comparison, pair_items
 from unmask.models import MaskedLM, MaskQuery, SharedTokensQuery
 from unmask.models.roles import Describes
 from unmask.results import Caveat, Change, Comparison, Estimate, Measurement
@@ -303,22 +303,16 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
         first, second = tests[0][name], tests[1][name]
         change = Change(labels=first.labels, question=questions[name], before=first, after=second, change=estimate)
         changes[name] = change.model_copy(update={"verdict": judge(change)})
-    measurement, verdict = before.measurement, changes["stereotype"].verdict or "no reliable change"
-    return Comparison(
-        name=measurement.name,
-        language=measurement.language,
-        corpus=measurement.corpus,
-        protocol=measurement.protocol,
-        attributes=measurement.attributes,
-        before=before.name,
-        after=after.name,
-        verdict=verdict,
+    comparison = build_comparison(
+        before,
+        after,
+        items,
+        changes,
+        attributes="sentences",
+        verdict=changes["stereotype"].verdict or "no reliable change",
         headline=_describe_change(changes["stereotype"]),
-        items=len(items),
-        unpaired=len(before.items) + len(after.items) - 2 * len(items),
-        changes=changes,
-        caveats=measurement.caveats,
-    ), items
+    )
+    return comparison, items
 
 
 def _describe_change(change: Change) -> list[str]:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from unmask.measures.crows_pairs.analysis import SIZES
 from unmask.measures.crows_pairs.data import WORD, shared_words
+from unmask.measures.paired_items import select_items
 from unmask.report.blocks import (
     Block,
     Cell,
@@ -45,7 +46,9 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 
 def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
     """Shares of pairs, how far the sentences of pairs differ, and the most extreme pairs."""
-    pairs = _pairs(measurement, items)
+    pairs = select_items(measurement, items)
+    if pairs is not None:
+        pairs = pairs[pairs["difference"].map(isfinite)] if {"difference", "direction"} <= set(pairs) else None
     likelihood = measurement.tests.get("likelihood")
     report: list[Block] = [
         *_key_figures(measurement),
@@ -308,17 +311,6 @@ def _extremes(pairs: pd.DataFrame | None, *, more: bool) -> list[Example]:
         )
         for first, second, direction, difference in ordered[columns].itertuples(index=False)
     ]
-
-
-def _pairs(measurement: Measurement, items: pd.DataFrame | None) -> pd.DataFrame | None:
-    """The items of a measurement that have a difference; None if there are none."""
-    if items is None or not {"difference", "direction"} <= set(items):
-        return None
-    for name, value in (("language", measurement.language), ("corpus", measurement.corpus)):
-        if name in items:
-            items = items[items[name] == value]
-    items = items[items["difference"].map(isfinite)]
-    return None if items.empty else items
 
 
 def _bounds(group: Estimate) -> str:
