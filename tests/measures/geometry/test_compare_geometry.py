@@ -28,7 +28,7 @@ from unmask.measures.sections import build_comparison_sections
 from unmask.models.vector_files import write_vectors
 from unmask.models.word_vectors import Vectors
 from unmask.report.blocks import Figure
-from unmask.report.comparison import render_comparison
+from unmask.report.html import render_comparison
 from unmask.report.terminal import comparison_text
 from unmask.results import Change, Comparison, Estimate, ModelInfo
 from unmask.results.storage import load_comparison

@@ -10,9 +10,8 @@ from unmask.measures.association.details import ProfessionChange, ProfessionValu
 from unmask.report.blocks import Figure, Legend, Section, Style, Text
 from unmask.report.charts import Axis, BarRow, Dot, TextColumns, bars, scatter
 from unmask.report.drawing import GENDER_COLOURS, fit_domain, shorten
-from unmask.report.pages import capital, percent, signed
 from unmask.results import Estimate, Measurement
-from unmask.results.numbers import interval, number
+from unmask.results.formatting import capital, interval, number, percent, signed
 
 MOST_BARS, MOST_LABELS = 40, 18
 """How many professions are drawn in a panel, and labelled in a scatter plot."""

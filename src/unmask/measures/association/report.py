@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 from unmask.measures.association.details import AssociationDetails, Hypothesis
 from unmask.measures.association.figures import build_profession_figures, build_workforce_figure, list_correlations
 from unmask.measures.association.interpretation import effect_label, has_agreement, noise_floor_of
-from unmask.measures.paired_items import select_items
+from unmask.measures.comparison import select_items
 from unmask.report.blocks import Block, Cell, Column, Example, Examples, KeyFigure, Run, Section, Style, Table, Text
-from unmask.report.pages import capital, count, p
 from unmask.results import Estimate, Measurement
-from unmask.results.numbers import certainty, interval, number, odds
+from unmask.results.formatting import capital, certainty, count, interval, number, odds, p
 from unmask.results.verdict import NOT_INTERPRETABLE, describe_test, is_clear
 
 if TYPE_CHECKING:

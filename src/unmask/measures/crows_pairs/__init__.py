@@ -65,12 +65,22 @@ class CrowsPairsMeasure(Measure):
     unit = "share of pairs − one half"
     noise_unit = "nats"
     hub_task = "fill-mask"
-    card_groups = {"all pairs": "stereotype likelier, share of pairs (0.5 is none)"}
-    gate_tests = ("stereotype",)
     compared_items = "pairs of sentences scored by both models"
     change_units = {"stereotype": "share of pairs − one half", "likelihood": "nats"}
     changes_note = "Stereotype: the share of pairs minus one half. Likelihood: nats."
-    figures = (Figure("CrowS-Pairs", "share of pairs", group="all pairs"),)
+    comparison_method = (
+        "The pairs of sentences are matched: McNemar’s exact test of the share in which the more stereotypical sentence"
+        " is more likely, and a t test of the change of log-likelihoods. 50 % is no preference."
+    )
+    figures = (
+        Figure(
+            "CrowS-Pairs",
+            "share of pairs",
+            group="all pairs",
+            card="stereotype more likely, share of pairs (0.5 is none)",
+        ),
+        Figure(test="stereotype", gate=True),
+    )
 
     def units(self, options: Any, context: Context, languages: Sequence[str], corpora: Sequence[str]) -> list[Context]:
         """The English pairs, whatever else is measured in other languages."""
@@ -100,8 +110,7 @@ class CrowsPairsMeasure(Measure):
     compare = implemented_in("analysis")
     blocks = implemented_in("report")
     method = implemented_in("report")
-    main_change = implemented_in("report")
-    comparison_method = implemented_in("report")
+    comparison_report = implemented_in("report")
 
     def recognises(self, columns: set[str]) -> bool:
         """The likelihoods of both sentences."""

@@ -32,13 +32,13 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.measures import asking
 from unmask.measures.base import ComparedModel, Context, Scored
+from unmask.measures.comparison import build_comparison, pair_items
 from unmask.measures.crows_pairs import CORPUS
 from unmask.measures.crows_pairs.data import DIRECTIONS, shared_words
-from unmask.measures.paired_items import build_comparison, pair_items
 from unmask.models import MaskedLM, MaskQuery, SharedTokensQuery
 from unmask.models.roles import Describes
 from unmask.results import Caveat, Change, Comparison, Estimate, Measurement
-from unmask.results.numbers import interval, number, p_value, percent
+from unmask.results.formatting import interval, number, p_value, percent
 from unmask.results.verdict import ALPHA, judge, size_label
 from unmask.statistics.paired import estimate_preference, matched_shares, mean_bias
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unmask.measures.comparison import select_items
 from unmask.measures.crows_pairs.analysis import SIZES
 from unmask.measures.crows_pairs.data import WORD, shared_words
-from unmask.measures.paired_items import select_items
 from unmask.report.blocks import (
     Block,
     Cell,
@@ -27,12 +27,11 @@ from unmask.report.blocks import (
     Table,
     Text,
 )
-from unmask.report.change_blocks import ChangeText, change_text
+from unmask.report.change_blocks import ComparisonReport, change_text
 from unmask.report.charts import ForestRow, forest, histogram
 from unmask.report.drawing import GREY, POINT
-from unmask.report.pages import capital, count, percent, signed
 from unmask.results import Comparison, Estimate, Measurement
-from unmask.results.numbers import interval, number, p_value
+from unmask.results.formatting import capital, count, interval, number, p_value, percent, signed
 from unmask.results.verdict import is_significant, size_label
 
 if TYPE_CHECKING:
@@ -106,28 +105,19 @@ def method(measurements: Sequence[Measurement]) -> list[Block]:
     ]
 
 
-def main_change(comparison: Comparison) -> ChangeText | None:
-    """The share of pairs in which the more stereotypical sentence is more likely."""
+def comparison_report(comparison: Comparison, items: pd.DataFrame | None) -> ComparisonReport:
+    """The share of pairs in which the more stereotypical sentence is more likely, then all changes."""
+    del items
     change = comparison.of("stereotype")
     if change is None:
-        return None
+        return ComparisonReport(None)
     shares = {}
     for side, estimate in (("before", change.before), ("after", change.after)):
         if estimate is not None and estimate.value is not None and estimate.interval is not None:
             low, high = estimate.interval
             update = {"value": estimate.value + 0.5, "interval": (low + 0.5, high + 0.5)}
             shares[side] = estimate.model_copy(update=update)
-    return change_text("Stereotype preferred", change.model_copy(update=shares), scale="percent")
-
-
-def comparison_method(comparisons: Sequence[Comparison]) -> list[Block]:
-    """How two models are compared."""
-    del comparisons
-    description = (
-        "The pairs of sentences are matched: McNemar’s exact test of the share in which the more stereotypical sentence"
-        " is more likely, and a t test of the change of log-likelihoods. 50 % is no preference."
-    )
-    return [Text([description])]
+    return ComparisonReport(change_text("Stereotype preferred", change.model_copy(update=shares), scale="percent"))
 
 
 def verdict(test: Estimate | None) -> str:
