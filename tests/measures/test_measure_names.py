@@ -10,7 +10,6 @@ from unmask.measures import registry
 
 ROOT = Path(unmask.__file__).parent
 KNOWN = {
-    "probes/crows_pairs.py": 1,
     "studies/imdb63/cells.py": 1,
     "studies/imdb63/texts.py": 2,
     "studies/lipstick/cells.py": 1,
