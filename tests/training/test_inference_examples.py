@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from unmask import datasets
-from unmask.cli import finetune
+from unmask.cli.train import finetune_command
 from unmask.errors import UnmaskError
 from unmask.training.examples import Example, Splits, gather_examples, join_words, read_examples, read_known_dataset
 from unmask.training.options import FinetuneOptions
@@ -161,7 +161,7 @@ def test_finetune_nli_has_the_settings_of_the_paper(model_folder: Callable[[str]
         train=tmp_path / "pairs.jsonl",
         device="cpu",
     )
-    finetune.command(options)
+    finetune_command(options)
     settings = json.loads((tmp_path / "out" / "metrics.json").read_text())["settings"]
     assert [settings[name] for name in ("epochs", "learning_rate", "batch_size")] == [5, 2e-5, 32]
     assert options.max_length == 128, "this model takes fewer"

@@ -282,7 +282,7 @@ def test_without_stereotyped_occupations_nothing_is_inconclusive() -> None:
     assert explain_flaw(_items(neutral)) == ""
     assert "control" in explain_flaw(_items(neutral | {("neutral", "", "contradiction"): 9}))
     men = {("female", "female", "contradiction"): 9, ("female", "male", "entailment"): 9}
-    assert "100 % of its answers go against the stereotype" in explain_flaw(_items(men)), (
+    assert "100\N{NO-BREAK SPACE}% of its answers go against the stereotype" in explain_flaw(_items(men)), (
         "one kind makes no habit of all"
     )
     found = get_measure("inference").interpret(analyse(_items(neutral), Context(protocol="published")))

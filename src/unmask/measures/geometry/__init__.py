@@ -65,6 +65,17 @@ class GeometryOptions(Options):
         return {"words": self.words is not None, "word-list": self.word_list is not None, "full": self.full}
 
 
+RECORDED_WORDS = ("words", "word", "bias", "side", "cluster", "male_neighbours", "stereotype")
+RECORDED = {
+    "sound": (
+        *(*RECORDED_WORDS, "cluster_removed", "probed", "probed_removed", "part", "predicted", "predicted_removed"),
+        "male_neighbours_removed",
+    ),
+    "published": (*RECORDED_WORDS, "put_down", "asked", "right"),
+}
+"""The columns of recorded items in each protocol."""
+
+
 class GeometryMeasure(Measure):
     """Where words lie along and around the gender direction."""
 
@@ -175,11 +186,19 @@ class GeometryMeasure(Measure):
     def read_items(
         self, path: Path, context: Context, *, language: str | None, score_column: str | None
     ) -> pd.DataFrame:
-        """Items that an audit has written."""
-        from unmask.probes.recorded_words import read_words
+        """Read items that an audit has written in the same protocol."""
+        from unmask.measures.recorded import CORPUS, RecordedColumn, read_recorded, read_table
 
         del score_column
-        return read_words(path, language, context.protocol)
+        columns, present = RECORDED[context.protocol], set(read_table(path))
+        for protocol, names in RECORDED.items():
+            if present.issuperset(names) and not present.issuperset(columns):
+                raise UnmaskError(
+                    f"{path} was written by the {protocol} protocol, not {context.protocol}; give --protocol {protocol}"
+                )
+        declared = [CORPUS, *(RecordedColumn(name, nullable=True) for name in columns)]
+        needs = f"geometry in the {context.protocol} protocol needs what unmask audit has written"
+        return read_recorded(path, declared, language=language, needs=needs)
 
     measure = implemented_in("scoring")
     analyse = implemented_in("analysis")
