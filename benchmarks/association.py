@@ -21,11 +21,10 @@ import psutil
 import torch
 import transformers
 
-from unmask.measures.association.protocol import PROTOCOLS
+from unmask.measures.association.data import AssociationRow, build_rows, mask_letters
+from unmask.measures.association.scoring import build_queries
 from unmask.models import batching
 from unmask.models.masked_lm import TransformersMaskedLM, encode
-from unmask.probes import released
-from unmask.probes.association import AssociationRow, build
 
 SAMPLE = 20
 
@@ -71,7 +70,7 @@ def timed(work: Callable[[], object], device: str) -> float:
 @torch.inference_mode()
 def paper(model: Any, tokenizer: Any, rows: list[AssociationRow], every: int) -> None:
     """Batches of 20 rows, padded to 16; two passes; softmax at every position."""
-    texts = [(row.sentence, version.target, version.both) for row in rows if (version := released.mask(row))]
+    texts = [(row.sentence, *mask_letters(row)[::2]) for row in rows]
     for start in range(0, len(texts), 20 * every):
         batch = texts[start : start + 20]
         for column in (1, 2):
@@ -116,14 +115,13 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--device", default="cpu")
     device = parser.parse_args().device
-    rows = build("en")
+    rows = build_rows("en")
     model, tokenizer = bert_base(rows)
     tokenizer.add_tokens([f"person{at}" for at in range(15)])
     model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
     model.to(device)
     subject = TransformersMaskedLM(model, tokenizer)
-    sound = PROTOCOLS["sound"]
-    queries = sound.queries(rows)
+    queries = build_queries(rows, "sound")
     inputs = list({read.input.ids: None for reads in encode(tokenizer, queries) for read in reads})
     bare(model, model.bert, inputs[:200])  # warm up
 
@@ -135,7 +133,7 @@ def main() -> None:
     grown = {1: seconds["ours"]}
     distinct = {1: subject.describe(queries).distinct_inputs}
     for times in (4, 16):
-        many = sound.queries(more_persons(rows, times))
+        many = build_queries(more_persons(rows, times), "sound")
         grown[times] = timed(lambda many=many: subject.log_probability(many), device)  # type: ignore[misc]
         distinct[times] = subject.describe(many).distinct_inputs
     print(f"{len(rows)} rows, {len(inputs)} distinct inputs; device {device}, {psutil.cpu_count()} cores")

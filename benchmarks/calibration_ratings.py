@@ -20,11 +20,13 @@ from numpy.typing import NDArray
 import unmask
 from unmask.embedded import MODELS
 from unmask.lexicon.sentences import reviews
-from unmask.measures.sentiment.analyse import analyse_ratings
-from unmask.measures.sentiment.data import Pair, SourceText, rewrite_both_ways
+from unmask.measures.base import Context
+from unmask.measures.sentiment.analysis import analyse
+from unmask.measures.sentiment.data import Pair, rewrite_both_ways
 from unmask.measures.sentiment.rater import Rater
-from unmask.measures.sentiment.score import score_pairs
+from unmask.measures.sentiment.scoring import score_pairs
 from unmask.models.classifier import TransformersClassifier
+from unmask.training.examples import Example
 
 LABELS = {0: "negative", 1: "positive"}
 SIZES = ((1, 16), (2, 32))
@@ -78,7 +80,7 @@ def rejected(models: Iterator[Any], pairs: Sequence[Pair]) -> tuple[float, float
     found = []
     for model in models:
         items = score_pairs(pairs, Rater(model, None), seed=0).items
-        tests = analyse_ratings(items.assign(language="en", corpus="x", terms="all"), "sound", 0).tests
+        tests = analyse(items.assign(language="en", corpus="x", terms="all"), Context(seed=0)).tests
         found.append([(tests[name].p_value or 1.0) < 0.05 for name in ("bias", "bias over words")])
     over_texts, over_words = np.mean(found, axis=0)
     return float(over_texts), float(over_words)
@@ -89,7 +91,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", type=int, default=200)
     count = parser.parse_args().models
-    texts = [SourceText(str(at), one.text) for at, one in enumerate(reviews())]
+    texts = [Example(one.text, id=str(at)) for at, one in enumerate(reviews())]
     pairs = rewrite_both_ways(texts, unmask.rewriter("female"), unmask.rewriter("male"))
     tokenizer = transformers.AutoTokenizer.from_pretrained(MODELS["unmask-mini"].folder)
     vectors = first_vectors(pairs, tokenizer)

@@ -33,13 +33,13 @@ from numpy.typing import NDArray
 from timing import Cost, beside, timed
 from unmask.lexicon import inflection
 from unmask.lexicon.word_lists import nouns
-from unmask.measures.geometry.tests import nearby
+from unmask.measures.geometry.space import make_word_sentences
+from unmask.measures.geometry.word_tests import find_neighbours
 from unmask.models import batching
 from unmask.models.encoder import TransformersEncoder
 from unmask.models.loading import load_encoder
 from unmask.models.roles import WordInSentence
 from unmask.options import LoadOptions
-from unmask.probes.words import in_sentences
 from unmask.statistics.erasure import normalise_rows
 from unmask.statistics.permutation import weat
 
@@ -55,7 +55,7 @@ def ours(encoder: TransformersEncoder, words: Sequence[str]) -> NDArray[np.float
     """From words to vectors."""
     for remembered in (inflection._singular, inflection._plural, inflection._rate_noun):
         remembered.cache_clear()
-    return encoder.embed([one for word in words for one in in_sentences(word)], layers=LAYERS)
+    return encoder.embed([one for word in words for one in make_word_sentences(word)], layers=LAYERS)
 
 
 @torch.inference_mode()
@@ -96,8 +96,8 @@ def main() -> None:
     model, tokenizer = encoder.model.base_model, encoder.tokenizer
     every = max(1, len(nouns()) // arguments.words)
     words = nouns()[::every][: arguments.words]
-    asked = [one for word in words for one in in_sentences(word)]
-    sample = [one for word in words[::LOOP_SAMPLE] for one in in_sentences(word)]
+    asked = [one for word in words for one in make_word_sentences(word)]
+    sample = [one for word in words[::LOOP_SAMPLE] for one in make_word_sentences(word)]
     times = len(words) / len(words[::LOOP_SAMPLE])
     ours_of_sample, loops = ours(encoder, words[::LOOP_SAMPLE]), loop(model, tokenizer, sample)
     apart = np.linalg.norm(ours_of_sample - loops, axis=1) / np.linalg.norm(loops, axis=1)
@@ -127,7 +127,7 @@ def neighbours(rounds: int) -> None:
         for place in professions:
             sorted(range(len(matrix)), key=(matrix @ matrix[place]).__getitem__, reverse=True)[1:101]
 
-    taken = [timed(lambda: nearby(matrix, professions)).wall for _ in range(rounds)]
+    taken = [timed(lambda: find_neighbours(matrix, professions)).wall for _ in range(rounds)]
     usual = timed(sorting).wall
     print(
         f"nearest neighbours of 320 professions in 50,000 x 300: {median(taken):.2f} s; {usual / median(taken):.0f} x"

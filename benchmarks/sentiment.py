@@ -31,14 +31,15 @@ import transformers
 
 from timing import Cost, timed
 from unmask.measures.sentiment import data as reviews
-from unmask.measures.sentiment.data import Pair, SourceText
+from unmask.measures.sentiment.data import Pair
 from unmask.measures.sentiment.rater import Rated, Rater
-from unmask.measures.sentiment.score import score_sets
+from unmask.measures.sentiment.scoring import score_sets
 from unmask.models import batching
 from unmask.models.classifier import TransformersClassifier
 from unmask.models.loading import load_classifier
 from unmask.options import LoadOptions
 from unmask.rewriting.options import RewriteOptions, build_rewriter
+from unmask.training.examples import Example
 
 MODEL = "unmask-mini-sentiment"
 LONGEST = 512
@@ -119,7 +120,7 @@ def bare(model: Any, prepared: Sequence[Batch]) -> None:
         model(**batch)
 
 
-def rewritten(texts: Sequence[SourceText], terms: str) -> list[Pair]:
+def rewritten(texts: Sequence[Example], terms: str) -> list[Pair]:
     """Both versions of every review."""
     to_female, to_male = (build_rewriter(RewriteOptions(to=to, terms=terms)) for to in ("female", "male"))
     return reviews.rewrite_both_ways(texts, to_female, to_male)

@@ -14,12 +14,11 @@ import pandas as pd
 import pytest
 from rich.console import Console
 from typer.main import get_command
-from unmask.studies.report import StudyTable
 
 import unmask
 from commands import unmask as _run
-from unmask.cli import app, completion
-from unmask.cli.option_models import LISTS
+from unmask.cli import app
+from unmask.cli.listing import LISTS
 from unmask.embedded import MODELS
 from unmask.errors import UnmaskError
 from unmask.measures import registry
@@ -28,6 +27,7 @@ from unmask.models.tokenization import LONG_TEXTS
 from unmask.rewriting.options import MODES
 from unmask.steps import LOG, step
 from unmask.studies.imdb63.grid import choose_base_models
+from unmask.studies.report import StudyTable
 
 # Completion
 
@@ -50,11 +50,11 @@ def test_a_shell_is_told_what_can_follow() -> None:
 
 
 def test_names_that_complete_are_those_that_there_are() -> None:
-    for name, there in {"measure": registry.BUILT_IN, "language": ("en", "de", "ja", "zh")}.items():
-        assert list(completion.VALUES[name]()) == list(there), name
     for words, names in {
         "mitigate m --method": list_methods(),
         "rewrite --to": MODES,
+        "analyse --measure": registry.BUILT_IN,
+        "analyse --language": ("en", "de", "ja", "zh"),
         "audit --long-texts": LONG_TEXTS,
         "compare": MODELS,
         "list": LISTS,
@@ -139,7 +139,11 @@ def test_wrong_words_are_one_line(words: list[str], said: str, tmp_path: Path) -
     ("model", "method", "said"),
     [
         ("v.txt", "leace", "leace changes language models, and .*v.txt is a file; .* --method hard-debias"),
-        ("unmask-mini", "hard-debias", "hard-debias changes word vectors, and unmask-mini is no file of them; .* cda"),
+        (
+            "unmask-mini",
+            "hard-debias",
+            "hard-debias changes word vectors, and unmask-mini is not a file of them; .* cda",
+        ),
         ("unmask-mini-nli", "leace", "unmask-mini-nli is a classifier, and methods change masked language models"),
         ("unmask-mini", "CDS", "unknown method 'CDS'; did you mean 'cds'"),
     ],

@@ -17,7 +17,7 @@ from pages import assert_loads_nothing
 from unmask.cli.studies import StudyCommands
 from unmask.errors import UnmaskError
 from unmask.lexicon.sentences import reviews
-from unmask.options import read_toml
+from unmask.option_files import read_toml
 from unmask.plugins import GROUPS
 from unmask.studies.steps import sort_steps, step_keys
 from unmask.studies.study import BUILT_IN, Study, get_study, run_study, study_names
@@ -154,7 +154,7 @@ def test_options_mean_the_same_in_python_and_in_toml(study: Study, small: Any, t
 
 def test_an_unknown_option_is_an_error(study: Study) -> None:
     with pytest.raises(UnmaskError, match="unheard"):
-        study.Options(unheard=1)
+        study.Options.parse({"unheard": 1})
 
 
 def test_every_option_has_a_help(study: Study) -> None:

@@ -21,8 +21,7 @@ from unmask.errors import UnmaskError
 from unmask.lexicon import attributes, persons
 from unmask.lexicon.sentences import agreement_templates, neutral_sentences
 from unmask.measures import usefulness
-from unmask.measures.usefulness import Sentences
-from unmask.measures.usefulness.masked_words import groups
+from unmask.measures.usefulness import Sentences, divide_words
 from unmask.models import Classifier, MaskQuery
 from unmask.models.loading import load_classifier, load_masked_lm
 from unmask.rewriting import rewriter
@@ -70,12 +69,12 @@ def test_own_text_is_read_without_the_sentences_that_mention_a_gender(tmp_path: 
     file = tmp_path / "mine.txt"
     kept = NEUTRAL[:25]
     file.write_text("\n".join([*kept, "She has left.", "Robert paid the bill.", "", kept[0]]))
-    found = usefulness.sentences(file)
+    found = usefulness.load_sentences(file)
     assert (found.texts, found.name, found.left_out) == (kept, "mine.txt", 2)
-    assert found.hash != usefulness.sentences().hash
+    assert found.hash != usefulness.load_sentences().hash
     file.write_text("\n".join(["She has left.", *NEUTRAL[:19]]))
     with pytest.raises(UnmaskError, match=r"has 19 texts that mention no gender \(1 do\).*give 20 or more"):
-        usefulness.sentences(file)
+        usefulness.load_sentences(file)
 
 
 # Masked words
@@ -85,12 +84,12 @@ def test_own_text_is_read_without_the_sentences_that_mention_a_gender(tmp_path: 
 def test_masked_words_agree_with_the_naive_scorer(family: str, loaded: Callable[[str], Any]) -> None:
     model = loaded(family)
     texts = Sentences([NEUTRAL[at] for at in (5, 100, 240)], "three", "")
-    items = usefulness.score(model, texts, seed=3)
+    items = usefulness.score_words(model, texts, seed=3)
     found = {(row.sentence, row.place): row for row in items.itertuples()}
     asked = 0
     for text in texts.texts:
         ids = model.tokenizer(text)["input_ids"]
-        for group in groups(text, 3):
+        for group in divide_words(text, 3):
             places = {span: naive.pieces_at(model.tokenizer, text, span) for span in group}
             for span, target in places.items():
                 hidden = [at for other, others in places.items() if other != span for at in others]
@@ -108,7 +107,7 @@ def test_a_word_is_right_if_each_piece_is_the_likeliest(family: str, piece: str,
     model = loaded(family)
     with torch.no_grad():
         model.model.cls.predictions.bias[model.tokenizer.convert_tokens_to_ids(piece)] += 1000  # it says nothing else
-    items = usefulness.score(model, _some(40), seed=1)
+    items = usefulness.score_words(model, _some(40), seed=1)
     pieces = [model.tokenizer.tokenize(word) for word in items["word"]]
     assert list(items["right"]) == [found == [piece] for found in pieces]
     assert any(piece in found for found in pieces)
@@ -116,36 +115,36 @@ def test_a_word_is_right_if_each_piece_is_the_likeliest(family: str, piece: str,
 
 def test_every_word_is_masked_once_with_about_15_per_cent_of_its_sentence() -> None:
     for text in NEUTRAL[::7]:
-        divided = groups(text, 1)
+        divided = divide_words(text, 1)
         words = [text[slice(*span)] for group in divided for span in group]
         assert sorted(words) == sorted(re.findall(r"[\w-]+", text))
         sizes = [len(group) for group in divided]
         assert max(sizes) - min(sizes) <= 1
         assert max(sizes) <= max(1, round(0.15 * len(words)))
-    assert groups(NEUTRAL[0], 1) == groups(NEUTRAL[0], 1) != groups(NEUTRAL[0], 2)
-    assert groups("—", 1) == []
+    assert divide_words(NEUTRAL[0], 1) == divide_words(NEUTRAL[0], 1) != divide_words(NEUTRAL[0], 2)
+    assert divide_words("—", 1) == []
 
 
 def test_words_that_a_tokenizer_does_not_know_are_not_asked(loaded: Callable[[str], Any]) -> None:
     text = "Der Preis beträgt 7 Δραχμές und the café is closed."
-    items = usefulness.score(loaded("bert-cased-in-pieces"), Sentences([text], "one", ""), seed=1)
+    items = usefulness.score_words(loaded("bert-cased-in-pieces"), Sentences([text], "one", ""), seed=1)
     assert list(items["word"]) == ["Der", "Preis", "beträgt", "und", "the", "is", "closed"]
     with pytest.raises(UnmaskError, match="nothing has no words that the model knows"):
-        usefulness.score(loaded("bert-cased-in-pieces"), Sentences(["7 …"], "nothing", ""), seed=1)
+        usefulness.score_words(loaded("bert-cased-in-pieces"), Sentences(["7 …"], "nothing", ""), seed=1)
 
 
 def test_an_object_without_choices_has_a_loss_but_no_accuracy() -> None:
     seen: list[tuple[int, int]] = []
-    items = usefulness.score(ByFormula(), _some(3), seed=1, progress=lambda done, of: seen.append((done, of)))
+    items = usefulness.score_words(ByFormula(), _some(3), seed=1, progress=lambda done, of: seen.append((done, of)))
     assert seen == [(64, 100), (100, 100)]
     assert list(items["loss"]) == [len(word) for word in items["word"]]
-    pd.testing.assert_frame_equal(items, usefulness.score(ByFormula(), _some(3), seed=1))
-    figures = usefulness.compare(items, items)
+    pd.testing.assert_frame_equal(items, usefulness.score_words(ByFormula(), _some(3), seed=1))
+    figures = usefulness.compare_words(items, items)
     assert list(figures) == ["loss"]
     assert figures["loss"].before == items["loss"].mean()
     assert (figures["loss"].change, figures["loss"].interval, figures["loss"].p_value) == (0, (0, 0), 1)
-    with pytest.raises(UnmaskError, match="one finite number for each of"):
-        usefulness.score(ByFormula(lambda _: float("nan")), _some(100), seed=1)
+    with pytest.raises(UnmaskError, match="every query needs a finite number"):
+        usefulness.score_words(ByFormula(lambda _: float("nan")), _some(100), seed=1)
 
 
 def _items(losses: Sequence[float], pieces: Sequence[int], right: Sequence[bool]) -> pd.DataFrame:
@@ -156,7 +155,7 @@ def _items(losses: Sequence[float], pieces: Sequence[int], right: Sequence[bool]
 def test_the_comparison_is_that_worked_by_hand() -> None:
     before = _items([1, 2, 3, 4, 5, 6], [1, 1, 1, 1, 1, 1], [True, False, False, True, True, False])
     after = _items([2, 4, 6, 8, 11, 14], [1, 1, 1, 1, 1, 1], [True, True, False, True, True, True])
-    figures = usefulness.compare(before, after)  # changes 1, 2, 3 | 4, 6 | 8: see the test of clustered.mean
+    figures = usefulness.compare_words(before, after)  # changes 1, 2, 3 | 4, 6 | 8: see the test of clustered.mean
     loss = figures["loss"]
     assert (loss.before, loss.after, loss.change) == pytest.approx((3.5, 7.5, 4))
     assert loss.p_value == pytest.approx(0.120117, abs=1e-6)
@@ -167,11 +166,11 @@ def test_the_comparison_is_that_worked_by_hand() -> None:
 def test_a_loss_is_per_piece_or_per_word_where_pieces_differ() -> None:
     right = [True] * 6
     before, after = _items([2] * 6, [2, 1, 1, 1, 1, 2], right), _items([4] * 6, [2, 1, 1, 1, 1, 2], right)
-    assert usefulness.compare(before, after)["loss"].before == pytest.approx(12 / 8)
+    assert usefulness.compare_words(before, after)["loss"].before == pytest.approx(12 / 8)
     other = _items([4] * 6, [1, 1, 1, 1, 1, 1], right)
-    assert usefulness.compare(before, other)["loss"].before == pytest.approx(12 / 6)
-    with pytest.raises(UnmaskError, match="no word in common"):
-        usefulness.compare(before, other.assign(sentence="z", place=range(6)))
+    assert usefulness.compare_words(before, other)["loss"].before == pytest.approx(12 / 6)
+    with pytest.raises(UnmaskError, match="no scored word in common"):
+        usefulness.compare_words(before, other.assign(sentence="z", place=range(6)))
 
 
 # Stated gender
@@ -182,7 +181,7 @@ def _pronoun(query: MaskQuery) -> str:
 
 
 def test_every_sentence_states_one_gender_and_has_one_pronoun() -> None:
-    items = usefulness.score_stated(ByFormula())
+    items = usefulness.score_stated_gender(ByFormula())
     assert len(items) == len(agreement_templates()) * len(persons("en", "persons_stated")) == 560
     other = rewriter("swap", quick=True)
     halves = {
@@ -193,7 +192,7 @@ def test_every_sentence_states_one_gender_and_has_one_pronoun() -> None:
 
 
 def test_a_model_that_always_says_he_is_right_half_of_the_time() -> None:
-    always = usefulness.score_stated(ByFormula(lambda query: -1.0 if _pronoun(query) == "male" else -3.0))
+    always = usefulness.score_stated_gender(ByFormula(lambda query: -1.0 if _pronoun(query) == "male" else -3.0))
     assert always["right"].mean() == 0.5
     assert always["log_odds"].mean() == pytest.approx(0)
     female = {person.phrase.split()[-1] for person in persons("en", "persons_stated") if person.gender == "female"}
@@ -202,21 +201,21 @@ def test_a_model_that_always_says_he_is_right_half_of_the_time() -> None:
         stated = "female" if female & set(re.findall(r"\w+", query.text)) else "male"
         return -0.5 if stated == _pronoun(query) else -2.0
 
-    good = usefulness.score_stated(ByFormula(knows))
-    figures = usefulness.compare_stated(good, always)
+    good = usefulness.score_stated_gender(ByFormula(knows))
+    figures = usefulness.compare_stated_gender(good, always)
     accuracy, log_odds = figures["accuracy"], figures["log_odds"]
     assert (accuracy.before, accuracy.after, accuracy.change) == (1, 0.5, -0.5)
     assert (log_odds.before, log_odds.change) == pytest.approx((1.5, -1.5))
-    with pytest.raises(UnmaskError, match="not asked the same sentences"):
-        usefulness.compare_stated(good, always[1:])
+    with pytest.raises(UnmaskError, match="not scored on the same sentences"):
+        usefulness.compare_stated_gender(good, always[1:])
 
 
 def test_a_comparison_of_pronouns_holds_for_other_templates_and_other_persons() -> None:
-    items = usefulness.score_stated(ByFormula())
+    items = usefulness.score_stated_gender(ByFormula())
     draw = np.random.default_rng(1)
     change = {pair: draw.normal() for pair in items["pair"].unique()}
     after = items.assign(log_odds=items["log_odds"] + items["pair"].map(change))
-    figure = usefulness.compare_stated(items, after)["log_odds"]
+    figure = usefulness.compare_stated_gender(items, after)["log_odds"]
     expected = stats.ttest_1samp(list(change.values()), 0)  # templates agree, so all is as in a t test over pairs
     assert figure.p_value == pytest.approx(expected.pvalue)
     assert figure.interval == pytest.approx(tuple(expected.confidence_interval()))
@@ -236,13 +235,13 @@ def test_a_model_that_has_forgotten_is_found_out() -> None:
             if weights.dim() > 1:
                 weights.add_(0.5 * weights.std() * torch.randn_like(weights))
     texts = _some(25)
-    words = usefulness.compare(*(usefulness.score(model, texts, seed=1) for model in (able, noisy)))
+    words = usefulness.compare_words(*(usefulness.score_words(model, texts, seed=1) for model in (able, noisy)))
     assert words["loss"].before < 3.5
     assert words["accuracy"].before > 0.3
     for figure, worse in ((words["loss"], 1), (words["accuracy"], -1)):
         assert figure.interval is not None
         assert min(worse * bound for bound in figure.interval) > 0
-    stated = usefulness.compare_stated(*(usefulness.score_stated(model) for model in (able, noisy)))
+    stated = usefulness.compare_stated_gender(*(usefulness.score_stated_gender(model) for model in (able, noisy)))
     assert stated["accuracy"].before > 0.9
     assert stated["log_odds"].interval is not None
     assert stated["log_odds"].interval[1] < 0

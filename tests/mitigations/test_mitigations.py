@@ -20,6 +20,7 @@ import unmask
 from toy_model import as_in_the_workforce, train
 from unmask.errors import Stopped, UnmaskError
 from unmask.lexicon import attributes
+from unmask.measures.association.data import build_rows
 from unmask.mitigations.corpus import read_corpus, split_sentences
 from unmask.mitigations.method import MitigateOptions, find_method, list_methods, method_options
 from unmask.mitigations.methods.sent_debias import gender_subspace
@@ -29,7 +30,6 @@ from unmask.models.loading import load_masked_lm, load_trainable
 from unmask.models.vector_files import read_vectors, write_vectors
 from unmask.models.word_vectors import Vectors
 from unmask.options import LoadOptions
-from unmask.probes.association import build
 from unmask.rewriting.options import DocumentSampler
 from unmask.training import checkpoints
 from unmask.training.examples import Example
@@ -65,7 +65,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
         rows = csv.writer(file)
         rows.writerow(["profession", "group", "workforce_share"])
         rows.writerows([one.name, one.group, one.workforce_share] for one in kept)
-    corpus = build("en", "bec-pro", professions_file=folder / "professions.csv")
+    corpus = build_rows("en", "bec-pro", professions_file=folder / "professions.csv")
     sample = as_in_the_workforce(corpus, times=1, seed=1)
     base = load_trainable("unmask-mini", LoadOptions())
     train(base.model, base.tokenizer, sample, steps=40, seed=1, rate=3e-4, rows_a_step=32)

@@ -17,15 +17,15 @@ import families
 import naive
 from toy_model import bert_of, tokenizer_of
 from unmask.errors import UnmaskError
+from unmask.measures.association.data import build_rows
+from unmask.measures.geometry.space import make_published_sentences
 from unmask.models.detect import can_encode
 from unmask.models.encoder import TransformersEncoder
 from unmask.models.loading import load_encoder
 from unmask.models.roles import Encoder, Pooling, TokensInSentence, WordInSentence
-from unmask.probes.association import build
-from unmask.probes.words import published_in_sentences
 
 TOLERANCE = 1e-5
-ROWS = build("en")[::331]
+ROWS = build_rows("en")[::331]
 WORDS = [WordInSentence(row.sentence, span) for row in ROWS for span in (row.target_span, row.attribute_span)]
 POOLINGS: tuple[Pooling, ...] = ("first+last", "mean", "first")
 
@@ -108,7 +108,7 @@ def test_a_word_of_one_piece_counts_twice_where_first_and_last_are_added(mini: T
 
 def test_published_places_by_hand(mini: TransformersEncoder) -> None:
     """In *This is an engineer.* the first place is the article; the last piece is right everywhere."""
-    words = published_in_sentences("engineer")
+    words = make_published_sentences("engineer")
     tokens = [["[CLS]", *mini.tokenizer.tokenize(word.text), "[SEP]"] for word in words]
     read = [(each[word.start], each[word.end - 1]) for each, word in zip(tokens, words, strict=True)]
     assert read == [("an", "engineer")] * 4 + [("engineer", "engineer")] * 2 + [("engineers", "engineers")] * 5

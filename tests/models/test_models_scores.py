@@ -11,17 +11,17 @@ import pytest
 import families
 import naive
 from unmask.errors import UnmaskError
-from unmask.measures.association.protocol import PROTOCOLS
-from unmask.measures.association.score import score
+from unmask.measures.association.data import AssociationRow, build_rows
+from unmask.measures.association.scoring import build_queries, score
+from unmask.measures.base import Context
 from unmask.models import LiteralQuery, MaskQuery
-from unmask.probes.association import AssociationRow, build
 
 TOLERANCE = 1e-5
 CORPORA = (("en", "bec-pro"), ("en", "emotions"), ("de", "bec-pro"), ("de", "agreement-free"))
 
 
 def _compare(rows: list[AssociationRow], model: Any) -> None:
-    items = score(rows, model, PROTOCOLS["sound"], seed=1).items
+    items = score(model, rows, None, Context(seed=1)).items
     expected = np.array([naive.sound(model.model, model.tokenizer, row) for row in rows])
     assert np.abs(items[["log_p_target", "log_p_prior"]].to_numpy() - expected).max() <= TOLERANCE
     assert np.allclose(items["association"], expected[:, 0] - expected[:, 1], atol=2 * TOLERANCE)
@@ -31,7 +31,7 @@ def _compare(rows: list[AssociationRow], model: Any) -> None:
 @pytest.mark.parametrize("family", families.FAMILIES)
 def test_rows_agree_with_the_naive_scorer(family: str, loaded: Callable[[str], Any]) -> None:
     """Every row for one family; for the others every seventh, which meets all professions, persons and templates."""
-    rows = build("en") if family == "bert-cased-in-pieces" else build("en")[::7]
+    rows = build_rows("en") if family == "bert-cased-in-pieces" else build_rows("en")[::7]
     assert len({row.profession for row in rows}) == 60
     _compare(rows, loaded(family))
 
@@ -40,7 +40,7 @@ def test_rows_agree_with_the_naive_scorer(family: str, loaded: Callable[[str], A
 def test_every_corpus_agrees_with_the_naive_scorer(family: str, loaded: Callable[[str], Any]) -> None:
     """Targets of several words, capitals, umlauts."""
     for language, corpus in CORPORA[1:]:
-        _compare(build(language, corpus)[::13], loaded(family))
+        _compare(build_rows(language, corpus)[::13], loaded(family))
 
 
 def test_one_family_has_no_offsets(loaded: Callable[[str], Any]) -> None:
@@ -50,17 +50,16 @@ def test_one_family_has_no_offsets(loaded: Callable[[str], Any]) -> None:
 @pytest.mark.parametrize("family", ["bert-uncased", "bert-cased-in-pieces"])
 def test_published_agrees_with_the_papers_code(family: str, loaded: Callable[[str], Any]) -> None:
     model = loaded(family)
-    protocol = PROTOCOLS["published"]
-    rows = build("en", wording=protocol.wording)[::9]
+    rows = build_rows("en", protocol="published")[::9]
     length = 16  # 13 whitespace words → 16
-    items = score(rows, model, protocol, seed=1).items
+    items = score(model, rows, None, Context(protocol="published", seed=1)).items
     expected = np.array([naive.published(model.model, model.tokenizer, row, length) for row in rows])
     assert np.abs(items[["log_p_target", "log_p_prior"]].to_numpy() - expected).max() <= TOLERANCE
 
 
 def test_published_length_is_counted_in_words() -> None:
     for language in ("en", "de"):
-        queries = PROTOCOLS["published"].queries(build(language, wording=PROTOCOLS["published"].wording))
+        queries = build_queries(build_rows(language, protocol="published"), "published")
         assert {query.length for query in queries if isinstance(query, LiteralQuery)} == {16}
         assert all(isinstance(query, LiteralQuery) for query in queries)
 
@@ -68,7 +67,7 @@ def test_published_length_is_counted_in_words() -> None:
 @pytest.mark.parametrize("family", ["bert-uncased", "roberta", "xlm-roberta", "deberta-v2", "modernbert", "albert"])
 def test_a_score_does_not_depend_on_what_else_is_in_the_batch(family: str, loaded: Callable[[str], Any]) -> None:
     model = loaded(family)
-    queries = [MaskQuery(row.sentence, row.target_span, (row.attribute_span,)) for row in build("en")[::97]]
+    queries = [MaskQuery(row.sentence, row.target_span, (row.attribute_span,)) for row in build_rows("en")[::97]]
     alone = np.array([model.log_probability([query])[0] for query in queries])
     for budget in (30, 500, 100_000):
         model.token_budget = budget
@@ -101,7 +100,7 @@ def test_a_model_whose_head_mixes_positions_is_run_whole(loaded: Callable[[str],
     plain.model.cls = Mixing(plain.model.cls)
     mixed = TransformersMaskedLM(plain.model, plain.tokenizer)
     assert not mixed._head_alone
-    _compare(build("en")[::301], mixed)
+    _compare(build_rows("en")[::301], mixed)
 
 
 @pytest.mark.parametrize("target", [(0, 8), (12, 13)])
@@ -118,10 +117,10 @@ def test_a_word_that_the_model_has_no_embedding_for_is_refused(
 
 def test_targets_of_several_pieces_are_whole_words_and_are_listed(loaded: Callable[[str], Any]) -> None:
     model = loaded("bert-cased-in-pieces")
-    scored = score(build("en")[::31], model, PROTOCOLS["sound"], seed=1)
-    split = {row.target for row in build("en") if len(model.tokenizer.tokenize(row.target)) > 1}
+    scored = score(model, build_rows("en")[::31], None, Context(seed=1))
+    split = {row.target for row in build_rows("en") if len(model.tokenizer.tokenize(row.target)) > 1}
     assert split
-    assert set(scored.several_pieces) == split & set(scored.items["target"])
+    assert set(scored.details["several_pieces"]) == split & set(scored.items["target"])
 
 
 def test_the_probabilities_of_all_words_add_to_one(loaded: Callable[[str], Any]) -> None:
@@ -137,5 +136,5 @@ def test_the_probabilities_of_all_words_add_to_one(loaded: Callable[[str], Any])
 
 def test_bec_pro_is_970_distinct_inputs_or_so(loaded: Callable[[str], Any]) -> None:
     model = loaded("bert-uncased")
-    description = model.describe(PROTOCOLS["sound"].queries(build("en")))
+    description = model.describe(build_queries(build_rows("en"), "sound"))
     assert 900 < description.distinct_inputs < 1100

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 import sample_audits as made
 from pages import EVIL, needs_chromium
-from unmask.probes import recorded
+from unmask.measures.recorded import read_table
 from unmask.workflows import ranking
 
 pytestmark = [pytest.mark.browser, needs_chromium]
@@ -112,7 +112,7 @@ def test_items_are_sorted_filtered_searched_and_saved(browser: Browser, report: 
     assert {'</script><b id="out">', 'a, "quoted"\ntext', EVIL, f"'{FORMULA}"} <= sentences
     assert FORMULA not in sentences, "a spreadsheet would run it"
     assert min(float(row["association"]) for row in rows) == -1.19  # a number is no formula
-    assert FORMULA in set(recorded.frame_of(tmp_path / "saved.csv")["sentence"])
+    assert FORMULA in set(read_table(tmp_path / "saved.csv")["sentence"])
     assert {row["gender"] for row in rows} == {"female", "male"}
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import unmask
 from unmask.measures.inference.details import Inference
-from unmask.probes import recorded
+from unmask.measures.recorded import read_table
 from unmask.spreadsheets import guarded, plain, to_csv
 
 
@@ -44,7 +44,7 @@ def test_items_that_were_written_so_are_analysed_as_they_were(tmp_path: Path) ->
     (tmp_path / "items.csv").write_text(to_csv(items), encoding="utf-8")
     items.to_parquet(tmp_path / "items.parquet")
     assert "'=builder" in (tmp_path / "items.csv").read_text(encoding="utf-8")
-    assert recorded.frame_of(tmp_path / "items.csv").astype(object).equals(items.astype(object))
+    assert read_table(tmp_path / "items.csv").astype(object).equals(items.astype(object))
     found = [
         unmask.analyse(tmp_path / name).measurements[0].read_details(Inference)
         for name in ("items.csv", "items.parquet")

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 import unmask
 from unmask.errors import UnmaskError
 from unmask.measures.inference.details import Inference
-from unmask.measures.sentiment.interpret import Part, Ratings
+from unmask.measures.sentiment.details import Part, Ratings
 from unmask.results import SCHEMA_VERSION, AuditResult, ComparisonResult, Estimate, Measurement, ModelInfo, Side
 from unmask.results.storage import Folder, is_comparison, load, load_comparison, read, save, save_folder
 

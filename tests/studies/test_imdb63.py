@@ -25,8 +25,9 @@ from commands import unmask as command
 from toy_model import bert_of, tokenizer_of
 from unmask.errors import Stopped, UnmaskError
 from unmask.lexicon.sentences import reviews
-from unmask.measures.sentiment.analyse import analyse_ratings
-from unmask.measures.sentiment.score import PROTOCOLS
+from unmask.measures.base import Context
+from unmask.measures.sentiment.analysis import analyse
+from unmask.measures.sentiment.scoring import PROTOCOLS
 from unmask.models.loading import Trainable, load_trainable
 from unmask.options import LoadOptions
 from unmask.rewriting import options as rewriting
@@ -488,7 +489,8 @@ def test_what_a_base_model_is_made_of_decides(small: Path, tmp_path: Path) -> No
 
 def add_adapter(loaded: Trainable, base: Path, folder: Path) -> None:
     """Save an adapter that has learned nothing."""
-    checkpoints.save_adapter(checkpoints.add_adapters(loaded.model, 2, loaded.trained_whole, base=str(base)), folder)
+    adapted = checkpoints.add_adapters(loaded.model, 2, loaded.trained_whole, base=str(base))
+    checkpoints.save_adapter(adapted, loaded.model, loaded.tokenizer, folder)
 
 
 # In this process
@@ -694,7 +696,7 @@ def test_figures_of_a_cell_by_hand(tmp_path: Path) -> None:
         folder = tmp_path / protocol
         folder.mkdir()
         items.to_parquet(folder / ITEMS)
-        measurement = analyse_ratings(items, protocol, 1).model_copy(update={"noise_floor": 1e-7})
+        measurement = analyse(items, Context(protocol=protocol, seed=1)).model_copy(update={"noise_floor": 1e-7})
         (folder / RESULT).write_text(measurement.model_dump_json(), encoding="utf-8")
     sound, published = (read_figures(tmp_path / name) for name in ("sound", "published"))
     assert [sound[name] for name in ("n", "below", "equal", "above")] == [5, 1, 2, 2]
@@ -725,7 +727,7 @@ def test_figures_where_no_rating_moves(tmp_path: Path) -> None:
     row = {"id": "a", "label": "positive", "changed": True, "changed_terms": "he", "p_female": 0.5, "p_male": 0.5}
     items = pd.DataFrame([row | {"bias": 0.0, "language": "en", "corpus": "custom", "terms": "all"}] * 3)
     items.to_parquet(tmp_path / ITEMS)
-    measurement = analyse_ratings(items, "sound", 1)
+    measurement = analyse(items, Context(seed=1))
     (tmp_path / RESULT).write_text(measurement.model_dump_json(), encoding="utf-8")
     found = read_figures(tmp_path)
     assert [found[name] for name in ("n", "below", "equal", "above", "stars")] == [3, 0, 3, 0, "-"]

@@ -14,13 +14,11 @@ from commands import unmask
 from pages import assert_loads_nothing, assert_plots_are_described
 from unmask.errors import UnmaskError
 from unmask.lexicon.word_lists import nouns
-from unmask.measures.geometry import published
-from unmask.measures.geometry.chosen import chosen_by
-from unmask.measures.geometry.embedding import static
+from unmask.measures.geometry import OWN, published, vocabulary
+from unmask.measures.geometry.space import Contrast, embed_static
 from unmask.mitigations.methods.hard_debias import hard_debias
 from unmask.models.vector_files import read_vectors, write_vectors
 from unmask.models.word_vectors import Vectors
-from unmask.probes import asked
 from unmask.statistics.correlation import pearson
 from unmask.studies.lipstick import ContextualLipstickOptions, LipstickOptions, StaticLipstickOptions
 from unmask.studies.lipstick.plan import Measuring, read_measurement, steps
@@ -34,7 +32,7 @@ PAIRS = ("he she", "man woman", "his her", "himself herself", "boy girl", "fathe
 def planted(words: int = 700, size: int = 24) -> Vectors:
     """Word vectors in which gender is in three dimensions, of which he − she is but one."""
     rng = np.random.default_rng(0)
-    names = list(dict.fromkeys([*asked.stereotypes(), *nouns()]))[:words]
+    names = list(dict.fromkeys([*vocabulary.rated_stereotypes(), *nouns()]))[:words]
     gender = rng.normal(size=(words, 1))
     matrix = rng.normal(size=(words, size))
     matrix[:, :3] += 2 * gender
@@ -124,10 +122,10 @@ class TestStatic:
     def test_other_words_are_another_step(self, vectors: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         of_nouns = ContextualLipstickOptions(methods=(), vocabularies=("nouns",))
         of_vectors = StaticLipstickOptions(vectors=(f"toy={vectors}",), protocol="published")
-        monkeypatch.setattr("unmask.probes.asked.excluded_words", lambda *_, **__: frozenset({"nun"}))
+        monkeypatch.setattr("unmask.measures.geometry.vocabulary.excluded_words", lambda *_, **__: frozenset({"nun"}))
         before = step_keys(steps(of_nouns)) | step_keys(steps(of_vectors))
-        monkeypatch.setattr("unmask.probes.asked.nouns", lambda: ["table", "window"])
-        monkeypatch.setattr("unmask.probes.asked.excluded_words", lambda *_, **__: frozenset({"monk"}))
+        monkeypatch.setattr("unmask.measures.geometry.vocabulary.nouns", lambda: ["table", "window"])
+        monkeypatch.setattr("unmask.measures.geometry.vocabulary.excluded_words", lambda *_, **__: frozenset({"monk"}))
         after = step_keys(steps(of_nouns)) | step_keys(steps(of_vectors))
         for name in ("geometry-model-origin-nouns-sound", "geometry-toy-origin-vectors-published"):
             assert before[name] != after[name]
@@ -226,13 +224,12 @@ def test_gonen_and_goldberg_on_word2vec(data: Path) -> None:
     """The correlation over professions: .747 before and .606 after in the paper, on all of word2vec."""
     before = read_vectors(next(iter((data / "vectors").glob("word2vec*"))))
     after = hard_debias(before).vectors
-    words = asked.asked_of(before, published=True).words
-    professions = asked.stereotypes(published=True)
-    spaces = [static(words, one) for one in (before, after)]
-    origin = published.place(spaces[0], professions, published.STATIC)
-    debiased = published.place(
-        spaces[1], professions, published.STATIC, gender=chosen_by(origin).gender, words="origin"
-    )
+    words = vocabulary.vector_words(before, published=True).words
+    professions = vocabulary.rated_stereotypes(published=True)
+    spaces = [embed_static(words, one) for one in (before, after)]
+    origin = published.score_words(spaces[0], professions, spaces[0].gender, OWN)
+    gender = Contrast(np.empty(0), origin["bias"].to_numpy(dtype=float), np.empty(0, dtype=np.intp))
+    debiased = published.score_words(spaces[1], professions, gender, "origin")
     for found, paper in ((origin, 0.747), (debiased, 0.606)):
         rows = found[found["male_neighbours"].notna()]
         assert pearson(rows["put_down"], rows["male_neighbours"]) == pytest.approx(paper, abs=0.01)

@@ -16,10 +16,10 @@ import transformers
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 from toy_model import tokenizer_of
-from unmask.probes.association import build
+from unmask.measures.association.data import build_rows
 
 TEXTS = (("en", "bec-pro"), ("de", "bec-pro"), ("en", "emotions"), ("de", "agreement-free"))
-SENTENCES = [row.sentence for language, corpus in TEXTS for row in build(language, corpus)[::7]]
+SENTENCES = [row.sentence for language, corpus in TEXTS for row in build_rows(language, corpus)[::7]]
 LETTERS = "abcdefghijklmnopqrstuvwxyzßäöüABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÜ-.,"
 SIZES = {
     "hidden_size": 32,

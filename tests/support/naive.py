@@ -7,8 +7,7 @@ from typing import Any
 
 import torch
 
-from unmask.probes.association import AssociationRow
-from unmask.probes.released import mask
+from unmask.measures.association.data import AssociationRow, mask_letters
 
 
 def pieces_at(tokenizer: Any, sentence: str, span: tuple[int, int]) -> list[int]:
@@ -53,7 +52,7 @@ def sound(model: Any, tokenizer: Any, row: AssociationRow) -> tuple[float, float
 
 def published(model: Any, tokenizer: Any, row: AssociationRow, length: int) -> tuple[float, float]:
     """Target and prior log-probability as the paper's code computes them."""
-    versions = mask(row)
+    target, _, both = mask_letters(row)
 
     def padded(text: str) -> list[int]:
         ids = tokenizer(text)["input_ids"][:length]
@@ -61,10 +60,10 @@ def published(model: Any, tokenizer: Any, row: AssociationRow, length: int) -> t
             ids.append(tokenizer.mask_token_id)
         return list(ids)
 
-    position = padded(versions.both).index(tokenizer.mask_token_id)
+    position = padded(both).index(tokenizer.mask_token_id)
     token = padded(row.sentence)[position]
     scores = []
-    for text in (versions.target, versions.both):
+    for text in (target, both):
         ids = padded(text)
         scores.append(log_p(model, ids, position, token, [1 if token > 0 else 0 for token in ids]))
     return scores[0], scores[1]

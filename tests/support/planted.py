@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from unmask.measures.association.data import AssociationRow
 from unmask.models import MaskQuery
-from unmask.probes.association import AssociationRow
 
 
 class PlantedModel:

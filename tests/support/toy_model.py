@@ -10,7 +10,7 @@ import torch
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
-from unmask.probes.association import AssociationRow
+from unmask.measures.association.data import AssociationRow
 
 SPECIAL = {
     "pad_token": "[PAD]",

@@ -20,15 +20,11 @@ import unmask
 from planted import PlantedModel
 from unmask.cli import app
 from unmask.errors import UnmaskError
-from unmask.measures.association.analyse_sound import mean_over
-from unmask.measures.association.change_words import judge
-from unmask.measures.association.changes import correlation_change
-from unmask.measures.association.compare import compare
+from unmask.measures.association.analysis import AssociationTable, estimate_mean
+from unmask.measures.association.compare import compare, correlation_change, judge_change, judge_comparison
+from unmask.measures.association.data import build_rows
 from unmask.measures.association.details import AssociationChanges, AssociationDetails
-from unmask.measures.association.tables import Table
-from unmask.measures.association.verdict import verdict_of
 from unmask.measures.base import ComparedModel
-from unmask.probes.association import build
 from unmask.results import Change, Estimate, Figure, Measurement, ModelInfo, Usefulness
 from unmask.results.storage import load_comparison, save
 from unmask.workflows.audit import run_audit
@@ -59,7 +55,7 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> Audited:
     """Audits of models with a planted bias, on one template."""
     file = tmp_path_factory.mktemp("words") / "templates.csv"
     file.write_text("template\n{person} is {a} {profession}.\n")
-    rows = build("en", templates_file=file)
+    rows = build_rows("en", templates_file=file)
 
     @cache
     def made(bias: float, *, other: bool = False, noise: float = 0.1) -> unmask.Audit:
@@ -222,13 +218,15 @@ def test_without_a_change_5_percent_are_found_changed() -> None:
     kinds = np.repeat(list(KINDS), 4)
     rejected = {"mean": 0, "correlation": 0}
 
-    def draw() -> Table:
+    def draw() -> AssociationTable:
         female = rng.normal(size=(12, 1, 1)) + rng.normal(size=(1, 6, 1)) + rng.normal(size=(12, 6, 2))
-        return Table([], kinds, shares, {"female": female + shares[:, None, None] / 50, "male": np.zeros((12, 6, 2))})
+        return AssociationTable(
+            [], kinds, shares, {"female": female + shares[:, None, None] / 50, "male": np.zeros((12, 6, 2))}
+        )
 
     for _ in range(tables):
         before, after = draw(), draw()
-        mean = mean_over(before.where("balanced"), after.difference - before.difference)
+        mean = estimate_mean(before.rows_of("balanced"), after.difference - before.difference)
         for name, estimate in (("mean", mean), ("correlation", correlation_change(before, after))):
             assert estimate.p_value is not None
             rejected[name] += estimate.p_value < 0.05
@@ -344,12 +342,12 @@ def test_what_does_not_match_is_refused(tmp_path: Path) -> None:
     ):
         _compare(one, german)
     other = _recorded(_items(_draw(2)).assign(template="u"), tmp_path, "other")
-    with pytest.raises(UnmaskError, match="no item in common"):
+    with pytest.raises(UnmaskError, match="no sentence in common"):
         _compare(one, other)
     with pytest.raises(UnmaskError, match="nothing to compare with"):
         _compare(one)
     with pytest.raises(UnmaskError, match="a corpus 'recorded' that is not ours"):
-        _compare(one, PlantedModel(build("en"), bias=1.0))
+        _compare(one, PlantedModel(build_rows("en"), bias=1.0))
     with pytest.raises(UnmaskError, match="unmask analyse"):
         _compare(one, tmp_path / "one.csv")
     with pytest.raises(UnmaskError, match="belong to a task"):
@@ -363,7 +361,7 @@ def test_what_does_not_match_is_refused(tmp_path: Path) -> None:
     ("before", "after", "verdict", "said"),
     [
         (3.0, 0.5, "improved", "The stereotype shrank: .* A moderate stereotype remains"),
-        (3.0, 0.0, "improved", "What remains is compatible with none"),
+        (3.0, 0.0, "improved", "What remains is compatible with no stereotype"),
         (3.0, -3.0, "overshot", "The stereotype was reversed"),
         (0.5, 3.0, "worse", "The stereotype grew"),
         (0.5, -3.0, "overshot", "reversed"),
@@ -415,7 +413,7 @@ def _tested(value: float, p: float | None = None) -> Estimate:
     ],
 )
 def test_one_rule_for_every_figure(change: Change, floor: float | None, verdict: str | None) -> None:
-    assert verdict_of(change, floor) == verdict
+    assert judge_change(change, floor) == verdict
 
 
 @pytest.mark.parametrize(
@@ -444,7 +442,7 @@ def test_the_groups_can_spoil_the_verdict(
     if stereotype:
         changes["stereotype"] = one(stereotype, {"contrast": "stereotype"})
     template = _compare(audited(3.0), audited(0.5)).comparisons[0]
-    judged = judge(template.model_copy(update={"changes": changes}))
+    judged = judge_comparison(template.model_copy(update={"changes": changes}))
     assert judged.verdict == verdict
     assert judged.headline_text
 
@@ -467,19 +465,19 @@ def test_german_agreement_cannot_be_read_as_bias(tmp_path: Path) -> None:
 
 
 def test_settings_are_those_of_the_audit(tmp_path: Path) -> None:
-    model = PlantedModel([*build("en"), *build("en", "emotions")], bias=1.0)
+    model = PlantedModel([*build_rows("en"), *build_rows("en", "emotions")], bias=1.0)
     settings: tuple[dict[str, Any], ...] = ({}, {"corpora": ("emotions",), "seed": 7})
     for given in settings:
         options = audit_options().parse({"measures": "association", **given})
         assert options_of(run_audit(model, options).result) == options
     (tmp_path / "mine.csv").write_text("profession,group\nmason,male\nnurse,female\nplumber,male\nsecretary,female\n")
     own = audit_options().parse({"measures": "association", "professions": tmp_path / "mine.csv"})
-    model = PlantedModel(build("en", professions_file=tmp_path / "mine.csv"), bias=1.0)
+    model = PlantedModel(build_rows("en", professions_file=tmp_path / "mine.csv"), bias=1.0)
     assert options_of(run_audit(model, own).result) == own
 
 
 def test_models_are_audited_as_the_audit_was() -> None:
-    rows = build("en", "emotions")
+    rows = build_rows("en", "emotions")
     before = unmask.audit(PlantedModel(rows, bias=1.0), corpora="emotions")
     compared = _compare(before, OtherTastes(rows, bias=1.0))
     assert [one.corpus for one in compared.comparisons] == ["emotions"]
@@ -615,7 +613,7 @@ def test_the_command_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_comparison_can_be_shown_and_kept(audited: Audited, tmp_path: Path) -> None:
-    compared = _compare(audited(3.0), OtherTastes(build("en"), bias=0.5))
+    compared = _compare(audited(3.0), OtherTastes(build_rows("en"), bias=0.5))
     assert "improved" in compared.summary().lower()
     frame = compared.to_frame()
     assert list(frame["figure"]) == list(compared.comparisons[0].changes)

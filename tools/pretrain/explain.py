@@ -17,10 +17,10 @@ import pandas as pd
 from prepare import OPEN
 
 import unmask
+from unmask.measures.association.data import AssociationRow, build_rows
 from unmask.measures.association.details import AssociationDetails
 from unmask.models import MaskQuery
 from unmask.models.loading import load_masked_lm
-from unmask.probes.association import AssociationRow, build
 from unmask.statistics.correlation import pearson
 
 OTHERS = {
@@ -48,7 +48,7 @@ def levels(model: unmask.MaskedLM) -> pd.DataFrame:
     asked = [
         (phrase, row)
         for person, others in OTHERS.items()
-        for row in build("en")
+        for row in build_rows("en")
         if row.person == person
         for phrase in (person, *others)
     ]

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.core import TyperGroup
 
-from unmask.cli.generate import add_command, with_options
-from unmask.cli.options import Json
+from unmask.cli.generate import Json, add_command, with_options
 from unmask.errors import UnmaskError
 
 if TYPE_CHECKING:
@@ -29,10 +28,10 @@ def _make_command(study: Study) -> Callable[..., None]:
     @with_options(combine_options)
     def command(options: Any, *, as_json: Json = False) -> None:
         from unmask.cli.output import show_study
-        from unmask.cli.progress import study as show_progress
+        from unmask.cli.progress import show_steps
         from unmask.studies.study import run_study
 
-        with show_progress() as (planned, watch):
+        with show_steps() as (planned, watch):
             run = run_study(study, options, options.out, options, planned=planned, watch=watch)
         show_study(run, as_json=as_json)
         if run.failures:
@@ -85,9 +84,11 @@ run = typer.Typer(
 app.add_typer(run, name="run")
 
 
-@app.command("list")
-def list_studies() -> None:
-    """Show the studies. The same as `unmask list studies`."""
-    from unmask.cli.listing import show
+def list_command() -> None:
+    """Show the studies that can be run. The same as `unmask list studies`."""
+    from unmask.cli.listing import show_entries
 
-    show("studies")
+    show_entries("studies")
+
+
+add_command(app, "list", list_command)

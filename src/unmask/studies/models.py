@@ -12,7 +12,7 @@ from unmask import embedded
 from unmask.errors import UnmaskError, check_choice, quote
 from unmask.files import hash_content
 from unmask.models.checkpoints import find_checkpoint
-from unmask.models.vector_files import words_beside
+from unmask.models.vector_files import list_word_files
 from unmask.models.word_vectors import find_vector_file, is_vector_folder
 from unmask.options import LoadOptions
 from unmask.studies.steps import Say
@@ -60,7 +60,7 @@ def hash_model(model: str, options: LoadOptions | None = None) -> str:
         path = find_vector_file(path)[0]
     if not path.is_file():
         return hash_weights(model, options)
-    return hash_files([path, *(words_beside(path) if path.suffix == ".npy" else ())])
+    return hash_files([path, *(list_word_files(path) if path.suffix == ".npy" else ())])
 
 
 def hash_weights(model: str, options: LoadOptions | None = None) -> str:
@@ -106,12 +106,12 @@ def train_model(workspace: Path, read_splits: Callable[[], Splits], say: Say, **
     has_checkpoint, progress = Workspace(request.out).has_checkpoint(), _Progress(say)
     splits = read_splits()
     try:
-        finetune.run(request, data=splits, watch=progress, say=say)
+        finetune.finetune_model(request, data=splits, watch=progress, say=say)
     except UnmaskError as error:
         if not has_checkpoint or progress.steps:
             raise
         say(f"starting again, because it cannot resume: {error}")
-        finetune.run(request.replace(restart=True), data=splits, watch=progress, say=say)
+        finetune.finetune_model(request.replace(restart=True), data=splits, watch=progress, say=say)
     return request.out
 
 

@@ -11,13 +11,11 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import unmask
 from unmask.files import write_text
 from unmask.report.blocks import Block, Cell, Column, Figure, Section, Table, Text
-from unmask.report.markdown import block_lines, join_lines
-from unmask.report.pages import fill
-from unmask.results import numbers
-from unmask.results.markdown import escaped
+from unmask.report.html import render_page
+from unmask.report.markdown import block_lines, escape_markdown, join_lines
+from unmask.results.formatting import number, percent
 from unmask.spreadsheets import to_csv
 
 if TYPE_CHECKING:
@@ -170,12 +168,19 @@ class StudyReport:
 
     def to_html(self, study: Study, sections: Sequence[Section]) -> str:
         """Return the page as HTML."""
-        version = unmask.__version__
-        return fill("study.html.j2", study=study, report=self, sections=sections, version=version)
+        texts = {"eyebrow": f"Study {study.name}", "note": self.note, "lead": self.headline, "footer": self.footer}
+        return render_page(study.title, sections, **texts)
 
     def to_markdown(self, study: Study, sections: Sequence[Section]) -> str:
         """Return the page as Markdown."""
-        lines = [f"# {escaped(study.title)}", "", escaped(self.note), "", escaped(self.headline), ""]
+        lines = [
+            f"# {escape_markdown(study.title)}",
+            "",
+            escape_markdown(self.note),
+            "",
+            escape_markdown(self.headline),
+            "",
+        ]
         return join_lines([*lines, *block_lines(sections, 2)])
 
 
@@ -201,7 +206,7 @@ def _store_figures(blocks: Sequence[Block], title: str, drawings: dict[str, Call
 
 def format_number(value: float | None, digits: int = 4) -> str:
     """Return a number of a table, or a gap."""
-    return GAP if value is None or isnan(value) else numbers.number(float(value), digits)
+    return GAP if value is None or isnan(value) else number(float(value), digits)
 
 
 def format_count(value: float | None) -> str:
@@ -211,4 +216,4 @@ def format_count(value: float | None) -> str:
 
 def format_percent(value: float | None) -> str:
     """Return a share in percent, or a gap."""
-    return GAP if value is None or isnan(value) else numbers.percent(value, 1)
+    return GAP if value is None or isnan(value) else percent(value, 1)

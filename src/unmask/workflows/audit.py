@@ -18,9 +18,9 @@ from unmask.errors import UnmaskError, check_choice, quote
 from unmask.files import write_text
 from unmask.measures import registry
 from unmask.measures.base import PROTOCOLS, SEED, Context, Measure
+from unmask.measures.recorded import locate_items, read_table
 from unmask.models.loading import ModelHandle, make_handle
 from unmask.options import accepts
-from unmask.probes import recorded
 from unmask.results import AuditResult, Measurement, ModelInfo, storage
 from unmask.results.storage import report_format
 from unmask.statistics.corrections import holm
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from unmask.models.roles import Progress
-    from unmask.report.sections import MeasureSection
+    from unmask.report.default_blocks import MeasureSection
 
 LIBRARIES = ("torch", "transformers", "tokenizers", "numpy", "scipy", "pandas")
 
@@ -83,8 +83,7 @@ class Audit:
 
     def text(self, form: str = "html", *, beside: bool = False) -> str:
         """The report as text: html, md (Markdown) or csv; `beside`: for a page in the audit's folder."""
-        from unmask.measures.limits import limits
-        from unmask.measures.sections import item_tables
+        from unmask.measures.sections import item_tables, limits
         from unmask.report import html, markdown, rows
 
         if form == "csv":
@@ -230,7 +229,7 @@ def analyse(
         check_choice(language, chosen.languages, f"language of {chosen.name}")
     if score_column is not None and chosen.recorded_columns != Measure.recorded_columns:
         raise UnmaskError(f"--score-column does not apply: {chosen.name} needs the columns {chosen.recorded_columns}")
-    file, name = recorded.locate(path, chosen.name)
+    file, name = locate_items(path, chosen.name)
     context = Context(language or chosen.languages[0], protocol=protocol, seed=seed, offline=True)
     frame = chosen.read_items(file, context, language=language, score_column=score_column)
     data_hash = hashlib.sha256(file.read_bytes()).hexdigest()
@@ -258,7 +257,7 @@ def recognise_measure(path: Path) -> Measure:
         if len(main) > 1:
             raise UnmaskError(f"{path} holds the items of {quote(names)}; choose one with --measure")
         return main[0] if main else registry.built_in()[0]
-    columns = set(map(str, recorded.frame_of(path)))
+    columns = set(map(str, read_table(path)))
     candidates = [measure for measure in registry.installed() if measure.recognises(columns)]
     return candidates[0] if candidates else registry.built_in()[0]
 

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 from unmask.errors import UnmaskError, quote
 from unmask.measures import registry
 from unmask.measures.base import ComparedModel, Context
+from unmask.measures.recorded import locate_items
 from unmask.models.loading import ModelHandle
 from unmask.options import LoadOptions
-from unmask.probes import recorded
 from unmask.results import AuditResult, Measurement, storage
-from unmask.results.naming import different
+from unmask.results.formatting import make_unique
 from unmask.workflows.audit import Audit, choose_measures, fitting_measures, run_audit
 from unmask.workflows.audit_options import AuditOptions, audit_options, options_of
 
@@ -163,7 +163,7 @@ def _read_audit(side: Any) -> tuple[Audit, tuple[str, ...]] | None:
         measure = registry.find_measure(measurement.name)
         if measure is not None and measure.name not in items:
             context = Context(protocol=measurement.protocol)
-            file, _ = recorded.locate(path, measure.name)
+            file, _ = locate_items(path, measure.name)
             items[measure.name] = measure.read_items(file, context, language=None, score_column=None)
     return _leave_out(Audit(result, items))
 
@@ -239,4 +239,4 @@ def _name_subjects(subjects: Sequence[Subject]) -> list[Subject]:
         subject.folder.resolve().name if subject.folder and short.count(name) > 1 else name
         for name, subject in zip(short, subjects, strict=True)
     ]
-    return [replace(subject, name=name) for subject, name in zip(subjects, different(chosen), strict=True)]
+    return [replace(subject, name=name) for subject, name in zip(subjects, make_unique(chosen), strict=True)]

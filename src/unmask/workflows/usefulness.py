@@ -24,7 +24,7 @@ from unmask.errors import UnmaskError, check_choice
 from unmask.measures import registry
 from unmask.options import LoadOptions
 from unmask.results import Caveat, Figure, Usefulness
-from unmask.results.numbers import interval, number, p_value
+from unmask.results.formatting import interval, number, p_value
 from unmask.results.verdict import is_significant
 from unmask.training.options import TASKS, FinetuneOptions, TaskOptions, TrainingOptions
 
@@ -103,7 +103,7 @@ def measure_usefulness(
     if text is None and not english:
         measured.add_caveat("our neutral sentences are English; give text in the language of the model with --text")
         return measured
-    sentences = usefulness.sentences(text, "en" if english else languages[0])
+    sentences = usefulness.load_sentences(text, "en" if english else languages[0])
     if sentences.left_out:
         reason = f"{sentences.left_out:,} texts of {sentences.name} mention a gender and are not used as neutral text."
         measured.caveats.append(Caveat(code="texts-left-out", text=reason))
@@ -117,16 +117,16 @@ def measure_usefulness(
             if subject is first:
                 return measured  # nothing to compare with
             continue
-        words[subject.name] = usefulness.score(model, sentences, seed=seed, progress=progress)
+        words[subject.name] = usefulness.score_words(model, sentences, seed=seed, progress=progress)
         if english:
-            stated[subject.name] = usefulness.score_stated(model)
+            stated[subject.name] = usefulness.score_stated_gender(model)
     data: dict[str, str | int] = {"data": sentences.name, "data_hash": sentences.hash, "n": len(sentences.texts)}
-    measured.add_task(WORDS, words, usefulness.compare, **data)
+    measured.add_task(WORDS, words, usefulness.compare_words, **data)
     if english:
         asked = next(iter(stated.values()))["sentence"].astype(str)
         digest = hashlib.sha256("\n".join(asked).encode()).hexdigest()
         data = {"data": "the stated-gender sentences of the package", "data_hash": digest, "n": len(asked)}
-        measured.add_task(STATED, stated, usefulness.compare_stated, **data)
+        measured.add_task(STATED, stated, usefulness.compare_stated_gender, **data)
     return measured
 
 
@@ -239,7 +239,7 @@ def _train_classifier(
     watch: Watch | None,
 ) -> Path:
     """The folder of the fine-tuned model, trained now unless it is there; its name depends on all that went into it."""
-    from unmask.training import finetune
+    from unmask.training.finetune import finetune_model
 
     inputs = {
         "weights": model.weight_hash,
@@ -252,7 +252,8 @@ def _train_classifier(
     name = re.sub(r"[^\w.-]+", "-", model.name).strip("-.") or "model"
     out = folder / f"{task.task}-{name}-{key[:10]}"
     if not (out / "metrics.json").is_file():
-        finetune.run(FinetuneOptions(model=model.model, out=out, **dict(task), **dict(loading)), watch=watch, say=say)
+        options = FinetuneOptions(model=model.model, out=out, **dict(task), **dict(loading))
+        finetune_model(options, watch=watch, say=say)
     elif say:
         say(f"Using {out.name}, which is trained already")
     return out

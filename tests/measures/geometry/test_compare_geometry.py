@@ -21,18 +21,14 @@ from pages import assert_loads_nothing, assert_plots_are_described, seen
 from report_blocks import find_table, of_type, table_rows
 from unmask.errors import UnmaskError
 from unmask.lexicon.word_lists import nouns
-from unmask.measures.base import ComparedModel
-from unmask.measures.crows_pairs.analyse_sound import analyse as analyse_pairs
-from unmask.measures.crows_pairs.changes import compare
-from unmask.measures.geometry.change_words import judge as geometry_judge
-from unmask.measures.geometry.changes import correlation_change
-from unmask.measures.geometry.details import Geometry, GeometryChange
+from unmask.measures.geometry import Geometry, GeometryChange
+from unmask.measures.geometry.compare import estimate_correlation_change, judge_comparison
+from unmask.measures.geometry.vocabulary import rated_stereotypes
 from unmask.measures.sections import build_comparison_sections
 from unmask.models.vector_files import write_vectors
 from unmask.models.word_vectors import Vectors
-from unmask.probes.asked import stereotypes
 from unmask.report.blocks import Figure
-from unmask.report.comparison import render_comparison
+from unmask.report.html import render_comparison
 from unmask.report.terminal import comparison_text
 from unmask.results import Change, Comparison, Estimate, ModelInfo
 from unmask.results.storage import load_comparison
@@ -50,7 +46,7 @@ FEW = audit_options().parse({"contrasts": 19})
 @cache
 def planted() -> Table:
     """Vectors in which professions lie where people think, along the first axis; the rest is noise."""
-    rng, people = np.random.default_rng(0), stereotypes()
+    rng, people = np.random.default_rng(0), rated_stereotypes()
     words = list(dict.fromkeys(["he", "she", *people, *nouns()[:60]]))
     matrix = rng.normal(size=(len(words), SIZE))
     matrix[:, 0] = [2 * (people.get(word) or 0.0) for word in words] + rng.normal(scale=0.3, size=len(words))
@@ -132,7 +128,7 @@ def test_neighbours_are_correlated_with_the_bias_of_before() -> None:
 def test_the_jackknife_of_a_change_is_worked_by_hand() -> None:
     rng = np.random.default_rng(3)
     x, y, v = rng.normal(size=(3, 7))
-    found = correlation_change((x, y), (x, v))
+    found = estimate_correlation_change((x, y), (x, v))
     left = [
         np.corrcoef(np.delete(x, at), np.delete(v, at))[0, 1] - np.corrcoef(np.delete(x, at), np.delete(y, at))[0, 1]
         for at in range(7)
@@ -141,7 +137,7 @@ def test_the_jackknife_of_a_change_is_worked_by_hand() -> None:
     assert found.value == pytest.approx(np.corrcoef(x, v)[0, 1] - np.corrcoef(x, y)[0, 1])
     assert found.standard_error == pytest.approx(error)
     assert found.p_value == pytest.approx(2 * stats.t.sf(abs(found.value or 0) / error, 6))
-    assert correlation_change((x, np.ones(7)), (x, v)).value is None
+    assert estimate_correlation_change((x, np.ones(7)), (x, v)).value is None
 
 
 def test_without_a_change_5_percent_of_correlations_are_found_changed() -> None:
@@ -151,7 +147,7 @@ def test_without_a_change_5_percent_of_correlations_are_found_changed() -> None:
     for _ in range(draws):
         x = rng.normal(size=60)
         y, v = (0.8 * x + rng.normal(size=60) for _ in range(2))
-        p = correlation_change((x, y), (x, v)).p_value
+        p = estimate_correlation_change((x, y), (x, v)).p_value
         assert p is not None
         rejected += p < 0.05
     assert 0 < rejected <= stats.binom.isf(0.001, draws, 0.05)
@@ -193,7 +189,7 @@ def test_a_model_that_has_forgotten_is_improved_though_its_own_words_lie_apart()
     assert found.changes["classification, own words"].values[1] == pytest.approx(1.0, abs=0.1)
     assert found.changes["classification, own words"].change.p_value is None
     assert found.changes["stereotype"].verdict == "improved"
-    assert "harder to tell apart than before" in found.headline_text
+    assert "harder to separate than before" in found.headline_text
     assert "plain removal of an unrelated direction leaves" in found.headline_text
     tested = [found.changes[name] for name in ("clustering", "probe", "classification", "neighbours")]
     smallest = min(change.change.p_value or 0.0 for change in tested)
@@ -234,7 +230,7 @@ def test_a_model_known_by_its_scores_has_only_its_own_words() -> None:
     assert set(found.changes) >= {"stereotype", "classification, own words"}
     assert "classification" not in found.changes
     assert found.verdict == "no reliable change"
-    assert "could not be asked" in found.headline_text
+    assert "could not be tested" in found.headline_text
 
 
 def test_a_bias_of_which_rounding_is_left_has_no_correlation() -> None:
@@ -308,11 +304,11 @@ def _judge(changes: dict[str, Change]) -> Comparison:
     """What is said of these changes, where nothing stands beside them."""
     found = _only(findings())
     bare = found.read_details(GeometryChange).model_copy(update={"tests": []})
-    return geometry_judge(found.model_copy(update={"changes": changes, "details": bare.model_dump()}))
+    return judge_comparison(found.model_copy(update={"changes": changes, "details": bare.model_dump()}))
 
 
 @pytest.mark.parametrize(
-    ("after", "said"), [(0.97, "are a little harder"), (0.8, "are harder"), (1.0, "a little easier")]
+    ("after", "said"), [(0.97, "are slightly harder"), (0.8, "are harder"), (1.0, "slightly easier")]
 )
 def test_a_sure_change_is_not_called_large(after: float, said: str) -> None:
     assert said in _judge({"classification": _change(0.99, after, contrast="classification")}).headline_text
@@ -335,58 +331,7 @@ def test_professions_are_reversed_only_below_what_plain_removal_leaves() -> None
                 "details": found.read_details(GeometryChange).model_copy(update={"tests": tests}).model_dump(),
             }
         )
-        assert geometry_judge(moved).changes["neighbours"].verdict == verdict
-
-
-# pairs of sentences
-
-
-def test_pairs_of_sentences_are_matched() -> None:
-    rng = np.random.default_rng(1)
-    items = pd.DataFrame({"language": "en", "corpus": "crows-pairs", "id": range(40), "direction": "stereo"})
-    sides = []
-    for name, mean in (("one", 1.0), ("two", 0.0)):
-        own = items.assign(difference=rng.normal(mean, size=40), pll_more=0.0, pll_less=0.0, female="")
-        sides.append(ComparedModel(name, analyse_pairs(own, 0), own))
-    found, paired = compare(*sides)
-    was, now = (side.items["difference"] > 0 for side in sides)
-    lost, gained = int((was & ~now).sum()), int((now & ~was).sum())
-    change = found.changes["stereotype"]
-    assert change.values == (was.mean() - 0.5, now.mean() - 0.5)
-    assert change.change.p_value == pytest.approx(stats.binomtest(gained, lost + gained).pvalue)
-    difference = sides[1].items["difference"] - sides[0].items["difference"]
-    assert found.changes["likelihood"].change.p_value == pytest.approx(stats.ttest_1samp(difference, 0).pvalue)
-    assert len(paired) == found.items == 40
-    with pytest.raises(UnmaskError, match="no pair of sentences in common"):
-        compare(sides[0], ComparedModel("three", sides[1].measurement, items.assign(id=99, difference=0.0)))
-
-
-def _pairs(name: str, *differences: float) -> ComparedModel:
-    items = pd.DataFrame({"language": "en", "corpus": "crows-pairs", "id": range(len(differences))})
-    own = items.assign(direction="stereo", difference=differences, pll_more=0.0, pll_less=0.0, female="")
-    return ComparedModel(name, analyse_pairs(own, 0), own)
-
-
-def test_a_tie_counts_half_before_after_and_in_the_change() -> None:
-    found, _ = compare(_pairs("one", 1, 1, 0, -1), _pairs("two", 0, 1, -1, -1))
-    change = found.changes["stereotype"]
-    assert (*change.values, change.change.value) == (0.125, -0.125, -0.25)
-    assert change.change.p_value == 0.5  # two pairs moved, both down
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "verdict", "said"),
-    [
-        (15, 42, "improved", "nearer to 50 % than before: in 42.0 % of 100 pairs (15.0 % before; change 27.0"),
-        (85, 58, "improved", "nearer to 50 % than before: in 58.0 % of 100 pairs (85.0 % before"),
-        (42, 15, "worse", "farther from 50 % than before: in 15.0 %"),
-        (15, 85, "overshot", "on the other side of 50 %: in 85.0 %"),
-    ],
-)
-def test_the_headline_goes_by_the_distance_from_one_half(before: int, after: int, verdict: str, said: str) -> None:
-    sides = (_pairs(str(many), *[1.0] * many, *[-1.0] * (100 - many)) for many in (before, after))
-    found, _ = compare(*sides)
-    assert (found.verdict, said in found.headline_text) == (verdict, True), found.headline_text
+        assert judge_comparison(moved).changes["neighbours"].verdict == verdict
 
 
 # the sides, the page

@@ -23,12 +23,12 @@ from toy_model import bert_of, tokenizer_of
 from unmask.cli import main
 from unmask.lexicon.weat import associations, sentences
 from unmask.lexicon.word_lists import nouns
-from unmask.measures.geometry import references
-from unmask.measures.geometry.associations import of_encoder
-from unmask.measures.geometry.details import Geometry
-from unmask.measures.geometry.embedding import contextual
-from unmask.measures.geometry.score import nearby_of
-from unmask.measures.geometry.tests import clusters, sizes_for
+from unmask.measures.geometry import RECORDED_WORDS, Geometry
+from unmask.measures.geometry.contrasts import find_nearest_words, run_contrasts
+from unmask.measures.geometry.seat import measure_seat
+from unmask.measures.geometry.space import embed_words, make_word_sentences
+from unmask.measures.geometry.vocabulary import rated_stereotypes
+from unmask.measures.geometry.word_tests import choose_sizes, cluster_words, run_tests
 from unmask.models import vector_files, word_vectors
 from unmask.models.checkpoints import find_checkpoint
 from unmask.models.encoder import TransformersEncoder
@@ -36,9 +36,6 @@ from unmask.models.loading import ModelHandle
 from unmask.models.roles import WordInSentence
 from unmask.models.word_vectors import Vectors
 from unmask.options import LoadOptions
-from unmask.probes import recorded_words
-from unmask.probes.asked import stereotypes
-from unmask.probes.words import in_sentences
 from unmask.results import Measurement
 from unmask.results.storage import load
 from unmask.statistics.correlation import pearson_estimate
@@ -55,7 +52,7 @@ Folder = Callable[[str], Path]
 def planted(size: int = 16, seed: int = 0) -> Vectors:
     """Vectors in which professions lie where people think, along the first axis; the rest is noise."""
     rng = np.random.default_rng(seed)
-    people = stereotypes()
+    people = rated_stereotypes()
     words = list(dict.fromkeys([*people, *nouns()[:300]]))
     words += [word.text for one in associations() for some in one.sets for word in some.words]
     words = list(dict.fromkeys(["he", "she", *words]))
@@ -212,7 +209,7 @@ def test_words_of_the_association_tests_that_are_not_there_are_counted() -> None
 
 def test_so_many_words_are_read_as_are_asked_about(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     ours = planted()
-    monkeypatch.setattr("unmask.probes.asked.MOST", 500)
+    monkeypatch.setattr("unmask.measures.geometry.vocabulary.MOST", 500)
     assert unmask.audit(ours, **FEW).result.model.vocabulary == 500
     (tmp_path / "words.txt").write_text("\n".join(nouns()[:300]))
     of_a_list = unmask.audit(ours, word_list=tmp_path / "words.txt", **FEW)
@@ -221,9 +218,9 @@ def test_so_many_words_are_read_as_are_asked_about(monkeypatch: pytest.MonkeyPat
 
 def test_items_of_another_protocol_are_refused(audited: Path, tmp_path: Path) -> None:
     sound = pd.read_parquet(audited / "items" / "geometry.parquet")
-    published = sound[["language", "corpus", *recorded_words.WORDS]].assign(put_down=sound["bias"], asked=1, right=1)
+    published = sound[["language", "corpus", *RECORDED_WORDS]].assign(put_down=sound["bias"], asked=1, right=1)
     published.to_csv(tmp_path / "published.csv", index=False)
-    sound[list(recorded_words.WORDS)].to_csv(tmp_path / "few.csv", index=False)
+    sound[list(RECORDED_WORDS)].to_csv(tmp_path / "few.csv", index=False)
     with pytest.raises(unmask.UnmaskError, match=r"by the published protocol, not sound; give --protocol published$"):
         unmask.analyse(tmp_path / "published.csv", measure="geometry")
     with pytest.raises(unmask.UnmaskError, match=r"by the sound protocol, not published; give --protocol sound$"):
@@ -237,7 +234,7 @@ def test_items_of_another_protocol_are_refused(audited: Path, tmp_path: Path) ->
 
 def test_without_professions_there_is_no_finding_about_them(tmp_path: Path) -> None:
     ours = planted()
-    kept = [at for at, word in enumerate(ours.words) if word not in stereotypes()]
+    kept = [at for at, word in enumerate(ours.words) if word not in rated_stereotypes()]
     audit = unmask.audit(([ours.words[at] for at in kept], ours.matrix[kept]), **FEW)
     (found,) = audit.measurements
     for name in ("neighbours", "stereotype"):
@@ -286,7 +283,7 @@ def test_encoders_of_other_families(model_folder: Folder, few: dict[str, Any], f
     names = {test.name for test in found.read_details(Geometry).tests}
     if protocol == "sound":
         assert found.read_details(Geometry).words + len(found.read_details(Geometry).missing) == len(
-            {*stereotypes(), "table", "window"}
+            {*rated_stereotypes(), "table", "window"}
         )
         assert names == {"clustering", "probe", "classification", "neighbours"}
         assert [name for name in found.tests if name.startswith("SEAT")]
@@ -363,33 +360,31 @@ def test_models_that_have_read_nothing_are_unbiased() -> None:
     often than that allows (99.9 % of the time); the share of words in the right cluster, taken by itself, always looks
     like a finding, for words were chosen by the direction.
     """
-    people = {word: value for word, value in stereotypes().items() if "_" not in word}
+    people = {word: value for word, value in rated_stereotypes().items() if "_" not in word}
     words = list(dict.fromkeys([*list(people)[:120], *nouns()[:200]]))[:260]
-    asked = [one.text for word in words for one in in_sentences(word)]
+    asked = [one.text for word in words for one in make_word_sentences(word)]
     asked += [one.text for test in associations() for some in sentences(test) for one in some]
     tokenizer = tokenizer_of(asked)
     low: Counter[str] = Counter()
     for seed in range(SEEDS):
         encoder = TransformersEncoder(bert_of(tokenizer, seed=seed, hidden=32, layers=1), tokenizer)
-        space = contextual(words, encoder, layers=1)
-        sizes = sizes_for(len(words))
-        nearby = nearby_of(space, people, sizes)
+        space = embed_words(words, encoder, layers=1)
+        sizes = choose_sizes(len(words))
+        nearby = find_nearest_words(space, people, sizes)
         assert nearby is not None
-        others = references.run(space, nearby, sizes, seed=seed, count=CONTRASTS)
-        for name, value in references.values(
-            space.matrix, space.gender, nearby, sizes, seed=seed, removed=True
-        ).items():
-            found = others.beside(name, value, removed=True)
+        others = run_contrasts(space, nearby, sizes, seed=seed, count=CONTRASTS)
+        for name, value in run_tests(space.matrix, space.gender, nearby, sizes, seed=seed, removed=True).items():
+            found = others.compare(name, value, removed=True)
             assert found is not None
             low[name] += found.p_value <= 0.1
-        places = space.places(list(people))
+        places = space.indices(list(people))
         seen = [people[space.words[at]] for at in places]
         p_value = pearson_estimate(space.gender.bias[places], np.array(seen, dtype=float)).p_value
         low["stereotype"] += p_value is not None and p_value <= 0.1
-        for name, test in of_encoder(encoder, layers=1, pooling="first+last", seed=seed).tests.items():
+        for name, test in measure_seat(encoder, layers=1, pooling="first+last", seed=seed).tests.items():
             low[name] += test.p_value is not None and test.p_value <= 0.1
-        by_itself = clusters(space.matrix, space.gender, sizes.clustered)
-        low["clusters by themselves"] += score_two_clusters(by_itself.first, by_itself.said).p_value <= 0.1
+        by_itself = cluster_words(space.matrix, space.gender, sizes.clustered)
+        low["clusters by themselves"] += score_two_clusters(by_itself.first, by_itself.predicted).p_value <= 0.1
     assert low.pop("clusters by themselves") == SEEDS
     assert len(low) == 5 + len(associations())
     assert max(low.values()) <= stats.binom.isf(0.001, SEEDS, 0.1), low
@@ -504,5 +499,5 @@ def test_ctrl_c(word2vec: Path, tmp_path: Path) -> None:
     ask = ("audit", word2vec, "--contrasts", "999", "--out", "out")
     code, out, err = interrupted(*ask, cwd=tmp_path, once="libsvm")  # the first of the contrasts
     assert (code, out) == (130, "")
-    assert err.strip() == "unmask: stopped; a folder is written whole or not at all"
+    assert err.strip() == "unmask: Interrupted. Nothing was written."
     assert list(tmp_path.iterdir()) == []

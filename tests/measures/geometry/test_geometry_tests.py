@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -13,13 +14,11 @@ from sklearn.linear_model import Ridge
 from sklearn.svm import SVC
 
 from unmask.errors import UnmaskError
-from unmask.measures.geometry import analyse_sound, contrast, published, references, tests
-from unmask.measures.geometry.contrast import Contrast, between
-from unmask.measures.geometry.details import Geometry
-from unmask.measures.geometry.interpret import interpret
-from unmask.measures.geometry.others import others
-from unmask.measures.geometry.score import OWN, place
-from unmask.measures.geometry.space import make
+from unmask.measures.geometry import OWN, Geometry, published, word_tests
+from unmask.measures.geometry.analysis import analyse_space, interpret
+from unmask.measures.geometry.contrasts import References, run_contrasts, select_contrasts
+from unmask.measures.geometry.scoring import score_words
+from unmask.measures.geometry.space import Contrast, make_contrast, make_space
 from unmask.statistics.erasure import cosines_without_direction, normalise_rows, remove_direction
 from unmask.statistics.separation import (
     FOLDS,
@@ -126,7 +125,8 @@ class TestVectors:
 
 class TestContrasts:
     def test_extremes_are_the_outermost_first(self) -> None:
-        first, second = contrast.extremes(np.array([0.1, -0.5, 0.7, 0.2, -0.9]), 2)
+        contrast = Contrast(np.ones(1), np.array([0.1, -0.5, 0.7, 0.2, -0.9]), np.empty(0, dtype=np.intp))
+        first, second = contrast.extremes(2)
         assert (first.tolist(), second.tolist()) == ([2, 3], [4, 1])
 
     def test_words_that_make_a_contrast_are_not_asked(self) -> None:
@@ -136,20 +136,22 @@ class TestContrasts:
     def test_other_contrasts_are_like_the_one_that_is_asked_for(self) -> None:
         """As alike at their ends, and as widely scattered: of a space in which directions scatter differently."""
         matrix = normalise_rows(np.random.default_rng(0).normal(size=(600, 12)) * np.geomspace(1, 0.2, 12))
-        narrow, wide = (others(matrix, likeness=0.5, spread=spread, seed=0, count=30) for spread in (0.25, 0.35))
+        narrow, wide = (
+            select_contrasts(matrix, likeness=0.5, spread=spread, seed=0, count=30) for spread in (0.25, 0.35)
+        )
         narrowly, widely = (np.mean([one.bias.std() for one in some]) for some in (narrow, wide))
         assert narrowly == pytest.approx(0.25, rel=0.2)
         assert widely == pytest.approx(0.35, rel=0.1)
         assert widely - narrowly > 0.04
         for one in (*narrow, *wide):
-            first, second = (matrix[part].mean(axis=0) for part in np.split(one.apart, 2))
-            assert len(set(one.apart.tolist())) == one.apart.size
+            first, second = (matrix[part].mean(axis=0) for part in np.split(one.excluded, 2))
+            assert len(set(one.excluded.tolist())) == one.excluded.size
             np.testing.assert_allclose(one.direction, normalise_rows((first - second)[None])[0], atol=1e-9)
             np.testing.assert_allclose(one.bias, matrix @ one.direction, atol=1e-9)
 
     def test_the_same_seed_gives_the_same(self) -> None:
         matrix = gaussian(300, 8)
-        one, two = (others(matrix, likeness=0.5, spread=0.3, seed=4, count=3) for _ in range(2))
+        one, two = (select_contrasts(matrix, likeness=0.5, spread=0.3, seed=4, count=3) for _ in range(2))
         for left, right in zip(one, two, strict=True):
             np.testing.assert_array_equal(left.bias, right.bias)
 
@@ -159,22 +161,22 @@ class TestTests:
         rows = gaussian(200, 10)
         first = rows[:, 0] + 0.3 * rows[:, 1] ** 2 > 0
         train = np.arange(200) < 50
-        said = tests.support_vectors(rows[train], rows @ rows.T, first, train)
+        said = word_tests.predict_sides(rows[train], rows @ rows.T, first, train)
         plain = SVC().fit(rows[train], first[train]).predict(rows[~train])
         np.testing.assert_array_equal(said, plain)
 
     def test_no_word_is_in_training_and_test(self) -> None:
         matrix = gaussian()
-        one = between(matrix[0], matrix[1], matrix)
-        found = tests.classified(matrix, one, 50, seed=0)
-        assert found.places.size == 80
-        assert len(set(found.places.tolist())) == 80
+        one = make_contrast(matrix[0], matrix[1], matrix)
+        found = word_tests.classify_words(matrix, one, 50, seed=0)
+        assert found.indices.size == 80
+        assert len(set(found.indices.tolist())) == 80
         assert found.first.sum() == 40
 
     def test_two_clusters_are_those_of_scikit_learn(self) -> None:
         """From the same cut; and no tighter ones come of fifty random starts."""
         rows = gaussian(120, 6) * np.geomspace(1, 0.3, 6)
-        said = tests.two_means(rows)[0]
+        said = word_tests.find_two_clusters(rows)[0]
         centres = np.stack([rows[~said].mean(axis=0), rows[said].mean(axis=0)])
         spread = float(((rows - centres[said.astype(int)]) ** 2).sum())
         assert KMeans(2, n_init=50, random_state=0).fit(rows).inertia_ == pytest.approx(spread, rel=1e-3)
@@ -188,22 +190,22 @@ class TestTests:
         wide, narrow = np.arange(200) % 2 == 0, np.arange(200) < 100
         rows[:, 0] += np.where(wide, 3, -3)
         rows[:, 1] += np.where(narrow, 2, -2)
-        (said,) = tests.two_means(rows)
+        (said,) = word_tests.find_two_clusters(rows)
         assert score_two_clusters(wide, said).accuracy == 1.0
         rows[:, 0], rows[:, 1] = np.where(wide, 3, -3), np.where(narrow, 2.9995, -2.9995)
-        assert len(tests.two_means(rows)) == 2, "both cuts are as good"
-        assert tests.two_means(np.ones((5, 2)))[0].tolist() == [False] * 5
+        assert len(word_tests.find_two_clusters(rows)) == 2, "both cuts are as good"
+        assert word_tests.find_two_clusters(np.ones((5, 2)))[0].tolist() == [False] * 5
 
     @pytest.mark.parametrize("removed", [False, True])
     def test_neighbours_one_by_one(self, removed: bool) -> None:
         matrix = gaussian(300, 6).astype(np.float32)
-        space = make(
+        space = make_space(
             [f"w{at}" for at in range(300)], matrix, matrix[0], matrix[1], vectors="", direction="", unit_ends=True
         )
         one = space.gender
         professions = np.arange(10, 40)
         direction = one.direction if removed else None
-        found = tests.sides_nearby(tests.nearby(matrix, professions, 7), one, removed=direction)
+        found = word_tests.find_neighbours(matrix, professions, 7).share_sides(one, removed=direction)
         rows = remove_direction(matrix, one.direction) if removed else matrix
         for profession, share in zip(professions, found, strict=True):
             near = sorted(
@@ -214,10 +216,10 @@ class TestTests:
     def test_any_direction_separates_the_words_it_chose(self) -> None:
         """Why a value means nothing by itself: in pure noise, a fifth of it is told apart almost perfectly."""
         matrix = gaussian(1200, 20)
-        one = between(matrix[0], matrix[1], matrix)
-        found = references.values(matrix, one, None, tests.Sizes(100, 200), seed=0, removed=False)
+        one = make_contrast(matrix[0], matrix[1], matrix)
+        found = word_tests.run_tests(matrix, one, None, word_tests.Sizes(100, 200), seed=0, removed=False)
         assert found["probe"] > 0.95
-        gone = references.values(matrix, one, None, tests.Sizes(100, 200), seed=0, removed=True)
+        gone = word_tests.run_tests(matrix, one, None, word_tests.Sizes(100, 200), seed=0, removed=True)
         assert gone["probe"] < 0.65
 
 
@@ -229,14 +231,14 @@ class TestReferences:
             matrix = gaussian(400, 12, seed=seed)
             rng = np.random.default_rng(100 + seed)
             ends = normalise_rows(rng.normal(size=(2, 12)))
-            space = make([f"w{at}" for at in range(400)], matrix, *ends, vectors="", direction="")
-            sizes = tests.Sizes(30, 60, 20)
-            nearby = tests.nearby(space.matrix, np.arange(40), 20)
-            found = references.run(space, nearby, sizes, seed=seed, count=19)
+            space = make_space([f"w{at}" for at in range(400)], matrix, *ends, vectors="", direction="")
+            sizes = word_tests.Sizes(30, 60, 20)
+            nearby = word_tests.find_neighbours(space.matrix, np.arange(40), 20)
+            found = run_contrasts(space, nearby, sizes, seed=seed, count=19)
             for removed in (False, True):
-                values = references.values(space.matrix, space.gender, nearby, sizes, seed=seed, removed=removed)
+                values = word_tests.run_tests(space.matrix, space.gender, nearby, sizes, seed=seed, removed=removed)
                 for name, value in values.items():
-                    reference = found.beside(name, value, removed=removed)
+                    reference = found.compare(name, value, removed=removed)
                     assert reference is not None
                     small.append(reference.p_value <= 0.1)
         assert np.mean(small) < 0.25  # 10 % are expected of 64, and they are not independent
@@ -249,49 +251,50 @@ class TestReferences:
         matrix[:, :4] += 1.5 * kind[:, None]
         shared = rng.normal(size=150)
         ends = (shared + 3 * np.eye(150)[0], shared - 3 * np.eye(150)[0])
-        space = make([f"w{at}" for at in range(1500)], matrix, *ends, vectors="", direction="")
-        sizes = tests.Sizes(60, 120)
-        found = references.run(space, None, sizes, seed=0, count=39)
-        values = references.values(space.matrix, space.gender, None, sizes, seed=0, removed=True)
-        reference = found.beside("classification", values["classification"], removed=True)
+        space = make_space([f"w{at}" for at in range(1500)], matrix, *ends, vectors="", direction="")
+        sizes = word_tests.Sizes(60, 120)
+        found = run_contrasts(space, None, sizes, seed=0, count=39)
+        values = word_tests.run_tests(space.matrix, space.gender, None, sizes, seed=0, removed=True)
+        reference = found.compare("classification", values["classification"], removed=True)
         assert reference is not None
         assert reference.p_value <= 0.05
 
     def test_nothing_to_compare_with(self) -> None:
-        empty = references.References({("neighbours", True): np.array([np.nan])})
-        assert empty.beside("neighbours", 0.3, removed=True) is None
-        assert empty.beside("clustering", 0.3, removed=True) is None
+        empty = References({("neighbours", True): np.array([np.nan])})
+        assert empty.compare("neighbours", 0.3, removed=True) is None
+        assert empty.compare("clustering", 0.3, removed=True) is None
 
 
 class TestPublished:
     def test_rows_of_a_tensor_are_shuffled_into_copies(self) -> None:
         rows = np.arange(50)[:, None] * np.ones((1, 3))
         random.Random(10).shuffle(rows)  # type: ignore[arg-type]
-        assert published.exchanged(list(range(50)), random.Random(10)) == rows[:, 0].astype(int).tolist()
+        assert published.shuffle_tensor_rows(list(range(50)), random.Random(10)) == rows[:, 0].astype(int).tolist()
         assert len(set(rows[:, 0])) < 40
 
     def test_some_words_are_then_in_both(self) -> None:
         matrix = gaussian(1500, 10)
-        one = between(matrix[0], matrix[1], matrix)
-        sizes = tests.Sizes(100, 250)
-        asked, right = published.classified(matrix, one, sizes, duplicates=True)
+        one = make_contrast(matrix[0], matrix[1], matrix)
+        sizes = word_tests.Sizes(100, 250)
+        asked, right = published.classify_words(matrix, one, sizes, duplicates=True)
         assert asked.size == right.size == 400
         assert len(set(asked.tolist())) < 300
-        asked, _ = published.classified(matrix, one, sizes, duplicates=False)
+        asked, _ = published.classify_words(matrix, one, sizes, duplicates=False)
         assert len(set(asked.tolist())) == 400
 
     def test_a_profession_is_put_down_with_its_last_neighbour(self) -> None:
         matrix = gaussian(400, 5)
         words = [f"w{at}" for at in range(400)]
-        space = make(words, matrix, np.eye(5)[0], np.eye(5)[1], vectors="", direction="", unit_ends=True)
+        space = make_space(words, matrix, np.eye(5)[0], np.eye(5)[1], vectors="", direction="", unit_ends=True)
         professions = dict.fromkeys(words[:20])
-        found = published.place(space, professions, published.CONTEXTUAL).set_index("word")
+        found = published.score_words(space, professions, space.gender, OWN).set_index("word")
         rows = space.matrix
         for at in range(3):
             near = sorted((other for other in range(400) if other != at), key=lambda o: -rows[o] @ rows[at])[:100]
             assert found.loc[f"w{at}", "put_down"] == pytest.approx(space.gender.bias[near[-1]])
             assert found.loc[f"w{at}", "male_neighbours"] == pytest.approx(np.mean(space.gender.bias[near] > 0))
-        plain = published.place(space, professions, published.STATIC).set_index("word")
+        static = replace(space, is_static=True)
+        plain = published.score_words(static, professions, space.gender, OWN).set_index("word")
         np.testing.assert_allclose(plain["put_down"][:20], space.gender.bias[:20])
 
 
@@ -299,13 +302,13 @@ class TestAnalysis:
     def test_words_cannot_be_chosen_by_what_rounding_left(self) -> None:
         matrix = gaussian(400, 6)
         words = [f"w{at}" for at in range(400)]
-        space = make(words, matrix, np.eye(6)[0], np.eye(6)[1], vectors="", direction="")
-        nearby = tests.nearby(space.matrix, np.arange(20), 50)
-        items = place(space, space.gender, OWN, nearby, tests.Sizes(30, 60, 50), seed=0)
+        space = make_space(words, matrix, np.eye(6)[0], np.eye(6)[1], vectors="", direction="")
+        nearby = word_tests.find_neighbours(space.matrix, np.arange(20), 50)
+        items = score_words(space, space.gender, OWN, nearby, seed=0)
         items = items.assign(language="en", corpus="nouns", stereotype=np.where(np.arange(400) < 20, 0.3, np.nan))
-        found = analyse_sound.analyse(items, 0)
+        found = analyse_space(items, "sound")
         assert found.read_details(Geometry).test("clustering") is not None
-        gone = interpret(analyse_sound.analyse(items.assign(bias=items["bias"] * 1e-8), 0))
+        gone = interpret(analyse_space(items.assign(bias=items["bias"] * 1e-8), "sound"))
         assert gone.read_details(Geometry).tests == []
         assert gone.tests["stereotype"].value is None
         assert "nothing but rounding" in gone.headline_text
@@ -315,7 +318,7 @@ class TestSpace:
     def test_bias_is_a_cosine(self) -> None:
         matrix = gaussian(300, 4) * 7
         words = [f"w{at}" for at in range(300)]
-        space = make(words, matrix, np.array([2.0, 0, 0, 0]), np.zeros(4), vectors="", direction="")
+        space = make_space(words, matrix, np.array([2.0, 0, 0, 0]), np.zeros(4), vectors="", direction="")
         np.testing.assert_allclose(space.gender.bias, normalise_rows(matrix)[:, 0], atol=1e-6)
 
     @pytest.mark.parametrize(
@@ -339,4 +342,4 @@ class TestSpace:
         else:
             ends[1] = ends[0]
         with pytest.raises(UnmaskError, match=said):
-            make(words, matrix, *ends, vectors="", direction="he − she")
+            make_space(words, matrix, *ends, vectors="", direction="he − she")

@@ -22,9 +22,9 @@ from pages import (
     needs_chromium,
 )
 from report_blocks import find_table, key_figures, lines, of_type, render_page, sections, table_rows, terminal_text
-from unmask.measures.geometry.associations import Associations
-from unmask.measures.geometry.details import Geometry, Neighbourhood, Reference, WordTest
-from unmask.measures.geometry.interpret import interpret
+from unmask.measures.base import Context
+from unmask.measures.geometry import Geometry, Neighbourhood, Reference, WordTest
+from unmask.measures.geometry.analysis import analyse_space, interpret
 from unmask.measures.geometry.plots import (
     MAP_SIZE,
     PROFESSIONS_SIZE,
@@ -33,16 +33,15 @@ from unmask.measures.geometry.plots import (
     draw_professions,
     draw_word_map,
 )
-from unmask.measures.geometry.protocol import PROTOCOLS, Run
-from unmask.measures.geometry.report import blocks, facts, method, select_mapped
-from unmask.measures.geometry.report_word_tests import SPACES, TESTS
-from unmask.measures.geometry.space import Space, make
+from unmask.measures.geometry.report import SPACES, TITLES, blocks, facts, method, select_mapped
+from unmask.measures.geometry.scoring import measure_space
+from unmask.measures.geometry.seat import AssociationTests
+from unmask.measures.geometry.space import Space, make_space
 from unmask.report.blocks import Block, Figure, Legend, Table, Text
 from unmask.report.drawing import FEMALE, MALE
-from unmask.report.pages import p as p_shown
-from unmask.report.pages import signed
 from unmask.results import Caveat, Estimate, Measurement
-from unmask.results.numbers import interval, number
+from unmask.results.formatting import interval, number, signed
+from unmask.results.formatting import p as p_shown
 
 WORDS, SIZE, PROFESSIONS = 260, 12, 30
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -56,8 +55,8 @@ def _space(*names: str) -> Space:
     male, female = np.zeros((2, SIZE)) + 0.5
     male[0], female[0] = 1.0, -1.0
     left_out = {"mean a gender": 3, "have digits": 4}
-    given: dict[str, Any] = {"vectors": "made up", "direction": "he − she", "left_out": left_out}
-    return make(words, matrix, male, female, missing=["absentee", "truant"], **given)
+    given: dict[str, Any] = {"vectors": "made up", "direction": "he − she", "left_out": left_out, "is_static": True}
+    return make_space(words, matrix, male, female, missing=["absentee", "truant"], **given)
 
 
 def _association(name: str, d: float, p: float) -> Estimate:
@@ -81,8 +80,8 @@ def _measured(protocol: str = "sound", names: Sequence[str] = ()) -> tuple[Measu
     space = _space(*names)
     stereotypes = {word: (-1.0) ** at * at / 40 for at, word in enumerate(space.words[:: WORDS // PROFESSIONS])}
     tests = {"WEAT 6": _association("WEAT 6", 1.25, 0.001), "WEAT 7": _association("WEAT 7", -0.5, 0.4)}
-    run = Run("en", "vectors", 1, contrasts=5, associations=Associations(tests, 2, [], []), static=True)
-    items, found = PROTOCOLS[protocol].measure(space, stereotypes, run)
+    context = Context("en", "vectors", protocol, seed=1)
+    items, found = measure_space(space, stereotypes, context, contrasts=5, associations=AssociationTests(tests))
     return _interpreted(found), items
 
 
@@ -195,7 +194,7 @@ def test_word_tests_are_beside_unrelated_contrasts(
                 f"{100 * ends[0]:.1f} to {100 * ends[1]:.1f} %" if ends else "–" for ends in (test.interval, bounds)
             )
         assert (test.interval is None) == (test.name == "clustering"), "all words form the clusters together"
-        row = tables[test.removed][TESTS[test.name]]
+        row = tables[test.removed][TITLES[test.name]]
         assert row[:3] == [str(test.n), value, interval_shown]
         assert row[4:6] == [f"{mean} {others}", p_shown(test.reference.p_value)]
         assert row[6:] == ([p_shown(measurement.tests[test.name].p_adjusted)] if test.removed else [])
@@ -289,7 +288,7 @@ def test_without_contrasts_it_says_so_and_draws_none(measured: tuple[Measurement
 
 def test_recorded_items_may_lack_the_map(measured: tuple[Measurement, pd.DataFrame]) -> None:
     items = measured[1].drop(columns=["x", "y"])
-    measurement = _interpreted(PROTOCOLS["sound"].analyse(items, 1))
+    measurement = _interpreted(analyse_space(items, "sound"))
     report = blocks(measurement, items)
     assert "This result was stored without the positions of the words." in lines(report)
     assert find_table(report, "Most biased words").rows[0][1].text == "word0"

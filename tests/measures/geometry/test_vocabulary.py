@@ -10,8 +10,9 @@ import pytest
 
 from unmask import datasets
 from unmask.errors import UnmaskError
+from unmask.measures.geometry import vocabulary as module
+from unmask.measures.geometry.vocabulary import RULES, broken_rule, excluded_words, filter_words
 from unmask.models import vector_files
-from unmask.probes.vocabulary import broken_rule, excluded_words, vocabulary
 
 
 @pytest.mark.parametrize(
@@ -38,25 +39,15 @@ def test_the_rules_as_published(word: str, rule: str) -> None:
     assert broken_rule(word, strict=True) == strictly
 
 
-def test_what_is_left_out_is_counted() -> None:
+def test_what_is_left_out_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     words = ["the", "The", "x1", "the", "she", "a-b", "nurse", "b" * 30, "–", "She", "last"]
-    found = vocabulary(words, exclude={"she", "She"}, most=10, strict=True)
+    monkeypatch.setattr(module, "MOST", 10)
+    found = filter_words(words, exclude={"she", "She"}, strict=True)
     assert found.words == ["the", "nurse"]
-    assert found.read == 10
-    assert found.dropped == {
-        "repeated": 1, "capitals": 2, "length": 1, "digits": 1, "punctuation": 1, "signs": 1, "gendered": 1,
-    }  # fmt: skip
-    assert found.summary() == (
-        "2 of the first 10 words are kept; left out are 1 that came before, 2 that have capital letters, 1 that have"
-        " 20 characters or more, 1 that have digits, 1 that have punctuation, 1 that have other signs than letters,"
-        " 1 that mean a gender."
-    )
-    assert vocabulary(["twin_sister", "sister"], exclude=["sister"]).words == ["twin_sister"]
-    assert vocabulary(["twin_sister", "twin"], exclude=["sister"], strict=True).words == ["twin"]
-    assert vocabulary([]).words == []
-    assert vocabulary(["a"]).summary() == "1 of the first 1 words are kept."
-    with pytest.raises(UnmaskError, match="first 0 words"):
-        vocabulary(words, most=0)
+    assert found.left_out == {rule: 2 if rule == RULES["capitals"] else 1 for rule in RULES.values()}
+    assert filter_words(["twin_sister", "sister"], exclude=["sister"]).words == ["twin_sister"]
+    assert filter_words(["twin_sister", "twin"], exclude=["sister"], strict=True).words == ["twin"]
+    assert filter_words([]).words == []
 
 
 def test_our_own_exclusions() -> None:
@@ -105,18 +96,18 @@ def test_word2vec(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = vector_files.read_vectors(data / "vectors" / "word2vec-googlenews-bolukbasi-26k.bin.gz").words
     assert len(words) == 26_423
     assert all(word.isascii() for word in words)
-    found = vocabulary(words, exclude=exclude)
+    found = filter_words(words, exclude=exclude)
     assert len(found.words) == 26_153
-    assert {rule: count for rule, count in found.dropped.items() if count} == {"capitals": 38, "gendered": 232}
+    assert found.left_out == {RULES["capitals"]: 38, RULES["gendered"]: 232}
     common, added = words[:-44], words[-44:]
     assert [word for word in common if word[0].isupper()] == ["John", "Mary"]
     assert added[:8] == sorted(added[:8])
     assert all(word[0].isupper() for word in added[8:])
-    assert len(vocabulary(common).words) == 26_377
-    assert len(vocabulary(common, exclude=exclude).words) == 26_145 == 26_189 - 44
+    assert len(filter_words(common).words) == 26_377
+    assert len(filter_words(common, exclude=exclude).words) == 26_145 == 26_189 - 44
     for full in (data / "vectors").glob("GoogleNews-vectors-negative300.bin*"):
         first = vector_files.read_vectors(full, most=50_000).words
-        assert len(vocabulary(first, exclude=exclude).words) == 26_189
+        assert len(filter_words(first, exclude=exclude).words) == 26_189
 
 
 def test_glove(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,13 +115,12 @@ def test_glove(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UNMASK_DATA", str(data))
     with gzip.open(data / "vectors" / "glove.6B.50d.first60k.txt.gz", "rt", encoding="utf-8") as file:
         words = [line.partition(" ")[0] for line in file]
-    found = vocabulary(words, exclude=excluded_words("glove", offline=True))
-    assert found.read == 50_000
+    found = filter_words(words, exclude=excluded_words("glove", offline=True))
     assert len(found.words) == 45_528
-    assert found.dropped == {
-        "repeated": 0, "capitals": 0, "length": 8, "digits": 3_357, "punctuation": 832, "signs": 0, "gendered": 275,
-    }  # fmt: skip
-    assert vocabulary(words, strict=True).dropped["signs"] == 31
+    counts = {"length": 8, "digits": 3_357, "punctuation": 832, "gendered": 275}
+    assert found.left_out == {RULES[rule]: count for rule, count in counts.items()}
+    assert len(found.words) + sum(found.left_out.values()) == 50_000
+    assert filter_words(words, strict=True).left_out[RULES["signs"]] == 31
 
 
 def test_exclusions_that_are_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

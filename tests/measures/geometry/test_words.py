@@ -12,7 +12,7 @@ from unmask.lexicon.gender import gender_words
 from unmask.lexicon.inflection import singular
 from unmask.lexicon.names import first_names
 from unmask.lexicon.word_lists import nouns, rated_professions, word_templates
-from unmask.probes.words import in_sentences, published_article, published_in_sentences
+from unmask.measures.geometry.space import make_published_sentences, make_word_sentences, published_article
 
 
 def test_the_published_article_goes_by_the_letter() -> None:
@@ -21,8 +21,8 @@ def test_the_published_article_goes_by_the_letter() -> None:
 
 
 def test_a_word_without_letters_makes_no_sentence() -> None:
-    with pytest.raises(UnmaskError, match="'_' is no word to put into a sentence"):
-        in_sentences("_")
+    with pytest.raises(UnmaskError, match="'_' is not a word that fits into a sentence"):
+        make_word_sentences("_")
 
 
 def test_the_templates_are_six_and_five() -> None:
@@ -30,7 +30,7 @@ def test_the_templates_are_six_and_five() -> None:
 
 
 def test_a_word_in_sentences() -> None:
-    found = in_sentences("heirs")
+    found = make_word_sentences("heirs")
     assert [word.text for word in found][3:8] == [
         "Here is an heir.",
         "The heir is here.",
@@ -42,14 +42,14 @@ def test_a_word_in_sentences() -> None:
 
 
 def test_a_phrase_in_sentences_has_spaces() -> None:
-    assert {word.word for word in in_sentences("taxi_driver")} == {"taxi driver", "taxi drivers"}
+    assert {word.word for word in make_word_sentences("taxi_driver")} == {"taxi driver", "taxi drivers"}
 
 
 def test_published_sentences_have_the_published_places() -> None:
-    found = published_in_sentences("hour")
+    found = make_published_sentences("hour")
     assert found[0].text == "This is a hour."
     assert [(word.start, word.end) for word in found] == [(3, -2)] * 4 + [(2, -4)] * 2 + [(3, -2)] * 3 + [(2, -4)] * 2
-    assert published_in_sentences("taxi_driver")[6].text == "These are taxi_drivers."
+    assert make_published_sentences("taxi_driver")[6].text == "These are taxi_drivers."
 
 
 def test_the_nouns_mean_no_gender_and_are_no_names() -> None:

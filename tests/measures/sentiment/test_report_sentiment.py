@@ -20,9 +20,11 @@ from hypothesis import strategies as st
 from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium, seen
 from report_blocks import find_table, key_figures, lines, of_type, sections, table_rows
 from sample_audits import render_audit_page, sample_audit, sample_items, sound_measurement
+from unmask.measures.base import Context
 from unmask.measures.registry import get_measure
-from unmask.measures.sentiment.analyse import analyse_ratings
-from unmask.measures.sentiment.data import SourceText, rewrite_both_ways
+from unmask.measures.sentiment.analysis import analyse
+from unmask.measures.sentiment.data import rewrite_both_ways
+from unmask.measures.sentiment.details import Part, Ratings
 from unmask.measures.sentiment.examples import (
     MOST_CHARACTERS,
     Edit,
@@ -30,7 +32,6 @@ from unmask.measures.sentiment.examples import (
     highlight_differences,
     parse_edits,
 )
-from unmask.measures.sentiment.interpret import Part, Ratings
 from unmask.measures.sentiment.rater import Rater
 from unmask.measures.sentiment.report import (
     blocks,
@@ -41,12 +42,13 @@ from unmask.measures.sentiment.report import (
     method,
     select_frequent,
 )
-from unmask.measures.sentiment.score import score_pairs
+from unmask.measures.sentiment.scoring import score_pairs
 from unmask.report.blocks import Block, Examples, Figure, KeyFigure, Run
 from unmask.report.charts import count_bins
 from unmask.results import Caveat, Measurement
-from unmask.results.numbers import interval, number
+from unmask.results.formatting import interval, number
 from unmask.rewriting import rewriter
+from unmask.training.examples import Example
 
 PEOPLE = ("the woman", "his father", "her sister", "the waiter", "a girl", "the king", "an actress", "her husband")
 DEEDS = (
@@ -73,10 +75,10 @@ class WordCounter:
         return (zlib.crc32(word.encode()) % 200 - 100) / {"he": 600, "she": 640}.get(word, 400)
 
 
-def _texts() -> list[SourceText]:
+def _texts() -> list[Example]:
     made = [f"I saw it twice: {' '.join(parts)}." for parts in product(PEOPLE, DEEDS, FILMS, ENDS)][::2]
     quiet = [f"Scene {at} of this film is too long." for at in range(20)]
-    return [SourceText(str(at), text, ("positive", "negative")[at % 2]) for at, text in enumerate(made + quiet)]
+    return [Example(text, label=("positive", "negative")[at % 2], id=str(at)) for at, text in enumerate(made + quiet)]
 
 
 def _measured(terms: str = "all", protocol: str = "sound") -> tuple[Measurement, pd.DataFrame]:
@@ -84,7 +86,7 @@ def _measured(terms: str = "all", protocol: str = "sound") -> tuple[Measurement,
     pairs = rewrite_both_ways(_texts(), *(rewriter(to, terms=terms, quick=True) for to in ("female", "male")))
     scored = score_pairs(pairs, Rater(WordCounter(), None), seed=1)
     items = scored.items.assign(language="en", corpus="reviews", terms=terms)
-    found = analyse_ratings(items, protocol, 1)
+    found = analyse(items, Context(protocol=protocol, seed=1))
     tests = {name: test.model_copy(update={"p_adjusted": test.p_value}) for name, test in found.tests.items()}
     read = {"duplicates": 3, "long_texts": "head", "most_tokens": 512, "cut": 41, "outside": 7, "partly_outside": 19}
     ratings = found.read_details(Ratings).model_copy(update=read)

@@ -24,13 +24,14 @@ from toy_model import tokenizer_of
 from unmask.cli import app
 from unmask.errors import UnmaskError
 from unmask.lexicon.sentences import reviews
-from unmask.measures.sentiment.data import SourceText, default_corpus, rewrite_both_ways
-from unmask.measures.sentiment.interpret import Ratings
+from unmask.measures.sentiment.data import default_corpus, rewrite_both_ways
+from unmask.measures.sentiment.details import Ratings
 from unmask.measures.sentiment.rater import Rater
-from unmask.measures.sentiment.score import score_pairs
+from unmask.measures.sentiment.scoring import score_pairs
 from unmask.models.classifier import TransformersClassifier
 from unmask.results import AuditResult, Measurement
 from unmask.results.storage import load
+from unmask.training.examples import Example
 
 MALE = re.compile(r"\b(he|him|his|man|men|er|sein|seine|vater|chairperson)\b", re.IGNORECASE)
 SENTENCES = [
@@ -388,10 +389,10 @@ def test_two_columns_are_enough(tmp_path: Path) -> None:
         (("p_female,p_male", "0.5,x"), "column 'p_male' has values that are not numbers (first in row 1)"),
         (("p_female,p_male", "0.5,"), "not numbers (first in row 1)"),
         (("p_female,p_male", "0.5,0.5"), "no text that changed"),
-        (("p_female,p_male,changed", "0.5,0.6,maybe"), "'changed' is neither true nor false in row 1"),
+        (("p_female,p_male,changed", "0.5,0.6,maybe"), "'changed' is 'maybe' in row 1; give true or false"),
         (("p_female,p_male,changed", "0.5,0.6,true", "0.5,0.6,false"), "row 2 did not change, yet has two ratings"),
         (("p_female,p_male,words", "0.5,0.6,3", "0.5,0.6,many"), "'words' is 'many' in row 2; give a number"),
-        (("p_female,p_male,cut", "0.5,0.6,x"), "'cut' is neither true nor false in row 1"),
+        (("p_female,p_male,cut", "0.5,0.6,x"), "'cut' is 'x' in row 1; give true or false"),
         (("p_female,p_male,terms", "0.5,0.6,all", "0.5,0.6,"), "'terms' is empty in row 2"),
         (("p_female,p_male",), "has no rows"),
     ],
@@ -445,7 +446,7 @@ def test_the_published_sets_find_as_many_reviews_as_the_paper(data: Path) -> Non
 def test_models_that_have_read_nothing_have_no_common_direction() -> None:
     """Each of them tells *he* from *she* by the chance of its weights; over many of them nothing remains."""
     versions = unmask.rewriter("female"), unmask.rewriter("male")
-    pairs = rewrite_both_ways([SourceText(str(n), one.text) for n, one in enumerate(reviews()[:40])], *versions)
+    pairs = rewrite_both_ways([Example(one.text, id=str(n)) for n, one in enumerate(reviews()[:40])], *versions)
     tokenizer = tokenizer_of([text for one in pairs for text in (one.female.text, one.male.text)])
     biases = []
     for seed in range(30):

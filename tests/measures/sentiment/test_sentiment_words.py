@@ -17,17 +17,18 @@ from scipy import stats
 import unmask
 from toy_model import tokenizer_of
 from unmask.lexicon.sentences import reviews
-from unmask.measures.sentiment import analyse
-from unmask.measures.sentiment.analyse import analyse_ratings
-from unmask.measures.sentiment.data import Pair, SourceText, rewrite_both_ways
+from unmask.measures.base import Context
+from unmask.measures.sentiment import analysis
+from unmask.measures.sentiment.data import Pair, rewrite_both_ways
 from unmask.measures.sentiment.rater import CachedRater, Rater, identify_rater
-from unmask.measures.sentiment.score import score_pairs, score_sets
+from unmask.measures.sentiment.scoring import score_pairs, score_sets
 from unmask.models.classifier import TransformersClassifier
 from unmask.models.roles import View
+from unmask.training.examples import Example
 
 
 def versions(texts: Sequence[str], terms: str = "all") -> list[Pair]:
-    given = [SourceText(str(at), text, "positive") for at, text in enumerate(texts)]
+    given = [Example(text, label="positive", id=str(at)) for at, text in enumerate(texts)]
     return rewrite_both_ways(given, unmask.rewriter("female", terms=terms), unmask.rewriter("male", terms=terms))
 
 
@@ -62,14 +63,14 @@ def test_pairs_are_the_words_that_stand_against_each_other() -> None:
 def test_each_pair_gets_what_it_adds(pairs: list[Pair]) -> None:
     model = ByWords({"he": 0.01, "she": -0.01, "mother": 0.03, "man": -0.02})
     items = score_pairs(pairs, Rater(model, None), seed=0).items
-    parts = analyse.estimate_pairs(items)
+    parts = analysis.estimate_pairs(items)
     found = {part.name: part.bias or 0.0 for part in parts}
     assert all(part.interval and part.interval[0] <= (part.bias or 0.0) <= part.interval[1] for part in parts)
     assert found["he/she"] == pytest.approx(0.02, abs=1e-3)
     assert found["father/mother"] == pytest.approx(-0.03, abs=1e-3)
     assert found["man/woman"] == pytest.approx(-0.02, abs=1e-3)
     assert found["son/daughter"] == pytest.approx(0, abs=1e-3)
-    test = analyse.estimate_over_pairs(items, 0)
+    test = analysis.estimate_over_pairs(items, 0)
     assert test is not None
     assert test.n == len(found)
     assert test.value == pytest.approx(np.mean(list(found.values())))
@@ -83,7 +84,7 @@ def test_a_preference_for_a_gender_is_found(pairs: list[Pair]) -> None:
     chance = np.random.default_rng(1)
     worth = {term: (0.01 if term in male else 0.0) + chance.normal(0, 0.004) for term in sorted(terms)}
     items = score_pairs(pairs, Rater(ByWords(worth), None), seed=0).items
-    test = analyse.estimate_over_pairs(items, 0)
+    test = analysis.estimate_over_pairs(items, 0)
     assert test is not None
     assert test.p_value is not None
     assert test.p_value < 0.001
@@ -93,10 +94,10 @@ def test_a_preference_for_a_gender_is_found(pairs: list[Pair]) -> None:
 
 def test_what_is_not_known_is_not_tested(pairs: list[Pair]) -> None:
     items = score_pairs(pairs, Rater(ByWords({"he": 0.1}), None), seed=0).items
-    assert analyse.estimate_over_pairs(items.drop(columns="term_pairs"), 0) is None
-    assert analyse.estimate_over_pairs(items.head(3), 0) is None
+    assert analysis.estimate_over_pairs(items.drop(columns="term_pairs"), 0) is None
+    assert analysis.estimate_over_pairs(items.head(3), 0) is None
     few = score_pairs(versions([f"He saw {n} films." for n in range(9)]), Rater(ByWords({"he": 0.1}), None), seed=0)
-    test = analyse.estimate_over_pairs(few.items, 0)
+    test = analysis.estimate_over_pairs(few.items, 0)
     assert test is not None
     assert (test.n, test.p_value) == (1, None)
     assert test.value == pytest.approx(0.1)
@@ -119,7 +120,7 @@ def test_models_that_have_learned_nothing_do_not_favour_a_gender(pairs: list[Pai
         torch.manual_seed(seed)
         model = TransformersClassifier(transformers.BertForSequenceClassification(config), tokenizer)
         items = score_pairs(pairs, Rater(model, None), seed=0).items
-        tests = analyse_ratings(items.assign(language="en", corpus="x", terms="all"), "sound", 0).tests
+        tests = analysis.analyse(items.assign(language="en", corpus="x", terms="all"), Context(seed=0)).tests
         over_texts.append(tests["bias"].p_value)
         over_words.append(tests["bias over words"].p_value)
     rejected = [float(np.mean([p is not None and p < 0.05 for p in values])) for values in (over_texts, over_words)]
@@ -180,7 +181,7 @@ def test_an_audit_that_was_stopped_goes_on(tmp_path: Path, monkeypatch: pytest.M
         return rate(self, texts)
 
     monkeypatch.setattr(Rater, "rate", counting)
-    monkeypatch.setattr(sys.modules["unmask.measures.sentiment.score"], "AT_ONCE", 10)
+    monkeypatch.setattr(sys.modules["unmask.measures.sentiment.scoring"], "AT_ONCE", 10)
     settings: dict[str, Any] = {"corpora": "reviews", "limit": 40, "seed": 5, "workspace": tmp_path / "w"}
     stop_at = 3
     with pytest.raises(KeyboardInterrupt):
@@ -226,7 +227,7 @@ def test_kept_ratings_are_of_the_same_model_and_way_of_reading(pairs: list[Pair]
 
 def test_pairs_that_share_a_word_are_one_family() -> None:
     pairs = ["he/she", "his/her", "him/her", "mr./mrs", "mr/ms", "king/queen"]
-    assert analyse.group_pairs(pairs) == [0, 1, 1, 2, 2, 3]
+    assert analysis.group_pairs(pairs) == [0, 1, 1, 2, 2, 3]
 
 
 def test_least_squares_and_its_errors_by_hand() -> None:
@@ -243,7 +244,7 @@ def test_least_squares_and_its_errors_by_hand() -> None:
     values = inverse @ design.T @ bias
     left = bias - design @ values
     errors = np.sqrt(np.diag(inverse @ (design.T * left**2) @ design @ inverse) * len(bias) / (len(bias) - 3))
-    found = {part.name: part for part in analyse.estimate_pairs(frame)}
+    found = {part.name: part for part in analysis.estimate_pairs(frame)}
     for at, name in enumerate(names):
         assert found[name].bias == pytest.approx(values[at])
         interval = found[name].interval
@@ -254,13 +255,13 @@ def test_least_squares_and_its_errors_by_hand() -> None:
 def test_rare_pairs_share_a_column_and_unread_texts_are_left_out() -> None:
     rows = ["he/she"] * 6 + ["he/she; duke/duchess", "he/she; earl/countess"]
     bias = [0.01] * 6 + [0.51, 0.51]
-    (common,) = analyse.estimate_pairs(pd.DataFrame({"term_pairs": rows, "bias": bias}))
+    (common,) = analysis.estimate_pairs(pd.DataFrame({"term_pairs": rows, "bias": bias}))
     assert (common.name, common.n) == ("he/she", 8)
     assert common.bias == pytest.approx(0.01)
     frame = pd.DataFrame(
         {"term_pairs": ["he/she; he/she"] * 12, "bias": [0.02] * 6 + [0.0] * 6, "terms_read": [2] * 6 + [0] * 6}
     )
-    (read,) = analyse.estimate_pairs(frame)
+    (read,) = analysis.estimate_pairs(frame)
     assert read.n == 6
     assert read.bias == pytest.approx(0.01)
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from paths import GOLD
 from unmask.errors import UnmaskError
-from unmask.probes import association
+from unmask.measures.association.data import build_rows
 from unmask.rewriting.german import GermanRewriter
-from unmask.rewriting.german.nouns import Nouns, package_nouns, read_noun_rows
-from unmask.rewriting.german.sentences import LONGEST_WORD, lemma, tag_words
+from unmask.rewriting.german.nouns import Nouns, package_nouns
+from unmask.rewriting.german.sentences import LONGEST_WORD, find_lemma, tag_words
 from unmask.rewriting.options import RewriteOptions
 from unmask.rewriting.result import apply_changes
 
@@ -43,7 +43,7 @@ def gold() -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("corpus", ["bec-pro", "agreement-free"])
 def test_every_sentence_of_the_own_corpora_becomes_its_counterpart(corpus: str) -> None:
-    rows = association.build("de", corpus)
+    rows = build_rows("de", corpus)
     sentences = {(row.template, row.profession, row.pair, row.gender): row for row in rows}
     assert len(sentences) == len(rows) == 5400
     wrong = []
@@ -182,7 +182,7 @@ def test_one_of_a_pair_is_one_change() -> None:
 def test_only_the_beginning_of_a_very_long_word_is_tagged() -> None:
     word = "Donau" * 600
     assert tag_words([word, "lacht"]) == tag_words([word[:LONGEST_WORD], "lacht"])
-    assert lemma(word, "NN") == lemma(word[:LONGEST_WORD], "NN")
+    assert find_lemma(word, "NN") == find_lemma(word[:LONGEST_WORD], "NN")
     assert SWAP.rewrite(f"Er sah {word}.").text == f"Sie sah {word}."
 
 
@@ -249,14 +249,14 @@ def test_a_list_of_words_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch, er
     def fail(*_: object, **__: object) -> str:
         raise error
 
-    monkeypatch.setattr(Path, "read_text", fail)
+    monkeypatch.setattr(Path, "read_bytes", fail)
     with pytest.raises(UnmaskError, match=f"^terms.csv cannot be read .*{error}"):
-        read_noun_rows(Path("terms.csv"))
+        rewriter(terms=Path("terms.csv"))
 
 
 def test_a_path_that_no_file_can_have() -> None:
     with pytest.raises(UnmaskError, match="cannot be read"):
-        read_noun_rows(Path("a\0b.csv"))
+        rewriter(terms=Path("a\0b.csv"))
 
 
 def test_neutral_and_names_are_refused() -> None:

@@ -11,22 +11,17 @@ Proceedings of the Second Workshop on Gender Bias in NLP. After Kurita et al. (2
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unmask.errors import UnmaskError
-from unmask.measures.base import ComparedModel, Context, Figure, Measure, Scored
+from unmask.measures.base import Context, Figure, Measure, implemented_in
 from unmask.measures.shared_options import TemplateOptions
 from unmask.options import option
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from unmask.models.loading import ModelHandle
-    from unmask.report.blocks import Block
-    from unmask.report.change_blocks import ChangeText
     from unmask.results import Comparison, Measurement
 
 AGREEMENT = "grammatical-agreement"
@@ -81,13 +76,11 @@ class AssociationMeasure(Measure):
     noise_unit = "nats"
     uses_templates = True
     hub_task = "fill-mask"
-    card_tests = {
-        "stereotype": "stereotype, in nats",
-        "workforce share, pearson": "r with women’s workforce share",
-    }
-    gate_tests = ("stereotype",)
     compared_items = "sentences scored by both models"
-    figures = (Figure("association", "stereotype in nats", test="stereotype"),)
+    figures = (
+        Figure("association", "stereotype in nats", test="stereotype", card="stereotype, in nats", gate=True),
+        Figure(test="workforce share, pearson", card="r with women’s workforce share"),
+    )
 
     def check(self, options: AssociationOptions, context: Context) -> None:
         """Refuse words of the user's own in the published protocol."""
@@ -112,50 +105,24 @@ class AssociationMeasure(Measure):
 
     def build(self, options: AssociationOptions, context: Context) -> Any:
         """The sentences of a corpus."""
-        from unmask.measures.association.protocol import PROTOCOLS
-        from unmask.probes import association as probe
+        from unmask.measures.association.data import build_rows
 
-        return probe.build(
+        return build_rows(
             context.language,
             context.corpus,
-            wording=PROTOCOLS[context.protocol].wording,
+            protocol=context.protocol,
             templates_file=options.templates,
             persons_file=options.persons,
             professions_file=options.professions,
         )
 
-    def score(self, model: Any, items: Any, options: AssociationOptions, context: Context) -> Scored:
-        """How likely each person word is, with the profession and without it."""
-        from unmask.measures.association.protocol import PROTOCOLS
-        from unmask.measures.association.score import score
-
-        del options
-        scored = score(items, model, PROTOCOLS[context.protocol], seed=context.seed)
-        return Scored(
-            scored.items,
-            scored.noise_floor,
-            scored.distinct_inputs,
-            hashlib.sha256("\n".join(row.sentence for row in items).encode()).hexdigest(),
-            {"several_pieces": scored.several_pieces},
-        )
-
-    def analyse(self, items: pd.DataFrame, context: Context) -> Measurement:
-        """Means, differences, the stereotype, and the relation to the workforce."""
-        from unmask.measures.association.protocol import PROTOCOLS
-
-        return PROTOCOLS[context.protocol].analyse(items, context.seed)
-
-    def headline(self, measurement: Measurement) -> list[str]:
-        """The stereotype, the workforce, and whether balanced professions favour a gender."""
-        from unmask.measures.association.interpret import headline
-
-        return headline(measurement)
-
-    def interpret(self, measurement: Measurement) -> Measurement:
-        """Add the headline and what the numbers say to the paper's hypotheses."""
-        from unmask.measures.association.interpret import interpret
-
-        return interpret(measurement)
+    score = implemented_in("scoring")
+    analyse = implemented_in("analysis")
+    headline = implemented_in("interpretation")
+    interpret = implemented_in("interpretation")
+    read_items = implemented_in("recorded")
+    blocks = implemented_in("report")
+    method = implemented_in("report")
 
     def resolved(self, model: ModelHandle, options: AssociationOptions, units: Sequence[Context]) -> dict[str, Any]:
         """The options; a corpus is named with its language."""
@@ -177,37 +144,11 @@ class AssociationMeasure(Measure):
         """Columns of ours, or of the released BEC-Pro files."""
         return {"person", "profession"} <= columns or {"Person", "Profession"} <= columns
 
-    def read_items(
-        self, path: Path, context: Context, *, language: str | None, score_column: str | None
-    ) -> pd.DataFrame:
-        """Recorded scores, in our columns or in those of the released files."""
-        from unmask.probes import recorded
-
-        return recorded.read(path, language, score_column)
-
     def not_interpretable(self, measurement: Measurement, *, group: bool = False) -> str:
         """Whether grammatical agreement hides what the model has learned."""
         if any(caveat.code == AGREEMENT for caveat in measurement.caveats):
             return "grammatical agreement drowns the measure; judge the corpus without agreement"
         return ""
-
-    def blocks(self, measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
-        """Key figures, tables, figures and examples."""
-        from unmask.measures.association.report import blocks
-
-        return blocks(measurement, items)
-
-    def method(self, measurements: Sequence[Measurement]) -> list[Block]:
-        """How it is measured."""
-        from unmask.measures.association.report import method
-
-        return method(measurements)
-
-    def facts(self, measurement: Measurement) -> list[tuple[str, str]]:
-        """What the provenance of a measurement states."""
-        from unmask.measures.association.report import facts
-
-        return facts(measurement)
 
     def figure_value(
         self, figure: Figure, measurement: Measurement, comparison: Comparison | None = None
@@ -215,46 +156,5 @@ class AssociationMeasure(Measure):
         """None where grammatical agreement hides the bias."""
         return None if self.not_interpretable(measurement) else super().figure_value(figure, measurement, comparison)
 
-    def compare(self, before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[Comparison, pd.DataFrame]:
-        """The paired changes, corrected and judged."""
-        from unmask.measures.association.change_words import judge
-        from unmask.measures.association.compare import adjusted, compare
-
-        comparison, items = compare(before, after, seed=seed)
-        return judge(adjusted(comparison)), items
-
-    def comparison_blocks(self, comparison: Comparison, items: pd.DataFrame | None) -> list[Block]:
-        """What a report shows of a comparison."""
-        from unmask.measures.association.comparison_report import blocks
-
-        del items
-        return blocks(comparison)
-
-    def main_change(self, comparison: Comparison) -> ChangeText | None:
-        """The stereotype as odds."""
-        from unmask.measures.association.comparison_report import main_change
-
-        return main_change(comparison)
-
-    def comparison_method(self, comparisons: Sequence[Comparison]) -> list[Block]:
-        """How two models are compared."""
-        from unmask.measures.association.comparison_report import method
-
-        return method(comparisons)
-
-    def comparison_warning(self, comparison: Comparison) -> str:
-        """Whether grammatical agreement hides what the models have learned."""
-        if any(caveat.code == AGREEMENT for caveat in comparison.caveats):
-            return "Grammatical agreement determines these numbers. Judge the corpus without agreement."
-        return ""
-
-    def explain_verdict(self, comparison: Comparison) -> str:
-        """In the published protocol, that the paper's test finds too much."""
-        from unmask.report.comparison import MEANINGS
-
-        if comparison.protocol != "published":
-            return ""
-        return (
-            f"{MEANINGS[comparison.verdict]} This is the paper’s own test, which treats dependent pairs of sentences as"
-            " independent and therefore finds too many changes."
-        )
+    compare = implemented_in("compare")
+    comparison_report = implemented_in("comparison_report")

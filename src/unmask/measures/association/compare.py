@@ -2,129 +2,333 @@
 
     change of an item = association after − association before
 
-What the items have in common before and after cancels in it, which is why a paired change is surer than two intervals
-side by side. `sound` gives every change an interval over professions and person words (`changes`). `published` is the
-paper's: group means, and Wilcoxon's signed ranks over all single pairs, corrected for nothing (Bartl et al. 2020,
-Table 4). That table is part of every comparison (`figures`).
+A mean, a female − male difference and the stereotype contrast are linear in the items, so the change of each is the
+same number of the items' changes: `sound` analyses these like associations, with the crossed jackknife over professions
+and person words. The correlation with the workforce is not linear: each jackknife sample gives r after − r before.
+Simulated without a change (60 × 9, r = 0 to .95, shared noise or not), its 5 % test rejects 2 to 7 % of the time. The
+difference of Fisher's z does as well (3 to 7 %) but has no readable unit; it is the effect size, Cohen's q.
+
+`published` is the paper's comparison: group means, and Wilcoxon's signed ranks over all single pairs (n = 900 a group),
+corrected for continuity but not for the number of tests (Bartl et al. 2020, Table 4). Every comparison has that table:
+
+    V = Σ ranks of the positive (post − pre of female) − (post − pre of male)     r = −|Z|/√(2n)
+
+**Verdict.** The rule of `results.verdict` judges the stereotype and the differences within groups. A reversal counts as
+overshot only if it is more than negligible (odds by a factor of 1.1). The workforce correlation is judged only where it
+was clear before. The verdict of a comparison is that of the stereotype. But a model that reversed its preference within
+a group of professions has overshot, unless its stereotype is worse; and where the stereotype did not change, a group
+that is worse makes the model worse. Without a stereotype contrast (own groups, the published protocol) the groups
+decide: the first of overshot, worse, improved that any of them has. German sentences with grammatical agreement say
+nothing about bias: no reliable change.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
-from unmask.measures.association import analyse_published, analyse_sound, changes, figures
-from unmask.measures.association.caveats import comparison_caveats
-from unmask.measures.association.details import AssociationChanges, AssociationDetails, HypothesisChange
-from unmask.measures.association.interpret import interpret
-from unmask.measures.association.pairing import Paired, pair
-from unmask.measures.association.tables import table
-from unmask.measures.base import ComparedModel
-from unmask.results import Comparison, Measurement
+import numpy as np
+import pandas as pd
+
+from unmask.measures.association.analysis import (
+    GENDERS,
+    AssociationTable,
+    analyse,
+    correlation_statistic,
+    mean,
+    profession_values,
+    tabulate_items,
+)
+from unmask.measures.association.change_headline import write_headline
+from unmask.measures.association.details import (
+    AssociationChanges,
+    AssociationDetails,
+    HypothesisChange,
+    ProfessionChange,
+    ProfessionValue,
+    TableRow,
+)
+from unmask.measures.association.interpretation import NEGLIGIBLE, has_agreement, interpret
+from unmask.measures.base import ComparedModel, Context
+from unmask.measures.comparison import build_comparison, pair_items
+from unmask.results import Caveat, Change, Comparison, Estimate, Measurement, Verdict
+from unmask.results.verdict import judge, side_before
 from unmask.statistics.corrections import holm
+from unmask.statistics.correlation import pearson
+from unmask.statistics.jackknife import IntervalEstimate, fisher_z, jackknife
+from unmask.statistics.paired import signed_ranks
 
-if TYPE_CHECKING:
-    import pandas as pd
+KEYS = ("language", "corpus", "template", "profession", "gender", "pair", "person")
+"""Columns that pair the items of two models."""
+WORKFORCE = "workforce share, pearson"
+FAMILIES = {"stereotype": 0, "difference": 1, "workforce": 1, "mean": 2}
+"""Contrasts with the same number are corrected together."""
+ONE_RUN = (
+    "The intervals cover other professions and person words. They do not cover other runs of a mitigation: another seed"
+    " gives another model, which has to be measured itself."
+)
 
 
 def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[Comparison, pd.DataFrame]:
-    """The numbers, and the paired items behind them; adjusted p-values, verdict and words come later (`judge`)."""
-    paired = pair(before, after)
-    published = before.measurement.protocol == "published"
-    analyse = (analyse_published if published else analyse_sound).analyse
-    pre, post = (analyse(paired.scores(column), seed) for column in ("before", "after"))
-    tables = table(paired.scores("before")), table(paired.scores("after"))
-    rows = figures.table_rows(*tables)
-    if published:
-        found = changes.published(pre, post, rows)
-        professions = analyse_sound.professions(table(paired.scores("change")), intervals=False)
+    """Compare two models, and return the paired items too."""
+    protocol = before.measurement.protocol
+    items = _pair_sentences(before, after)
+    unpaired = len(before.items) + len(after.items) - 2 * len(items)
+    context = Context(protocol=protocol, seed=seed)
+    scores = {side: items.assign(association=items[side]) for side in ("before", "after", "change")}
+    sides = analyse(scores["before"], context), analyse(scores["after"], context)
+    tables = tabulate_items(scores["before"]), tabulate_items(scores["after"])
+    rows = build_paper_table(*tables)
+    if protocol == "published":
+        changes = _changes_published(*sides, rows)
+        values = profession_values(tabulate_items(scores["change"]), intervals=False)
     else:
-        changed = analyse_sound.analyse(paired.scores("change"), seed)
-        found, professions = (
-            changes.sound(pre, post, changed, tables),
-            changed.read_details(AssociationDetails).professions,
-        )
-    first = before.measurement
-    return Comparison(
-        name=first.name,
-        language=first.language,
-        corpus=first.corpus,
-        protocol=first.protocol,
-        attributes=first.attributes,
-        before=before.name,
-        after=after.name,
+        changed = analyse(scores["change"], context)
+        changes = _changes_sound(*sides, changed, tables)
+        values = changed.read_details(AssociationDetails).professions
+    answered = [before.measurement, after.measurement]
+    if unpaired:  # the hypotheses of the audits are about more items
+        answered = [interpret(_adjust_tests(side)) for side in sides]
+    floors = [floor for side in (before, after) if (floor := side.measurement.noise_floor) is not None]
+    details = AssociationChanges(
+        table=rows,
+        professions=_pair_professions(*sides, values),
+        hypotheses=_pair_hypotheses(*answered),
+    )
+    comparison = build_comparison(
+        before,
+        after,
+        items,
+        _adjust_changes(changes),
+        attributes=before.measurement.attributes,
         verdict="no reliable change",
-        items=len(paired.items),
-        unpaired=paired.unpaired,
-        changes=found,
-        details=AssociationChanges(
-            table=rows,
-            professions=figures.bars(
-                pre.read_details(AssociationDetails).professions,
-                post.read_details(AssociationDetails).professions,
-                professions,
-            ),
-            hypotheses=_hypotheses(*_answered(before, after, (pre, post), paired)),
-        ).model_dump(),
-        caveats=comparison_caveats([before.measurement, after.measurement], paired.unpaired),
-        noise_floor=_noise_floor(before.measurement, after.measurement),
-    ), paired.items
+        details=details.model_dump(),
+        noise_floor=sum(floors) if floors else None,
+    )
+    caveats = [*comparison.caveats, Caveat(code="one-run", text=ONE_RUN)]
+    if unpaired:
+        text = f"{unpaired:,} items that only one of the audits has were left out; the figures are those of the others."
+        caveats.append(Caveat(code="unpaired-items", text=text))
+    comparison = comparison.model_copy(update={"caveats": caveats})
+    return judge_comparison(comparison), items
 
 
-def _answered(
-    before: ComparedModel, after: ComparedModel, sides: tuple[Measurement, Measurement], paired: Paired
-) -> tuple[Measurement, Measurement]:
-    """The measurements whose hypotheses hold for the paired items: the audits' own where those are all."""
-    if not paired.unpaired:
-        return before.measurement, after.measurement
-    found = []
-    for side in sides:
-        own = holm([test.p_value for test in side.tests.values()])
-        tests = {
-            name: test if test.p_adjusted is not None else test.model_copy(update={"p_adjusted": p})
-            for (name, test), p in zip(side.tests.items(), own, strict=True)
-        }
-        found.append(interpret(side.model_copy(update={"tests": tests})))
-    return found[0], found[1]
+def judge_comparison(comparison: Comparison) -> Comparison:
+    """Add verdicts and headline to a comparison whose p-values have been adjusted."""
+    changes = {
+        name: change.model_copy(update={"verdict": judge_change(change, comparison.noise_floor)})
+        for name, change in comparison.changes.items()
+    }
+    judged = comparison.model_copy(update={"changes": changes})
+    judged = judged.model_copy(update={"verdict": _overall_verdict(judged)})
+    return judged.model_copy(update={"headline": write_headline(judged)})
 
 
-def _hypotheses(before: Measurement, after: Measurement) -> list[HypothesisChange]:
-    later = {one.name: one for one in after.read_details(AssociationDetails).hypotheses}
-    return [
-        HypothesisChange(
-            name=one.name,
-            statement=one.statement,
-            before=one.answer,
-            after=later[one.name].answer,
-            evidence_before=one.evidence,
-            evidence_after=later[one.name].evidence,
+def judge_change(change: Change, noise_floor: float | None) -> Verdict | None:
+    """The verdict on one change; None where it is neither good nor bad by itself."""
+    contrast = change.labels["contrast"]
+    if contrast in ("stereotype", "difference"):
+        return judge(change, noise_floor=noise_floor, negligible=NEGLIGIBLE)
+    return judge(change) if contrast == "workforce" and side_before(change) else None
+
+
+def _overall_verdict(comparison: Comparison) -> Verdict:
+    if has_agreement(comparison):
+        return "no reliable change"
+    groups = [change.verdict for change in comparison.changes.values() if change.labels["contrast"] == "difference"]
+    stereotype = comparison.of("stereotype")
+    if stereotype is None:
+        worst_first: tuple[Verdict, ...] = ("overshot", "worse", "improved")
+        return next((verdict for verdict in worst_first if verdict in groups), "no reliable change")
+    verdict = stereotype.verdict or "no reliable change"
+    if verdict in ("improved", "no reliable change") and "overshot" in groups:
+        return "overshot"
+    return "worse" if verdict == "no reliable change" and "worse" in groups else verdict
+
+
+def _pair_sentences(before: ComparedModel, after: ComparedModel) -> pd.DataFrame:
+    """The items that both models have, with the associations `before` and `after`, and their `change`."""
+    items = pair_items(before, after, keys=KEYS, scores=["association"], item="sentence")
+    items = items.drop(columns=["log_p_target", "log_p_prior"], errors="ignore")
+    items = items.rename(columns={"association_before": "before", "association_after": "after"})
+    items = items.assign(change=items["after"] - items["before"], association=items["before"])
+    if before.measurement.protocol == "published":  # it pairs row by row, so a row without its counterpart goes too
+        by_pair = items.groupby(["language", "corpus", "template", "profession", "pair"])
+        items = items[by_pair["gender"].transform("nunique") == 2].reset_index(drop=True)
+    return items
+
+
+# Changes
+
+
+def _changes_sound(
+    before: Measurement,
+    after: Measurement,
+    changed: Measurement,
+    tables: tuple[AssociationTable, AssociationTable],
+) -> dict[str, Change]:
+    """From the analyses of the items before, after, and of their changes."""
+    changes = {
+        name: _build_change(test, before.tests[name], after.tests[name], before.attributes)
+        for name, test in changed.tests.items()
+        if test.labels["contrast"] != "workforce"
+    }
+    if WORKFORCE in changed.tests:  # its sign flip is that of the change of the covariance
+        estimate, effect = correlation_change(*tables), correlation_change(*tables, transform=fisher_z)
+        change = _build_change(changed.tests[WORKFORCE], before.tests[WORKFORCE], after.tests[WORKFORCE], "professions")
+        changes[WORKFORCE] = change.update_change(
+            value=estimate.value,
+            interval=estimate.interval,
+            statistic=estimate.statistic,
+            df=estimate.df,
+            p_value=estimate.p_value,
+            effect_size=effect.value,
+            effect_size_name="Cohen's q",
+            effect_size_interval=effect.interval,
         )
-        for one in before.read_details(AssociationDetails).hypotheses
-        if one.name in later
-    ]
+    return changes
 
 
-def _noise_floor(before: Measurement, after: Measurement) -> float | None:
-    known = [one.noise_floor for one in (before, after) if one.noise_floor is not None]
-    return sum(known) if known else None
+def correlation_change(
+    before: AssociationTable, after: AssociationTable, transform: Callable[[float], float] = float
+) -> IntervalEstimate:
+    """r after minus r before, or the difference of a function of both, such as Fisher's z."""
+    shape, r_before = correlation_statistic(before, pearson)
+    _, r_after = correlation_statistic(after, pearson)
+    return jackknife(
+        shape, lambda rows, columns: transform(r_after(rows, columns)) - transform(r_before(rows, columns))
+    )
 
 
-_FAMILIES = {"stereotype": 0, "difference": 1, "workforce": 1, "mean": 2}
-"""Which questions are corrected together."""
+def _changes_published(before: Measurement, after: Measurement, rows: Sequence[TableRow]) -> dict[str, Change]:
+    """Differences with the paper's test, and means without any."""
+    by_group = {row.group: row for row in rows}
+    changes = {}
+    for name, test in before.tests.items():
+        row = by_group[test.labels["group"]]
+        changes[name] = _build_change(test, test, after.tests[name], before.attributes).update_change(
+            n=row.n,
+            value=row.female_change - row.male_change,
+            statistic=row.w,
+            p_value=row.p_value,
+            p_adjusted=row.p_value,
+            effect_size=row.r,
+            effect_size_name=test.effect_size_name,
+        )
+    for name, group in before.groups.items():
+        values = group.value, after.groups[name].value
+        difference = None if values[0] is None or values[1] is None else values[1] - values[0]
+        test = Estimate(labels={"contrast": "mean", **group.labels}, n=group.n, value=difference)
+        changes[name] = _build_change(test, group, after.groups[name], before.attributes)
+    return changes
 
 
-def adjusted(comparison: Comparison) -> Comparison:
+def _build_change(test: Estimate, before: Estimate, after: Estimate, noun: str) -> Change:
+    """From a test of the items' changes, and the estimates before and after."""
+    labels = test.labels
+    group, gender = labels.get("group"), labels.get("gender")
+    questions = {
+        "stereotype": "Did the gap between typically female and typically male professions change?",
+        "difference": f"Did the preference of {group} {noun} for female or male person words change?",
+        "mean": f"Did the effect of {group} {noun} on {gender} person words change?",
+        "workforce": "Did the relation to women's share of the workforce change?",
+    }
+    name = f"{test.effect_size_name}, of the change" if test.effect_size_name else ""
+    change = test.model_copy(update={"effect_size_name": name})
+    return Change(labels=labels, question=questions[labels["contrast"]], before=before, after=after, change=change)
+
+
+def _adjust_changes(changes: dict[str, Change]) -> dict[str, Change]:
     """Correct for the number of questions, except where a protocol brought its own correction.
 
-    The stereotype is the main question, and stands alone. The differences within groups and
-    the relation to the workforce are corrected together (Holm), and so are the means, which only describe. What is
-    compared beside it plays no part: a verdict on a model is about that model.
+    The stereotype is the main question and is not corrected. The differences within groups and the relation to the
+    workforce are corrected together (Holm), and so are the means, which only describe.
     """
     families: dict[int, list[str]] = {}
-    for name, change in comparison.changes.items():
+    for name, change in changes.items():
         if change.change.p_adjusted is None:
-            families.setdefault(_FAMILIES[change.labels["contrast"]], []).append(name)
-    changes = dict(comparison.changes)
+            families.setdefault(FAMILIES[change.labels["contrast"]], []).append(name)
+    adjusted = dict(changes)
     for names in families.values():
         for name, p in zip(names, holm([changes[name].change.p_value for name in names]), strict=True):
-            changes[name] = changes[name].update_change(p_adjusted=p)
-    return comparison.model_copy(update={"changes": changes})
+            adjusted[name] = changes[name].update_change(p_adjusted=p)
+    return adjusted
+
+
+def _adjust_tests(measurement: Measurement) -> Measurement:
+    adjusted = holm([test.p_value for test in measurement.tests.values()])
+    tests = {
+        name: test if test.p_adjusted is not None else test.model_copy(update={"p_adjusted": p})
+        for (name, test), p in zip(measurement.tests.items(), adjusted, strict=True)
+    }
+    return measurement.model_copy(update={"tests": tests})
+
+
+# What the paper shows
+
+
+def build_paper_table(before: AssociationTable, after: AssociationTable) -> list[TableRow]:
+    """The rows of the paper's Table 4, groups in their order."""
+    rows = []
+    changes = after.difference - before.difference
+    for group in dict.fromkeys(map(str, before.groups)):
+        members = before.rows_of(group)
+        change = changes[members][~np.isnan(changes[members])]
+        if not change.size:
+            continue
+        means = {
+            (gender, when): float(mean(side.by_gender[gender][members]))
+            for gender in GENDERS
+            for when, side in (("before", before), ("after", after))
+        }
+        ranks = signed_ranks(change)
+        rows.append(
+            TableRow(
+                group=group,
+                n=ranks.n,
+                **{f"{gender}_{when}": value for (gender, when), value in means.items()},
+                **{f"{gender}_change": means[gender, "after"] - means[gender, "before"] for gender in GENDERS},
+                w=ranks.v,
+                z=ranks.z,
+                r=None if ranks.r is None else -abs(ranks.r),
+                p_value=ranks.p_value,
+            )
+        )
+    return rows
+
+
+def _pair_professions(
+    before: Measurement, after: Measurement, changed: Sequence[ProfessionValue]
+) -> list[ProfessionChange]:
+    """The bars of the paper's Figures 3 to 5, the largest change first."""
+    values = [side.read_details(AssociationDetails).professions for side in (before, after)]
+    professions = [
+        ProfessionChange(
+            profession=first.profession,
+            group=first.group,
+            workforce_share=first.workforce_share,
+            female_before=first.female,
+            female_after=second.female,
+            male_before=first.male,
+            male_after=second.male,
+            change=change.difference,
+            interval=change.difference_interval,
+        )
+        for first, second, change in zip(*values, changed, strict=True)
+    ]
+    return sorted(professions, key=lambda profession: -abs(profession.change or 0.0))
+
+
+def _pair_hypotheses(before: Measurement, after: Measurement) -> list[HypothesisChange]:
+    later = {hypothesis.name: hypothesis for hypothesis in after.read_details(AssociationDetails).hypotheses}
+    return [
+        HypothesisChange(
+            name=hypothesis.name,
+            statement=hypothesis.statement,
+            before=hypothesis.answer,
+            after=later[hypothesis.name].answer,
+            evidence_before=hypothesis.evidence,
+            evidence_after=later[hypothesis.name].evidence,
+        )
+        for hypothesis in before.read_details(AssociationDetails).hypotheses
+        if hypothesis.name in later
+    ]

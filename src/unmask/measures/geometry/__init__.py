@@ -1,30 +1,31 @@
-"""Geometry: do words that are biased alike lie together, and is that more than the gender direction itself?
+"""Geometry: do words with the same bias lie together, and is that more than the gender direction itself?
 
-Gonen and Goldberg (2019), Lipstick on a Pig; Bhang, Kang and Nam, Lipstick on a Pig "Again". See docs/geometry.md.
+H. Gonen and Y. Goldberg (2019), Lipstick on a Pig; Bhang, Kang and Nam, Lipstick on a Pig "Again". See
+docs/geometry.md. `Geometry` and `GeometryChange` are the details of its results.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from unmask.errors import UnmaskError
-from unmask.measures.base import ComparedModel, Context, Figure, Measure, Scored
+from unmask.measures.base import Context, Figure, Measure, Scored, implemented_in
 from unmask.options import Options, option
+from unmask.results import Interval, Measurement, Record
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from unmask.models.loading import ModelHandle
-    from unmask.report.blocks import Block
-    from unmask.report.change_blocks import ChangeText
-    from unmask.results import Comparison, Measurement
 
 LAYERS, POOLING, CONTRASTS = 4, "first+last", 99
 NOUNS, VECTORS, WORDS = "nouns", "vectors", "own words"
+OWN = "own"
+"""Marks items and tests of the words that are most biased in the model itself, not in another one."""
 OF_ENCODERS = ("layers", "pooling", "full")
 """Options that word vectors do not have."""
 
@@ -64,6 +65,17 @@ class GeometryOptions(Options):
         return {"words": self.words is not None, "word-list": self.word_list is not None, "full": self.full}
 
 
+RECORDED_WORDS = ("words", "word", "bias", "side", "cluster", "male_neighbours", "stereotype")
+RECORDED = {
+    "sound": (
+        *(*RECORDED_WORDS, "cluster_removed", "probed", "probed_removed", "part", "predicted", "predicted_removed"),
+        "male_neighbours_removed",
+    ),
+    "published": (*RECORDED_WORDS, "put_down", "asked", "right"),
+}
+"""The columns of recorded items in each protocol."""
+
+
 class GeometryMeasure(Measure):
     """Where words lie along and around the gender direction."""
 
@@ -100,10 +112,14 @@ class GeometryMeasure(Measure):
     unit = "stereotype of professions, r"
     compared_items = "words of both models"
     hub_task = "feature-extraction"
-    card_tests = {"stereotype": "r of professions with what people say"}
-    gate_tests = ("stereotype",)
     figures = (
-        Figure("professions", "r of bias with what people say", test="stereotype"),
+        Figure(
+            "professions",
+            "r of bias with what people say",
+            test="stereotype",
+            card="r of professions with what people say",
+            gate=True,
+        ),
         Figure("told apart", "share that a classifier of words gets right"),
         Figure("neighbours", "r of bias with the words around"),
         Figure("WEAT/SEAT", "mean effect size d"),
@@ -137,52 +153,22 @@ class GeometryMeasure(Measure):
             return (WORDS,)
         return tuple(self.corpora)[1:] if options.full else (NOUNS,)
 
-    def measure(
-        self, model: ModelHandle, options: GeometryOptions, units: Sequence[Context]
-    ) -> Iterator[tuple[pd.DataFrame, Measurement]]:
-        """Make a space of each vocabulary and put it to the tests; the vectors themselves are not kept."""
-        from unmask.measures.geometry.audit import measure_encoder, measure_vectors
-
-        yield from (measure_vectors if model.kind == "vectors" else measure_encoder)(model, options, units)
-
     def score(self, model: Any, items: Any, options: GeometryOptions, context: Context) -> list[Scored]:
-        """The words of one vocabulary with their bias and what the tests made of them."""
+        """The words of one vocabulary with their bias and the results of the tests."""
         from unmask.models.loading import make_handle
 
         del items
         return [Scored(frame) for frame, _ in self.measure(make_handle(model), options, [context])]
 
-    def analyse(self, items: pd.DataFrame, context: Context) -> Measurement:
-        """The tests that recorded items still allow."""
-        from unmask.measures.geometry.protocol import PROTOCOLS
-
-        return PROTOCOLS[context.protocol].analyse(items, context.seed)
-
-    def headline(self, measurement: Measurement) -> list[str]:
-        """Whether professions follow stereotypes, and whether gender is left without its direction."""
-        from unmask.measures.geometry.interpret import headline
-
-        return headline(measurement)
-
-    def interpret(self, measurement: Measurement) -> Measurement:
-        """Add the headline and the caveats."""
-        from unmask.measures.geometry.interpret import interpret
-
-        return interpret(measurement)
-
     def resolved(self, model: ModelHandle, options: GeometryOptions, units: Sequence[Context]) -> dict[str, Any]:
         """The options that concern the model, and the vocabularies."""
-        from unmask.measures.geometry.audit import layers_used
+        from unmask.measures.geometry.scoring import count_layers
 
-        found = dict(options)
         if model.kind == "vectors":
-            return {name: value for name, value in found.items() if name not in OF_ENCODERS} | {
-                "geometry_words": [WORDS if options.word_list else VECTORS]
-            }
-        return found | {
-            "layers": layers_used(model.encoder(), options),
-            "geometry_words": [unit.corpus for unit in units],
-        }
+            used = {name: value for name, value in dict(options).items() if name not in OF_ENCODERS}
+            return used | {"geometry_words": [WORDS if options.word_list else VECTORS]}
+        layers = count_layers(model.encoder(), options)
+        return dict(options) | {"layers": layers, "geometry_words": [unit.corpus for unit in units]}
 
     def asked_corpora(
         self, measurements: Sequence[Measurement], configuration: dict[str, Any]
@@ -200,69 +186,170 @@ class GeometryMeasure(Measure):
     def read_items(
         self, path: Path, context: Context, *, language: str | None, score_column: str | None
     ) -> pd.DataFrame:
-        """Items that an audit has written."""
-        from unmask.probes.recorded_words import read_words
+        """Read items that an audit has written in the same protocol."""
+        from unmask.measures.recorded import CORPUS, RecordedColumn, read_recorded, read_table
 
         del score_column
-        return read_words(path, language, context.protocol)
+        columns, present = RECORDED[context.protocol], set(read_table(path))
+        for protocol, names in RECORDED.items():
+            if present.issuperset(names) and not present.issuperset(columns):
+                raise UnmaskError(
+                    f"{path} was written by the {protocol} protocol, not {context.protocol}; give --protocol {protocol}"
+                )
+        declared = [CORPUS, *(RecordedColumn(name, nullable=True) for name in columns)]
+        needs = f"geometry in the {context.protocol} protocol needs what unmask audit has written"
+        return read_recorded(path, declared, language=language, needs=needs)
 
-    def blocks(self, measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
-        """Key figures, tables, figures and examples."""
-        from unmask.measures.geometry.report import blocks
+    measure = implemented_in("scoring")
+    analyse = implemented_in("analysis")
+    headline = implemented_in("analysis")
+    interpret = implemented_in("analysis")
+    blocks = implemented_in("report")
+    method = implemented_in("report")
+    facts = implemented_in("report")
+    compare = implemented_in("compare")
+    figure_value = implemented_in("compare")
+    comparison_report = implemented_in("comparison_report")
 
-        return blocks(measurement, items)
 
-    def method(self, measurements: Sequence[Measurement]) -> list[Block]:
-        """How it is measured."""
-        from unmask.measures.geometry.report import method
+class Reference(Record):
+    """The values of unrelated contrasts in a test, to compare gender with."""
 
-        return method(measurements)
+    contrasts: int
+    mean: float
+    low: float
+    high: float
+    """95 % of the contrasts lie between `low` and `high`."""
+    p_value: float
+    """The share of contrasts, including gender, that reach the value of gender."""
+    values: list[float] = Field(default_factory=list)
+    """Of each contrast, so that another model can be compared with them."""
 
-    def facts(self, measurement: Measurement) -> list[tuple[str, str]]:
-        """What the provenance of a measurement states."""
-        from unmask.measures.geometry.report import facts
 
-        return facts(measurement)
+class WordTest(Record):
+    """How well one test separates words of opposite bias."""
 
-    def compare(self, before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[Comparison, pd.DataFrame]:
-        """The words that were most biased before, put to the tests in both models."""
-        from unmask.measures.geometry.compare import compare
+    name: str
+    """clustering, probe, classification or neighbours."""
+    words: str
+    """By whose bias the words were selected: `own`, or the name of the model before."""
+    removed: bool
+    """Whether the gender direction was removed first."""
+    n: int
+    """Words, or professions for neighbours."""
+    value: float | None
+    """The share of words on the correct side; for neighbours, a correlation."""
+    interval: Interval | None = None
+    """Over other words; none for clusters, which all words form together."""
+    as_tight: Interval | None = None
+    """For clusters: the lowest and highest value of clusters that are as tight."""
+    v_measure: float | None = None
+    chance: float | None = None
+    """The mean value with shuffled labels."""
+    chance_high: float | None = None
+    """97.5 % of shuffled labels stay below."""
+    p_chance: float | None = None
+    """The share of shuffles that reach the value; tiny for any direction, since words were selected by it."""
+    reference: Reference | None = None
 
-        del seed
-        return compare(before, after)
 
-    def figure_value(
-        self, figure: Figure, measurement: Measurement, comparison: Comparison | None = None
-    ) -> float | None:
-        """Word tests are in the details; association tests are averaged."""
-        from unmask.measures.geometry.figures import figure_value
+class ClusterCount(Record):
+    """The most biased words in a number of clusters, each of which counts as the side of most of its words."""
 
-        return (
-            super().figure_value(figure, measurement)
-            if figure.test
-            else figure_value(figure.name, measurement, comparison)
-        )
+    clusters: int
+    removed: bool
+    accuracy: float
+    v_measure: float
+    chance: float
+    chance_high: float
+    p_chance: float | None = None
+    """The share of shuffled labels that reach the accuracy."""
 
-    def comparison_blocks(self, comparison: Comparison, items: pd.DataFrame | None) -> list[Block]:
-        """What a report shows of a comparison."""
-        from unmask.measures.geometry.comparison_report import blocks
 
-        return blocks(comparison, items)
+class Neighbourhood(Record):
+    """A profession, its bias, and the share of male words (above the median word) among those nearest to it."""
 
-    def main_change(self, comparison: Comparison) -> ChangeText | None:
-        """The share of words that a classifier separates."""
-        from unmask.measures.geometry.comparison_report import main_change
+    profession: str
+    bias: float
+    male: float
+    male_removed: float | None = None
+    """The same without the gender direction."""
+    stereotype: float | None = None
+    """People's view, from −1 (female) to 1 (male)."""
 
-        return main_change(comparison)
 
-    def comparison_method(self, comparisons: Sequence[Comparison]) -> list[Block]:
-        """How two models are compared."""
-        from unmask.measures.geometry.comparison_report import method
+class BiasedWord(Record):
+    """A word and its bias; above 0 is the male side."""
 
-        return method(comparisons)
+    word: str
+    bias: float
 
-    def explain_verdict(self, comparison: Comparison) -> str:
-        """What the verdict says about words."""
-        from unmask.measures.geometry.comparison_report import MEANINGS
 
-        return MEANINGS.get(comparison.verdict, "")
+class Geometry(Record):
+    """The details of a measurement."""
+
+    vectors: str
+    """A description of the vectors."""
+    direction: str
+    """A description of the gender direction."""
+    likeness: float
+    """The cosine between its two ends."""
+    dimensions: int
+    words: int
+    left_out: dict[str, int] = Field(default_factory=dict)
+    """Words that were not measured, counted by reason."""
+    missing: list[str] = Field(default_factory=list)
+    """Requested words that have no vector."""
+    male_share: float
+    """The share of words with a bias above 0."""
+    contrasts: list[str] = Field(default_factory=list)
+    """Some of the unrelated contrasts, by the words of their two groups."""
+    tests: list[WordTest] = Field(default_factory=list)
+    scan: list[ClusterCount] = Field(default_factory=list)
+    professions: list[Neighbourhood] = Field(default_factory=list)
+    most_male: list[BiasedWord] = Field(default_factory=list)
+    most_female: list[BiasedWord] = Field(default_factory=list)
+
+    def test(self, name: str, *, words: str = OWN, removed: bool = False) -> WordTest | None:
+        """One of the tests."""
+        wanted = (name, words, removed)
+        return next((test for test in self.tests if (test.name, test.words, test.removed) == wanted), None)
+
+
+class WordTestChange(Record):
+    """How well one test separates words of opposite bias before and after."""
+
+    name: str
+    """clustering, probe, classification or neighbours."""
+    n: int
+    """Words, or professions for neighbours."""
+    before: float | None
+    after: float | None
+    """Of the words that were most biased before."""
+    own: float | None = None
+    """Of the words that are most biased after."""
+    removed: float | None = None
+    """The value in the model before once its own gender direction is removed."""
+    lost: Reference | None = None
+    """The changes (after minus before) of unrelated contrasts of the model before. Its p-value is two-sided: did gender
+    change differently? None if the model before could not be loaded again."""
+    others: Reference | None = None
+    """What is left of unrelated contrasts in the model before once their own direction is removed. Its p-value is the
+    share of them that leave as much as the model after does."""
+
+
+class GeometryChange(Record):
+    """The details of a comparison."""
+
+    words: int
+    """Words that both models know."""
+    unknown: list[str] = Field(default_factory=list)
+    """Words that only one model knows; they are left out."""
+    tests: list[WordTestChange]
+    professions_before: list[Neighbourhood] = Field(default_factory=list)
+    professions_after: list[Neighbourhood] = Field(default_factory=list)
+    """With the bias of before, and the words around them after; empty if that could not be measured."""
+
+    def test(self, name: str) -> WordTestChange | None:
+        """One of the tests."""
+        return next((test for test in self.tests if test.name == name), None)

@@ -1,143 +1,398 @@
-"""Geometry before and after: the model after is asked once more, about the words that were most biased before."""
+"""Two models and the same words: do words that were biased alike *before* still lie together after?
+
+Every test uses the words that were most biased before, and their bias there (Gonen and Goldberg 2019): a mitigation
+that only turns the direction from which bias is read selects other words, and looks better than it is. The values of
+the model after for its own words are shown without a test, since those are other words.
+
+- *clustering, probe, classification*: the same words, right or wrong before and after, so the shares are matched
+  (McNemar's exact test; Agresti and Min's interval).
+- *neighbours*, and the professions' *stereotype*: r after − r before over the same professions, with a jackknife that
+  leaves out one profession at a time. The two correlations share the professions and, for neighbours, the bias. The
+  jackknife needs no formula for what they share, and no normal distribution of shares that lie between 0 and 1.
+
+The verdict is that of *classification*: a support-vector machine judges the words one by one without having seen them,
+so each counts for itself, as the test requires. They are the most words, and no shape of the clusters is assumed. Two
+clusters can miss what is there, because they split the words by whatever is largest, and neighbours rest on the
+professions alone. The four tests are corrected together (Holm); the stereotype is a question of its own.
+
+A model has overshot if its professions now lie among words of the *other* gender. Since a word is no neighbour of its
+own, chance lies a little below zero, so the correlation must also lie below what plain removal of unrelated directions
+leaves. Any change of a model makes words that were chosen before harder to separate, so a change counts only if it is
+outside the range of the changes of unrelated contrasts (`contrasts.compute_losses`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
 from unmask.errors import UnmaskError
-from unmask.measures.base import ComparedModel
-from unmask.measures.geometry import changes, chosen
-from unmask.measures.geometry.change_words import judge
-from unmask.measures.geometry.contrast import CONTRASTS
-from unmask.measures.geometry.embedding import contextual, static
-from unmask.measures.geometry.losses import Losses, losses
-from unmask.measures.geometry.protocol import Run
-from unmask.measures.geometry.score import OWN, nearby_of, place
-from unmask.measures.geometry.space import Space
-from unmask.measures.geometry.tests import sizes_for
-from unmask.probes import asked
-from unmask.results import AuditResult, Caveat, Comparison
+from unmask.measures.base import ComparedModel, Context, Figure
+from unmask.measures.geometry import CONTRASTS, OWN, Geometry, GeometryChange, WordTest, WordTestChange
+from unmask.measures.geometry.analysis import LABELS, list_neighbourhoods, list_word_tests
+from unmask.measures.geometry.comparison_report import MAIN, is_unusual, summarise_changes
+from unmask.measures.geometry.contrasts import compare_value, compute_losses, find_nearest_words
+from unmask.measures.geometry.scoring import measure_chosen_words, score_words
+from unmask.measures.geometry.space import Space, embed_static, embed_words
+from unmask.measures.geometry.vocabulary import limit_words, rated_stereotypes
+from unmask.measures.geometry.word_tests import NAMES, choose_sizes
+from unmask.results import AuditResult, Caveat, Change, Comparison, Estimate, Measurement, Verdict
+from unmask.results.verdict import is_reliable, judge
+from unmask.statistics.corrections import holm
+from unmask.statistics.correlation import pearson
+from unmask.statistics.jackknife import IntervalEstimate, jackknife
+from unmask.statistics.paired import matched_shares
 
 if TYPE_CHECKING:
     import pandas as pd
 
-OWN_WORDS_ALONE = "own-words-alone"
 LAST_LAYER = ("sent-debias", "leace")
-"""Mitigations that change the last hidden state alone."""
+"""Mitigations that change only the last hidden state."""
+ROUNDING = 1e-4
+"""A bias that varies by less than this share of its variation before is rounding error."""
+QUESTIONS = {
+    "clustering": "Do words that were biased before still form two clusters?",
+    "probe": "Can a straight cut still tell words that were biased before apart?",
+    "classification": "Can a support-vector machine still tell words that were biased before apart?",
+    "neighbours": "Are professions still surrounded by words of the bias that they had before?",
+    "stereotype": "Did professions move away from the side of the gender that people think of?",
+}
+WORD_FIGURES = {"told apart": "classification", "neighbours": "neighbours"}
+"""The figures of a measurement that are word tests."""
 
 
-def compare(before: ComparedModel, after: ComparedModel) -> tuple[Comparison, pd.DataFrame]:
-    """One vocabulary, judged; where the model after cannot be asked again, a caveat says why."""
-    measurement, items, caveats = before.measurement, before.items, list(before.measurement.caveats)
-    again, unknown, lost = None, [], None
+@dataclass(frozen=True)
+class RepeatedTests:
+    """The tests of the model after with the words that were most biased before."""
+
+    before: pd.DataFrame
+    """The items of the model before, with the words that both models know."""
+    after: pd.DataFrame | None = None
+    """The items of the model after with the same words; None if it could not be loaded again."""
+    unknown: list[str] = field(default_factory=list)
+    """Words that only the model before knows."""
+    lost: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    """The changes of unrelated contrasts by test; empty if the model before could not be loaded again."""
+
+
+def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[Comparison, pd.DataFrame]:
+    """Compare two models with one vocabulary. A caveat states why the model after could not be tested again."""
+    del seed  # the audit before has its own
+    caveats = list(before.measurement.caveats)
     try:
-        if measurement.protocol != "sound":
-            raise UnmaskError("only the sound protocol pairs words; audit both models with --protocol sound")
-        space = _space(after, before, list(items["word"]))
-        unknown = sorted(set(items["word"]) - set(space.words))
-        if unknown:
-            items = _rescored(before, space.words, items)
-        run = Run(measurement.language, measurement.corpus, _audit(before).seed)
-        again, _ = chosen.measure(space, items, measurement, asked.stereotypes(), run, name=before.name)
-        lost = _lost(before, space, caveats)
+        repeated = _repeat_tests(before, after, caveats)
     except UnmaskError as error:
-        again, unknown, items = None, [], before.items
-        caveats.append(
-            Caveat(code=OWN_WORDS_ALONE, text=f"Only the models' own words are compared: {str(error).rstrip('.')}.")
-        )
-    if unknown:
-        caveats.append(_unknown(after, unknown))
+        repeated = RepeatedTests(before.items)
+        text = f"Only the models' own words are compared: {str(error).rstrip('.')}."
+        caveats.append(Caveat(code="own-words-alone", text=text))
+    if repeated.unknown:
+        examples = ", ".join(repeated.unknown[:5]) + ("…" if len(repeated.unknown) > 5 else "")
+        text = f"{len(repeated.unknown):,} words have no vector in {after.name} ({examples}); both models are compared"
+        caveats.append(Caveat(code="words-unknown-after", text=f"{text} without them."))
     layers = before.result.configuration.get("layers") if before.result else None
     mitigation = after.result.model.mitigation if after.result else None
     if mitigation in LAST_LAYER and isinstance(layers, int) and layers > 1:
-        caveats.append(_layers(str(mitigation), layers))
-    comparison, paired = changes.compare(replace(before, items=items), after, again, unknown=unknown, lost=lost)
-    caveats += [one for one in after.measurement.caveats if one.code not in {known.code for known in caveats}]
-    return judge(comparison).model_copy(update={"caveats": caveats}), paired
-
-
-def _audit(side: ComparedModel) -> AuditResult:
-    if side.result is None:
-        raise UnmaskError(f"{side.name} is known by its scores alone")
-    return side.result
-
-
-def _space(side: ComparedModel, settings: ComparedModel, words: Sequence[str]) -> Space:
-    """The words as a model has them, embedded as the audit before states it."""
-    if side.reload is None:
-        raise UnmaskError(f"{side.name} is known by its scores alone")
-    model, stated = side.reload(), _audit(settings).configuration
-    try:
-        if model.kind == "vectors":
-            most = stated.get("words")
-            listed = bool(_audit(side).configuration.get("word_list"))
-            return static(
-                words, model.vectors(most=asked.words_read(most if isinstance(most, int) else None, listed=listed))
-            )
-        encoder = model.encoder()
-    except UnmaskError as error:
-        raise UnmaskError(f"{side.name} cannot be loaded again ({error})") from None
-    layers: Any = stated.get("layers")
-    how = {} if layers is None else {"layers": layers, "pooling": stated["pooling"]}
-    return contextual(words, encoder, **how, progress=model.progress)
-
-
-def _lost(before: ComparedModel, after: Space, caveats: list[Caveat]) -> Losses | None:
-    """What other contrasts of the model before lost; a caveat where it cannot be asked again."""
-    try:
-        space = _space(before, before, after.words)
-        if space.words != after.words:
-            raise UnmaskError(f"{before.name} no longer knows all words that it was audited with")
-    except UnmaskError as error:
-        caveats.append(
-            Caveat(
-                code="chosen-before",
-                text="Words that were chosen in one model are harder to tell apart in any other; how much of the change"
-                f" is that is not known: {str(error).rstrip('.')}.",
-            )
+        text = (
+            f"{mitigation} changes only the last layer, but words are made of the last {layers} layers. To see its"
+            " effect, audit both models with --layers 1 and compare these audits."
         )
-        return None
-    count = _audit(before).configuration.get("contrasts")
+        caveats.append(Caveat(code="last-layer-alone", text=text))
+    comparison, items = compare_tests(before, after, repeated)
+    codes = {caveat.code for caveat in caveats}
+    caveats += [caveat for caveat in after.measurement.caveats if caveat.code not in codes]
+    return judge_comparison(comparison).model_copy(update={"caveats": caveats}), items
+
+
+def _repeat_tests(before: ComparedModel, after: ComparedModel, caveats: list[Caveat]) -> RepeatedTests:
+    """Test the model after with the words of the model before; raises if that is not possible."""
+    measurement, items = before.measurement, before.items
+    if measurement.protocol != "sound":
+        raise UnmaskError("only the sound protocol pairs words; audit both models with --protocol sound")
+    professions = rated_stereotypes()
+    space = _embed_again(after, before, list(items["word"]))
+    seed = _get_audit(before).seed
+    unknown = sorted(set(items["word"]) - set(space.words))
+    if unknown:  # with fewer words, others are the most biased
+        space_before = _embed_before(before, space.words)
+        nearest_words = find_nearest_words(space_before, professions, choose_sizes(len(space.words)))
+        with threadpool_limits(1):
+            scored = score_words(space_before, space_before.gender, OWN, nearest_words, seed=seed)
+        known = items.set_index("word").loc[scored["word"]]
+        columns = ("language", "corpus", "stereotype", "x", "y")
+        items = scored.assign(**{column: known[column].to_numpy() for column in columns})
+    context = Context(measurement.language, measurement.corpus, seed=seed)
+    again, _ = measure_chosen_words(space, items, measurement, professions, context, name=before.name)
+    try:
+        space_before = _embed_before(before, space.words)
+    except UnmaskError as error:
+        text = (
+            "Words that were chosen in one model are harder to separate in any other; how much of the change that"
+            f" explains is not known: {str(error).rstrip('.')}."
+        )
+        caveats.append(Caveat(code="chosen-before", text=text))
+        return RepeatedTests(items, again, unknown)
+    count = _get_audit(before).configuration.get("contrasts")
     with threadpool_limits(1):
-        return losses(
+        lost = compute_losses(
+            space_before,
             space,
-            after,
-            asked.stereotypes(),
-            seed=_audit(before).seed,
+            professions,
+            seed=seed,
             count=count if isinstance(count, int) else CONTRASTS,
             progress=before.reload().progress if before.reload else None,
         )
+    return RepeatedTests(items, again, unknown, lost)
 
 
-def _rescored(before: ComparedModel, words: Sequence[str], items: pd.DataFrame) -> pd.DataFrame:
-    """The model before with the words that both know: with fewer words, others are the most biased."""
-    space = _space(before, before, words)
-    if space.words != list(words):
+def _embed_before(before: ComparedModel, words: list[str]) -> Space:
+    space = _embed_again(before, before, words)
+    if space.words != words:
         raise UnmaskError(f"{before.name} no longer knows all words that it was audited with")
-    sizes = sizes_for(len(space.words))
-    with threadpool_limits(1):
-        nearby = nearby_of(space, asked.stereotypes(), sizes)
-        found = place(space, space.gender, OWN, nearby, sizes, seed=_audit(before).seed)
-    kept = items.set_index("word").loc[found["word"]]
-    return found.assign(**{name: kept[name].to_numpy() for name in ("language", "corpus", "stereotype", "x", "y")})
+    return space
 
 
-def _layers(mitigation: str, layers: int) -> Caveat:
-    return Caveat(
-        code="last-layer-alone",
-        text=f"{mitigation} changes the last layer alone, and words are the last {layers} layers one"
-        " after the other, most of which it has not touched. To see what it did, audit both models with --layers 1 and"
-        " compare these.",
+def _embed_again(model: ComparedModel, before: ComparedModel, words: Sequence[str]) -> Space:
+    """Embed words in a model with the options of the audit before."""
+    if model.reload is None:
+        raise UnmaskError(f"{model.name} is known by its scores alone")
+    handle, configuration = model.reload(), _get_audit(before).configuration
+    try:
+        if handle.kind == "vectors":
+            most = configuration.get("words")
+            listed = bool(_get_audit(model).configuration.get("word_list"))
+            limit = limit_words(most if isinstance(most, int) else None, listed=listed)
+            return embed_static(words, handle.vectors(most=limit))
+        encoder = handle.encoder()
+    except UnmaskError as error:
+        raise UnmaskError(f"{model.name} cannot be loaded again ({error})") from None
+    options: dict[str, Any] = {}
+    if configuration.get("layers") is not None:
+        options = {"layers": configuration["layers"], "pooling": configuration["pooling"]}
+    return embed_words(words, encoder, **options, progress=handle.progress)
+
+
+def _get_audit(model: ComparedModel) -> AuditResult:
+    if model.result is None:
+        raise UnmaskError(f"{model.name} is known by its scores alone")
+    return model.result
+
+
+def compare_tests(
+    before: ComparedModel, after: ComparedModel, repeated: RepeatedTests
+) -> tuple[Comparison, pd.DataFrame]:
+    """The changes, and the items behind them, before p-values are adjusted and verdicts are given."""
+    import pandas as pd
+
+    first, second = (model.measurement.read_details(Geometry) for model in (before, after))
+    tests_before, tests_after = first.tests, list[WordTest]()
+    if repeated.after is not None:
+        tests_before, tests_after = list_word_tests(repeated.before), list_word_tests(repeated.after)
+    by_name, after_by_name = (
+        {test.name: test for test in tests if not test.removed} for tests in (tests_before, tests_after)
+    )
+    changes: dict[str, Change] = {}
+    if repeated.after is not None:
+        for name in [*LABELS, "neighbours"]:
+            if name in by_name and name in after_by_name:
+                estimate = _estimate_change(name, repeated.before, repeated.after)
+                if estimate is not None:
+                    labels = {"contrast": name, "words": before.name}
+                    changes[name] = _make_change(labels, QUESTIONS[name], by_name[name], after_by_name[name], estimate)
+    if before.measurement.protocol == "sound":
+        changes["stereotype"] = _compare_stereotypes(replace(before, items=repeated.before), after)
+    for name in NAMES:
+        own_before, own_after = first.test(name), second.test(name)
+        if own_before is not None and own_after is not None:
+            question = QUESTIONS[name].replace("were biased before", "are biased")
+            labels = {"contrast": name, "words": OWN}
+            changes[f"{name}, own words"] = _make_change(labels, question, own_before, own_after)
+    for name, test in before.measurement.tests.items():
+        if test.labels.get("contrast") == "association" and name in after.measurement.tests:
+            changes[name] = _make_change(test.labels, test.question, test, after.measurement.tests[name])
+    details = GeometryChange(
+        words=len(repeated.before),
+        unknown=repeated.unknown,
+        tests=[
+            _compare_test(by_name[name], after_by_name.get(name), first, second, repeated.lost.get(name))
+            for name in NAMES
+            if name in by_name
+        ],
+        professions_before=first.professions if repeated.after is None else list_neighbourhoods(repeated.before),
+        professions_after=[] if repeated.after is None else list_neighbourhoods(repeated.after),
+    )
+    items = [repeated.before.assign(model=before.name)]
+    items += [] if repeated.after is None else [repeated.after.assign(model=after.name)]
+    measurement = before.measurement
+    return Comparison(
+        name=measurement.name,
+        language=measurement.language,
+        corpus=measurement.corpus,
+        protocol=measurement.protocol,
+        attributes=measurement.attributes,
+        before=before.name,
+        after=after.name,
+        verdict="no reliable change",
+        items=len(repeated.before),
+        unpaired=len(repeated.unknown),
+        changes=changes,
+        details=details.model_dump(),
+    ), pd.concat(items, ignore_index=True)
+
+
+def _estimate_change(name: str, before: pd.DataFrame, after: pd.DataFrame) -> Estimate | None:
+    """The change of a test over the same words or professions; None if there are none."""
+    if name == "neighbours":
+        columns = ["word", "bias", "male_neighbours"]
+        both = before[columns].merge(after[columns], on="word", suffixes=("", "_after")).dropna()
+        change = estimate_correlation_change(
+            (both["bias"], both["male_neighbours"]), (both["bias_after"], both["male_neighbours_after"])
+        )
+        return Estimate.from_statistic(change, n=len(both))
+    side, predicted = LABELS[name]
+    both = before[["word", side, predicted]].merge(after[["word", predicted]], on="word", suffixes=("", "_after"))
+    is_tested = both[side].isin(["female", "male"]) & (both[predicted] != "") & (both[f"{predicted}_after"] != "")
+    both = both[is_tested]
+    shares = matched_shares(both[side] == both[predicted], both[side] == both[f"{predicted}_after"])
+    if shares is None:
+        return None
+    return Estimate(
+        n=shares.n,
+        value=shares.change,
+        interval=shares.interval,
+        statistic=float(shares.lost),
+        statistic_name="words right before alone",
+        p_value=shares.p_value,
     )
 
 
-def _unknown(after: ComparedModel, words: Sequence[str]) -> Caveat:
-    some = ", ".join(words[:5]) + ("…" if len(words) > 5 else "")
-    return Caveat(
-        code="words-unknown-after",
-        text=f"{len(words):,} words have no vector in {after.name} ({some}); both models are compared without them.",
+def estimate_correlation_change(
+    before: tuple[ArrayLike, ArrayLike], after: tuple[ArrayLike, ArrayLike]
+) -> IntervalEstimate:
+    """r after minus r before over the same points, with a jackknife over them."""
+    (x, y), (u, v) = ([np.asarray(values, dtype=float) for values in side] for side in (before, after))
+    return jackknife((x.size, 1), lambda rows, _: pearson(u[rows], v[rows]) - pearson(x[rows], y[rows]))
+
+
+def _make_change(
+    labels: dict[str, str],
+    question: str,
+    before: WordTest | Estimate,
+    after: WordTest | Estimate,
+    change: Estimate | None = None,
+) -> Change:
+    """A change between two tests; without an estimate of the change, it is not tested."""
+    n = (before.n, after.n) if change else (before.n, before.n)
+    if change is None:
+        is_known = before.value is not None and after.value is not None
+        change = Estimate(n=before.n, value=after.value - before.value if is_known else None)  # type: ignore[operator]
+    return Change(
+        labels=labels,
+        question=question,
+        before=Estimate(n=n[0], value=before.value, interval=before.interval),
+        after=Estimate(n=n[1], value=after.value, interval=after.interval),
+        change=change,
     )
+
+
+def _compare_stereotypes(before: ComparedModel, after: ComparedModel) -> Change:
+    """The correlation of each model's own bias with people's views, over the professions of both."""
+    first, second = (
+        model.items[model.items["stereotype"].notna()][["word", "bias", "stereotype"]] for model in (before, after)
+    )
+    both = first.merge(second, on="word", suffixes=("", "_after"))
+    bias_before, bias_after = both["bias"].to_numpy(dtype=float), both["bias_after"].to_numpy(dtype=float)
+    stereotype = both["stereotype"].to_numpy(dtype=float)
+    is_rounding = bias_after.size > 1 and bias_after.std() < ROUNDING * bias_before.std()
+    estimate = IntervalEstimate(None)
+    if not is_rounding:
+        estimate = estimate_correlation_change((bias_before, stereotype), (bias_after, stereotype))
+    tests = [model.measurement.tests.get("stereotype") for model in (before, after)]
+    return Change(
+        labels={"contrast": "stereotype"},
+        question=QUESTIONS["stereotype"],
+        before=tests[0],
+        after=None if is_rounding else tests[1],
+        change=Estimate.from_statistic(estimate, n=len(both)),
+    )
+
+
+def _compare_test(
+    before: WordTest,
+    after: WordTest | None,
+    first: Geometry,
+    second: Geometry,
+    lost: NDArray[np.float64] | None,
+) -> WordTestChange:
+    """One test before and after, and what unrelated contrasts lost and keep."""
+    own, removed = second.test(before.name), first.test(before.name, removed=True)
+    value = after.value if after else None
+    change = None if value is None or before.value is None else value - before.value
+    kept = removed.reference.values if removed and removed.reference else None
+    return WordTestChange(
+        name=before.name,
+        n=before.n,
+        before=before.value,
+        after=value,
+        own=own.value if own else None,
+        removed=removed.value if removed else None,
+        lost=compare_value(lost, change, two_sided=True),
+        others=compare_value(kept, value),
+    )
+
+
+def judge_comparison(comparison: Comparison) -> Comparison:
+    """Adjust the p-values, and add the verdicts and the headline."""
+    geometry, changes = comparison.read_details(GeometryChange), dict(comparison.changes)
+    tested = [name for name in NAMES if name in changes]
+    for name, p in zip(tested, holm([changes[name].change.p_value for name in tested]), strict=True):
+        change = changes[name].update_change(p_adjusted=p)
+        changes[name] = change.model_copy(update={"verdict": _judge_test(change, geometry.test(name))})
+    if "stereotype" in changes:
+        change = changes["stereotype"].update_change(p_adjusted=changes["stereotype"].change.p_value)
+        verdict = None if change.change.value is None else judge(change)
+        changes["stereotype"] = change.model_copy(update={"verdict": verdict})
+    verdicts = {name: changes[name].verdict for name in (MAIN, "neighbours") if name in changes}
+    overall = verdicts.get(MAIN) or "no reliable change"
+    if verdicts.get("neighbours") == "overshot" and overall != "worse":
+        overall = "overshot"
+    comparison = comparison.model_copy(update={"changes": changes, "verdict": overall})
+    return comparison.model_copy(update={"headline": summarise_changes(comparison)})
+
+
+def _judge_test(change: Change, test: WordTestChange | None) -> Verdict:
+    value = change.change.value
+    if value is None or not is_reliable(change) or (test is not None and not is_unusual(test.lost, value)):
+        return "no reliable change"
+    is_reversed = (
+        test is None or test.others is None or test.after is None or test.after < test.others.low
+    )  # more than by chance
+    verdict = judge(change)
+    if change.labels["contrast"] != "neighbours" or (verdict == "overshot" and not is_reversed):
+        return "improved" if value < 0 else "worse"
+    return verdict
+
+
+def figure_value(figure: Figure, measurement: Measurement, comparison: Comparison | None = None) -> float | None:
+    """The value of one of the measure's figures: a test, a word test, or the mean of the association tests.
+
+    The word tests of a model after are those with the words of the model before; those with its own words cannot be
+    compared.
+    """
+    if figure.test:
+        estimate = measurement.tests.get(figure.test)
+        return estimate.value if estimate else None
+    if figure.name in WORD_FIGURES:
+        name = WORD_FIGURES[figure.name]
+        if comparison is not None:
+            change = comparison.read_details(GeometryChange).test(name)
+            return change.after if change else None
+        test = measurement.read_details(Geometry).test(name)
+        return test.value if test else None
+    tests = [test for test in measurement.tests.values() if test.labels.get("contrast") == "association"]
+    values = [test.value for test in tests if test.value is not None]
+    return float(np.mean(values)) if values else None

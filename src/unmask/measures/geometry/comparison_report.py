@@ -1,4 +1,4 @@
-"""A comparison of two models by geometry as blocks of a report."""
+"""The headline of a comparison of two models, and its blocks in a report."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from unmask.measures.geometry.details import GeometryChange, Reference, WordTestChange
+from unmask.measures.geometry import OWN, GeometryChange, Reference, WordTestChange
 from unmask.measures.geometry.plots import draw_professions, draw_word_map
 from unmask.measures.geometry.report import PROFESSION_LEGEND
-from unmask.report.blocks import Block, Cell, Column, Figure, Legend, Section, Table, Text
-from unmask.report.change_blocks import ChangeText, Scale, change_figure, change_text, list_changes
-from unmask.report.pages import count, p, percent, signed
+from unmask.report.blocks import Block, Cell, Column, Figure, Legend, Section, Table
+from unmask.report.change_blocks import ChangeText, ComparisonReport, change_figure, change_text, list_changes
 from unmask.results import Change, Comparison
-from unmask.results.numbers import NO_BREAK, interval, number
+from unmask.results.formatting import NO_BREAK, count, interval, number, p, p_value, percent, signed
+from unmask.results.verdict import is_reliable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,71 +21,171 @@ if TYPE_CHECKING:
 MAIN = "classification"
 """The test that decides the verdict."""
 NEIGHBOURS = "neighbours"
-NAMES = {
+TITLES = {
     "clustering": ("Two clusters", "words in the cluster of their side"),
     "probe": ("Linear probe", "words on the correct side of a straight cut"),
     MAIN: ("Classifier", "words on the correct side by a support-vector machine"),
     NEIGHBOURS: ("Neighbours, r", "correlation of the bias of professions with the words around them"),
 }
-"""How tests are called, and what their values are."""
-MEANINGS = {
-    "improved": "Words that were biased are harder to separate, by more than chance explains. The tables below show how"
-    " much is left, and whether removing a direction would leave as much.",
-    "worse": "Words that were biased are easier to separate, by more than chance explains.",
-    "overshot": "Professions now lie among words of the other gender.",
-}
+"""The names of tests, and what their values are."""
+SLIGHT = 0.05
+"""A smaller change of the share of words is called slight, however certain it is."""
 
 
-def blocks(comparison: Comparison, items: pd.DataFrame | None) -> list[Block]:
+def comparison_report(comparison: Comparison, items: pd.DataFrame | None) -> ComparisonReport:
+    """What a report shows of a comparison."""
+    explanation = {
+        "improved": "Words that were biased are harder to separate, by more than chance explains. The tables below show"
+        " how much is left, and whether removing a direction would leave as much.",
+        "worse": "Words that were biased are easier to separate, by more than chance explains.",
+        "overshot": "Professions now lie among words of the other gender.",
+    }.get(comparison.verdict, "")
+    main, blocks = find_main_change(comparison), comparison_blocks(comparison, items)
+    return ComparisonReport(main, blocks, explanation=explanation, method=_METHOD)
+
+
+def is_unusual(lost: Reference | None, change: float) -> bool:
+    """Whether a change is outside the range of 95 % of unrelated contrasts; true if that is unknown."""
+    return lost is None or not lost.low <= change <= lost.high
+
+
+def summarise_changes(comparison: Comparison) -> list[str]:
+    """The headline of a comparison whose verdicts are known."""
+    geometry, stereotype = comparison.read_details(GeometryChange), comparison.changes.get("stereotype")
+    main = comparison.changes.get(MAIN)
+    if main is None:
+        sentences = ["The words that were most biased before could not be tested in this model, so only own words"]
+        sentences[0] += " are compared."
+        if own := comparison.changes.get(f"{MAIN}, own words"):
+            before, after = own.values
+            sentences.append(f"A classifier separates {percent(after)} of those ({percent(before)} before).")
+    else:
+        sentences = [
+            _summarise_main(comparison, main),
+            _summarise_losses(geometry.test(MAIN)),
+            _summarise_clusters(geometry.test("clustering")),
+            _summarise_removal(geometry.tests),
+        ]
+    return [sentence for sentence in (*sentences, _summarise_stereotype(stereotype)) if sentence]
+
+
+def _summarise_main(comparison: Comparison, change: Change) -> str:
+    (before, after), estimate = change.values, change.change
+    degree = " slightly" if abs(estimate.value or 0.0) < SLIGHT else ""
+    head = {
+        "improved": f"Words that were biased are{degree} harder to separate than before",
+        "worse": f"Words that were biased are{degree} easier to separate than before",
+        "overshot": "Professions now lie among words of the other gender",
+        "no reliable change": "No detectable change",
+    }[comparison.verdict]
+    if comparison.verdict == "no reliable change" and estimate.value is not None and is_reliable(change):
+        direction = "harder" if estimate.value < 0 else "easier"
+        head = f"Words that were biased are {direction} to separate than before, but so are those of other contrasts"
+    figures = f"{percent(before)} before"
+    if estimate.value is not None:
+        bounds = f" {interval(_scale(estimate.interval), 1)}" if estimate.interval else ""
+        figures += f"; change {number(100 * estimate.value, 1)} points{bounds}"
+    return (
+        f"{head}: a classifier puts {percent(after)} of {estimate.n:,} words on their side before"
+        f" ({figures}, p {p_value(estimate.p_adjusted)})."
+    )
+
+
+def _summarise_losses(test: WordTestChange | None) -> str:
+    if test is None or test.lost is None or test.before is None or test.after is None:
+        return ""
+    low, high = (number(100 * bound, 1) for bound in (test.lost.low, test.lost.high))
+    head = "more" if is_unusual(test.lost, test.after - test.before) else "no more"
+    return (
+        f"That is {head} than in unrelated contrasts, which changed by {number(100 * test.lost.mean, 1)} points"
+        f" ({low} to {high}; p {p_value(test.lost.p_value)})."
+    )
+
+
+def _summarise_clusters(test: WordTestChange | None) -> str:
+    if test is None or test.after is None:
+        return ""
+    removal = ""
+    if test.others is not None:
+        low, high = percent(test.others.low, 0), percent(test.others.high, 0)
+        removal = f"; plain removal of an unrelated direction leaves {percent(test.others.mean, 0)}, {low} to {high}"
+    return (
+        f"Two clusters still sort {percent(test.after, 0)} of the {test.n:,} words that were most biased before"
+        f" ({percent(test.before, 0)} before{removal})."
+    )
+
+
+def _summarise_removal(tests: Sequence[WordTestChange]) -> str:
+    """In which tests more is left than plain removal of an unrelated direction leaves."""
+    names: dict[str, list[str]] = {"more": [], "as much": [], "less": []}
+    for test in tests:
+        if test.others is not None and test.after is not None:
+            amount = "more" if test.after > test.others.high else "less" if test.after < test.others.low else "as much"
+            names[amount].append(TITLES[test.name][0].removesuffix(", r").lower())
+    amounts = [f"{amount} ({', '.join(tests)})" for amount, tests in names.items() if tests]
+    return f"Compared with plain removal of unrelated directions, it leaves {' and '.join(amounts)}." if amounts else ""
+
+
+def _summarise_stereotype(change: Change | None) -> str:
+    if change is None or change.values[0] is None:
+        return ""
+    (before, after), estimate = change.values, change.change
+    if after is None or estimate.value is None:
+        return f"Nothing but rounding is left of the professions' own bias (before: r = {number(before)})."
+    bounds = f" {interval(estimate.interval)}" if estimate.interval else ""
+    figures = f"r = {number(before)} → {number(after)}, change {number(estimate.value)}{bounds}"
+    verb = {
+        "improved": "follow stereotypes less than before",
+        "worse": "follow stereotypes more than before",
+        "overshot": "go against stereotypes",
+        "no reliable change": "follow stereotypes with no reliable change",
+    }[change.verdict or "no reliable change"]
+    return f"By their own bias, professions {verb} ({figures}, p {p_value(estimate.p_adjusted)})."
+
+
+def comparison_blocks(comparison: Comparison, items: pd.DataFrame | None) -> list[Block]:
     """Key figure, word tests, unrelated contrasts, map, professions and all other changes."""
-    geometry = comparison.read_details(GeometryChange)
-    main, report = main_change(comparison), list[Block]()
+    geometry, main = comparison.read_details(GeometryChange), find_main_change(comparison)
+    report: list[Block] = []
     if main is not None and "–" not in (main.before, main.after):
         report.append(change_figure(main, _MAIN))
     if geometry.tests:
-        report.append(Section(_TITLE, _word_tests(comparison, geometry.tests)))
-    if maps := _maps(comparison, items):
+        report.append(Section(_TITLE, [_list_tests(comparison, geometry.tests), _list_references(geometry.tests)]))
+    if maps := _draw_maps(comparison, items):
         report.append(Section("The most biased words on a map", [MAP_LEGEND, *maps], "two columns"))
-    professions = _professions(geometry, comparison.language)
-    if professions:
-        report.append(
-            Section("Professions and the words around them", [PROFESSION_LEGEND, *professions], "two columns")
-        )
-    shown = {test.name for test in geometry.tests}
-    others = {name: change for name, change in comparison.changes.items() if name not in shown}
+    if figures := _draw_all_professions(geometry, comparison.language):
+        report.append(Section("Professions and the words around them", [PROFESSION_LEGEND, *figures], "two columns"))
+    names = {test.name for test in geometry.tests}
+    others = {name: change for name, change in comparison.changes.items() if name not in names}
     if others:
-        report.append(Section("Other figures", [_other_figures(comparison, others)]))
+        report.append(Section("Other figures", [_list_others(comparison, others)]))
     return report
 
 
-def main_change(comparison: Comparison) -> ChangeText | None:
-    """The share of words that a classifier separates, with the words that were most biased before."""
+def find_main_change(comparison: Comparison) -> ChangeText | None:
+    """The share of words that a classifier separates, among the words that were most biased before."""
     test = comparison.read_details(GeometryChange).test(MAIN)
-    return None if test is None else _text("Classifier, words on their side", comparison.changes.get(MAIN), test)
+    return _describe_change("Classifier, words on their side", comparison, test) if test else None
 
 
-def method(comparisons: Sequence[Comparison]) -> list[Block]:
-    """How changes are computed and judged."""
-    del comparisons
-    return [Text(_METHOD)]
+def _describe_change(name: str, comparison: Comparison, test: WordTestChange) -> ChangeText:
+    change = comparison.changes.get(test.name)
+    if change is None:
+        before, after = _format_value(test, test.before), _format_value(test, test.after)
+        return ChangeText(name, before, after, "–", verdict="not tested")
+    return change_text(name, change, scale="" if test.name == NEIGHBOURS else "percent")
 
 
-def _text(name: str, change: Change | None, test: WordTestChange) -> ChangeText:
-    if change is not None:
-        return change_text(name, change, scale=_scale(test.name))
-    return ChangeText(name, _value(test, test.before), _value(test, test.after), "–", verdict="not tested")
-
-
-def _scale(test: str) -> Scale:
-    return "" if test == NEIGHBOURS else "percent"
-
-
-def _value(test: WordTestChange, value: float | None) -> str:
+def _format_value(test: WordTestChange, value: float | None) -> str:
     return number(value) if test.name == NEIGHBOURS else percent(value)
 
 
-def _word_tests(comparison: Comparison, tests: Sequence[WordTestChange]) -> list[Block]:
-    """The tests with the words of before, and what unrelated contrasts give."""
+def _scale(bounds: tuple[float, float]) -> tuple[float, float]:
+    return 100 * bounds[0], 100 * bounds[1]
+
+
+def _list_tests(comparison: Comparison, tests: Sequence[WordTestChange]) -> Table:
+    """The tests with the words of before."""
     columns = [
         Column("Test", numeric=False),
         Column("n", narrow=False),
@@ -97,22 +197,23 @@ def _word_tests(comparison: Comparison, tests: Sequence[WordTestChange]) -> list
     ]
     rows = []
     for test in tests:
-        change = comparison.changes.get(test.name)
-        name, meaning = NAMES.get(test.name, (test.name, ""))
-        text = _text(name, change, test)
-        rows.append(
-            [
-                Cell(text.name, note=meaning),
-                Cell(count(test.n)),
-                Cell(text.before, text.before_interval),
-                Cell(text.after, text.after_interval, strong=True),
-                Cell(text.change, text.interval),
-                Cell(text.p),
-                Cell(text.verdict, is_verdict=bool(change and change.verdict)),
-            ]
-        )
-    report: list[Block] = [Table(_TITLE, columns, rows, note=_WORDS_OF_BEFORE, terminal=True)]
-    references = [_reference_row(test) for test in tests]
+        name, meaning = TITLES[test.name]
+        text, change = _describe_change(name, comparison, test), comparison.changes.get(test.name)
+        row = [
+            Cell(text.name, note=meaning),
+            Cell(count(test.n)),
+            Cell(text.before, text.before_interval),
+            Cell(text.after, text.after_interval, strong=True),
+            Cell(text.change, text.interval),
+            Cell(text.p),
+            Cell(text.verdict, is_verdict=bool(change and change.verdict)),
+        ]
+        rows.append(row)
+    return Table(_TITLE, columns, rows, note=_WORDS_OF_BEFORE, terminal=True)
+
+
+def _list_references(tests: Sequence[WordTestChange]) -> Table:
+    """What plain removal leaves of unrelated contrasts, and how they changed."""
     columns = [
         Column("Test", numeric=False),
         Column("After"),
@@ -122,43 +223,31 @@ def _word_tests(comparison: Comparison, tests: Sequence[WordTestChange]) -> list
         Column("p", narrow=False),
         Column("After, own words", narrow=False),
     ]
-    report.append(Table("Compared with unrelated contrasts", columns, references, note=_REFERENCES, terminal=True))
-    return report
+    rows = []
+    for test in tests:
+        row = [Cell(TITLES[test.name][0]), Cell(_format_value(test, test.after))]
+        for reference in (test.others, test.lost):
+            if reference is None:
+                row += [Cell("–"), Cell("–")]
+                continue
+            mean, bounds = _format_value(test, reference.mean), (reference.low, reference.high)
+            if reference is test.lost:
+                is_share = test.name != NEIGHBOURS
+                mean = f"{signed(100 * reference.mean, 1)}{NO_BREAK}points" if is_share else signed(reference.mean)
+            text = interval(bounds) if test.name == NEIGHBOURS else interval(_scale(bounds), 1)
+            row += [Cell(mean, text), Cell(p(reference.p_value))]
+        rows.append([*row, Cell(_format_value(test, test.own))])
+    return Table("Compared with unrelated contrasts", columns, rows, note=_REFERENCES, terminal=True)
 
 
-def _reference_row(test: WordTestChange) -> list[Cell]:
-    """What is left beside plain removal, and what other contrasts lost."""
-    return [
-        Cell(NAMES.get(test.name, (test.name, ""))[0]),
-        Cell(_value(test, test.after)),
-        *_reference_cells(test, test.others, is_change=False),
-        *_reference_cells(test, test.lost, is_change=True),
-        Cell(_value(test, test.own)),
-    ]
-
-
-def _reference_cells(test: WordTestChange, reference: Reference | None, *, is_change: bool) -> list[Cell]:
-    if reference is None:
-        return [Cell("–"), Cell("–")]
-    correlation = test.name == NEIGHBOURS
-    scale, digits = (1, 2) if correlation else (100, 1)
-    mean = signed(scale * reference.mean, digits) if is_change else _value(test, reference.mean)
-    if is_change and not correlation:
-        mean += f"{NO_BREAK}points"
-    return [
-        Cell(mean, interval((scale * reference.low, scale * reference.high), digits)),
-        Cell(p(reference.p_value)),
-    ]
-
-
-def _maps(comparison: Comparison, items: pd.DataFrame | None) -> list[Block]:
-    """The words that were most biased before, as they lie before and after."""
+def _draw_maps(comparison: Comparison, items: pd.DataFrame | None) -> list[Block]:
+    """The words that were most biased before, where they lie before and after."""
     if items is None or not {"compared", "model", "side", "x", "y"} <= set(items):
         return []
-    own = items[(items["compared"] == comparison.after) & (items["corpus"] == comparison.corpus)]
+    items = items[(items["compared"] == comparison.after) & (items["corpus"] == comparison.corpus)]
     figures: list[Block] = []
     for when, model in (("before", comparison.before), ("after", comparison.after)):
-        words = own[own["model"] == model]
+        words = items[items["model"] == model]
         if words["side"].isin(["female", "male"]).any() and words[["x", "y"]].notna().all(axis=1).any():
             description = f"Map (t-SNE) of the words that were most biased before, coloured by their side, {when}"
             figures.append(
@@ -167,13 +256,13 @@ def _maps(comparison: Comparison, items: pd.DataFrame | None) -> list[Block]:
     return figures
 
 
-def _professions(geometry: GeometryChange, language: str) -> list[Block]:
+def _draw_all_professions(geometry: GeometryChange, language: str) -> list[Block]:
     """The bias of professions before, and the share of male words around them before and after."""
-    every = [*geometry.professions_before, *geometry.professions_after]
+    both = [*geometry.professions_before, *geometry.professions_after]
     return [
         Figure(
             when,
-            partial(draw_professions, professions, compared=every),
+            partial(draw_professions, professions, compared=both),
             "Scatter plot: the bias of each profession before, and the share of male words among the nearest words,"
             f" {when.lower()}",
             language=language,
@@ -183,19 +272,17 @@ def _professions(geometry: GeometryChange, language: str) -> list[Block]:
     ]
 
 
-def _other_figures(comparison: Comparison, changes: dict[str, Change]) -> Table:
+def _list_others(comparison: Comparison, changes: dict[str, Change]) -> Table:
     """The stereotype and association tests, then tests of own words, which a terminal leaves out."""
-    named = sorted(changes.items(), key=lambda item: item[1].labels.get("words") == "own")
+    named = sorted(changes.items(), key=lambda item: item[1].labels.get("words") == OWN)
+    shares = set(TITLES) - {NEIGHBOURS}
     texts = [
-        (change_text(name, change, scale="percent" if _is_share(change) else ""), change) for name, change in named
+        (change_text(name, change, scale="percent" if change.labels["contrast"] in shares else ""), change)
+        for name, change in named
     ]
-    rows = sum(change.labels.get("words") != "own" for change in changes.values())
+    rows = sum(change.labels.get("words") != OWN for change in changes.values())
     published = comparison.protocol == "published"
     return list_changes(texts, "Other figures", published=published, note=_OTHERS, terminal_rows=rows)
-
-
-def _is_share(change: Change) -> bool:
-    return change.labels["contrast"] in NAMES and change.labels["contrast"] != NEIGHBOURS
 
 
 MAP_LEGEND = Legend(

@@ -1,33 +1,36 @@
-"""The tests as the papers' code has them, which is not quite what the papers say.
+"""The tests as the papers' code runs them, which is not quite what the papers say.
 
 Bhang et al. (contextual vectors), as their notebooks ran:
 
-- clusters are compared with labels as they are numbered (male 0, female 1), so that 94 % may stand for 6 %;
-- a loop over neighbours reuses the name of the loop over professions, so that each profession is put down with the
-  bias of its 100th neighbour in place of its own;
+- clusters are compared with labels by their number (male 0, female 1), so 94 % may mean 6 %;
+- a loop over neighbours reuses the name of the loop over professions, so each profession is recorded with the bias of
+  its 100th neighbour instead of its own;
 - vectors are shuffled as rows of a tensor, where an exchange of two rows makes both the same: about half of the rows
-  are left, some of them several times, and some in training and test alike.
+  are left, some of them several times, and some in both training and test data.
 
-Gonen and Goldberg's own code (static vectors) has none of these but the first, with male 1 and female 0.
+Gonen and Goldberg's own code (static vectors) has only the first of these, with male 1 and female 0.
 """
 
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.measures.geometry import tests
-from unmask.measures.geometry.cluster_counts import Details
-from unmask.measures.geometry.contrast import Contrast
-from unmask.measures.geometry.mapping import drawn
-from unmask.measures.geometry.references import References
-from unmask.measures.geometry.score import OWN, SIDES, Stereotypes, nearby_of, stereotypes
-from unmask.measures.geometry.space import Space
-from unmask.measures.geometry.tests import Sizes, sizes_for
+from unmask.measures.geometry import WordTest
+from unmask.measures.geometry.contrasts import Stereotypes, find_nearest_words
+from unmask.measures.geometry.space import SIDES, Contrast, Space
+from unmask.measures.geometry.word_tests import (
+    TRAINING_SHARE,
+    Sizes,
+    choose_sizes,
+    compute_cosines,
+    predict_sides,
+    run_k_means,
+)
+from unmask.statistics.correlation import pearson
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,100 +38,81 @@ if TYPE_CHECKING:
 CLUSTER_SEED, SHUFFLE_SEED, STARTS = 1, 10, 10
 
 
-@dataclass(frozen=True)
-class Code:
-    """What one paper's code does."""
-
-    male_cluster: int
-    """The number of the cluster that counts as male."""
-    shadowed: bool
-    """Whether a profession is put down with the bias of its last neighbour."""
-    duplicates: bool
-    """Whether rows are shuffled so that some come twice."""
-
-
-CONTEXTUAL = Code(male_cluster=0, shadowed=True, duplicates=True)
-STATIC = Code(male_cluster=1, shadowed=False, duplicates=False)
-
-
-def place(
-    space: Space, professions: Stereotypes, code: Code, *, gender: Contrast | None = None, words: str = OWN
-) -> pd.DataFrame:
-    """What the tests make of each word; `gender` chooses the words, and is the space's own if not given."""
+def score_words(space: Space, professions: Stereotypes, gender: Contrast, name: str) -> pd.DataFrame:
+    """The result of each test for each word. `name` is the model by whose bias `gender` selects words."""
     import pandas as pd
 
-    gender = gender or space.gender
-    sizes, count = sizes_for(len(space.words)), len(space.words)
-    columns: dict[str, Any] = {"words": words, "word": space.words, "bias": gender.bias}
-    columns |= {name: np.full(count, "", dtype=object) for name in ("side", "cluster")}
-    columns |= {name: np.zeros(count, dtype=int) for name in ("asked", "right")}
-    columns |= {name: np.full(count, np.nan) for name in ("male_neighbours", "put_down")}
-    places, male = tests.sides(gender, sizes.clustered)
-    columns["side"][places] = SIDES[male.astype(int)]
-    clusters = tests.k_means(space.matrix[places], 2, seed=CLUSTER_SEED, starts=STARTS)
-    columns["cluster"][places] = SIDES[(clusters == code.male_cluster).astype(int)]
-    nearby = nearby_of(space, professions, sizes)
-    if nearby is not None:
-        counted = space.gender.bias if code.shadowed else gender.bias
-        ordered = in_order(nearby)
-        columns["male_neighbours"][nearby.professions] = (counted[ordered] > 0).mean(axis=1)
-        own = counted[nearby.professions]
-        columns["put_down"][nearby.professions] = counted[ordered[:, -1]] if code.shadowed else own
-    test, right = classified(space.matrix, gender, sizes, duplicates=code.duplicates)
-    np.add.at(columns["asked"], test, 1)
-    np.add.at(columns["right"], test, right.astype(int))
-    frame = pd.DataFrame(columns)
-    frame["stereotype"] = stereotypes(space, professions)
-    return frame
+    sizes, count = choose_sizes(len(space.words)), len(space.words)
+    columns: dict[str, Any] = {"words": name, "word": space.words, "bias": gender.bias}
+    columns |= {column: np.full(count, "", dtype=object) for column in ("side", "cluster")}
+    columns |= {column: np.zeros(count, dtype=int) for column in ("asked", "right")}
+    columns |= {column: np.full(count, np.nan) for column in ("male_neighbours", "put_down")}
+    indices, male = gender.select_sides(sizes.clustered)
+    columns["side"][indices] = SIDES[male.astype(int)]
+    clusters = run_k_means(space.matrix[indices], 2, seed=CLUSTER_SEED, starts=STARTS)
+    male_cluster = 1 if space.is_static else 0
+    columns["cluster"][indices] = SIDES[(clusters == male_cluster).astype(int)]
+    nearest_words = find_nearest_words(space, professions, sizes)
+    if nearest_words is not None:
+        near = np.take_along_axis(nearest_words.cosines, nearest_words.nearest, axis=1)
+        order = np.argsort(-near, axis=1, kind="stable")
+        ordered = np.take_along_axis(nearest_words.nearest, order, axis=1)
+        bias = gender.bias if space.is_static else space.gender.bias
+        columns["male_neighbours"][nearest_words.professions] = (bias[ordered] > 0).mean(axis=1)
+        recorded = nearest_words.professions if space.is_static else ordered[:, -1]
+        columns["put_down"][nearest_words.professions] = bias[recorded]
+    tested, right = classify_words(space.matrix, gender, sizes, duplicates=not space.is_static)
+    np.add.at(columns["asked"], tested, 1)
+    np.add.at(columns["right"], tested, right.astype(int))
+    return pd.DataFrame(columns)
 
 
-def on_a_map(items: pd.DataFrame, space: Space, gender: Contrast) -> pd.DataFrame:
-    """Items with the places of the most biased words on a map."""
-    items[["x", "y"]] = drawn(space.matrix, gender, sizes_for(len(space.words)), seed=CLUSTER_SEED)
-    return items
-
-
-def described(space: Space) -> Details:
-    """What the space is; the papers compare with nothing."""
-    return Details(
-        space.vectors,
-        space.direction,
-        space.likeness,
-        space.matrix.shape[1],
-        space.left_out,
-        space.missing,
-        References({}),
-    )
-
-
-def in_order(nearby: tests.Nearby) -> NDArray[np.intp]:
-    """The neighbours of each profession, the nearest first."""
-    near = np.take_along_axis(nearby.cosines, nearby.nearest, axis=1)
-    return np.take_along_axis(nearby.nearest, np.argsort(-near, axis=1, kind="stable"), axis=1)
-
-
-def classified(
+def classify_words(
     matrix: NDArray[np.floating], gender: Contrast, sizes: Sizes, *, duplicates: bool
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """The words that the support-vector machine was asked about, some perhaps twice, and whether it was right."""
-    shuffled = random.Random(SHUFFLE_SEED)
+    """The words that the support-vector machine is tested on, and whether it is right.
+
+    With `duplicates`, words are shuffled as rows of a tensor, so some occur twice.
+    """
+    generator = random.Random(SHUFFLE_SEED)
     train, test = [], []
-    for side in gender.extremes(sizes.separated):
-        order = exchanged(list(side), shuffled) if duplicates else list(side)
+    for side in gender.extremes(sizes.classified):
+        order = shuffle_tensor_rows(list(side), generator) if duplicates else list(side)
         if not duplicates:
-            shuffled.shuffle(order)
-        cut = max(1, round(tests.TRAINED * len(order)))
+            generator.shuffle(order)
+        cut = max(1, round(TRAINING_SHARE * len(order)))
         train.append(order[:cut])
         test.append(order[cut:])
-    places = np.array([*train[0], *train[1], *test[0], *test[1]], dtype=np.intp)
-    trained = np.arange(places.size) < len(train[0]) + len(train[1])
-    male = np.concatenate([np.full(len(part), at == 0) for parts in (train, test) for at, part in enumerate(parts)])
-    said = tests.support_vectors(matrix[places[trained]], tests.products(matrix, places), male, trained)
-    return places[~trained], said == male[~trained]
+    indices = np.array([*train[0], *train[1], *test[0], *test[1]], dtype=np.intp)
+    is_train = np.arange(indices.size) < len(train[0]) + len(train[1])
+    male = np.concatenate([np.full(len(side), index == 0) for part in (train, test) for index, side in enumerate(part)])
+    predicted = predict_sides(matrix[indices[is_train]], compute_cosines(matrix, indices), male, is_train)
+    return indices[~is_train], predicted == male[~is_train]
 
 
-def exchanged(rows: list[Any], shuffled: random.Random) -> list[Any]:
+def shuffle_tensor_rows(rows: list[Any], generator: random.Random) -> list[Any]:
     """Shuffle as `random.shuffle` does the rows of a tensor: row i becomes a copy of row j, and row j stays."""
-    for i in reversed(range(1, len(rows))):
-        rows[i] = rows[shuffled._randbelow(i + 1)]  # type: ignore[attr-defined]
+    for index in reversed(range(1, len(rows))):
+        rows[index] = rows[generator._randbelow(index + 1)]  # type: ignore[attr-defined]
     return rows
+
+
+def list_word_tests(items: pd.DataFrame) -> list[WordTest]:
+    """The three tests of the papers' tables."""
+    name = str(items["words"].iloc[0])
+    clustered = items[items["side"] != ""]
+    professions = items[items["male_neighbours"].notna()]
+    asked = int(items["asked"].sum())
+    results: list[tuple[str, int, float]] = []
+    if len(clustered):
+        results.append(("clustering", len(clustered), float((clustered["side"] == clustered["cluster"]).mean())))
+    if len(professions):
+        results.append(
+            ("neighbours", len(professions), pearson(professions["put_down"], professions["male_neighbours"]))
+        )
+    if asked:
+        results.append(("classification", asked, float(items["right"].sum() / asked)))
+    return [
+        WordTest(name=test, words=name, removed=False, n=n, value=None if np.isnan(value) else value)
+        for test, n, value in results
+    ]

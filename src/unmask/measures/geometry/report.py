@@ -1,4 +1,4 @@
-"""The report of geometry: key figures, word tests, a map, professions, clusters and associations, as blocks."""
+"""The report of a measurement: key figures, word tests, a map, professions, clusters and associations, as blocks."""
 
 from __future__ import annotations
 
@@ -7,20 +7,33 @@ from functools import partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from unmask.measures.geometry.details import BiasedWord, ClusterCount, Geometry, Neighbourhood
-from unmask.measures.geometry.key_figures import associations, key_figures
-from unmask.measures.geometry.plots import draw_cluster_counts, draw_effect_sizes, draw_professions, draw_word_map
-from unmask.measures.geometry.report_word_tests import SPACES, word_tests
-from unmask.measures.geometry.score import OWN
-from unmask.report.blocks import Block, Cell, Column, Figure, Legend, Section, Table, Text
-from unmask.report.pages import count, p, percent, signed
-from unmask.results import Estimate, Measurement
-from unmask.results.numbers import interval, number
+from unmask.measures.geometry import OWN, BiasedWord, ClusterCount, Geometry, Neighbourhood, WordTest
+from unmask.measures.geometry.analysis import STRENGTHS
+from unmask.measures.geometry.plots import (
+    draw_cluster_counts,
+    draw_effect_sizes,
+    draw_professions,
+    draw_strips,
+    draw_word_map,
+    find_astray,
+)
+from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Table, Text
+from unmask.results import Estimate, Interval, Measurement
+from unmask.results.formatting import NO_BREAK, certainty, count, interval, number, p, p_value, percent, signed
+from unmask.results.verdict import is_clear, is_significant, size_label
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MAP_COLUMNS = {"word", "bias", "side", "x", "y"}
+SPACES = {False: "Original", True: "Gender direction removed"}
+"""The two spaces, by whether the gender direction is removed."""
+TITLES = {
+    "clustering": "Two clusters",
+    "probe": "Linear probe",
+    "classification": "Classifier",
+    "neighbours": "Neighbours, r",
+}
+"""The names of the word tests, in the order of a table."""
 MOST_MISSING, MOST_WORDS = 60, 6
 """How many words without a vector are named, and how many biased words a terminal shows."""
 
@@ -28,14 +41,18 @@ MOST_MISSING, MOST_WORDS = 60, 6
 def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
     """The report of one measurement."""
     geometry = measurement.read_details(Geometry)
+    associations = {
+        name: test for name, test in measurement.tests.items() if test.labels.get("contrast") == "association"
+    }
+    find_figures = _find_published_figures if measurement.protocol == "published" else _find_key_figures
     return [
-        *key_figures(measurement),
-        *word_tests(measurement, geometry),
-        _map(measurement, geometry, select_mapped(items, measurement)),
-        _professions(measurement, geometry),
-        *_cluster_counts(geometry.scan),
-        *_associations(associations(measurement)),
-        _words(geometry),
+        *find_figures(measurement, geometry, associations),
+        *_report_tests(measurement, geometry),
+        _report_map(measurement, geometry, select_mapped(items, measurement)),
+        _report_professions(measurement, geometry),
+        *_report_cluster_counts(geometry.scan),
+        *_report_associations(associations),
+        _report_words(geometry),
     ]
 
 
@@ -64,12 +81,171 @@ def facts(measurement: Measurement) -> list[tuple[str, str]]:
     ]
 
 
+def _find_key_figures(
+    measurement: Measurement, geometry: Geometry, associations: dict[str, Estimate]
+) -> Iterator[KeyFigure]:
+    """Stereotype, clusters, neighbours and the strongest association."""
+    stereotype = measurement.tests.get("stereotype")
+    if stereotype is not None and stereotype.value is not None:
+        verdict = "no clear stereotype"
+        if is_clear(stereotype):
+            direction = "follows stereotypes" if stereotype.value > 0 else "against stereotypes"
+            verdict = f"{size_label(stereotype.value, STRENGTHS).removeprefix('a ')} relation, {direction}"
+        yield KeyFigure(
+            "Stereotype of professions",
+            f"r = {number(stereotype.value)}",
+            certainty(interval(stereotype.interval), stereotype.p_adjusted),
+            verdict,
+            _STEREOTYPE.format(count(stereotype.n)),
+        )
+    for name, title, symbol, explanation in (
+        ("clustering", "Clusters, direction removed", "", _CLUSTERS),
+        ("neighbours", "Neighbours, direction removed", "r = ", _NEIGHBOURS),
+    ):
+        test = geometry.test(name, removed=True)
+        if test is not None and test.value is not None:
+            compared = "no unrelated contrasts"
+            if test.reference is not None:
+                bounds = show_bounds(test, (test.reference.low, test.reference.high))
+                mean = show_value(test, test.reference.mean)
+                compared = f"unrelated contrasts {mean} ({bounds}), p {p_value(test.reference.p_value)}"
+            value, verdict = f"{symbol}{show_value(test, test.value)}", judge_test(measurement.tests.get(name), test)
+            yield KeyFigure(title, value, compared, verdict, explanation.format(count(test.n)))
+    effects = {name: test for name, test in associations.items() if test.effect_size is not None}
+    if effects:
+        name, strongest = max(effects.items(), key=lambda named: abs(named[1].effect_size or 0.0))
+        verdict = "not clear"
+        if is_clear(strongest):
+            direction = "follows" if (strongest.effect_size or 0.0) > 0 else "against"
+            verdict = f"clear, {direction} stereotypes"
+        rank = f", the strongest of {len(effects)}" if len(effects) > 1 else ""
+        yield KeyFigure(
+            "Strongest association",
+            f"d = {number(strongest.effect_size)}",
+            certainty(interval(strongest.effect_size_interval), strongest.p_adjusted),
+            verdict,
+            f"{name}{rank}. {strongest.question} −2: completely the reverse; 0: no association; 2: completely.",
+        )
+
+
+def _find_published_figures(
+    measurement: Measurement, geometry: Geometry, associations: dict[str, Estimate]
+) -> Iterator[KeyFigure]:
+    """The three numbers of the papers."""
+    del measurement, associations
+    for name, title, unit, explanation in (
+        ("clustering", "K-means accuracy", "words", "By the numbers of the clusters: 6 % can mean 94 %."),
+        (
+            "neighbours",
+            "Correlation of professions",
+            "professions",
+            "Between bias and the number of male words among the 100 nearest.",
+        ),
+        ("classification", "Classification accuracy", "words", "Of a support-vector machine trained on a fifth."),
+    ):
+        test = geometry.test(name)
+        if test is not None and test.value is not None:
+            counted = f"{count(test.n)} {unit}, no interval"
+            yield KeyFigure(title, show_value(test, test.value), counted, "not compared", explanation)
+
+
+def judge_test(test: Estimate | None, word_test: WordTest) -> str:
+    """Whether more of gender is left than of unrelated contrasts."""
+    if word_test.reference is None or test is None or test.p_adjusted is None:
+        return "not compared"
+    if is_clear(test):
+        return "more than unrelated contrasts"
+    if is_significant(word_test.reference.p_value):
+        return "more than most unrelated contrasts, but not clear"
+    return "no more than unrelated contrasts"
+
+
+def _report_tests(measurement: Measurement, geometry: Geometry) -> Iterator[Section]:
+    """What gender gives in each test, compared with unrelated contrasts."""
+    tests = {
+        removed: [test for test in (geometry.test(name, removed=removed) for name in TITLES) if test is not None]
+        for removed in SPACES
+    }
+    every = [*tests[False], *tests[True]]
+    if measurement.protocol != "sound" or not every:
+        return
+    contrasts = max((test.reference.contrasts for test in geometry.tests if test.reference), default=0)
+    examples = "; ".join(geometry.contrasts[:2]).replace("_", " ")
+    shown = _CONTRASTS.format(count(contrasts), f" ({examples})" if examples else "") if contrasts else _NOT_COMPARED
+    content: list[Block] = [Text([f"{_CHOSEN} {shown}"], "note")]
+    note = _TEST_NOTE
+    if contrasts:
+        note += f" {_P_VALUE.format(count(contrasts), number(1 / (1 + contrasts), 3))}"
+        figures = [
+            Figure(
+                space,
+                partial(draw_strips, drawn, every, correlations=correlations),
+                f"Strip plot: the value of gender in each test among those of unrelated contrasts. {space}. The table"
+                " has the numbers.",
+            )
+            for correlations in (False, True)
+            for removed, space in SPACES.items()
+            if (drawn := [(TITLES[t.name], t) for t in tests[removed] if (t.name == "neighbours") == correlations])
+        ]
+        content.append(Section("", [STRIP_LEGEND, *figures], "two columns"))
+    content += [_list_tests(measurement, own, removed=removed) for removed, own in tests.items() if own]
+    yield Section("Gender compared with unrelated contrasts", [*content, Text([note], "note")])
+
+
+def _list_tests(measurement: Measurement, tests: Sequence[WordTest], *, removed: bool) -> Table:
+    columns = [
+        Column("Test", numeric=False),
+        Column("n"),
+        Column("Gender"),
+        Column("95 % interval", narrow=False),
+        Column("Random labels", narrow=False),
+        Column("Unrelated contrasts"),
+        Column("p"),
+    ]
+    rows = []
+    for test in tests:
+        reference, adjusted = test.reference, measurement.tests.get(test.name)
+        chance = show_value(test, test.chance)
+        if test.chance_high is not None:
+            chance += f", up to {show_value(test, test.chance_high)}"
+        row = [
+            Cell(TITLES[test.name]),
+            Cell(count(test.n)),
+            Cell(show_value(test, test.value)),
+            Cell(show_bounds(test, test.interval) or "–"),
+            Cell(chance),
+            Cell(show_value(test, reference.mean), show_bounds(test, (reference.low, reference.high)))
+            if reference
+            else Cell("–"),
+            Cell(p(reference.p_value) if reference else "–"),
+        ]
+        rows.append([*row, Cell(p(adjusted.p_adjusted) if adjusted else "–")] if removed else row)
+    if removed:
+        columns.append(Column("p (Holm)"))
+    return Table(f"Word tests, {SPACES[removed].lower()}", columns, rows, terminal=True)
+
+
+def show_value(test: WordTest, value: float | None) -> str:
+    """A value of a test: a correlation, or a share in percent."""
+    return number(value) if test.name == "neighbours" else percent(value)
+
+
+def show_bounds(test: WordTest, bounds: Interval | None) -> str:
+    """An interval of such values."""
+    if bounds is None:
+        return ""
+    if test.name == "neighbours":
+        return " to ".join(number(bound) for bound in bounds)
+    low, high = (f"{100 * bound:.1f}" for bound in bounds)
+    return f"{low} to {high}{NO_BREAK}%"
+
+
 def select_mapped(items: pd.DataFrame | None, measurement: Measurement, words: str = OWN) -> pd.DataFrame | None:
-    """The words of a measurement that have a place on the map; None if there are nnear.
+    """The words of a measurement that have a place on the map; None if there are none.
 
     `words` names the model by whose bias the words were chosen.
     """
-    if items is None or not set(items) >= MAP_COLUMNS:
+    if items is None or not {"word", "bias", "side", "x", "y"} <= set(items):
         return None
     for column, value in (("language", measurement.language), ("corpus", measurement.corpus), ("words", words)):
         if column in items:
@@ -78,15 +254,8 @@ def select_mapped(items: pd.DataFrame | None, measurement: Measurement, words: s
     return None if items.empty else items
 
 
-def count_astray(items: pd.DataFrame) -> int:
-    """The number of words in the cluster of the other side."""
-    if "cluster" not in items:
-        return 0
-    return int((items["cluster"].isin(("female", "male")) & (items["cluster"] != items["side"])).sum())
-
-
-def _map(measurement: Measurement, geometry: Geometry, items: pd.DataFrame | None) -> Section:
-    title, tables = "Map of the most biased words", list(_most_biased(geometry, measurement.language))
+def _report_map(measurement: Measurement, geometry: Geometry, items: pd.DataFrame | None) -> Section:
+    title, tables = "Map of the most biased words", list(_list_most_biased(geometry, measurement.language))
     if items is None:
         return Section(title, [Text(["This result was stored without the positions of the words."], "note"), *tables])
     legend = Legend(
@@ -94,7 +263,10 @@ def _map(measurement: Measurement, geometry: Geometry, items: pd.DataFrame | Non
             ("male", "male side"),
             ("female", "female side"),
             ("", "fainter: less biased"),
-            ("ring", f"in the cluster of the other side ({count(count_astray(items))} of {count(len(items))})"),
+            (
+                "ring",
+                f"in the cluster of the other side ({count(int(find_astray(items).sum()))} of {count(len(items))})",
+            ),
             ("", "point at a mark to see its word"),
         ]
     )
@@ -109,7 +281,7 @@ def _map(measurement: Measurement, geometry: Geometry, items: pd.DataFrame | Non
     return Section(title, [legend, figure, *tables], "two columns")
 
 
-def _most_biased(geometry: Geometry, language: str) -> Iterator[Table]:
+def _list_most_biased(geometry: Geometry, language: str) -> Iterator[Table]:
     def cells(word: BiasedWord | None) -> list[Cell]:
         return [Cell(word.word, language=language), Cell(signed(word.bias, 3))] if word else [Cell(""), Cell("")]
 
@@ -126,7 +298,7 @@ def _most_biased(geometry: Geometry, language: str) -> Iterator[Table]:
         yield Table("Most biased words", columns, rows, terminal=True, terminal_rows=MOST_WORDS)
 
 
-def _professions(measurement: Measurement, geometry: Geometry) -> Section:
+def _report_professions(measurement: Measurement, geometry: Geometry) -> Section:
     """The bias of professions and the share of male words around them."""
     title, professions = "Professions and the words around them", geometry.professions
     if not professions:
@@ -146,11 +318,11 @@ def _professions(measurement: Measurement, geometry: Geometry) -> Section:
                 )
             )
     note = _PROFESSIONS.format(" (above the median of all words)" if sound else "")
-    table = _all_professions(professions, measurement.language, sound=sound)
+    table = _list_professions(professions, measurement.language, sound=sound)
     return Section(title, [Text([note], "note"), PROFESSION_LEGEND, *figures, table], "two columns")
 
 
-def _all_professions(professions: Sequence[Neighbourhood], language: str, *, sound: bool) -> Table:
+def _list_professions(professions: Sequence[Neighbourhood], language: str, *, sound: bool) -> Table:
     titles = ["Bias", "Male words nearby", *(["… gender direction removed"] if sound else [])]
     columns = [Column("Profession", numeric=False), *map(Column, [*titles, "People’s view, −1 female to 1 male"])]
     rows = [
@@ -166,7 +338,7 @@ def _all_professions(professions: Sequence[Neighbourhood], language: str, *, sou
     return Table(f"All {count(len(professions))} professions", columns, rows, folded=True)
 
 
-def _cluster_counts(counts: Sequence[ClusterCount]) -> Iterator[Section]:
+def _report_cluster_counts(counts: Sequence[ClusterCount]) -> Iterator[Section]:
     """How well more than two clusters sort the words."""
     if not counts:
         return
@@ -194,7 +366,7 @@ def _cluster_counts(counts: Sequence[ClusterCount]) -> Iterator[Section]:
     yield Section("More than two clusters", [Text([_SCAN], "note"), SCAN_LEGEND, figure, table], "two columns")
 
 
-def _associations(tests: dict[str, Estimate]) -> Iterator[Section]:
+def _report_associations(tests: dict[str, Estimate]) -> Iterator[Section]:
     if not tests:
         return
     columns = [Column("Test", numeric=False), Column("Words"), Column("d, 95 % interval")]
@@ -217,8 +389,8 @@ def _associations(tests: dict[str, Estimate]) -> Iterator[Section]:
     yield Section("Association tests", [Text([_EFFECTS], "note"), figure, table], "two columns")
 
 
-def _words(geometry: Geometry) -> Section:
-    """What the vectors are, and which words have nnear."""
+def _report_words(geometry: Geometry) -> Section:
+    """What the vectors are, and which words have none."""
     lines = []
     if geometry.dimensions:
         lines.append(f"Vectors: {geometry.vectors}; {count(geometry.dimensions)} dimensions.")
@@ -239,6 +411,9 @@ def _words(geometry: Geometry) -> Section:
     return Section("Words and vectors", content)
 
 
+STRIP_LEGEND = Legend(
+    [("diamond", "gender"), ("open", "an unrelated contrast"), ("stroke", "mean of the unrelated contrasts")]
+)
 PROFESSION_LEGEND = Legend(
     [("", "people associate it with:"), ("male", "men"), ("female", "women"), ("open", "both, or unknown")]
 )
@@ -304,4 +479,31 @@ _CITATION = (
     "H. Gonen and Y. Goldberg (2019), Lipstick on a Pig: Debiasing Methods Cover up Systematic Gender Biases in Word"
     " Embeddings But do not Remove Them; Bhang, Kang and Nam, Lipstick on a Pig “Again”. WEAT: A. Caliskan, J. J."
     " Bryson and A. Narayanan (2017). SEAT: C. May et al. (2019)."
+)
+_STEREOTYPE = (
+    "Over {} professions: the correlation between their position between women and men in the model and the gender"
+    " that people associate with them. 0: no relation; 1: complete agreement."
+)
+_CLUSTERS = (
+    "How many of the {} most biased words two clusters sort by gender after the gender direction is removed; 50 % is a"
+    " coin toss. High values are normal for any direction: what counts is the distance from unrelated contrasts."
+)
+_NEIGHBOURS = (
+    "Over {} professions: the correlation of their bias with the bias of the words around them after the gender"
+    " direction is removed. Compare with unrelated contrasts here as well."
+)
+_CHOSEN = "The words are chosen by the direction that is then tested, so any direction gives high values."
+_CONTRASTS = (
+    "{} contrasts between other groups of words, about as similar to each other as male and female words, show how"
+    " high{}. Gender is special only where it lies to the right of nearly all of them."
+)
+_NOT_COMPARED = "This result has no unrelated contrasts to compare with, so these values say little."
+_TEST_NOTE = (
+    "Clusters, probe and classifier: the share of words on the correct side. Neighbours: over professions, the"
+    " correlation of their bias with the share of male words around them. Unrelated contrasts: their mean, and the"
+    " range of 95 % of them."
+)
+_P_VALUE = (
+    "p: the share of contrasts, including gender, that reach the value of gender; with {} unrelated contrasts it"
+    " cannot be below {}."
 )

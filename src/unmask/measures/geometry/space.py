@@ -1,44 +1,101 @@
-"""Words as points: the vectors of a vocabulary, and the gender direction among them."""
+"""Words as points: the vectors of a vocabulary, and the gender direction among them.
+
+An encoder's vector of a word is the mean over eleven sentences that say almost nothing but the word. The sentences are
+those of Bhang et al. (`unmask.lexicon.word_lists`). Sentences are embedded a few words at a time and only the mean of
+each word is kept, so memory grows with the words, not with words × sentences.
+
+In the published protocol the sentences are those of the paper's code: the article goes by the letter, and the places of
+the vectors are counted in tokens, so in the four sentences with an article the first vector is that of the article.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError, quote
-from unmask.measures.geometry.contrast import Contrast, between
+from unmask.lexicon.inflection import plural, singular
+from unmask.lexicon.weat import gendered_sentences
+from unmask.lexicon.word_lists import word_templates
+from unmask.lexicon.words import indefinite_article
+from unmask.measures.geometry import LAYERS
+from unmask.models.roles import Encoder, Pooling, TokensInSentence, WordInSentence
 from unmask.statistics.erasure import normalise_rows
 
+if TYPE_CHECKING:
+    from unmask.models.roles import Progress
+    from unmask.models.word_vectors import Vectors
+
 FEWEST_WORDS = 240
-"""So that the tests have 20 words of each side to cluster, and 40 to separate."""
+"""With these, the tests have 20 words of each side to cluster, and 40 to separate."""
+POOLING: Pooling = "first+last"
+WORDS_PER_BATCH = 256
+MALE, FEMALE = "he", "she"
+SIDES = np.array(["female", "male"])
+"""The names of the second and of the first side of the gender contrast."""
+WORD = "{word}"
+
+Query = WordInSentence | TokensInSentence
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A direction of length 1, and the position of each word along it: above 0, on the first side."""
+
+    direction: NDArray[np.float64]
+    bias: NDArray[np.float64]
+    excluded: NDArray[np.intp]
+    """The indices of the words that the contrast was made of, which the tests do not use."""
+
+    def extremes(self, count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The indices of the words farthest out on the first side and on the second, the outermost first."""
+        order = np.argsort(-self.bias, kind="stable")
+        if self.excluded.size:
+            order = order[~np.isin(order, self.excluded)]
+        return order[:count], order[::-1][:count]
+
+    def select_sides(self, count: int) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """The indices of the `count` most extreme words of each side, and whether each is of the first side."""
+        first, second = self.extremes(count)
+        return np.concatenate([first, second]), np.arange(first.size + second.size) < first.size
 
 
 @dataclass(frozen=True)
 class Space:
-    """Words, their vectors of length 1, and how each lies between men and women."""
+    """Words, their vectors of length 1, and the contrast between men (the first side) and women."""
 
     words: list[str]
     matrix: NDArray[np.float32]
     gender: Contrast
-    """The first side is that of men."""
     likeness: float
     """The cosine between the male and the female end of the direction."""
     vectors: str
-    """What the vectors are, in words."""
+    """A description of the vectors."""
     direction: str
+    """A description of the gender direction."""
     left_out: dict[str, int] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
+    is_static: bool = False
+    """Whether these are word vectors, not those of an encoder."""
 
-    def places(self, words: Sequence[str]) -> NDArray[np.intp]:
-        """Where words stand, of those that are there."""
-        known = {word: at for at, word in enumerate(self.words)}
+    def indices(self, words: Sequence[str]) -> NDArray[np.intp]:
+        """The indices of those of the words that are in the space."""
+        known = {word: index for index, word in enumerate(self.words)}
         return np.array([known[word] for word in dict.fromkeys(words) if word in known], dtype=np.intp)
 
 
-def make(
+def make_contrast(first: NDArray[np.floating], second: NDArray[np.floating], matrix: NDArray[np.floating]) -> Contrast:
+    """The contrast between two vectors, neither of which is a word of the matrix."""
+    direction = normalise_rows((np.asarray(first, np.float64) - np.asarray(second, np.float64))[None])[0]
+    return Contrast(direction, matrix @ direction, np.empty(0, dtype=np.intp))
+
+
+def make_space(
     words: Sequence[str],
     matrix: NDArray[np.floating],
     male: NDArray[np.floating],
@@ -49,16 +106,17 @@ def make(
     unit_ends: bool = False,
     left_out: dict[str, int] | None = None,
     missing: Sequence[str] = (),
+    is_static: bool = False,
 ) -> Space:
     """A space from vectors of any length and the two ends of the gender direction.
 
-    The bias of a word is the cosine of its vector with the direction: of the difference of the ends, or with
-    `unit_ends` of the ends brought to length 1. Then it is w·m − w·f of the papers, up to the length of m − f.
+    The bias of a word is the cosine of its vector with the direction, which is the difference of the ends, or with
+    `unit_ends` of the ends scaled to length 1. Then it is w·m − w·f of the papers, up to the length of m − f.
     """
-    refuse_unusable(words, matrix)
+    _check_vectors(words, matrix)
     rows = normalise_rows(matrix).astype(np.float32)
     ends = normalise_rows(np.stack([male, female]))
-    contrast = between(ends[0], ends[1], rows) if unit_ends else between(male, female, rows)
+    contrast = make_contrast(ends[0], ends[1], rows) if unit_ends else make_contrast(male, female, rows)
     if not np.abs(contrast.direction).any():
         raise UnmaskError(f"the male and the female end of {direction} are the same vector; there is no direction")
     return Space(
@@ -70,23 +128,149 @@ def make(
         direction,
         dict(left_out or {}),
         list(missing),
+        is_static,
     )
 
 
-def refuse_unusable(words: Sequence[str], matrix: NDArray[np.floating]) -> None:
-    """Refuse what cannot be measured: too few words, vectors that are zero or not finite, words given twice."""
+def _check_vectors(words: Sequence[str], matrix: NDArray[np.floating]) -> None:
+    """Raise if there are too few words, words that occur twice, or vectors that are zero or not finite."""
     if len(words) < FEWEST_WORDS:
         raise UnmaskError(
             f"geometry needs {FEWEST_WORDS} words with vectors, and there are {len(words)}; give more words"
         )
     if matrix.ndim != 2 or matrix.shape[0] != len(words):
-        raise UnmaskError(f"{len(words)} words and vectors of shape {matrix.shape} do not belong together")
+        raise UnmaskError(f"{len(words)} words do not match vectors of shape {matrix.shape}")
     if len(set(words)) < len(words):
-        seen: set[str] = set()
-        twice = [word for word in words if word in seen or seen.add(word)]  # type: ignore[func-returns-value]
-        raise UnmaskError(f"{quote(twice)} were given twice; leave out one of each")
+        repeated = [word for word, count in Counter(words).items() if count > 1]
+        raise UnmaskError(f"{quote(repeated)} were given twice; leave out one of each")
     lengths = np.linalg.norm(matrix, axis=1)
-    bad = np.flatnonzero(~np.isfinite(lengths) | (lengths == 0))
-    if bad.size:
-        names = quote([words[at] for at in bad[:5]])
-        raise UnmaskError(f"{bad.size} words have a vector that is zero or not finite ({names}); leave them out")
+    invalid = np.flatnonzero(~np.isfinite(lengths) | (lengths == 0))
+    if invalid.size:
+        names = quote([words[index] for index in invalid[:5]])
+        raise UnmaskError(f"{invalid.size} words have a vector that is zero or not finite ({names}); leave them out")
+
+
+def embed_static(words: Sequence[str], vectors: Vectors, *, left_out: dict[str, int] | None = None) -> Space:
+    """A space of word vectors; the direction is he − she."""
+    for end in (MALE, FEMALE):
+        if end not in vectors:
+            raise UnmaskError(f"there is no vector for {end!r}, which the gender direction needs; give other vectors")
+    known, missing = vectors.known(words)
+    matrix = vectors.vectors(known) if known else np.zeros((0, 2), np.float32)
+    is_nonzero = np.linalg.norm(matrix, axis=1) > 0
+    zeros = {} if is_nonzero.all() else {"with a vector of zeros": int((~is_nonzero).sum())}
+    male, female = normalise_rows(vectors.vectors([MALE, FEMALE]))
+    return make_space(
+        [word for word, nonzero in zip(known, is_nonzero, strict=True) if nonzero],
+        matrix[is_nonzero],
+        male,
+        female,
+        vectors=f"word vectors ({vectors.form})",
+        direction="he − she",
+        unit_ends=True,
+        left_out=(left_out or {}) | zeros,
+        missing=missing,
+        is_static=True,
+    )
+
+
+def embed_words(
+    words: Sequence[str],
+    encoder: Encoder,
+    *,
+    layers: int = LAYERS,
+    pooling: Pooling = POOLING,
+    published: bool = False,
+    left_out: dict[str, int] | None = None,
+    progress: Progress | None = None,
+) -> Space:
+    """A space of an encoder; the direction is between the means of 80 male and of 80 female sentences."""
+    make_sentences = make_published_sentences if published else make_word_sentences
+    known, missing = list(words), list[str]()
+    if not published and hasattr(encoder, "unknown"):
+        unknown = dict(zip(words, encoder.unknown([make_word_sentences(word)[0] for word in words]), strict=True))
+        known, missing = ([word for word in words if unknown[word] == side] for side in (False, True))
+    matrix = _average_sentences(known, encoder, make_sentences, layers=layers, pooling=pooling, progress=progress)
+    queries: list[Query] = []
+    for sentence in gendered_sentences():
+        if published:
+            text = sentence.text.removesuffix(".")
+            place = 1 + len(text[: sentence.span[0]].split())
+            queries.append(TokensInSentence(text, place, place + 1))
+        else:
+            queries.append(WordInSentence(sentence.text, sentence.span))
+    gendered = encoder.embed(queries, layers=layers, pooling=pooling)
+    genders = np.array([sentence.gender for sentence in gendered_sentences()])
+    male, female = (gendered[genders == gender].astype(np.float64).mean(axis=0) for gender in ("male", "female"))
+    tokens = "tokens at fixed places, sum" if published else f"{pooling} of the word's pieces, mean"
+    return make_space(
+        known,
+        matrix,
+        male,
+        female,
+        vectors=f"words in 11 sentences, last {layers} layers, {tokens}",
+        direction="male minus female gender words, in 80 sentences each without a full stop"
+        if published
+        else "mean of male words minus mean of female words, in 80 sentences each",
+        unit_ends=published,
+        left_out=left_out,
+        missing=missing,
+    )
+
+
+def make_word_sentences(word: str) -> list[WordInSentence]:
+    """A word, or a phrase joined by underscores, in each template as English requires."""
+    if not word.strip("_- "):
+        raise UnmaskError(f"{word!r} is not a word that fits into a sentence; give one with letters")
+    forms = {"singular": singular(word).replace("_", " "), "plural": plural(word).replace("_", " ")}
+    sentences = []
+    for template in word_templates():
+        form = forms[template.number]
+        before, _, after = template.template.replace("{a}", indefinite_article(form)).partition(WORD)
+        sentences.append(WordInSentence(before + form + after, (len(before), len(before) + len(form))))
+    return sentences
+
+
+def make_published_sentences(word: str) -> list[TokensInSentence]:
+    """A word in each template, and the two tokens whose vectors the paper's code adds.
+
+    Underscores stay, and their tokens are dropped later. Singular and plural are ours, not those of pattern.en, which
+    the code uses.
+    """
+    sentences = []
+    for template in word_templates():
+        form = singular(word) if template.number == "singular" else plural(word)
+        text = template.template.replace("{a}", published_article(form)).replace(WORD, form)
+        start, end = (3, -2) if template.template.endswith(f"{WORD}.") else (2, -4)
+        sentences.append(TokensInSentence(text, start, end))
+    return sentences
+
+
+def published_article(word: str) -> str:
+    """`a` or `an` as in the code of Bhang et al.: by the letter, and `an` before *honor*."""
+    return "an" if word.startswith(("a", "e", "i", "o", "u", "honor")) else "a"
+
+
+def _average_sentences(
+    words: Sequence[str],
+    encoder: Encoder,
+    make_sentences: Callable[[str], Sequence[Query]],
+    *,
+    layers: int,
+    pooling: Pooling,
+    progress: Progress | None,
+) -> NDArray[np.float32]:
+    """The mean vector of each word over its sentences."""
+    averages: NDArray[np.float32] | None = None
+    for start in range(0, len(words), WORDS_PER_BATCH):
+        batch = [make_sentences(word) for word in words[start : start + WORDS_PER_BATCH]]
+        queries = [query for sentences in batch for query in sentences]
+        vectors = encoder.embed(queries, layers=layers, pooling=pooling)
+        starts = np.cumsum([0, *(len(sentences) for sentences in batch)])[:-1]
+        means = np.add.reduceat(vectors, starts, axis=0) / np.array([[len(sentences)] for sentences in batch])
+        if averages is None:
+            averages = np.empty((len(words), means.shape[1]), dtype=np.float32)
+        averages[start : start + len(batch)] = means
+        if progress:
+            progress(min(start + WORDS_PER_BATCH, len(words)), len(words))
+    return np.zeros((0, 2), np.float32) if averages is None else averages

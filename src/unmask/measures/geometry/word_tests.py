@@ -1,96 +1,256 @@
-"""From the items of one choice of words to its tests: values, intervals, chance, and other contrasts beside them."""
+"""The tests of Gonen and Goldberg (2019): do words with the same bias still lie together?
+
+Each test takes a space and a contrast, and compares words of its two sides:
+
+- *clustering*: two clusters (k-means) of the most biased words of each side; the share in the cluster of their side;
+- *probe*: the same words, separated by a linear boundary that is tested on words that it has not seen;
+- *classification*: more words, separated by a support-vector machine that was trained on a fifth of them;
+- *neighbours*: over professions, the correlation of their own bias with the share of first-side words among the words
+  nearest to them.
+
+`removed` is a direction that is removed from the space first, so that a test does not find the direction by which the
+words were selected.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-from unmask.measures.geometry.details import Reference, WordTest
-from unmask.measures.geometry.references import References
-from unmask.measures.geometry.score import OWN
-from unmask.statistics.correlation import pearson_estimate
-from unmask.statistics.proportions import wilson_interval
-from unmask.statistics.separation import Probe, Separation, score_predictions, score_two_clusters
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
 
-if TYPE_CHECKING:
-    import pandas as pd
+from unmask.measures.geometry.space import Contrast
+from unmask.statistics.correlation import pearson
+from unmask.statistics.erasure import cosines_without_direction, remove_direction
+from unmask.statistics.separation import Probe, cluster_agreement, linear_probe, score_two_clusters
 
-LABELS = {
-    "clustering": ("side", "cluster"),
-    "probe": ("side", "probed"),
-    "classification": ("part", "predicted"),
-}
-"""Which columns hold the side of a word, and the side that the test puts it on."""
+NAMES = ("clustering", "probe", "classification", "neighbours")
+NEIGHBOURS = 100
+TRAINING_SHARE = 0.2
+"""The share of words that the support-vector machine learns from."""
+COMPONENTS = 10
+"""Clustering starts from a cut along each of these principal components."""
+MOST_STEPS = 300
+ROUNDING = 1e-6
+"""Rows that differ by no more are equal."""
+AS_TIGHT = 1.001
+"""Clusters whose spread is within this factor of the tightest are as good."""
+MOST_CLUSTERED, MOST_CLASSIFIED = 500, 2500
+CLUSTERED_SHARE, CLASSIFIED_SHARE = 12, 6
+"""In a small vocabulary, one in so many words of each side is clustered, and classified."""
 
-
-def word_tests(
-    items: pd.DataFrame, references: References | None = None, probes: Mapping[bool, Probe] | None = None
-) -> list[WordTest]:
-    """Every test of one choice of words, in the space as it is and, where that was asked, without the direction."""
-    found = []
-    for removed in (False, True):
-        end = "_removed" if removed else ""
-        for name, (side, said) in LABELS.items():
-            rows = items[items[side].isin(["female", "male"]) & (items[said + end] != "")]
-            if len(rows):
-                probe = (probes or {}).get(removed) if name == "probe" else None
-                words = str(items["words"].iloc[0])
-                found.append(_sorted(name, rows[side], rows[said + end], words, removed, references, probe))
-        rows = items[items[f"male_neighbours{end}"].notna()]
-        if len(rows):
-            found.append(_neighbours(rows, rows[f"male_neighbours{end}"], removed, references))
-    return found
+Direction = NDArray[np.float64] | None
 
 
-def _sorted(
-    name: str,
-    side: pd.Series,
-    said: pd.Series,
-    words: str,
+@dataclass(frozen=True)
+class Sizes:
+    """How many words of each side are clustered and classified, and how many neighbours a profession has."""
+
+    clustered: int
+    classified: int
+    neighbours: int = NEIGHBOURS
+
+
+def choose_sizes(words: int) -> Sizes:
+    """The paper's sizes, or fewer words of a smaller vocabulary."""
+    return Sizes(min(MOST_CLUSTERED, words // CLUSTERED_SHARE), min(MOST_CLASSIFIED, words // CLASSIFIED_SHARE))
+
+
+@dataclass(frozen=True)
+class SortedWords:
+    """The result of a test for each word."""
+
+    indices: NDArray[np.intp]
+    first: NDArray[np.bool_]
+    """Whether a word is of the first side."""
+    predicted: NDArray[np.bool_]
+    """The cluster of a word, or the side that was predicted for it."""
+
+
+def select_rows(
+    matrix: NDArray[np.floating], indices: NDArray[np.intp], removed: Direction = None
+) -> NDArray[np.floating]:
+    """The vectors of some words, without a direction if one is given."""
+    return matrix[indices] if removed is None else remove_direction(matrix[indices], removed)
+
+
+def cluster_words(
+    matrix: NDArray[np.floating], contrast: Contrast, count: int, *, removed: Direction = None
+) -> SortedWords:
+    """The two clusters of the most biased words. The result does not depend on a seed."""
+    indices, first = contrast.select_sides(count)
+    return SortedWords(indices, first, find_two_clusters(select_rows(matrix, indices, removed))[0])
+
+
+def find_two_clusters(rows: NDArray[np.floating]) -> list[NDArray[np.bool_]]:
+    """The tightest two clusters, then others that are as tight, from a cut along each principal component.
+
+    From random starts, k-means ends by luck in one of several optima that are nearly as tight.
+    """
+    centred = rows - rows.mean(axis=0)
+    if np.abs(centred).max(initial=0.0) < ROUNDING:
+        return [np.zeros(rows.shape[0], dtype=bool)]
+    is_tall = centred.shape[0] > centred.shape[1]
+    products = centred.T @ centred if is_tall else centred @ centred.T
+    size = products.shape[0]
+    _, vectors = eigh(products, subset_by_index=(max(0, size - COMPONENTS), size - 1))
+    components = vectors[:, ::-1]
+    results = [_run_lloyd(centred, part > 0) for part in (centred @ components if is_tall else components).T]
+    results.sort(key=lambda result: result[0])
+    distinct: dict[bytes, NDArray[np.bool_]] = {}
+    for spread, side in results:
+        if spread <= AS_TIGHT * results[0][0]:
+            distinct.setdefault((side ^ side[0]).tobytes(), side)
+    return list(distinct.values())
+
+
+def _run_lloyd(centred: NDArray[np.floating], side: NDArray[np.bool_]) -> tuple[float, NDArray[np.bool_]]:
+    """Lloyd's algorithm for two clusters of rows with mean zero: their spread, and the cluster of each row."""
+    whole = float((centred.astype(np.float64) ** 2).sum())
+    for _ in range(MOST_STEPS):
+        count = int(side.sum())
+        if count in (0, side.size):
+            return whole, side
+        total = side.astype(centred.dtype) @ centred
+        first, second = total / count, -total / (side.size - count)
+        moved = centred @ (first - second) > (first @ first - second @ second) / 2
+        if (moved == side).all():
+            break
+        side = moved
+    return whole - float(count * (first @ first) + (side.size - count) * (second @ second)), side
+
+
+def run_k_means(rows: NDArray[np.floating], count: int, *, seed: int, starts: int) -> NDArray[np.intp]:
+    """The cluster of each row."""
+    from sklearn.cluster import KMeans
+
+    clusters: NDArray[np.intp] = KMeans(count, n_init=starts, random_state=seed).fit_predict(rows)
+    return clusters
+
+
+def probe_words(
+    matrix: NDArray[np.floating],
+    contrast: Contrast,
+    count: int,
+    *,
+    seed: int,
+    removed: Direction = None,
+    shuffles: int = 0,
+) -> Probe:
+    """A linear boundary between the most biased words of each side."""
+    indices, first = contrast.select_sides(count)
+    return linear_probe(compute_cosines(matrix, indices, removed), first, seed=seed, shuffles=shuffles)
+
+
+def compute_cosines(
+    matrix: NDArray[np.floating], indices: NDArray[np.intp], removed: Direction = None
+) -> NDArray[np.floating]:
+    """The cosines of some words with each other."""
+    rows = matrix[indices]
+    cosines = rows @ rows.T
+    if removed is None:
+        return cosines
+    part = rows @ removed.astype(rows.dtype)
+    return cosines_without_direction(cosines, part, part)
+
+
+def classify_words(
+    matrix: NDArray[np.floating], contrast: Contrast, count: int, *, seed: int, removed: Direction = None
+) -> SortedWords:
+    """The predictions of a support-vector machine for the words that it was not trained on."""
+    indices, first = contrast.select_sides(count)
+    train = np.zeros(indices.size, dtype=bool)
+    rng = np.random.default_rng(seed)
+    for side in (first, ~first):
+        members = rng.permutation(np.flatnonzero(side))
+        train[members[: max(1, round(TRAINING_SHARE * members.size))]] = True
+    rows, cosines = select_rows(matrix, indices[train], removed), compute_cosines(matrix, indices, removed)
+    return SortedWords(indices[~train], first[~train], predict_sides(rows, cosines, first, train))
+
+
+def predict_sides(
+    rows: NDArray[np.floating], cosines: NDArray[np.floating], first: NDArray[np.bool_], train: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Train a support-vector machine on some rows of length 1, and predict the side of the others.
+
+    It has the radial kernel of scikit-learn's `SVC()`, exp(−γ|x − y|²) with γ = 1 / (dimensions · variance of the
+    training rows), and works from cosines: for rows of length 1, |x − y|² = 2 − 2 x·y.
+
+    Args:
+        rows: The training rows.
+        cosines: The cosines of all rows with each other.
+        first: Whether each row is of the first side.
+        train: Which rows to train on.
+    """
+    from sklearn.svm import SVC
+
+    variance = float(rows.var())
+    gamma = 1 / (rows.shape[1] * variance) if variance > 0 else 1.0
+    kernel = np.exp(-gamma * (2 - 2 * np.asarray(cosines, dtype=np.float64)))
+    machine = SVC(kernel="precomputed").fit(kernel[np.ix_(train, train)], first[train])
+    predicted: NDArray[np.bool_] = machine.predict(kernel[np.ix_(~train, train)])
+    return predicted
+
+
+@dataclass(frozen=True)
+class NearestWords:
+    """Professions and the words nearest to them."""
+
+    professions: NDArray[np.intp]
+    cosines: NDArray[np.floating]
+    """Of each profession (rows) with every word."""
+    nearest: NDArray[np.intp]
+    """The indices of the words nearest to each profession, without itself, in no order."""
+
+    def share_sides(self, contrast: Contrast, *, removed: Direction = None) -> NDArray[np.float64]:
+        """The share of first-side words among the neighbours of each profession: those above the median word.
+
+        Zero would be no limit: in an encoder nearly all words may lie on one side of it.
+        """
+        nearest = self.nearest
+        if removed is not None:
+            part = contrast.bias
+            cosines = cosines_without_direction(self.cosines, part[self.professions], part)
+            nearest = _select_nearest(cosines, self.professions, nearest.shape[1])
+        shares: NDArray[np.float64] = (contrast.bias > np.median(contrast.bias))[nearest].mean(axis=1)
+        return shares
+
+
+def find_neighbours(
+    matrix: NDArray[np.floating], professions: NDArray[np.intp], count: int = NEIGHBOURS
+) -> NearestWords:
+    """The words nearest to each profession."""
+    cosines = matrix[professions] @ matrix.T
+    return NearestWords(professions, cosines, _select_nearest(cosines, professions, count))
+
+
+def _select_nearest(cosines: NDArray[np.floating], itself: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+    near = np.array(cosines)
+    near[np.arange(itself.size), itself] = -np.inf
+    return np.argpartition(-near, count - 1, axis=1)[:, :count]
+
+
+def run_tests(
+    matrix: NDArray[np.floating],
+    contrast: Contrast,
+    nearest_words: NearestWords | None,
+    sizes: Sizes,
+    *,
+    seed: int,
     removed: bool,
-    references: References | None,
-    probe: Probe | None,
-) -> WordTest:
-    labels, answers = (column.to_numpy() == "male" for column in (side, said))
-    result: Separation = (
-        score_two_clusters(labels, answers) if name == "clustering" else score_predictions(labels, answers)
-    )
-    chance = (result.chance, result.chance_high, result.p_value)
-    if probe is not None:
-        chance = (probe.chance, probe.chance_high, probe.p_value)
-    return WordTest(
-        name=name,
-        words=words,
-        removed=removed,
-        n=result.n,
-        value=result.accuracy,
-        interval=None if name == "clustering" else wilson_interval(result.accuracy, result.n),
-        v_measure=result.v_measure if name == "clustering" else None,
-        chance=chance[0],
-        chance_high=chance[1],
-        p_chance=chance[2],
-        reference=_reference(name, result.accuracy, words, removed, references),
-    )
-
-
-def _neighbours(rows: pd.DataFrame, shares: pd.Series, removed: bool, references: References | None) -> WordTest:
-    words = str(rows["words"].iloc[0])
-    estimate = pearson_estimate(rows["bias"].to_numpy(), shares.to_numpy())
-    return WordTest(
-        name="neighbours",
-        words=words,
-        removed=removed,
-        n=len(rows),
-        value=estimate.value,
-        interval=estimate.interval,
-        chance=0.0,
-        p_chance=estimate.p_value,
-        reference=_reference("neighbours", estimate.value, words, removed, references),
-    )
-
-
-def _reference(
-    name: str, value: float | None, words: str, removed: bool, references: References | None
-) -> Reference | None:
-    """Of words that another model chose, what remains is set beside what remains of other contrasts in that model."""
-    return None if references is None else references.beside(name, value, removed=removed or words != OWN)
+) -> dict[str, float]:
+    """The value of each test for a contrast, whose own direction may be removed."""
+    direction = contrast.direction if removed else None
+    clusters = cluster_words(matrix, contrast, sizes.clustered, removed=direction)
+    words = classify_words(matrix, contrast, sizes.classified, seed=seed, removed=direction)
+    values = {
+        "clustering": score_two_clusters(clusters.first, clusters.predicted).accuracy,
+        "probe": probe_words(matrix, contrast, sizes.clustered, seed=seed, removed=direction).accuracy,
+        "classification": cluster_agreement(words.first, words.predicted),
+    }
+    if nearest_words is not None:
+        used = ~np.isin(nearest_words.professions, contrast.excluded)
+        shares = nearest_words.share_sides(contrast, removed=direction)
+        values["neighbours"] = pearson(contrast.bias[nearest_words.professions][used], shares[used])
+    return values

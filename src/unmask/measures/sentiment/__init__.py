@@ -16,16 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unmask.errors import UnmaskError, check_choice
-from unmask.measures.base import ComparedModel, Context, Figure, Measure, Scored
+from unmask.measures.base import Context, Figure, Measure, implemented_in
 from unmask.measures.shared_options import InputOptions
 from unmask.options import option
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from unmask.models.loading import ModelHandle
-    from unmask.report.blocks import Block
-    from unmask.results import Comparison, Measurement
 
 CUSTOM = "custom"
 TERM_SETS = ("pronouns", "family", "all")
@@ -99,17 +95,23 @@ class SentimentMeasure(Measure):
     digits = 4
     of_classifiers = True
     hub_task = "text-classification"
-    card_tests = {"bias": "male − female rating"}
-    gate_tests = ("bias",)
-    gate_groups = ("absolute bias, changed texts",)
     compared_items = "texts rated by both models"
+    comparison_method = (
+        "Both models rated the same texts: t tests of the paired changes of the bias and of its size, and McNemar’s"
+        " exact test of the texts whose label depends on the gender. The p-value of the bias is not corrected; the"
+        " other two are corrected together by Holm’s method. A reversal by less than 0.5 % of the scale of ratings is"
+        " negligible."
+    )
     changes_note = (
         "Bias: the mean of male − female ratings over texts with a gender term. Absolute bias: the mean size of these"
         " differences. Label flips: the share of these texts whose label depends on the gender."
     )
     figures = (
         Figure("sentiment", "mean of male − female ratings", group="total bias, changed texts"),
-        Figure("sentiment, size", "mean size of male − female ratings", group="absolute bias, changed texts"),
+        Figure(
+            "sentiment, size", "mean size of male − female ratings", group="absolute bias, changed texts", gate=True
+        ),
+        Figure(test="bias", card="male − female rating", gate=True),
     )
 
     def fits(self, model: ModelHandle, options: Any) -> bool:
@@ -155,13 +157,7 @@ class SentimentMeasure(Measure):
             raise UnmaskError(f"--texts takes the place of a corpus; leave out --corpus {corpora[0]}")
         return super().units(options, context, languages, corpora)
 
-    def build(self, options: SentimentOptions, context: Context) -> Any:
-        """The texts of a corpus."""
-        from unmask.measures.sentiment.data import load_texts
-
-        return load_texts(
-            context.corpus, options.own_texts, limit=options.limit, seed=context.seed, offline=context.offline
-        )
+    build = implemented_in("data")
 
     def load(self, model: ModelHandle, options: SentimentOptions) -> Any:
         """The classifier. Options for reading texts need a model that Unmask tokenizes."""
@@ -178,23 +174,14 @@ class SentimentMeasure(Measure):
             raise UnmaskError(self.explain_misfit(model))
         return loaded
 
-    def score(self, model: Any, items: Any, options: SentimentOptions, context: Context) -> list[Scored]:
-        """Both versions of every text, for each term set."""
-        from unmask.measures.sentiment.score import rate_texts
-
-        return rate_texts(model, items, options, context)
-
-    def analyse(self, items: pd.DataFrame, context: Context) -> Measurement:
-        """Mean differences, tests, and what they depend on."""
-        from unmask.measures.sentiment.analyse import analyse_ratings
-
-        return analyse_ratings(items, context.protocol, context.seed)
-
-    def headline(self, measurement: Measurement) -> list[str]:
-        """The bias, the words it comes from, and how far single texts move."""
-        from unmask.measures.sentiment.interpret import headline
-
-        return headline(measurement)
+    score = implemented_in("scoring")
+    analyse = implemented_in("analysis")
+    headline = implemented_in("details")
+    read_items = implemented_in("data")
+    blocks = implemented_in("report")
+    method = implemented_in("report")
+    facts = implemented_in("report")
+    compare = implemented_in("compare")
 
     def resolved(self, model: ModelHandle, options: SentimentOptions, units: Sequence[Context]) -> dict[str, Any]:
         """The options, the term sets, and how texts were read."""
@@ -211,50 +198,3 @@ class SentimentMeasure(Measure):
     def recognises(self, columns: set[str]) -> bool:
         """Ratings of both versions."""
         return bool({"p_female", "p_male"} & columns)
-
-    def read_items(
-        self, path: Path, context: Context, *, language: str | None, score_column: str | None
-    ) -> pd.DataFrame:
-        """Recorded ratings."""
-        from unmask.measures.sentiment.data import read_ratings
-
-        del context, score_column
-        return read_ratings(path, language)
-
-    def blocks(self, measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
-        """Key figures, tables, figures and examples."""
-        from unmask.measures.sentiment.report import blocks
-
-        return blocks(measurement, items)
-
-    def method(self, measurements: Sequence[Measurement]) -> list[Block]:
-        """How it is measured."""
-        from unmask.measures.sentiment.report import method
-
-        return method(measurements)
-
-    def facts(self, measurement: Measurement) -> list[tuple[str, str]]:
-        """What the provenance of a measurement states."""
-        from unmask.measures.sentiment.report import facts
-
-        return facts(measurement)
-
-    def compare(self, before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[Comparison, pd.DataFrame]:
-        """The paired change of the bias, of its size, and of labels that depend on gender."""
-        from unmask.measures.sentiment.changes import compare
-
-        del seed
-        return compare(before, after)
-
-    def comparison_method(self, comparisons: Sequence[Comparison]) -> list[Block]:
-        """How two models are compared."""
-        from unmask.report.blocks import Text
-
-        del comparisons
-        description = (
-            "Both models rated the same texts: t tests of the paired changes of the bias and of its size, and"
-            " McNemar’s exact test of the texts whose label depends on the gender. The p-value of the bias is not"
-            " corrected; the other two are corrected together by Holm’s method. A reversal by less than 0.5 % of the"
-            " scale of ratings is negligible."
-        )
-        return [Text([description])]

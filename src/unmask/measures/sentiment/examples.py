@@ -14,10 +14,10 @@ from itertools import pairwise
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from unmask.measures.comparison import select_items
 from unmask.report.blocks import Example, Run
-from unmask.report.pages import signed
 from unmask.results import Measurement
-from unmask.results.numbers import number
+from unmask.results.formatting import number, signed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,14 +55,11 @@ class Difference:
         return len(self.female) + 1 + len(self.male) - (self.end - self.start)
 
 
-def changed_texts(measurement: Measurement, items: pd.DataFrame | None) -> pd.DataFrame | None:
+def select_changed(measurement: Measurement, items: pd.DataFrame | None) -> pd.DataFrame | None:
     """The items of a measurement whose versions differ; None if there are none."""
-    if items is None or items.empty or "bias" not in items:
+    items = select_items(measurement, items, terms=measurement.variant)
+    if items is None or "bias" not in items:
         return None
-    wanted = {"language": measurement.language, "corpus": measurement.corpus, "terms": measurement.variant}
-    for column, value in wanted.items():
-        if column in items and items[column].notna().any():
-            items = items[items[column] == value]
     if "changed" in items and items["changed"].notna().any():
         items = items[items["changed"].fillna(False).astype(bool)]
     items = items[items["bias"].map(isfinite)]
@@ -73,10 +70,10 @@ def extreme_texts(items: pd.DataFrame, *, male: bool, digits: int) -> list[Examp
     """The texts rated highest in their male version compared with the female one, or the other way round."""
     subset = items[items["bias"] > 0] if male else items[items["bias"] < 0]
     ordered = subset.sort_values("bias", ascending=not male, kind="stable").head(MOST_TEXTS)
-    return [_example(row, digits) for row in ordered.to_dict("records")]
+    return [_make_example(row, digits) for row in ordered.to_dict("records")]
 
 
-def _example(row: Mapping[Any, Any], digits: int) -> Example:
+def _make_example(row: Mapping[Any, Any], digits: int) -> Example:
     text = _read_text(row.get("text"))
     edits = [parse_edits(row.get(f"{gender}_changes"), len(text)) for gender in ("female", "male")]
     runs, hidden = highlight_differences(text, find_differences(text, *edits))

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from unmask.lexicon.table import read_word_sets
 from unmask.lexicon.tagging import tag_words
+
+_WORDS = read_word_sets("en")
 
 SENTENCE_REACH = 400
 """How far a sentence is looked for, in characters either side."""
@@ -42,19 +45,9 @@ REACH = 60
 """How far a neighbour is looked for, in characters."""
 NEAR = 6
 """How many words either side are tagged."""
-ARTICLES = frozenset(
-    """the a an this that these those my your his her its our their whose some any no every each another which what
-    either neither such""".split()
-)
+ARTICLES = _WORDS["articles"]
 """What opens a noun phrase."""
-DETERMINERS = ARTICLES | frozenset(
-    """one two three four five six seven eight nine ten many few several both all other first second last next only
-    same very own young old older younger little big good bad great poor rich dead nice tall short handsome beautiful
-    pretty strong angry happy sad single married black white american english french german russian chinese japanese
-    indian new blind wise drunk fat thin lonely dying grown gay straight proud mad crazy sick cute sexy hot evil brave
-    dear teenage teenaged elderly unknown mysterious wealthy lovely lucky unlucky bearded bald naked wounded injured
-    middle-aged so-called s""".split()
-)
+DETERMINERS = ARTICLES | _WORDS["determiners"]
 """What stands before a noun: those, and common adjectives of people."""
 _SMALL = frozenset("a an the of in on at to by for from with and or but nor as vs s t".split())  # in headlines
 _BEFORE = re.compile(r"(\W*)(?:(\w*['’])(?=\w))?(\w+)")  # read backwards

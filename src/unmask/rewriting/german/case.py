@@ -5,27 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from unmask.lexicon.table import read_word_sets
 from unmask.rewriting.german.nouns import Slot
 from unmask.rewriting.german.phrases import GREETINGS, PREPOSITIONS, Phrase
 from unmask.rewriting.german.sentences import is_plural
 from unmask.rewriting.german.subjects import (
     Parsed,
-    clear_subject,
+    find_rivals,
+    has_clear_subject,
     is_after_as,
     is_command,
-    lacks_verb,
+    leaves_out_verb,
     object_or_subject,
-    rivals,
 )
 
-# Verbs with a dative: with these a phrase after a noun need not be a genitive.
-DATIVE_VERBS = frozenset(
-    "helfen danken geben folgen gehören vertrauen begegnen gratulieren antworten glauben gefallen fehlen schaden drohen"
-    " dienen widersprechen zeigen schenken schicken sagen erzählen erklären bringen überreichen übergeben verleihen"
-    " mitteilen empfehlen erlauben verbieten versprechen anbieten leihen gelingen passieren nachfolgen zuhören zusehen"
-    " beistehen gehorchen zustimmen ähneln gleichen verzeihen vergeben unterliegen entkommen nachgeben raten"
-    " schreiben".split()
-)
+_WORDS = read_word_sets("de")
+
+DATIVE_VERBS = _WORDS["dative_verbs"]
 JOINERS = frozenset({"und", "oder", "sowie", "bzw", "noch", ",", "/"})
 PRONOUN_CASES = {"er": "nom", "ihn": "acc", "ihm": "dat", "ich": "nom", "mich": "acc", "mir": "dat", "sie": "nom"}
 NUMERAL = re.compile("[IVX]+")
@@ -35,21 +31,24 @@ Opinion = set[Slot] | None
 
 def narrow_slots(parsed: Parsed, phrase: Phrase, slots: set[Slot], settled: Callable[[set[Slot]], bool]) -> set[Slot]:
     """Drop the slots that the sentence speaks against, until what is left is settled or nothing more can be said."""
-    for opinion in (_like_neighbour, _number, _dative_or_genitive, _nominative_or_accusative):
+    for opinion in (_by_neighbour, _by_number, _by_genitive, _by_subject):
         if settled(slots):
             break
         slots = opinion(parsed, phrase, slots) or slots
     return slots
 
 
-def end_of(parsed: Parsed, phrase: Phrase) -> int:
+def phrase_end(parsed: Parsed, phrase: Phrase) -> int:
     """The last place of a phrase with the name behind its noun: `der Lehrer Hans Meier`."""
     sentence, place = parsed.sentence, phrase.head
     while place + 1 < len(sentence):
         word = sentence.tokens[place + 1].text
         if sentence.part(place + 1) == "NE" and word != "bzw":
             place += 1
-        elif place + 2 < len(sentence) and _name_goes_on(word, sentence.tokens[place + 2].text):
+        elif place + 2 < len(sentence) and (
+            (NUMERAL.fullmatch(word) and sentence.tokens[place + 2].text == ".")
+            or (word in OF and sentence.tokens[place + 2].text[0].isupper())
+        ):
             place += 2
         elif word == "(" and ")" in sentence.lower[place + 2 : place + 20]:
             place = sentence.lower.index(")", place + 2)
@@ -58,11 +57,7 @@ def end_of(parsed: Parsed, phrase: Phrase) -> int:
     return place
 
 
-def _name_goes_on(word: str, after: str) -> bool:
-    return (bool(NUMERAL.fullmatch(word)) and after == ".") or (word in OF and after[0].isupper())
-
-
-def _like_neighbour(parsed: Parsed, phrase: Phrase, slots: set[Slot]) -> Opinion:
+def _by_neighbour(parsed: Parsed, phrase: Phrase, slots: set[Slot]) -> Opinion:
     """A phrase in a list or an apposition is in the case of the one before it."""
     sentence = parsed.sentence
     before = phrase.start - 1
@@ -72,9 +67,9 @@ def _like_neighbour(parsed: Parsed, phrase: Phrase, slots: set[Slot]) -> Opinion
     if before < 1 or phrase.preposition or sentence.word(before) not in JOINERS:
         return None
     comma = sentence.word(before) == ","
-    last = _before(parsed, before)
+    last = _phrase_before(parsed, before)
     opened = last is not None and set(sentence.lower[last.head + 1 : before]) == {"("}
-    if last is not None and (end_of(parsed, last) == before - 1 or opened):
+    if last is not None and (phrase_end(parsed, last) == before - 1 or opened):
         if (
             last.after_noun
             and not phrase.after_noun
@@ -85,26 +80,28 @@ def _like_neighbour(parsed: Parsed, phrase: Phrase, slots: set[Slot]) -> Opinion
         slot = parsed.decided.get(last.head)
         cases = {slot.case} if slot else {other.case for other in last.slots}
         bare = phrase.determiner is None
-        if comma and not (bare or _closes(parsed, phrase) or _list_goes_on(parsed, phrase)):
+        list_goes_on = sentence.word(phrase_end(parsed, phrase) + 1) in ("und", "oder", "sowie")
+        if comma and not (bare or list_goes_on or _ends_clause(parsed, phrase)):
             return None
-        if not comma and not bare and clause_begins(parsed, phrase):
+        # The word before a phrase may open another clause: `… und die Frau lachte`.
+        if not comma and not bare and parsed.clause_of[phrase.start - 2] is not parsed.clause_of[phrase.head]:
             return None
-        kept = {other for other in slots if other.case in cases}
+        fitting = {other for other in slots if other.case in cases}
         if bare and not phrase.adjectives and slot is not None:
-            number = slot.gender == "p"
-            kept = {other for other in kept if (other.gender == "p") == number} or kept
-        return kept
+            is_plural_slot = slot.gender == "p"
+            fitting = {other for other in fitting if (other.gender == "p") == is_plural_slot} or fitting
+        return fitting
     pronoun = PRONOUN_CASES.get(sentence.word(before - 1))
-    if comma and pronoun and _closes(parsed, phrase):
+    if comma and pronoun and _ends_clause(parsed, phrase):
         return {other for other in slots if other.case == pronoun}
     return None
 
 
-def _before(parsed: Parsed, place: int) -> Phrase | None:
+def _phrase_before(parsed: Parsed, place: int) -> Phrase | None:
     """The phrase before a place; the noun that a name belongs to rather than the name."""
     earlier = [other for other in parsed.phrases if other.head < place]
     for other in reversed(earlier):
-        if other.person and end_of(parsed, other) == place - 1:
+        if other.person and phrase_end(parsed, other) == place - 1:
             return other
     return earlier[-1] if earlier else None
 
@@ -120,15 +117,9 @@ def shares_article(parsed: Parsed, phrase: Phrase) -> bool:
     return last.determiner is not None or bool(last.adjectives) or shares_article(parsed, last)
 
 
-def clause_begins(parsed: Parsed, phrase: Phrase) -> bool:
-    """Whether the word before a phrase opens another clause: `… und die Frau lachte`."""
-    before = phrase.start - 1
-    return parsed.clause_of[before - 1] is not parsed.clause_of[phrase.head]
-
-
-def _closes(parsed: Parsed, phrase: Phrase) -> bool:
+def _ends_clause(parsed: Parsed, phrase: Phrase) -> bool:
     """Whether no verb comes before the next comma: what follows the noun still belongs to it."""
-    place = end_of(parsed, phrase) + 1
+    place = phrase_end(parsed, phrase) + 1
     while parsed.sentence.word(place) not in (",", ".", "", "!", "?", ";", ")", "("):
         if parsed.sentence.part(place).startswith("V"):
             return False
@@ -136,11 +127,7 @@ def _closes(parsed: Parsed, phrase: Phrase) -> bool:
     return True
 
 
-def _list_goes_on(parsed: Parsed, phrase: Phrase) -> bool:
-    return parsed.sentence.word(end_of(parsed, phrase) + 1) in ("und", "oder", "sowie")
-
-
-def _number(parsed: Parsed, phrase: Phrase, slots: set[Slot]) -> Opinion:
+def _by_number(parsed: Parsed, phrase: Phrase, slots: set[Slot]) -> Opinion:
     """Singular or plural, where noun and article are alike in both: `der Lehrer`, `Lehrer`, `den Studenten`."""
     plural = {slot for slot in slots if slot.gender == "p"}
     single = slots - plural
@@ -153,7 +140,7 @@ def _number(parsed: Parsed, phrase: Phrase, slots: set[Slot]) -> Opinion:
         if sentence.part(phrase.head + 1) == "NE" or titled or named:
             return single
         verb = parsed.verb(phrase.head)
-        if is_after_as(parsed, phrase) or (parsed.copula(phrase.head) and not phrase.preposition and verb):
+        if is_after_as(parsed, phrase) or (parsed.has_copula(phrase.head) and not phrase.preposition and verb):
             if not verb:
                 return None
             return plural if is_plural(verb) else {slot for slot in single if slot.case == "nom"} or single
@@ -180,7 +167,7 @@ def _number(parsed: Parsed, phrase: Phrase, slots: set[Slot]) -> Opinion:
             and other.may_be_subject
             and other.head < phrase.head
         ]
-        return plural if others or clear_subject(parsed, parsed.clause_of[phrase.head], phrase) else None
+        return plural if others or has_clear_subject(parsed, parsed.clause_of[phrase.head], phrase) else None
     if word.endswith("en") and {slot.case for slot in single} == {"acc"}:
         if PREPOSITIONS.get(phrase.preposition):
             return None
@@ -188,7 +175,7 @@ def _number(parsed: Parsed, phrase: Phrase, slots: set[Slot]) -> Opinion:
     return None
 
 
-def _dative_or_genitive(parsed: Parsed, phrase: Phrase, slots: set[Slot]) -> Opinion:
+def _by_genitive(parsed: Parsed, phrase: Phrase, slots: set[Slot]) -> Opinion:
     """`der Lehrerin`: a genitive after a noun or its prepositions, else a dative."""
     cases = {slot.case for slot in slots}
     if not {"dat", "gen"} <= cases:
@@ -205,10 +192,10 @@ def _dative_or_genitive(parsed: Parsed, phrase: Phrase, slots: set[Slot]) -> Opi
         return {slot for slot in slots if slot.case == "gen"}
     if phrase.determiner is None and not phrase.adjectives:
         return None
-    return {slot for slot in slots if slot.case not in ("gen",)}
+    return {slot for slot in slots if slot.case != "gen"}
 
 
-def _nominative_or_accusative(parsed: Parsed, phrase: Phrase, slots: set[Slot]) -> Opinion:
+def _by_subject(parsed: Parsed, phrase: Phrase, slots: set[Slot]) -> Opinion:
     """`die Lehrerin`: subject or object, by the verb and by what else can be the subject."""
     nominative = {slot for slot in slots if slot.case == "nom"}
     accusative = {slot for slot in slots if slot.case == "acc"}
@@ -216,38 +203,31 @@ def _nominative_or_accusative(parsed: Parsed, phrase: Phrase, slots: set[Slot]) 
         return None
     sentence, clause = parsed.sentence, parsed.clause_of[phrase.head]
     if is_after_as(parsed, phrase):
-        return nominative if parsed.copula(phrase.head) or phrase.determiner is None else None
+        return nominative if parsed.has_copula(phrase.head) or phrase.determiner is None else None
     greeting = any(sentence.lower[place].startswith(GREETINGS) for place in phrase.adjectives)
     if sentence.word(phrase.start - 1) in ("darunter", "nämlich", "etwa", "insbesondere"):
         return None
-    if is_command(parsed, phrase) and not clear_subject(parsed, clause, phrase):
+    if is_command(parsed, phrase) and not has_clear_subject(parsed, clause, phrase):
         return accusative
     if clause.verb is None and phrase.start == 1 and phrase.determiner is not None and sentence.lower[-1] == "!":
         return None  # `Küss deine Frau!`, where a capital makes the verb look like a noun
-    if lacks_verb(parsed, phrase, end_of(parsed, phrase)):
+    if leaves_out_verb(parsed, phrase, phrase_end(parsed, phrase)):
         return nominative
-    if clause.verb is None or parsed.copula(phrase.head) or (greeting and phrase.determiner is None):
+    if clause.verb is None or parsed.has_copula(phrase.head) or (greeting and phrase.determiner is None):
         return nominative
-    if clear_subject(parsed, clause, phrase):
+    if has_clear_subject(parsed, clause, phrase):
         return accusative
-    if told := object_or_subject(parsed, phrase):
-        return nominative if told == "nom" else accusative if told == "acc" else None
-    joined = sentence.word(phrase.start - 1) in JOINERS or sentence.word(end_of(parsed, phrase) + 1) in ("und", "sowie")
+    if case := object_or_subject(parsed, phrase):
+        return nominative if case == "nom" else accusative if case == "acc" else None
+    after = sentence.word(phrase_end(parsed, phrase) + 1)
+    joined = sentence.word(phrase.start - 1) in JOINERS or after in ("und", "sowie")
     if is_plural(sentence.lower[clause.verb]) and not joined and all(slot.gender != "p" for slot in slots):
         return accusative
-    return _by_order(parsed, phrase, nominative, accusative)
-
-
-def _by_order(parsed: Parsed, phrase: Phrase, nominative: set[Slot], accusative: set[Slot]) -> Opinion:
-    """The subject comes first, where the one in front is a person; a thing in front says nothing."""
-    clause = parsed.clause_of[phrase.head]
-    others = rivals(parsed, clause, phrase)
-    earlier = [person for place, person in others if place < phrase.start]
+    # The subject comes first, where the one in front is a person; a thing in front says nothing.
+    earlier = [is_person for place, is_person in find_rivals(parsed, clause, phrase) if place < phrase.start]
     if not earlier:
         return nominative
-    if all(earlier):
-        return accusative
-    return None
+    return accusative if all(earlier) else None
 
 
 STEMS = ("ein", "kein", "jed")
@@ -256,7 +236,7 @@ FEMALE_ENDS = {"nom": "e", "acc": "e", "dat": "er", "gen": "er"}
 MALE_ENDS = {case: ending for ending, case in MALE.items()}
 
 
-def partitive(parsed: Parsed, phrase: Phrase, slot: Slot, side: str) -> tuple[bool, dict[int, str]]:
+def turn_partitive(parsed: Parsed, phrase: Phrase, slot: Slot, side: str) -> tuple[bool, dict[int, str]]:
     """The new word for `einer` before a plural that changes gender; False where its case cannot be told."""
     sentence = parsed.sentence
     if slot.gender != "p" or phrase.determiner is None:
@@ -279,16 +259,10 @@ def partitive(parsed: Parsed, phrase: Phrase, slot: Slot, side: str) -> tuple[bo
         return True, {place: stem + "em"}
     if ending != "e":
         return True, {}
-    case = _case(parsed, place, phrase)
-    return (False, {}) if case is None else (True, {place: stem + MALE_ENDS[case]})
-
-
-def _case(parsed: Parsed, place: int, phrase: Phrase) -> str | None:
     clause = parsed.clause_of[place]
-    if PREPOSITIONS.get(parsed.sentence.word(place - 1)):
-        return "acc"
-    if clause.verb is None or parsed.copula(place) or parsed.sentence.word(place - 1) == "als":
-        return "nom"
-    if clause.start >= place - 1:
-        return "nom"
-    return "acc" if clear_subject(parsed, clause, phrase) else None
+    if PREPOSITIONS.get(sentence.word(place - 1)):
+        return True, {place: stem + MALE_ENDS["acc"]}
+    nominative = clause.verb is None or parsed.has_copula(place) or sentence.word(place - 1) == "als"
+    if nominative or clause.start >= place - 1:
+        return True, {place: stem + MALE_ENDS["nom"]}
+    return (True, {place: stem + MALE_ENDS["acc"]}) if has_clear_subject(parsed, clause, phrase) else (False, {})

@@ -10,17 +10,15 @@ part is in the list (Zahnarzt, Grundschullehrer) is declined like that part. Com
 
 from __future__ import annotations
 
-import csv
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
-from pathlib import Path
+from functools import cache, cached_property
 from typing import NamedTuple
 
-from unmask.errors import UnmaskError, check_choice
-from unmask.lexicon.table import read_rows
+from unmask.errors import check_choice
+from unmask.lexicon.table import read_rows, read_word_sets
+
+_WORDS = read_word_sets("de")
 
 CASES = ("nom", "acc", "dat", "gen")
 
@@ -35,7 +33,7 @@ class Slot(NamedTuple):
 SLOTS = tuple(Slot(gender, case) for gender in "mfnp" for case in CASES)
 
 
-def _table(**endings: str) -> dict[Slot, str]:
+def _build_table(**endings: str) -> dict[Slot, str]:
     return {
         Slot(gender, case): ending.replace("0", "")
         for gender, row in endings.items()
@@ -43,13 +41,13 @@ def _table(**endings: str) -> dict[Slot, str]:
     }
 
 
-ARTICLE = _table(m="der den dem des", f="die die der der", n="das das dem des", p="die die den der")
-THIS = _table(m="er en em es", f="e e er er", n="es es em es", p="e e en er")
-ONE = _table(m="0 en em es", f="e e er er", n="0 0 em es", p="e e en er")
+ARTICLE = _build_table(m="der den dem des", f="die die der der", n="das das dem des", p="die die den der")
+THIS = _build_table(m="er en em es", f="e e er er", n="es es em es", p="e e en er")
+ONE = _build_table(m="0 en em es", f="e e er er", n="0 0 em es", p="e e en er")
 ADJECTIVE = {
-    "weak": _table(m="e en en en", f="e e en en", n="e e en en", p="en en en en"),
-    "mixed": _table(m="er en en en", f="e e en en", n="es es en en", p="en en en en"),
-    "strong": _table(m="er en em en", f="e e er er", n="es es em en", p="e e en er"),
+    "weak": _build_table(m="e en en en", f="e e en en", n="e e en en", p="en en en en"),
+    "mixed": _build_table(m="er en en en", f="e e en en", n="es es en en", p="en en en en"),
+    "strong": _build_table(m="er en em en", f="e e er er", n="es es em en", p="e e en er"),
 }
 THIS_STEMS = ("dies", "jen", "jed", "welch", "manch", "solch", "all", "sämtlich", "jedwed")
 ONE_STEMS = ("ein", "kein", "mein", "dein", "sein", "ihr", "unser", "euer", "irgendein")
@@ -85,19 +83,14 @@ class Determiner:
         return self.stem + ending
 
 
-def _determiners() -> Iterator[Determiner]:
-    yield Determiner("article", "", "weak")
-    for stem in THIS_STEMS:
-        yield Determiner("this", stem, "weak")
-    for stem in ONE_STEMS:
-        yield Determiner("one", stem, "mixed")
-    for stem in JOINED_STEMS:
-        yield Determiner("joined", stem, "weak")
-
-
-def _forms() -> dict[str, list[tuple[Determiner, Slot]]]:
+def _decline_determiners() -> dict[str, list[tuple[Determiner, Slot]]]:
     forms = defaultdict(list)
-    for determiner in _determiners():
+    for determiner in (
+        Determiner("article", "", "weak"),
+        *(Determiner("this", stem, "weak") for stem in THIS_STEMS),
+        *(Determiner("one", stem, "mixed") for stem in ONE_STEMS),
+        *(Determiner("joined", stem, "weak") for stem in JOINED_STEMS),
+    ):
         for slot in SLOTS:
             if slot.gender == "p" and determiner.stem in ("ein", "irgendein", "jed", "jedwed"):
                 continue
@@ -105,22 +98,22 @@ def _forms() -> dict[str, list[tuple[Determiner, Slot]]]:
     return dict(forms)
 
 
-DETERMINERS = _forms()
+DETERMINERS = _decline_determiners()
 """Every form of every determiner, with what it may agree with."""
 
 
 def adjective_slots(word: str, kind: str) -> set[Slot]:
     """What an adjective in this form may agree with, after a determiner of this kind."""
-    return {slot for slot, ending in ADJECTIVE[kind].items() if _ending(word) == ending}
+    return {slot for slot, ending in ADJECTIVE[kind].items() if _adjective_ending(word) == ending}
 
 
-def adjective(word: str, kind: str, slot: Slot) -> str:
+def inflect_adjective(word: str, kind: str, slot: Slot) -> str:
     """The adjective with the ending for another slot."""
-    ending = _ending(word)
+    ending = _adjective_ending(word)
     return word[: len(word) - len(ending)] + ADJECTIVE[kind][slot] if ending else word
 
 
-def _ending(word: str) -> str:
+def _adjective_ending(word: str) -> str:
     for ending in ("en", "em", "er", "es", "e"):
         if word.endswith(ending):
             return ending
@@ -129,13 +122,7 @@ def _ending(word: str) -> str:
 
 NEUTER = frozenset({"Mädchen", "Fräulein"})
 SHORTEST_HEAD = 4
-# Not as the last part of a compound, where they mostly mean something else (Schenkel, Urkunde, Flugzeuge, Metropole).
-NO_HEADS = frozenset(
-    "Mann Herr Vater Leiter Führer Sprecher Seher Hörer Spender Werfer Inder Finder Enkel Onkel Opa Uropa Papa"
-    " Papi Läufer Reiter Mami Vati Neffe Graf Pate Pole Este Brite Lette Finne Erbe Bote Kunde Zeuge"
-    " Schütze Hirte Heide Riese Russe Bayer Mönch Boss Champion Major Verlobter Toter Heiliger Deutscher Weiser"
-    " Kranker Blinder Liberaler Ahn Ire Geselle Kelte Gote Prior Franke".split()
-)
+NO_HEADS = _WORDS["no_heads"]
 NOT_PERSONS = frozenset(("plattenspieler", "plattenspielern", "plattenspielers", "autopilot", "autopiloten"))
 
 
@@ -164,16 +151,13 @@ class Noun:
             return (stem + ADJECTIVE[adjectives][slot],)
         if slot.gender == "p":
             plurals = self.male_plural if side == "male" else self.female_plural
-            return tuple(_dative(plural) if slot.case == "dat" else plural for plural in plurals)
+            dative = slot.case == "dat"
+            return tuple(plural + "n" * (dative and not plural.endswith(("n", "s"))) for plural in plurals)
         if side == "female":
             return (base + "s",) if self.female in NEUTER and slot.case == "gen" else (base,)
         if slot.case == "nom" or (self.declension == "strong" and slot.case != "gen"):
             return (base,)
         return self.male_genitive or ((base,) if adjectives == "strong" else ())
-
-
-def _dative(plural: str) -> str:
-    return plural if plural.endswith(("n", "s")) else plural + "n"
 
 
 @dataclass(frozen=True)
@@ -194,19 +178,18 @@ class Nouns:
         self._forms: dict[str, list[Reading]] = defaultdict(list)
         self._exact: set[str] = set()
         for noun in nouns:
-            for reading, form in decline(noun):
+            for reading, form in decline_noun(noun):
                 self._forms[form.lower()].append(reading)
                 self._exact.add(form)
-        self._heads = {
-            form: [reading for reading in readings if reading.noun.male not in NO_HEADS]
-            for form, readings in self._forms.items()
-            if len(form) >= SHORTEST_HEAD
-        }
-        self._heads = {form: readings for form, readings in self._heads.items() if readings}
+        self._heads = {}
+        for form, readings in self._forms.items():
+            if len(form) >= SHORTEST_HEAD and (fit := [each for each in readings if each.noun.male not in NO_HEADS]):
+                self._heads[form] = fit
         self._longest = max((len(form) for form in self._heads), default=0)
         self._compounds: dict[str, list[Reading]] = {}
 
-    def known(self) -> frozenset[str]:
+    @cached_property
+    def known_forms(self) -> frozenset[str]:
         """All forms in lower case, without compounds."""
         return frozenset(self._forms)
 
@@ -216,35 +199,31 @@ class Nouns:
         if not word[0].isupper() or not usual:
             return []  # `ABt` is a carriage
         lower = word.lower()
-        return self._forms.get(lower) or ([] if lower in NOT_PERSONS else self._compound(lower))
+        return self._forms.get(lower) or ([] if lower in NOT_PERSONS else self._read_compound(lower))
 
-    def _compound(self, lower: str) -> list[Reading]:
-        if (found := self._compounds.get(lower)) is None:
-            found = []
+    def _read_compound(self, lower: str) -> list[Reading]:
+        if (readings := self._compounds.get(lower)) is None:
             head, _, last = lower.rpartition("-")
             if head and last in self._forms:
-                found = self._forms[last]
+                readings = self._forms[last]
             else:
-                for size in range(min(self._longest, len(lower) - 3), SHORTEST_HEAD - 1, -1):
-                    if readings := self._heads.get(lower[-size:]):
-                        found = readings
-                        break
+                sizes = range(min(self._longest, len(lower) - 3), SHORTEST_HEAD - 1, -1)
+                readings = next((self._heads[lower[-size:]] for size in sizes if lower[-size:] in self._heads), [])
             if len(self._compounds) < 200_000:
-                self._compounds[lower] = found
-        return found
+                self._compounds[lower] = readings
+        return readings
 
 
-def decline(noun: Noun) -> list[tuple[Reading, str]]:
+def decline_noun(noun: Noun) -> list[tuple[Reading, str]]:
     """Every reading of a noun, with its form."""
-    found: dict[tuple[str, Slot, str], set[str]] = defaultdict(set)
+    kinds: dict[tuple[str, Slot, str], set[str]] = defaultdict(set)
     for side in ("male", "female"):
         for slot in SLOTS:
-            if slot.gender not in (noun.gender(side), "p"):
-                continue
-            for kind in ADJECTIVE:
-                for form in noun.forms(side, slot, kind):
-                    found[side, slot, form].add(kind)
-    return [(Reading(noun, side, slot, frozenset(kinds)), form) for (side, slot, form), kinds in found.items()]
+            if slot.gender in (noun.gender(side), "p"):
+                for kind in ADJECTIVE:
+                    for form in noun.forms(side, slot, kind):
+                        kinds[side, slot, form].add(kind)
+    return [(Reading(noun, side, slot, frozenset(each)), form) for (side, slot, form), each in kinds.items()]
 
 
 def has_counterpart(reading: Reading) -> bool:
@@ -266,49 +245,27 @@ WEAK_ENDS = ("ent", "ant", "ist", "at", "e", "oph", "graf", "graph", "et", "it",
 @cache
 def package_nouns() -> tuple[Noun, ...]:
     """The nouns of the package."""
-    text = (resources.files("unmask.lexicon") / "de" / "gender.csv").read_text(encoding="utf-8")
-    return tuple(_noun(row) for row in csv.DictReader(text.splitlines()))
+    nouns = []
+    for row in read_rows(None, "de", "gender", ("male", "female")):
+        genitive, males, females = map(_split_cell, (row["male_genitive"], row["male_plural"], row["female_plural"]))
+        words = (row["declension"], row["set"], row["direction"])
+        nouns.append(Noun(row["male"], row["female"], genitive, males, females, *words))
+    return tuple(nouns)
 
 
-def read_noun_rows(path: Path) -> list[dict[str, str]]:
-    """The rows of a user's CSV file with the columns male and female, and any other column of ours."""
-    try:
-        return read_rows(path, "de", "gender", ("male", "female"))
-    except (OSError, ValueError) as error:
-        raise UnmaskError(
-            f"{path} cannot be read ({error}); give a CSV file with the columns male and female"
-        ) from None
-
-
-def _noun(row: dict[str, str]) -> Noun:
-    def cell(name: str) -> str:
-        return (row.get(name) or "").strip()
-
-    return Noun(
-        cell("male"),
-        cell("female"),
-        _several(cell("male_genitive")),
-        _several(cell("male_plural")),
-        _several(cell("female_plural")),
-        cell("declension"),
-        cell("set"),
-        cell("direction"),
-    )
-
-
-def _several(cell: str) -> tuple[str, ...]:
+def _split_cell(cell: str) -> tuple[str, ...]:
     return tuple(filter(None, cell.split("|")))
 
 
 def noun_from_row(row: dict[str, str]) -> Noun:
     """A noun of a user's list, as our own list knows it, else with its forms by the rules of German."""
-    male, female = row["male"].strip(), row["female"].strip()
+    male, female = row["male"], row["female"]
     known = next((noun for noun in package_nouns() if (noun.male, noun.female) == (male, female)), None)
-    given = {name: (row.get(name) or "").strip() for name in ("male_genitive", "male_plural", "female_plural")}
+    given = {name: row.get(name, "") for name in ("male_genitive", "male_plural", "female_plural")}
     weak = male.endswith(WEAK_ENDS)
-    declension = (row.get("declension") or "").strip() or ("weak" if weak else "strong")
+    declension = row.get("declension") or ("weak" if weak else "strong")
     check_choice(declension, DECLENSIONS, f"declension of {male!r}")
-    direction = (row.get("direction") or "").strip() or "both"
+    direction = row.get("direction") or "both"
     check_choice(direction, DIRECTIONS, f"direction of {male!r}")
     if known and not any((*given.values(), row.get("declension"), row.get("direction"))):
         return known
@@ -318,13 +275,6 @@ def noun_from_row(row: dict[str, str]) -> Noun:
         "male_plural": (male + "n" if male.endswith("e") else male + "en") if weak else male if same else "",
         "female_plural": female + "nen" if female.endswith("in") else female + "n" if female.endswith("e") else "",
     }
-    cells = {name: _several(given[name] or guess[name]) for name in given}
-    return Noun(
-        male,
-        female,
-        cells["male_genitive"],
-        cells["male_plural"],
-        cells["female_plural"],
-        declension,
-        direction="" if direction == "both" else direction,
-    )
+    genitive, males, females = (_split_cell(given[name] or guess[name]) for name in given)
+    direction = "" if direction == "both" else direction
+    return Noun(male, female, genitive, males, females, declension, direction=direction)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from unmask.rewriting.german.case import end_of
-from unmask.rewriting.german.nouns import MERGE, MERGED, THIS, Reading, Slot, adjective
+from unmask.rewriting.german.case import phrase_end
+from unmask.rewriting.german.nouns import MERGE, MERGED, THIS, Reading, Slot, inflect_adjective
 from unmask.rewriting.german.phrases import PREPOSITIONS, Phrase, determiner_of, is_invariable
 from unmask.rewriting.german.sentences import BREAKS, JOINERS, is_plural
-from unmask.rewriting.german.subjects import Parsed, clear_subject, rivals
+from unmask.rewriting.german.subjects import Parsed, find_rivals, has_clear_subject
 from unmask.rewriting.result import Kind
 
 Words = dict[int, str]
 """New words by the place of the token; a merged preposition and article stand at the place of the preposition."""
-Terms = dict[int, tuple[str, Kind]]
-"""What to count a changed word as, by its place."""
+NewWords = dict[int, tuple[str, str, Kind]]
+"""New words by their places, each with the term and the kind of change that it is counted as."""
 RELATIVE = {
     "m": {
         "der": "nom",
@@ -40,51 +40,36 @@ def turn_phrase(parsed: Parsed, phrase: Phrase, reading: Reading, slot: Slot) ->
     words: Words = {}
     if determiner := determiner_of(sentence, phrase):
         assert phrase.determiner is not None
-        words.update(_determiner(parsed, phrase, determiner.form(new)))
+        words.update(_turn_determiner(parsed, phrase, determiner.form(new)))
     for place in phrase.adjectives:
         text = sentence.tokens[place].text
         text = text.lower() if text.isupper() else text
         if not is_invariable(sentence, place):
-            words[place] = adjective(text, phrase.kind, new)
-    words[phrase.head] = _noun(parsed, phrase, reading, side, new)
+            words[place] = inflect_adjective(text, phrase.kind, new)
+    words[phrase.head] = _turn_noun(parsed, phrase, reading, side, new)
     return {place: word for place, word in words.items() if word.lower() != sentence.lower[place]}
 
 
-def _determiner(parsed: Parsed, phrase: Phrase, form: str) -> Words:
+def _turn_determiner(parsed: Parsed, phrase: Phrase, form: str) -> Words:
     assert phrase.determiner is not None
     sentence, place = parsed.sentence, phrase.determiner
     if sentence.lower[place] in MERGED:
         preposition = MERGED[sentence.lower[place]][0]
-        return {place: MERGE.get((preposition, form)) or _merged(preposition, form)}
+        merged = next((word for word in ("im", "am", "ins", "ans") if MERGED[word] == (preposition, form)), None)
+        return {place: MERGE.get((preposition, form)) or merged or f"{preposition} {form}"}
     preposition = sentence.word(place - 1)
     # `zu der Frau` stays apart; `bei der Frau` is `beim Mann` unless a clause follows that needs the article.
-    if (
-        preposition in ("bei", "von")
-        and form == "dem"
-        and sentence.lower[place] == "der"
-        and not _clause_follows(parsed, phrase)
-    ):
+    can_merge = preposition in ("bei", "von") and form == "dem" and sentence.lower[place] == "der"
+    comma = can_merge and sentence.word(phrase_end(parsed, phrase) + 1) == ","
+    if can_merge and not (comma and find_relative_pronoun(parsed, phrase) is not None):
         return {place - 1: MERGE[preposition, form], place: ""}
     return {place: form}
 
 
-def _merged(preposition: str, form: str) -> str:
-    for merged, (word, article) in MERGED.items():
-        if (word, article) == (preposition, form) and merged in ("im", "am", "ins", "ans"):
-            return merged
-    return f"{preposition} {form}"
-
-
-def _clause_follows(parsed: Parsed, phrase: Phrase) -> bool:
-    end = end_of(parsed, phrase)
-    return parsed.sentence.word(end + 1) == "," and relative_place(parsed, phrase) is not None
-
-
-def _noun(parsed: Parsed, phrase: Phrase, reading: Reading, side: str, slot: Slot) -> str:
+def _turn_noun(parsed: Parsed, phrase: Phrase, reading: Reading, side: str, slot: Slot) -> str:
     noun, text = reading.noun, parsed.sentence.tokens[phrase.head].text
-    bare = phrase.determiner is None and not phrase.adjectives
     kind = phrase.kind
-    if bare and side == "male" and slot.gender != "p" and slot.case != "gen" and noun.male != "Herr":
+    if phrase.is_bare and side == "male" and slot.gender != "p" and slot.case != "gen" and noun.male != "Herr":
         slot = Slot(slot.gender, "nom")
     forms = noun.forms(side, slot, kind)
     if not forms:
@@ -95,10 +80,10 @@ def _noun(parsed: Parsed, phrase: Phrase, reading: Reading, side: str, slot: Slo
     return prefix + (forms[0].lower() if prefix and not prefix.endswith("-") else forms[0])
 
 
-def relative_place(parsed: Parsed, phrase: Phrase) -> int | None:
+def find_relative_pronoun(parsed: Parsed, phrase: Phrase) -> int | None:
     """Where the relative pronoun stands that agrees with the phrase, directly behind it and a comma."""
     sentence = parsed.sentence
-    place = end_of(parsed, phrase) + 1
+    place = phrase_end(parsed, phrase) + 1
     behind = [other for other in parsed.phrases if other.head >= place]
     while place < len(sentence) and sentence.word(place) != ",":
         if sentence.word(place) in BREAKS or sentence.word(place) in JOINERS:
@@ -126,7 +111,7 @@ def relative_place(parsed: Parsed, phrase: Phrase) -> int | None:
     if any(other.determiner == place and other.person for other in parsed.phrases):
         last = next(other for other in parsed.phrases if other.determiner == place)
         # `mein Bruder, der Maurer, …` is an apposition, whatever the tagger says.
-        if sentence.word(end_of(parsed, last) + 1) in (",", ".", ""):
+        if sentence.word(phrase_end(parsed, last) + 1) in (",", ".", ""):
             return None
     clause = parsed.clause_of[place]
     tagged = sentence.part(place).startswith("PREL")
@@ -135,24 +120,23 @@ def relative_place(parsed: Parsed, phrase: Phrase) -> int | None:
 
 def turn_relative(parsed: Parsed, phrase: Phrase, slot: Slot, gender: str) -> tuple[bool, Words]:
     """The relative pronoun in the new gender; False where its case cannot be told."""
-    place = None if slot.gender == "p" else relative_place(parsed, phrase)
+    place = None if slot.gender == "p" else find_relative_pronoun(parsed, phrase)
     if place is None:
         return True, {}
     sentence = parsed.sentence
     word = sentence.lower[place]
     case = RELATIVE[slot.gender][word]
     if slot.gender == "f" and word in ("die", "welche"):
-        told = _relative_case(parsed, place)
-        if told is None:
+        case = _relative_case(parsed, place) or ""
+        if not case:
             return False, {}
-        case = told
     form = RELATIVE_FORMS[gender][case]
     return True, {place: "welch" + THIS[Slot(gender, case)] if word.startswith("welch") else form}
 
 
 def turn_genitives(parsed: Parsed, words: Words) -> dict[int, tuple[str, int]]:
     """`dessen` and `deren` behind a noun that was turned, as in `mein Nachbar und dessen Frau`, and its place."""
-    found = {}
+    genitives = {}
     for place, word in enumerate(parsed.sentence.lower):
         if word not in ("dessen", "deren") or place in words:
             continue
@@ -160,15 +144,15 @@ def turn_genitives(parsed: Parsed, words: Words) -> dict[int, tuple[str, int]]:
         slot = parsed.decided.get(last.head) if last else None
         if last is None or slot is None or not words.get(last.head):
             continue
-        between = parsed.sentence.lower[end_of(parsed, last) + 1 : place]
+        between = parsed.sentence.lower[phrase_end(parsed, last) + 1 : place]
         if between and between[-1] in PREPOSITIONS:
             between = between[:-1]
         neuter = words[last.head].lower().endswith(("mädchen", "fräulein"))
         if between not in (["und"], ["sowie"], ["oder"], [","], [",", "und"]) or slot.gender not in "mf" or neuter:
             continue
         if (slot.gender == "m") == (word == "dessen"):
-            found[place] = ("deren" if word == "dessen" else "dessen", last.head)
-    return found
+            genitives[place] = ("deren" if word == "dessen" else "dessen", last.head)
+    return genitives
 
 
 def _relative_case(parsed: Parsed, place: int) -> str | None:
@@ -177,12 +161,11 @@ def _relative_case(parsed: Parsed, place: int) -> str | None:
         return "acc"
     if clause.verb is None or clause.verb < place:
         return None
-    if parsed.copula(place):
+    if parsed.has_copula(place):
         return "nom"
-    if clear_subject(parsed, clause):
+    if has_clear_subject(parsed, clause):
         return "acc"
     if is_plural(sentence.lower[clause.verb]):
         return "acc"
-    nobody = Phrase(place, place)
-    people = [person for other, person in rivals(parsed, clause, nobody) if other != place]
-    return None if any(people) else "nom"
+    others = find_rivals(parsed, clause, Phrase(place, place))
+    return None if any(is_person for other, is_person in others if other != place) else "nom"

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 
-from unmask.lexicon.table import read_rows
+from unmask.lexicon.table import read_rows, read_word_sets
 from unmask.rewriting.german.nouns import (
     DETERMINERS,
     MERGED,
@@ -22,48 +22,27 @@ from unmask.rewriting.german.nouns import (
     Reading,
     Slot,
     adjective_slots,
-    decline,
+    decline_noun,
 )
 from unmask.rewriting.german.sentences import Sentence
+
+_WORDS = read_word_sets("de")
 
 YEAR = re.compile(r"1\d{3}|20\d\d")
 TITLE = Noun("Herr", "Frau", ("Herrn",), ("Herren",), ("Frauen",), "weak")
 MISS = Noun("Herr", "Fräulein", ("Herrn",), ("Herren",), ("Fräulein",), "weak", direction="male")
 TITLES = frozenset({"herr", "herrn", "frau", "fräulein"})
-# Nouns that are surnames too: alone, without an article, they are more likely a name.
-SURNAMES = frozenset(
-    "Koch Müller Fischer Weber Schneider Richter Bauer Schäfer König Kaiser Jäger Förster Vogt Graf Herzog Meister"
-    " Kellner Schuster Zimmermann Kaufmann Bischof Ritter Maurer Metzger Fleischer Gärtner Sattler Töpfer Böttcher"
-    " Drechsler Seiler Färber Gerber Glaser Wirt Held Narr Prinz Fürst Sänger Springer Reiter Turner Sachse Schwabe"
-    " Bayer Schreiner Tischler Maler Brauer Abt Mönch Knecht Freund Junge Knabe Schütze Lehrer Hirt Kurfürst Hausmann"
-    " Hofmann Edelmann Landmann Ringer Boxer Bäcker Schlosser Dichter Pilger Marschall Römer Schöpfer".split()
-)
-# Countries that are called like their people.
-LANDS = frozenset({"polen", "schweden", "sachsen", "bayern", "ungarn", "preußen", "schwaben", "franken", "hessen"})
+SURNAMES = _WORDS["surnames"]
+LANDS = _WORDS["lands"]
 GREETINGS = ("geehrte", "liebe", "verehrte", "werte", "gnädige")
-# What follows Herr or Frau and is no surname.
-OFFICES = (
-    *(
-        "präsident",
-        "minister",
-        "kanzler",
-        "professor",
-        "doktor",
-        "direktor",
-        "pfarrer",
-        "bürgermeister",
-        "kollege",
-        "general",
-    ),
-    *("kommissar", "botschafter", "vorsitzender", "kollegen", "präsidenten", "in", "abgeordneter", "abgeordnete"),
-)
+OFFICES = tuple(_WORDS["offices"])
 
 
 def person_readings(sentence: Sentence, place: int, nouns: Nouns) -> list[Reading]:
     """The readings of a noun, unless it is a surname, an adjective, or half of a form for both genders."""
     token = sentence.tokens[place]
-    if token.text.lower() == "fräulein" and _title(sentence, place):
-        return [reading for reading, _ in decline(MISS) if reading.side == "female" and reading.slot.case != "gen"]
+    if token.text.lower() == "fräulein" and _is_title(sentence, place):
+        return [reading for reading, _ in decline_noun(MISS) if reading.side == "female" and reading.slot.case != "gen"]
     readings = nouns.readings(token.text)
     if not readings:
         return []
@@ -74,51 +53,48 @@ def person_readings(sentence: Sentence, place: int, nouns: Nouns) -> list[Readin
         beyond = sentence.word(place + 2)
         if after.text in "-’'" or beyond.startswith("in") or beyond in ("-", "r", "frau"):
             return []
-    if all(reading.noun.declension.startswith("adj") for reading in readings) and _more_noun(sentence, place + 1):
+    before_noun = _is_noun_or_attribute(sentence, place + 1)
+    if before_noun and all(reading.noun.declension.startswith("adj") for reading in readings):
         return []
-    if _title(sentence, place - 1) and not _office(token.text):
+    if _is_title(sentence, place - 1) and not token.text.lower().endswith(OFFICES):
         return []
-    if _title(sentence, place - 1) and sentence.word(place - 1) == "frau" and readings[0].side == "male":
+    if _is_title(sentence, place - 1) and sentence.word(place - 1) == "frau" and readings[0].side == "male":
         return []  # `Frau Professor` is a title for both
     if sentence.part(place - 1) == "NE" and place and readings[0].slot == Slot("m", "nom"):
         return []
-    if token.text.lower() in TITLES and _title(sentence, place):
-        return [reading for reading, form in decline(TITLE) if form.lower() == sentence.lower[place]]
+    if token.text.lower() in TITLES and _is_title(sentence, place):
+        return [reading for reading, form in decline_noun(TITLE) if form.lower() == sentence.lower[place]]
     if "&" in (sentence.word(place - 1), sentence.word(place + 1)):
         return []
-    if readings[0].noun.male == "Junge" and _more_noun(sentence, place + 1):
+    if readings[0].noun.male == "Junge" and before_noun:
         return []
     if sentence.lower[place] == "erbe" and sentence.word(place - 1) not in ("der", "dieser", "jeder"):
         return []  # das Erbe is what is left behind
     if readings[0].noun.male == "Schweizer" and sentence.part(place).startswith("ADJ"):
         return []
-    if sentence.lower[place].rpartition("-")[2] in LANDS and not _counted(sentence, place):
+    if sentence.lower[place].rpartition("-")[2] in LANDS and not _is_counted(sentence, place):
         return []
     if readings[0].noun.male in ("Junge", "Deutscher") and place == 0 and sentence.part(0).startswith("ADJ"):
         return []
     return readings
 
 
-def _title(sentence: Sentence, place: int) -> bool:
+def _is_title(sentence: Sentence, place: int) -> bool:
     """Whether Herr or Frau stands here as the title of the name behind it."""
     if place < 0 or sentence.lower[place] not in TITLES or place + 1 >= len(sentence):
         return False
     after = sentence.tokens[place + 1].text
     if after == "und" and sentence.word(place + 2) in TITLES:
-        return _title(sentence, place + 2)
-    before = sentence.word(place - 1)
-    bare = (
-        before not in DETERMINERS
-        and before not in ("dessen", "deren")
-        and before not in MERGED
-        and not sentence.part(place - 1).startswith("N")
-    )
-    if sentence.part(place - 1) == "ADJ(A)" and not before.startswith(GREETINGS):
-        bare = False
-    return bare and after[0].isupper() and after[0].isalpha()
+        return _is_title(sentence, place + 2)
+    before, part = sentence.word(place - 1), sentence.part(place - 1)
+    if before in DETERMINERS or before in ("dessen", "deren") or before in MERGED or part.startswith("N"):
+        return False
+    if part == "ADJ(A)" and not before.startswith(GREETINGS):
+        return False
+    return after[0].isupper() and after[0].isalpha()
 
 
-def _counted(sentence: Sentence, place: int) -> bool:
+def _is_counted(sentence: Sentence, place: int) -> bool:
     """Whether an article or a number says that the people of a country are meant and not the country."""
     place -= 1
     while sentence.part(place) == "ADJ(A)":
@@ -128,14 +104,9 @@ def _counted(sentence: Sentence, place: int) -> bool:
     )
 
 
-def _office(word: str) -> bool:
-    return word.lower().endswith(OFFICES)
-
-
-def _more_noun(sentence: Sentence, place: int) -> bool:
-    return (sentence.part(place).startswith("NN") or sentence.part(place) == "ADJ(A)") and sentence.tokens[place].text[
-        0
-    ].isupper()
+def _is_noun_or_attribute(sentence: Sentence, place: int) -> bool:
+    is_noun = sentence.part(place).startswith("NN") or sentence.part(place) == "ADJ(A)"
+    return is_noun and sentence.tokens[place].text[0].isupper()
 
 
 DATIVE, ACCUSATIVE, GENITIVE = frozenset({"dat"}), frozenset({"acc"}), frozenset({"gen"})
@@ -148,12 +119,7 @@ PREPOSITIONS = {
         "innerhalb außerhalb mittels zugunsten aufgrund anlässlich namens einschließlich".split(), GENITIVE
     ),
 }
-# Nouns that say when, not who: never taken for a subject.
-TIMES = frozenset(
-    "jahr jahre jahren tag tage tagen woche wochen monat monate monaten abend morgen nacht mittag stunde stunden mal"
-    " male sommer winter herbst frühling minute minuten januar februar märz april mai juni juli august september"
-    " oktober november dezember montag dienstag mittwoch donnerstag freitag samstag sonntag ende anfang".split()
-)
+TIMES = _WORDS["times"]
 FEMININE_ENDS = re.compile(r"(?:ung|heit|keit|schaft|tion|sion|tät|enz|anz|ik|ie|ei|ur)$")
 PLURAL_ENDS = re.compile(r"(?:ungen|heiten|keiten|schaften|ionen|täten|enzen|innen)$")
 QUOTES = frozenset('„“”"»«‚‘')
@@ -188,6 +154,11 @@ class Phrase:
         return bool(self.readings)
 
     @property
+    def is_bare(self) -> bool:
+        """Whether the noun stands without an article or adjective."""
+        return self.determiner is None and not self.adjectives
+
+    @property
     def may_be_subject(self) -> bool:
         """Whether it can be in the nominative."""
         return not self.preposition and any(slot.case == "nom" for slot in self.slots)
@@ -195,29 +166,29 @@ class Phrase:
 
 def find_phrases(sentence: Sentence, nouns: Nouns) -> list[Phrase]:
     """All noun phrases of a sentence, in order."""
-    found: list[Phrase] = []
+    phrases: list[Phrase] = []
     for place in range(len(sentence)):
         text = sentence.tokens[place].text
         if not text[0].isupper() or not text[0].isalpha():
             continue
-        if _cut(sentence, place):
+        if _is_cut_compound(sentence, place):
             continue
         readings = person_readings(sentence, place, nouns)
-        if not readings and text.endswith("er") and place and _resident(sentence, place, nouns):
+        if not readings and text.endswith("er") and place and _is_residents_adjective(sentence, place, nouns):
             continue
         part = sentence.part(place)
-        if readings or part in ("NN", "NNA", "NE", "FM") or (part.startswith("NN")):
-            found.append(_phrase(sentence, place, readings, found[-1] if found else None))
-    return found
+        if readings or part in ("NE", "FM") or part.startswith("NN"):
+            phrases.append(_build_phrase(sentence, place, readings, phrases[-1] if phrases else None))
+    return phrases
 
 
-def _cut(sentence: Sentence, place: int) -> bool:
+def _is_cut_compound(sentence: Sentence, place: int) -> bool:
     """Whether a word is the first half of two compounds: `Wirtschafts- und Finanzminister`."""
     after = sentence.tokens[place + 1] if place + 1 < len(sentence) else None
     return after is not None and after.text == "-" and after.start == sentence.tokens[place].end
 
 
-def _resident(sentence: Sentence, place: int, nouns: Nouns) -> bool:
+def _is_residents_adjective(sentence: Sentence, place: int, nouns: Nouns) -> bool:
     """Whether a word in -er is an adjective without ending, made from a town: `vom Tessiner Architekten`."""
     if place + 1 >= len(sentence) or not sentence.tokens[place + 1].text[0].isupper():
         return False
@@ -226,7 +197,7 @@ def _resident(sentence: Sentence, place: int, nouns: Nouns) -> bool:
     return after and bool(person_readings(sentence, place + 1, nouns))
 
 
-def _phrase(sentence: Sentence, head: int, readings: list[Reading], last: Phrase | None) -> Phrase:
+def _build_phrase(sentence: Sentence, head: int, readings: list[Reading], last: Phrase | None) -> Phrase:
     floor = last.head if last else -1
     adjectives: list[int] = []
     place = head - 1
@@ -234,7 +205,7 @@ def _phrase(sentence: Sentence, head: int, readings: list[Reading], last: Phrase
     start = head
     while place > floor:
         word, part = sentence.lower[place], sentence.part(place)
-        if word in ("und", "oder", "sowie") and place > floor + 2 and _cut(sentence, place - 2):
+        if word in ("und", "oder", "sowie") and place > floor + 2 and _is_cut_compound(sentence, place - 2):
             place -= 3
             continue
         if word in (",", "und", "oder", "aber") and adjectives and sentence.part(place - 1) == "ADJ(A)":
@@ -247,7 +218,9 @@ def _phrase(sentence: Sentence, head: int, readings: list[Reading], last: Phrase
             break
         if word in PREPOSITIONS or word in MERGED or word in ("als", "wie", "anderem", "allem"):
             break
-        if part == "ADJ(A)" or (part in ("PIAT", "PIS", "VV(PP)") and _looks_like_adjective(sentence, place)):
+        text = sentence.tokens[place].text
+        inflected = text[0].islower() and len(text) > 3 and text.endswith(("e", "er", "es", "en", "em"))
+        if part == "ADJ(A)" or (part in ("PIAT", "PIS", "VV(PP)") and inflected):
             adjectives.insert(0, place)
             start = place
             if part == "PIAT":
@@ -261,7 +234,7 @@ def _phrase(sentence: Sentence, head: int, readings: list[Reading], last: Phrase
         place -= 1
     phrase = Phrase(start, head, adjectives=tuple(adjectives), readings=readings, number=number)
     word = sentence.word(place)
-    if place > floor and word in DETERMINERS and not _relative(sentence, place, head):
+    if place > floor and word in DETERMINERS and not _is_relative_pronoun(sentence, place, head):
         phrase.determiner, phrase.start = place, place
         phrase.kind = DETERMINERS[word][0][0].adjectives
         place -= 1
@@ -270,16 +243,16 @@ def _phrase(sentence: Sentence, head: int, readings: list[Reading], last: Phrase
         phrase.preposition = MERGED[word][0]
     if not phrase.preposition and place > floor and sentence.word(place) in PREPOSITIONS:
         phrase.preposition = sentence.word(place)
-    elif phrase.determiner is None and readings and adjectives and _attribute_before(sentence, place):
+    elif phrase.determiner is None and readings and adjectives and _has_longer_attribute(sentence, place):
         readings = phrase.readings = []
         phrase.blocked = True
     phrase.name = not readings and (sentence.part(head) in ("NE", "FM"))
-    phrase.after_noun = bool(last) and last is not None and last.head == phrase.start - 1 and not phrase.preposition
-    phrase.slots = _slots(sentence, phrase)
+    phrase.after_noun = last is not None and last.head == phrase.start - 1 and not phrase.preposition
+    phrase.slots = _find_slots(sentence, phrase)
     return phrase
 
 
-def _attribute_before(sentence: Sentence, place: int) -> bool:
+def _has_longer_attribute(sentence: Sentence, place: int) -> bool:
     """Whether the words before adjectives without an article belong to a longer attribute of the noun."""
     before = sentence.word(place - 1)
     if sentence.part(place) == "NE" and sentence.word(place).endswith(("s", "x", "z")) and before not in PREPOSITIONS:
@@ -289,12 +262,7 @@ def _attribute_before(sentence: Sentence, place: int) -> bool:
     return sentence.part(place).startswith(("NN", "NE", "PPER", "PRF"))
 
 
-def _looks_like_adjective(sentence: Sentence, place: int) -> bool:
-    text = sentence.tokens[place].text
-    return text[0].islower() and len(text) > 3 and text.endswith(("e", "er", "es", "en", "em"))
-
-
-def _relative(sentence: Sentence, place: int, head: int) -> bool:
+def _is_relative_pronoun(sentence: Sentence, place: int, head: int) -> bool:
     """Whether what looks like an article is a relative pronoun: `der Mann, der Lehrer ist`."""
     if sentence.word(place) not in ("der", "die", "das", "den", "dem"):
         return False
@@ -304,7 +272,7 @@ def _relative(sentence: Sentence, place: int, head: int) -> bool:
     return verb and sentence.word(head + 2) in (",", ".", ";", "!", "?", "und", "")
 
 
-def _slots(sentence: Sentence, phrase: Phrase) -> set[Slot]:
+def _find_slots(sentence: Sentence, phrase: Phrase) -> set[Slot]:
     """What the phrase may agree with, by its determiner, its adjectives, its preposition and its noun."""
     word = sentence.word(phrase.determiner) if phrase.determiner is not None else ""
     if word in MERGED:
@@ -315,8 +283,8 @@ def _slots(sentence: Sentence, phrase: Phrase) -> set[Slot]:
     else:
         slots = set(SLOTS)
     for place in phrase.adjectives:
-        if text := _inflected(sentence, place):
-            slots &= adjective_slots(text, phrase.kind)
+        if not is_invariable(sentence, place):
+            slots &= adjective_slots(sentence.lower[place], phrase.kind)
     if cases := PREPOSITIONS.get(phrase.preposition):
         # Everyday German puts the dative after the prepositions of the genitive too.
         allowed = cases | DATIVE if cases == GENITIVE else cases
@@ -326,7 +294,10 @@ def _slots(sentence: Sentence, phrase: Phrase) -> set[Slot]:
     if phrase.readings:
         if phrase.determiner is None and not phrase.adjectives:
             slots = {slot for slot in slots if slot.case != "gen"}  # a genitive shows in its article
-            if not _nominative_form(sentence, phrase):
+            # A form that the noun has in the nominative too may be singular; Herrn is, as a title.
+            single = [reading for reading in phrase.readings if reading.slot.gender != "p"]
+            only_oblique = single and all(reading.slot.case != "nom" for reading in single)
+            if only_oblique and len(single) < len(phrase.readings) and sentence.lower[phrase.head] != "herrn":
                 slots = {slot for slot in slots if slot.gender == "p"}  # `als Polizisten` are many
         elif phrase.determiner is None:
             # A genitive without an article (`letzten Endes`) is no person's.
@@ -339,20 +310,7 @@ def _slots(sentence: Sentence, phrase: Phrase) -> set[Slot]:
             slots = {slot for slot in slots if slot.gender != "p"}  # `auf die Leiter` is a ladder
         kinds = {reading.slot for reading in phrase.readings if phrase.kind in reading.adjectives}
         return slots & kinds
-    return _thing_slots(sentence, phrase, slots)
-
-
-def _nominative_form(sentence: Sentence, phrase: Phrase) -> bool:
-    """Whether a noun is in a form that it has in the nominative too; Herrn is, as a title."""
-    single = [reading for reading in phrase.readings if reading.slot.gender != "p"]
-    plural = [reading for reading in phrase.readings if reading.slot.gender == "p"]
-    titled = sentence.lower[phrase.head] == "herrn"
-    return titled or not plural or not single or any(reading.slot.case == "nom" for reading in single)
-
-
-def _inflected(sentence: Sentence, place: int) -> str:
-    text = sentence.lower[place]
-    return "" if is_invariable(sentence, place) else text
+    return _find_thing_slots(sentence, phrase, slots)
 
 
 def is_invariable(sentence: Sentence, place: int) -> bool:
@@ -361,7 +319,7 @@ def is_invariable(sentence: Sentence, place: int) -> bool:
     return word.endswith("er") and sentence.tokens[place].text[0].isupper() and sentence.lemma(place).lower() == word
 
 
-def _thing_slots(sentence: Sentence, phrase: Phrase, slots: set[Slot]) -> set[Slot]:
+def _find_thing_slots(sentence: Sentence, phrase: Phrase, slots: set[Slot]) -> set[Slot]:
     """Narrow the slots of a noun we do not know, by how it ends."""
     word = sentence.lower[phrase.head]
     if phrase.name:
@@ -389,34 +347,33 @@ def determiner_of(sentence: Sentence, phrase: Phrase) -> Determiner | None:
     return DETERMINERS[MERGED[word][1] if word in MERGED else word][0][0]
 
 
-YOUNG = "may be young animals"
 PLURALS = ("", "n", "en", "e", "s", "nen", "er")
 
 
 @cache
-def _expression_rows() -> dict[str, list[tuple[list[str], str]]]:
-    """By the first word, in lower case: all words of an expression, and the reason to leave it."""
-    found: dict[str, list[tuple[list[str], str]]] = {}
+def _expressions_by_first_word() -> dict[str, list[tuple[list[str], str]]]:
+    """All words of each expression, in lower case, and the reason to leave it."""
+    expressions: dict[str, list[tuple[list[str], str]]] = {}
     for row in read_rows(None, "de", "phrases", ("phrase", "why")):
         words = row["phrase"].lower().split()
-        found.setdefault(words[0], []).append((words, row["why"]))
-    return found
+        expressions.setdefault(words[0], []).append((words, row["why"]))
+    return expressions
 
 
 @cache
-def _animals() -> frozenset[str]:
+def _animal_forms() -> frozenset[str]:
     rows = read_rows(None, "de", "animals", ("animal",))
     return frozenset(row["animal"].lower() + ending for row in rows for ending in PLURALS)
 
 
 def find_expressions(sentence: Sentence) -> dict[int, str]:
     """The places of the words of an expression, and the reason to leave them."""
-    found = {}
+    reasons = {}
     for place, first in enumerate(sentence.lower):
-        for words, why in _expression_rows().get(first, ()):
+        for words, why in _expressions_by_first_word().get(first, ()):
             if sentence.lower[place : place + len(words)] == words:
-                found.update(dict.fromkeys(range(place, place + len(words)), why))
-    return found
+                reasons.update(dict.fromkeys(range(place, place + len(words)), why))
+    return reasons
 
 
 def are_young_animals(sentence: Sentence, phrase: Phrase, before: Iterable[str]) -> bool:
@@ -428,4 +385,4 @@ def are_young_animals(sentence: Sentence, phrase: Phrase, before: Iterable[str])
         return False
     if all(slot.gender != "p" for slot in phrase.slots):
         return False
-    return any(word in _animals() for word in (*before, *sentence.lower[: phrase.start]))
+    return any(word in _animal_forms() for word in (*before, *sentence.lower[: phrase.start]))

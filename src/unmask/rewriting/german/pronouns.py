@@ -10,24 +10,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from unmask.lexicon.table import read_word_sets
 from unmask.rewriting.german.nouns import DETERMINERS, SLOTS
 from unmask.rewriting.german.phrases import PREPOSITIONS, QUOTES, TIMES, Phrase
 from unmask.rewriting.german.sentences import JOINERS, Clause, is_plural
 from unmask.rewriting.german.subjects import (
     NOMINATIVES,
     Parsed,
-    clear_subject,
-    rivals,
+    find_rivals,
+    has_clear_subject,
+    is_surely_nominative,
     shares_subject,
-    surely_nominative,
 )
+
+_WORDS = read_word_sets("de")
 
 HIS = ("sein", "seine", "seiner", "seines", "seinem", "seinen")
 HER = ("ihr", "ihre", "ihrer", "ihres", "ihrem", "ihren")
 SIDES = {"seinetwegen": "ihretwegen", "seinerseits": "ihrerseits", "seinetwillen": "ihretwillen"}
 TURNED = {"er": "sie", "ihn": "sie", "ihm": "ihr", **SIDES, **{her: his for his, her in SIDES.items()}}
 ALL_PRONOUNS = frozenset({"er", "sie", "ihn", "ihm", *HIS, *HER, *TURNED})
-YOU_ALL = frozenset("habt seid könnt wollt müsst dürft sollt mögt werdet wart hattet wisst wurdet lasst".split())
+YOU_ALL = _WORDS["you_all"]
 
 
 @dataclass(frozen=True)
@@ -57,13 +60,15 @@ def pronoun_use(parsed: Parsed, place: int) -> Use | str | None:
     word, text = sentence.lower[place], sentence.tokens[place].text
     owned = next((phrase for phrase in parsed.phrases if phrase.determiner == place), None)
     if word[0] in "si" and word in HIS:
-        if word == "sein" and (owned is None or sentence.part(place).startswith("VA")) and not _possessed(owned):
+        is_verb = owned is None or (sentence.part(place).startswith("VA") and not owned.slots)
+        if word == "sein" and is_verb:
             return None
         if owned is None and not sentence.part(place).startswith("PPOSAT"):
             return "stands without a noun"
         return Use("ihr" + word[4:], "m", "mn", possessive=True, but=owned.head if owned else None)
     if word in ("er", "ihn", "ihm"):
-        if text.isupper() and len(text) == 2 and not _shouted(parsed):
+        capitals = all(token.text.isupper() for token in sentence.tokens if token.text[0].isalpha())
+        if text.isupper() and len(text) == 2 and not capitals:
             return None
         return Use(TURNED[word], "m", "mn" if word == "ihm" else "m", subject=word == "er")
     if word in SIDES:
@@ -73,8 +78,8 @@ def pronoun_use(parsed: Parsed, place: int) -> Use | str | None:
     if word in TURNED:
         return Use(TURNED[word], "f", "fp", possessive=True, needs_evidence=True)
     if word == "sie":
-        return _sie(parsed, place)
-    return _ihr(parsed, place, owned)
+        return _use_of_sie(parsed, place)
+    return _use_of_ihr(parsed, place, owned)
 
 
 def is_subject_elided(parsed: Parsed, place: int) -> bool:
@@ -84,15 +89,7 @@ def is_subject_elided(parsed: Parsed, place: int) -> bool:
     return joined or shares_subject(parsed, clause) == "yes"
 
 
-def _possessed(owned: Phrase | None) -> bool:
-    return owned is not None and bool(owned.slots)
-
-
-def _shouted(parsed: Parsed) -> bool:
-    return all(token.text.isupper() for token in parsed.sentence.tokens if token.text[0].isalpha())
-
-
-def _sie(parsed: Parsed, place: int) -> Use | str:
+def _use_of_sie(parsed: Parsed, place: int) -> Use | str:
     sentence, clause = parsed.sentence, parsed.clause_of[place]
     subject = Use("er", "f", "f", subject=True)
     its = Use("ihn", "f", "fp", needs_evidence=True)
@@ -104,13 +101,13 @@ def _sie(parsed: Parsed, place: int) -> Use | str:
         return "no verb says whether it is she or they"
     joined = "und" in (sentence.word(place - 1), sentence.word(place + 1))
     verb = sentence.lower[clause.verb]
-    others = [person for other, person in rivals(parsed, clause, Phrase(place, place)) if other < place]
+    others = [person for other, person in find_rivals(parsed, clause, Phrase(place, place)) if other < place]
     either = "oder" in (sentence.word(place - 1), sentence.word(place + 1))
     also = next((phrase for phrase in parsed.phrases if phrase.start == place + 2), None)
     apposed = also if sentence.word(place + 1) == "," else None
     if is_plural(verb) and not others and "wir" not in (sentence.lower[other] for other in clause.places):
         return "joined to another subject" if joined else "may be they or you"
-    if not either and clear_subject(parsed, clause, apposed, before=place if parsed.copula(place) else None):
+    if not either and has_clear_subject(parsed, clause, apposed, before=place if parsed.has_copula(place) else None):
         return its
     relative = sentence.lower[clause.start : clause.start + 2]
     if "der" in relative and sentence.part(clause.start + relative.index("der")).startswith("PREL"):
@@ -119,14 +116,10 @@ def _sie(parsed: Parsed, place: int) -> Use | str:
         return "joined to another subject" if joined else "may be they or you"
     if any(others):
         return its if all(others) else "may be subject or object"
-    return "may be subject or object" if others and not _beside(clause.verb, place) else subject
+    return "may be subject or object" if others and clause.verb + 1 != place else subject
 
 
-def _beside(verb: int, place: int) -> bool:
-    return verb + 1 == place
-
-
-def _ihr(parsed: Parsed, place: int, owned: Phrase | None) -> Use | str | None:
+def _use_of_ihr(parsed: Parsed, place: int, owned: Phrase | None) -> Use | str | None:
     sentence, clause = parsed.sentence, parsed.clause_of[place]
     word = sentence.lower[place]
     his = "sein" + word[3:]
@@ -142,7 +135,7 @@ def _ihr(parsed: Parsed, place: int, owned: Phrase | None) -> Use | str | None:
         if verb in YOU_ALL or verb.endswith("tet"):
             return "is you"
         beside = clause.verb is not None and abs(clause.verb - place) == 1
-        alone = not clear_subject(parsed, clause) and not rivals(parsed, clause, Phrase(place, place))
+        alone = not has_clear_subject(parsed, clause) and not find_rivals(parsed, clause, Phrase(place, place))
         if beside and alone and verb.endswith("t"):
             return "may be you"
         if not verb and not any(sentence.part(other).startswith("V") for other in clause.places):
@@ -188,36 +181,38 @@ class Pronoun:
 
 def find_mentions(parsed: Parsed, pronouns: dict[int, Pronoun], left: set[int]) -> list[Mention]:
     """The mentions of a sentence, in order."""
-    found = [_mention(parsed, phrase, left) for phrase in parsed.phrases]
+    mentions = [_phrase_mention(parsed, phrase, left) for phrase in parsed.phrases]
     for place, pronoun in pronouns.items():
         rank = 2 if pronoun.subject else 0
-        found.append(
+        mentions.append(
             Mention(place, frozenset(pronoun.gender), pronoun.human, rank, parsed.clause_of[place], True, pronoun.left)
         )
-    found += _relatives(parsed, found)
+    mentions += _relative_mentions(parsed, mentions)
     for place, word in enumerate(parsed.sentence.lower):
         if word in DEMONSTRATIVES and parsed.sentence.part(place) == "PDS":
             gender = DEMONSTRATIVES[word]
-            found.append(Mention(place, frozenset(gender), False, 2, parsed.clause_of[place]))
+            mentions.append(Mention(place, frozenset(gender), False, 2, parsed.clause_of[place]))
         if word in GRAMMAR_ONLY and parsed.sentence.part(place).startswith("P"):
-            found.append(Mention(place, frozenset("mn"), False, 2, parsed.clause_of[place]))
-    return sorted(found, key=lambda mention: mention.place)
+            mentions.append(Mention(place, frozenset("mn"), False, 2, parsed.clause_of[place]))
+    return sorted(mentions, key=lambda mention: mention.place)
 
 
-def _relatives(parsed: Parsed, found: list[Mention]) -> list[Mention]:
+def _relative_mentions(parsed: Parsed, mentions: list[Mention]) -> list[Mention]:
     """A relative pronoun is the subject of its clause, and speaks of the noun before the comma."""
-    more = []
+    relatives = []
     for place, word in enumerate(parsed.sentence.lower):
         if word in RELATIVES and parsed.sentence.part(place).startswith("PREL"):
-            nouns = [one for one in found if one.place < place and one.genders & set(RELATIVES[word])]
+            nouns = [
+                mention for mention in mentions if mention.place < place and mention.genders & set(RELATIVES[word])
+            ]
             if nouns:
-                noun = max(nouns, key=lambda one: one.place)
+                noun = max(nouns, key=lambda mention: mention.place)
                 genders = noun.genders & set(RELATIVES[word])
-                more.append(Mention(place, genders, noun.human, 2, parsed.clause_of[place], left=noun.left))
-    return more
+                relatives.append(Mention(place, genders, noun.human, 2, parsed.clause_of[place], left=noun.left))
+    return relatives
 
 
-def _mention(parsed: Parsed, phrase: Phrase, left: set[int]) -> Mention:
+def _phrase_mention(parsed: Parsed, phrase: Phrase, left: set[int]) -> Mention:
     sentence = parsed.sentence
     clause = parsed.clause_of[phrase.head]
     slot = parsed.decided.get(phrase.head)
@@ -237,7 +232,7 @@ def _mention(parsed: Parsed, phrase: Phrase, left: set[int]) -> Mention:
         rank = 0
     elif slot:
         rank = 2 if slot.case == "nom" else 0
-    elif surely_nominative(parsed, phrase) or (phrase.may_be_subject and clause.start >= phrase.start - 1):
+    elif is_surely_nominative(parsed, phrase) or (phrase.may_be_subject and clause.start >= phrase.start - 1):
         rank = 2
     else:
         rank = 1 if phrase.may_be_subject else 0
@@ -251,11 +246,13 @@ def _mention(parsed: Parsed, phrase: Phrase, left: set[int]) -> Mention:
     return Mention(phrase.head, frozenset(genders), human, rank, clause, left=phrase.blocked or phrase.head in left)
 
 
-def find_mention_ahead(wanted: str, parsed: Parsed, found: list[Mention], place: int) -> Verdict:
+def find_mention_ahead(wanted: str, parsed: Parsed, mentions: list[Mention], place: int) -> Verdict:
     """What a possessive speaks of that comes before it: `Um ihr Angebot zu zeigen, lud die Firma ein.`"""
-    later = [one for one in found if one.place > place and one.rank and one.genders & set(wanted)]
+    later = [
+        mention for mention in mentions if mention.place > place and mention.rank and mention.genders & set(wanted)
+    ]
     clause = parsed.clause_of[place]
-    if any(one.place == place and one.rank == 2 for one in found):
+    if any(mention.place == place and mention.rank == 2 for mention in mentions):
         return "none"  # what is owned is the subject itself
     if any(word in NOMINATIVES or word == "sie" for word in (parsed.sentence.lower[spot] for spot in clause.places)):
         return "none"

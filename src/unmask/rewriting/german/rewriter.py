@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from unmask.errors import UnmaskError
-from unmask.rewriting.german import double_forms, pronouns
-from unmask.rewriting.german.case import narrow_slots, partitive, shares_article
-from unmask.rewriting.german.double_forms import find_noun_pairs, find_pronoun_pairs
+from unmask.lexicon.table import read_rows
+from unmask.rewriting.german.case import narrow_slots, shares_article, turn_partitive
+from unmask.rewriting.german.double_forms import find_noun_pairs, find_pronoun_pairs, turn_noun_pair, turn_pronoun_pair
 from unmask.rewriting.german.nouns import (
+    CASES,
     Noun,
     Nouns,
     Reading,
@@ -22,29 +23,24 @@ from unmask.rewriting.german.nouns import (
     has_counterpart,
     noun_from_row,
     package_nouns,
-    read_noun_rows,
     term_of,
 )
-from unmask.rewriting.german.phrase_agreement import Terms, Words, turn_genitives, turn_phrase, turn_relative
-from unmask.rewriting.german.phrases import (
-    MISS,
-    SURNAMES,
-    TITLE,
-    TITLES,
-    YOUNG,
-    Phrase,
-    are_young_animals,
-    find_expressions,
-)
+from unmask.rewriting.german.phrase_agreement import NewWords, Words, turn_genitives, turn_phrase, turn_relative
+from unmask.rewriting.german.phrases import MISS, SURNAMES, TITLE, TITLES, Phrase, are_young_animals, find_expressions
 from unmask.rewriting.german.pronouns import (
+    ALL_PRONOUNS,
     BACK,
     Mention,
     Pronoun,
+    Use,
+    Verdict,
     find_mention_ahead,
     find_mentions,
+    is_subject_elided,
     judge_referent,
+    pronoun_use,
 )
-from unmask.rewriting.german.sentences import Sentence, Token, is_plural, split_sentences
+from unmask.rewriting.german.sentences import Token, is_plural, split_sentences
 from unmask.rewriting.german.subjects import Parsed, is_after_as, parse_sentence
 from unmask.rewriting.options import TERM_SETS, RewriteOptions
 from unmask.rewriting.result import Kind, Left, Replacement, Rewritten, apply_changes, carry_case
@@ -58,8 +54,6 @@ class Choices:
 
     to: str
     nouns: Nouns
-    known: frozenset[str]
-    """All forms of the nouns, in lower case."""
     terms: frozenset[tuple[str, str]] | None
     pronouns: bool
     adjectives: bool
@@ -74,19 +68,19 @@ class Choices:
         """Whether words of this gender are rewritten."""
         return self.to in ("swap", "remove") or self.to != side
 
-    def asked(self, noun: Noun) -> bool:
+    def includes(self, noun: Noun) -> bool:
         """Whether a noun is in the chosen term set."""
         return (
             self.terms is None or (noun.male, noun.female) in self.terms or (noun in (TITLE, MISS) and bool(self.terms))
         )
 
 
-def choose(settings: RewriteOptions) -> Choices:
+def build_choices(settings: RewriteOptions) -> Choices:
     """Understand the settings; what German cannot do is refused."""
     if settings.to not in MODES:
         raise UnmaskError(
             f"mode {settings.to!r} is not there for language 'de': German has no singular they, and its articles and"
-            f" adjectives agree with a gender; choose from: {', '.join(MODES)}"
+            f" adjectives agree with a gender; build_choices from: {', '.join(MODES)}"
         )
     if settings.names:
         raise UnmaskError(
@@ -94,20 +88,21 @@ def choose(settings: RewriteOptions) -> Choices:
         )
     nouns, terms, with_pronouns = list(package_nouns()), None, True
     if settings.terms not in TERM_SETS:
-        rows = read_noun_rows(Path(settings.terms))
-        words = [row for row in rows if row["male"].strip().lower() in pronouns.ALL_PRONOUNS]
-        theirs = [noun_from_row(row) for row in rows if row not in words]
-        with_pronouns = bool(words)
-        nouns = theirs + nouns
-        terms = frozenset((noun.male, noun.female) for noun in theirs)
+        rows = read_rows(Path(settings.terms), "de", "gender", ("male", "female"))
+        pronoun_rows = [row for row in rows if row["male"].lower() in ALL_PRONOUNS]
+        own_nouns = [noun_from_row(row) for row in rows if row not in pronoun_rows]
+        with_pronouns = bool(pronoun_rows)
+        nouns = own_nouns + nouns
+        terms = frozenset((noun.male, noun.female) for noun in own_nouns)
     elif settings.terms == "pronouns":
         terms = frozenset()
     elif settings.terms == "family":
         terms = frozenset((noun.male, noun.female) for noun in nouns if noun.group == "family")
-    known = Nouns(nouns)
-    return Choices(settings.to, known, known.known(), terms, with_pronouns, settings.terms in ("all", "family"))
+    adjectives = settings.terms in ("all", "family")
+    return Choices(settings.to, Nouns(nouns), terms, with_pronouns, adjectives)
 
 
+YOUNG = "may be young animals"
 ADJECTIVES = ("männlich", "weiblich")
 ENDINGS = frozenset({"", "e", "er", "es", "en", "em"})
 REASONS = {
@@ -118,286 +113,268 @@ REASONS = {
 }
 
 
+@dataclass
+class SentenceState:
+    """A sentence that was parsed, what has been understood of it, and its new words."""
+
+    number: int
+    parsed: Parsed
+    fixed: dict[int, str] = field(default_factory=dict)
+    """The nouns that stand for no person, by their places, with the reason."""
+    spoken: dict[int, Pronoun] = field(default_factory=dict)
+    """The pronouns that were understood, by their places."""
+    left_nouns: set[int] = field(default_factory=set)
+    words: Words = field(default_factory=dict)
+    terms: dict[int, tuple[str, Kind]] = field(default_factory=dict)
+    """What to count a new word as, by its place."""
+    joined: dict[int, int] = field(default_factory=dict)
+    """The last place of several words that become one, by the first."""
+
+    def write_word(self, place: int, word: str, term: str, kind: Kind = "word") -> None:
+        """Note a new word; an empty one is taken out."""
+        self.words[place] = word
+        self.terms[place] = term, kind
+
+
 class Document:
     """The sentences of a text, what has been understood of them so far, and the changes."""
 
     def __init__(self, choices: Choices, text: str) -> None:
         self.choices = choices
         self.text = text
-        self.sentences = split_sentences(text, choices.known)
-        self.parsed: dict[int, Parsed] = {}
-        self.spoken: dict[int, dict[int, Pronoun]] = {}
-        self.left_nouns: dict[int, set[int]] = {}
-        self._people = self._has_people()
-        self.fixed: dict[int, str] = {}
+        self.sentences = split_sentences(text, choices.nouns.known_forms)
+        self.states: dict[int, SentenceState] = {}
+        # Whether the text speaks of a person other than by name: then its names are likely those of persons.
+        self._speaks_of_people = any(
+            word in ("er", "ihn") or choices.nouns.readings(token.text)
+            for sentence in self.sentences
+            for word, token in zip(sentence.lower, sentence.tokens, strict=True)
+        )
         self.changes: list[Replacement] = []
         self.left: list[Left] = []
 
     def rewrite(self) -> Rewritten:
         """Rewrite the text."""
         for number, sentence in enumerate(self.sentences):
-            if self._needed(sentence):
-                self._sentence(number)
+            if any(
+                word in ALL_PRONOUNS or word in TITLES or word.startswith(ADJECTIVES) for word in sentence.lower
+            ) or any(self.choices.nouns.readings(token.text) for token in sentence.tokens):
+                self._rewrite_sentence(self._parse_sentence(number))
         if not self.changes and not self.left:
             return Rewritten(self.text)
         self.changes.sort(key=lambda change: change.start)
         self.left.sort(key=lambda left: left.start)
         return Rewritten(apply_changes(self.text, self.changes), tuple(self.changes), tuple(self.left))
 
-    def _has_people(self) -> bool:
-        """Whether the text speaks of a person other than by name: then its names are likely those of persons."""
-        return any(
-            word in ("er", "ihn") or self.choices.nouns.readings(token.text)
-            for sentence in self.sentences
-            for word, token in zip(sentence.lower, sentence.tokens, strict=True)
-        )
+    def _parse_sentence(self, number: int) -> SentenceState:
+        if number not in self.states:
+            self.states[number] = SentenceState(number, parse_sentence(self.sentences[number], self.choices.nouns))
+        return self.states[number]
 
-    def _needed(self, sentence: Sentence) -> bool:
-        return any(
-            word in pronouns.ALL_PRONOUNS or word in TITLES or word.startswith(ADJECTIVES) for word in sentence.lower
-        ) or any(self.choices.nouns.readings(token.text) for token in sentence.tokens)
-
-    def _parse(self, number: int) -> Parsed:
-        if number not in self.parsed:
-            self.parsed[number] = parse_sentence(self.sentences[number], self.choices.nouns)
-            self.spoken[number] = {}
-            self.left_nouns[number] = set()
-        return self.parsed[number]
-
-    def _sentence(self, number: int) -> None:
-        parsed = self._parse(number)
-        self.fixed = self._expressions(parsed, number)
-        words: Words = {}
-        terms: Terms = {}
-        joined: dict[int, int] = {}
-        pairs = {} if self.choices.removes else {pair.first.head: pair for pair in find_noun_pairs(parsed)}
-        seconds = {pair.second.head for pair in pairs.values()}
+    def _rewrite_sentence(self, state: SentenceState) -> None:
+        parsed, choices = state.parsed, self.choices
+        sentence = parsed.sentence
+        state.fixed = find_expressions(sentence)
+        before = self.sentences[state.number - 1].lower if state.number else []
+        for phrase in parsed.phrases:
+            if phrase.person and are_young_animals(sentence, phrase, before):
+                state.fixed[phrase.head] = YOUNG
+        noun_pairs = {} if choices.removes else {pair.first.head: pair for pair in find_noun_pairs(parsed)}
+        second_nouns = {pair.second.head for pair in noun_pairs.values()}
         for phrase in parsed.phrases:
             if phrase.blocked:
-                self._blocked(parsed, phrase, number)
-            if phrase.head in pairs:
-                double_forms.turn_noun_pair(self, parsed, pairs[phrase.head], number, words, terms, joined)
-            elif phrase.person and phrase.head not in seconds:
-                self.noun(parsed, phrase, number, words, terms)
-        doubles = {pair.first: pair for pair in find_pronoun_pairs(parsed)}
-        seconds = {pair.second for pair in doubles.values()}
-        for place, word in enumerate(parsed.sentence.lower):
-            if place in doubles:
-                double_forms.turn_pronoun_pair(self, parsed, number, doubles[place], words, terms, joined)
-            elif word in pronouns.ALL_PRONOUNS and place not in seconds:
-                self._pronoun(parsed, number, place, words, terms)
-            elif word.startswith(ADJECTIVES) and (place == 0 or parsed.sentence.tokens[place].text[0].islower()):
-                self._adjective(place, word, words, terms)  # in capitals, Männliches Knabenkraut, it is a plant
-        if not self.choices.removes:
-            for place, (word, head) in turn_genitives(parsed, words).items():
-                words[place] = word
-                terms[place] = (terms[head][0], "article")
-        self._record(parsed.sentence, words, terms, joined)
+                token = sentence.tokens[phrase.head]
+                readings = choices.nouns.readings(token.text)
+                if any(choices.includes(reading.noun) and choices.turns(reading.side) for reading in readings):
+                    self.leave_word(state, phrase.head, term_of(readings), "its article stands too far off", noun=True)
+            if phrase.head in noun_pairs:
+                turn_noun_pair(self, state, noun_pairs[phrase.head])
+            elif phrase.person and phrase.head not in second_nouns:
+                for place, (word, term, kind) in self.rewrite_noun(state, phrase).items():
+                    state.write_word(place, word, term, kind)
+        pronoun_pairs = {pair.first: pair for pair in find_pronoun_pairs(parsed)}
+        second_pronouns = {pair.second for pair in pronoun_pairs.values()}
+        for place, word in enumerate(sentence.lower):
+            if place in pronoun_pairs:
+                turn_pronoun_pair(self, state, pronoun_pairs[place])
+            elif word in ALL_PRONOUNS and place not in second_pronouns:
+                self._rewrite_pronoun(state, place)
+            elif word.startswith(ADJECTIVES) and (place == 0 or sentence.tokens[place].text[0].islower()):
+                self._rewrite_adjective(state, place, word)  # in capitals, Männliches Knabenkraut, it is a plant
+        if not choices.removes:
+            for place, (word, head) in turn_genitives(parsed, state.words).items():
+                state.write_word(place, word, state.terms[head][0], "article")
+        self._record_changes(state)
 
-    def _expressions(self, parsed: Parsed, number: int) -> dict[int, str]:
-        """The nouns that stand for no person, by their places, with the reason."""
-        found = find_expressions(parsed.sentence)
-        before = self.sentences[number - 1].lower if number else []
-        for phrase in parsed.phrases:
-            if phrase.person and are_young_animals(parsed.sentence, phrase, before):
-                found[phrase.head] = YOUNG
-        return found
-
-    def _adjective(self, place: int, word: str, words: Words, terms: Terms) -> None:
+    def _rewrite_adjective(self, state: SentenceState, place: int, word: str) -> None:
         """`männlich` and `weiblich`, which mean what the nouns only imply."""
         old = word[:8]
         side = "male" if old == ADJECTIVES[0] else "female"
-        if word[8:] not in ENDINGS or not self.choices.adjectives or not self.choices.turns(side):
-            return
-        new = ADJECTIVES[side == "male"]
-        words[place] = "" if self.choices.removes else new + (words.get(place) or word)[8:]
-        terms[place] = (old, "word")
+        if word[8:] in ENDINGS and self.choices.adjectives and self.choices.turns(side):
+            new = ADJECTIVES[side == "male"] + (state.words.get(place) or word)[8:]
+            state.write_word(place, "" if self.choices.removes else new, old)
 
-    def _blocked(self, parsed: Parsed, phrase: Phrase, number: int) -> None:
-        token = parsed.sentence.tokens[phrase.head]
-        readings = self.choices.nouns.readings(token.text)
-        if any(self.choices.asked(reading.noun) and self.choices.turns(reading.side) for reading in readings):
-            self.leave(number, phrase.head, token, term_of(readings), "its article stands too far off")
-
-    def noun(self, parsed: Parsed, phrase: Phrase, number: int, words: Words, terms: Terms) -> None:
-        """Decide about a person's noun; undecided, it is left with the reason."""
-        token = parsed.sentence.tokens[phrase.head]
+    def rewrite_noun(self, state: SentenceState, phrase: Phrase) -> NewWords:
+        """The new words of a phrase with a person's noun; undecided, the noun is left with the reason."""
+        parsed, choices = state.parsed, self.choices
         readings = [
             reading for reading in phrase.readings if phrase.kind in reading.adjectives and has_counterpart(reading)
         ]
+        wanted = any(choices.includes(reading.noun) and choices.turns(reading.side) for reading in readings)
+        term = term_of(readings) if readings else parsed.sentence.lower[phrase.head]
+        reason, new = state.fixed.get(phrase.head, ""), NewWords()
+        if not reason and choices.removes:
+            slots = {reading.slot for reading in readings if reading.slot in phrase.slots}
+            if len(slots) == 1:
+                parsed.decided[phrase.head] = slots.pop()
+            if wanted:
+                new[phrase.head] = "", term, "word"
+        elif not reason:
+            reason, new = self._turn_noun(parsed, phrase, readings, wanted=wanted)
+        if reason and wanted:
+            self.leave_word(state, phrase.head, term, reason, noun=True)
+        return new
+
+    def _turn_noun(
+        self, parsed: Parsed, phrase: Phrase, readings: list[Reading], *, wanted: bool
+    ) -> tuple[str, NewWords]:
+        """The reason why a noun cannot be turned, or its phrase in the other gender."""
         results: dict[Slot, list[tuple[Reading, Words]]] = {}
         for reading in readings:
             if reading.slot in phrase.slots:
-                results.setdefault(reading.slot, []).append(
-                    (reading, turn_phrase(parsed, phrase, reading, reading.slot))
-                )
-        asked = any(self.choices.asked(reading.noun) and self.choices.turns(reading.side) for reading in readings)
-        term = term_of(readings) if readings else token.text.lower()
-        if why := self.fixed.get(phrase.head):
-            if asked:
-                self.leave(number, phrase.head, token, term, why)
-            return
-        if self.choices.removes:
-            for slot in results:
-                if len(results) == 1:
-                    parsed.decided[phrase.head] = slot
-            if asked:
-                words[phrase.head] = ""
-                terms[phrase.head] = (term, "word")
-            return
+                turned = turn_phrase(parsed, phrase, reading, reading.slot)
+                results.setdefault(reading.slot, []).append((reading, turned))
         if not results:
-            if asked:
-                self.leave(number, phrase.head, token, term, "article, adjectives and noun do not agree")
-            return
+            return "article, adjectives and noun do not agree", {}
 
-        def settled(slots: set[Slot]) -> bool:
+        def agree(slots: set[Slot]) -> bool:
             return len({tuple(sorted(new.items())) for slot in slots for _, new in results[slot]}) == 1
 
-        slots = narrow_slots(parsed, phrase, set(results), settled)
-        if not settled(slots):
-            if asked:
-                self.leave(number, phrase.head, token, term, "its case or number cannot be told")
-            return
-        slot = _likeliest(slots)
-        if asked and _surname(parsed, phrase, slot, results[slot][0][0]):
-            self.leave(number, phrase.head, token, term, "may be a surname")
-            return
-        reading, new = results[slot][0]
-        if asked and slot.gender != "p" and shares_article(parsed, phrase):
-            self.leave(number, phrase.head, token, term, "shares its article with a word that stays")
-            return
+        slots = narrow_slots(parsed, phrase, set(results), agree)
+        if not agree(slots):
+            return "its case or number cannot be told", {}
+        slot = min(slots, key=lambda slot: (CASES.index(slot.case), slot.gender))
+        reading, words = results[slot][0]
+        if wanted and _is_surname(parsed, phrase, slot, reading):
+            return "may be a surname", {}
+        if wanted and slot.gender != "p" and shares_article(parsed, phrase):
+            return "shares its article with a word that stays", {}
         parsed.decided[phrase.head] = slot
-        if not new or not self.choices.turns(reading.side) or not self.choices.asked(reading.noun):
-            return
+        if not words or not self.choices.turns(reading.side) or not self.choices.includes(reading.noun):
+            return "", {}
         gender = reading.noun.gender("female" if reading.side == "male" else "male")
-        agrees, more = turn_relative(parsed, phrase, slot, gender)
-        fits, part = partitive(parsed, phrase, slot, reading.side)
-        if not new.get(phrase.head, "-"):
-            self.leave(number, phrase.head, token, term, "has no known form for this case and number")
-            return
+        agrees, relative = turn_relative(parsed, phrase, slot, gender)
+        fits, partitive = turn_partitive(parsed, phrase, slot, reading.side)
+        if not words.get(phrase.head, "-"):
+            return "has no known form for this case and number", {}
         if not agrees or not fits:
-            self.leave(number, phrase.head, token, term, "the case of a pronoun that agrees with it cannot be told")
-            return
-        more |= part
-        term = (reading.noun.male if reading.side == "male" else reading.noun.female).lower()
-        words.update(new)
-        words.update(more)
-        for place in (*new, *more):
-            terms[place] = (term, "word" if place == phrase.head else "article")
+            return "the case of a pronoun that agrees with it cannot be told", {}
+        term = term_of([reading])
+        words = {**words, **relative, **partitive}
+        return "", {place: (word, term, "word" if place == phrase.head else "article") for place, word in words.items()}
 
-    def _pronoun(self, parsed: Parsed, number: int, place: int, words: Words, terms: Terms) -> None:
-        token = parsed.sentence.tokens[place]
+    def _rewrite_pronoun(self, state: SentenceState, place: int) -> None:
+        parsed, choices = state.parsed, self.choices
         word = parsed.sentence.lower[place]
-        use = pronouns.pronoun_use(parsed, place)
+        use = pronoun_use(parsed, place)
         if use is None:
             return
         side = "male" if word in ("er", "ihn", "ihm") or word.startswith("sein") else "female"
-        asked = self.choices.pronouns and self.choices.turns(side)
+        wanted = choices.pronouns and choices.turns(side)
         if isinstance(use, str):
-            if asked and use != "is you":
-                self.leave(number, None, token, word, use)
+            if wanted and use != "is you":
+                self.leave_word(state, place, word, use)
             if use == "may be they or you":
-                self.spoken[number][place] = Pronoun("p", False, True)
+                state.spoken[place] = Pronoun("p", False, True)
             elif word == "sie":
-                self.spoken[number][place] = Pronoun("f", False, True)
+                state.spoken[place] = Pronoun("f", False, True)
             return
-        scopes = self._scopes(number, place)
-        taken = not use.possessive and pronouns.is_subject_elided(parsed, place)
+        verdict, noun_was_left = self._judge_pronoun(state, place, use)
+        is_person = verdict in ("person", "neuter") or (verdict == "none" and not use.needs_evidence)
+        if not use.possessive and (is_person or verdict != "none"):
+            state.spoken[place] = Pronoun(use.gender, is_person, use.subject, noun_was_left)
+        if not wanted:
+            return
+        if not is_person:
+            self.leave_word(state, place, word, REASONS[verdict])
+        elif noun_was_left:
+            self.leave_word(state, place, word, "speaks of a noun that was left")
+        elif choices.removes:
+            state.write_word(place, "", word)
+        elif verdict != "neuter":  # after `Mädchen` as after `Junge`, it is `sein`
+            new, turned = use.new, state.words.get(place)
+            if turned and use.possessive:  # its noun has been turned, and it agrees with it
+                new = "ihr" + turned[4:] if word.startswith("sein") else "sein" + turned[3:]
+            state.write_word(place, new, word)
+
+    def _judge_pronoun(self, state: SentenceState, place: int, use: Use) -> tuple[Verdict, bool]:
+        """What a pronoun speaks of, and whether that is a noun that was left."""
+        parsed, word = state.parsed, state.parsed.sentence.lower[place]
+        clause = parsed.clause_of[place]
+        scopes = []
+        for number in range(state.number, max(-1, state.number - BACK - 1), -1):
+            earlier = self._parse_sentence(number)
+            scopes.append(find_mentions(earlier.parsed, earlier.spoken, earlier.left_nouns))
+        scopes[0] = [mention for mention in scopes[0] if mention.place < place]
+        taken = not use.possessive and is_subject_elided(parsed, place)
         taken |= not use.possessive and any(
-            other.subject and other.human and other.gender == use.gender
-            for spot, other in self.spoken[number].items()
-            if parsed.clause_of[spot] is parsed.clause_of[place]
+            spoken.subject and spoken.human and spoken.gender == use.gender
+            for spot, spoken in state.spoken.items()
+            if parsed.clause_of[spot] is clause
         )
-        theirs = ("er", "sein") if use.gender == "f" else ("sie", "ihr")
+        subject, possessive = ("er", "sein") if use.gender == "f" else ("sie", "ihr")
         other = use.possessive and any(
-            one.startswith(theirs[1]) or one == theirs[0] for one in parsed.sentence.lower[:place]
+            before == subject or before.startswith(possessive) for before in parsed.sentence.lower[:place]
         )
-        found, left = judge_referent(
+        verdict, noun_was_left = judge_referent(
             use.wanted,
             scopes,
-            parsed.clause_of[place],
+            clause,
             same_clause=use.possessive,
             but=use.but,
-            people=self._people,
+            people=self._speaks_of_people,
             taken=taken,
             other=other,
         )
-        if use.possessive and word.startswith("ihr") and self._many_own(parsed, place, scopes[0]):
-            found = "plural"
-        if found == "none" and use.possessive:
-            found = find_mention_ahead(use.wanted, parsed, find_mentions(parsed, {}, set()), use.but or place)
-        if found == "none" and use.needs_evidence and word == "sie" and self._she_follows(parsed, place):
-            found = "person"
-        person = found in ("person", "neuter") or (found == "none" and not use.needs_evidence)
-        if not use.possessive and (person or found != "none"):
-            self.spoken[number][place] = Pronoun(use.gender, person, use.subject, left)
-        if not asked:
-            return
-        if not person:
-            self.leave(number, None, token, word, REASONS[found])
-        elif left:
-            self.leave(number, None, token, word, "speaks of a noun that was left")
-        elif self.choices.removes:
-            words[place] = ""
-            terms[place] = (word, "word")
-        elif found != "neuter":  # after `Mädchen` as after `Junge`, it is `sein`
-            now = words.get(place, "")
-            if now and use.possessive:
-                words[place] = "ihr" + now[4:] if word.startswith("sein") else "sein" + now[3:]
-            else:
-                words[place] = use.new
-            terms[place] = (word, "word")
+        if use.possessive and word.startswith("ihr") and _has_several_owners(parsed, place, scopes[0]):
+            verdict = "plural"
+        if verdict == "none" and use.possessive:
+            verdict = find_mention_ahead(use.wanted, parsed, find_mentions(parsed, {}, set()), use.but or place)
+        if verdict == "none" and use.needs_evidence and word == "sie":
+            # A later `sie` that is she says that this one is: `Er sah sie an, und sie lächelte.`
+            later = [spot for spot in range(place + 1, len(parsed.sentence)) if parsed.sentence.lower[spot] == "sie"]
+            uses = (pronoun_use(parsed, spot) for spot in later)
+            if any(isinstance(each, Use) and each.subject for each in uses):
+                verdict = "person"
+        return verdict, noun_was_left
 
-    def _many_own(self, parsed: Parsed, place: int, before: list[Mention]) -> bool:
-        """Whether several are the subject: `Mutter und Schwester besuchten ihre Cousine`."""
-        clause = parsed.clause_of[place]
-        if parsed.sentence.word(place - 1) == "und" and clause.verb is not None and clause.verb > place:
-            return False  # `mein Freund und seine Schwester reisen`
-        return is_plural(parsed.verb(place)) and any(one.rank and one.clause is clause for one in before)
-
-    def _she_follows(self, parsed: Parsed, place: int) -> bool:
-        """Whether a later `sie` of the sentence is she, and so this one is: `Er sah sie an, und sie lächelte.`"""
-        later = (spot for spot in range(place + 1, len(parsed.sentence)) if parsed.sentence.lower[spot] == "sie")
-        return any(
-            isinstance(use := pronouns.pronoun_use(parsed, spot), pronouns.Use) and use.subject for spot in later
-        )
-
-    def _scopes(self, number: int, place: int) -> list[list[Mention]]:
-        scopes = [
-            find_mentions(self._parse(other), self.spoken[other], self.left_nouns[other])
-            for other in range(number, max(-1, number - BACK - 1), -1)
-            if other == number or self._parse(other)
-        ]
-        scopes[0] = [mention for mention in scopes[0] if mention.place < place]
-        return scopes
-
-    def leave(self, number: int, head: int | None, token: Token, term: str, why: str) -> None:
+    def leave_word(self, state: SentenceState, place: int, term: str, why: str, *, noun: bool = False) -> None:
         """Note that a word stays, and why."""
+        token = state.parsed.sentence.tokens[place]
         self.left.append(Left(token.start, token.text, term, why))
-        if head is not None:
-            self.left_nouns[number].add(head)
+        if noun:
+            state.left_nouns.add(place)
 
-    def _record(self, sentence: Sentence, words: Words, terms: Terms, joined: dict[int, int]) -> None:
+    def _record_changes(self, state: SentenceState) -> None:
+        tokens, words, terms, joined = state.parsed.sentence.tokens, state.words, state.terms, state.joined
         inside = {place for start, end in joined.items() for place in range(start + 1, end + 1)}
         for place, word in sorted(words.items()):
             if place in inside:
                 continue
-            token = sentence.tokens[place]
-            end = sentence.tokens[joined.get(place, place)].end
+            token = tokens[place]
+            end = tokens[joined.get(place, place)].end
             if not word:
-                if not self.choices.removes:
-                    continue
-                self.changes.append(self._removal(token, *terms[place]))
+                if self.choices.removes:
+                    self.changes.append(self._make_removal(token, *terms[place]))
                 continue
             after = carry_case(token.text, word)
             if place not in joined and words.get(place + 1) == "" and not self.choices.removes:
-                end = sentence.tokens[place + 1].end
+                end = tokens[place + 1].end
             before = self.text[token.start : end]
             if before != after:
-                term, kind = terms.get(place) or terms[place + 1]
-                self.changes.append(Replacement(token.start, end, before, after, term, kind))
+                self.changes.append(Replacement(token.start, end, before, after, *terms[place]))
 
-    def _removal(self, token: Token, term: str, kind: Kind) -> Replacement:
+    def _make_removal(self, token: Token, term: str, kind: Kind) -> Replacement:
         """The word and one of the spaces around it."""
         start, end = token.start, token.end
         taken = self.changes[-1].end if self.changes else 0
@@ -408,7 +385,15 @@ class Document:
         return Replacement(start, end, self.text[start:end], "", term, kind)
 
 
-def _surname(parsed: Parsed, phrase: Phrase, slot: Slot, reading: Reading) -> bool:
+def _has_several_owners(parsed: Parsed, place: int, mentions: list[Mention]) -> bool:
+    """Whether several are the subject: `Mutter und Schwester besuchten ihre Cousine`."""
+    clause = parsed.clause_of[place]
+    if parsed.sentence.word(place - 1) == "und" and clause.verb is not None and clause.verb > place:
+        return False  # `mein Freund und seine Schwester reisen`
+    return is_plural(parsed.verb(place)) and any(mention.rank and mention.clause is clause for mention in mentions)
+
+
+def _is_surname(parsed: Parsed, phrase: Phrase, slot: Slot, reading: Reading) -> bool:
     """Whether a noun without an article may be somebody's surname: `Koch wurde geehrt`, `von Fischer`."""
     text = parsed.sentence.tokens[phrase.head].text
     if text != reading.noun.male or text not in SURNAMES or phrase.determiner is not None or phrase.adjectives:
@@ -421,11 +406,6 @@ def _surname(parsed: Parsed, phrase: Phrase, slot: Slot, reading: Reading) -> bo
     return verb is None or (verb > phrase.head and not parsed.clause_of[phrase.head].subordinate)
 
 
-def _likeliest(slots: set[Slot]) -> Slot:
-    order = ("nom", "acc", "dat", "gen")
-    return min(slots, key=lambda slot: (order.index(slot.case), slot.gender))
-
-
 PIECE = 100_000
 """About how many characters of a text are held as tokens at a time."""
 _BREAK = re.compile(r"\n|(?<=[.!?])\s|(?<=\s)")
@@ -435,7 +415,7 @@ class GermanRewriter:
     """Rewrites German text; what it cannot rewrite with all that agrees is left, and said to be."""
 
     def __init__(self, settings: RewriteOptions) -> None:
-        self._choices = choose(settings)
+        self._choices = build_choices(settings)
 
     def rewrite(self, text: str) -> Rewritten:
         """Rewrite one document."""
@@ -443,18 +423,18 @@ class GermanRewriter:
             return Document(self._choices, text).rewrite()
         changes: list[Replacement] = []
         left: list[Left] = []
-        for start, stop in _pieces(text):
+        for start, stop in _split_pieces(text):
             done = Document(self._choices, text[start:stop]).rewrite()
             changes += (replace(one, start=one.start + start, end=one.end + start) for one in done.changes)
             left += (replace(one, start=one.start + start) for one in done.left)
         return Rewritten(apply_changes(text, changes), tuple(changes), tuple(left))
 
 
-def _pieces(text: str) -> Iterator[tuple[int, int]]:
+def _split_pieces(text: str) -> Iterator[tuple[int, int]]:
     """Cut a long text at the first line end, sentence end or space behind each piece."""
     start = 0
     while start < len(text):
-        found = _BREAK.search(text, start + PIECE, start + 2 * PIECE)
-        stop = found.end() if found and found.end() > start else min(len(text), start + 2 * PIECE)
+        match = _BREAK.search(text, start + PIECE, start + 2 * PIECE)
+        stop = match.end() if match and match.end() > start else min(len(text), start + 2 * PIECE)
         yield start, stop
         start = stop

@@ -12,13 +12,17 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from typing import Any
 
+from unmask.lexicon.table import read_word_sets
+
+_WORDS = read_word_sets("de")
+
 REMEMBERED = 100_000
 LONGEST_WORD = 60
 """The most letters of a word that are looked at: the work grows with the square of its length."""
 
 
 @cache
-def _tagger() -> Any:
+def _load_tagger() -> Any:
     model = importlib.import_module("HanTa.HanoverTagger").HanoverTagger("morphmodel_ger.pgz")
     # Half of the time goes into taking apart words that have been taken apart before.
     model.analyze_forward = lru_cache(REMEMBERED)(model.analyze_forward)
@@ -27,13 +31,13 @@ def _tagger() -> Any:
 
 def tag_words(words: list[str]) -> list[str]:
     """The part of speech (STTS, with the verb form in brackets) of each word of a sentence."""
-    return list(_tagger().tag_sent([word[:LONGEST_WORD] for word in words], taglevel=0)) if words else []
+    return list(_load_tagger().tag_sent([word[:LONGEST_WORD] for word in words], taglevel=0)) if words else []
 
 
 @lru_cache(REMEMBERED)
-def lemma(word: str, part: str) -> str:
+def find_lemma(word: str, part: str) -> str:
     """The form of a word that stands in a dictionary, by its part of speech: much slower to find than that."""
-    return str(_tagger().analyze(word[:LONGEST_WORD], pos=part, taglevel=1)[0])
+    return str(_load_tagger().analyze(word[:LONGEST_WORD], pos=part, taglevel=1)[0])
 
 
 LONGEST = 250
@@ -81,7 +85,7 @@ class Sentence:
 
     def lemma(self, place: int) -> str:
         """The lemma of a token."""
-        return lemma(self.tokens[place].text, self._parts[place])
+        return find_lemma(self.tokens[place].text, self._parts[place])
 
     def part(self, place: int) -> str:
         """The part of speech of a token; empty outside the sentence."""
@@ -94,17 +98,17 @@ class Sentence:
 
 def split_sentences(text: str, nouns: frozenset[str] = frozenset()) -> list[Sentence]:
     """The sentences of a document. `nouns` (lower case) are known to be nouns even where a sentence is in capitals."""
-    found = []
+    bounds = []
     place = 0
     for end in END.finditer(text):
         last = text[max(place, end.end() - 16) : end.end()].rstrip("\"“”»«’')]")
         if end.group()[0] == "." and ABBREVIATION.search(last):
             continue
-        found.append((place, end.end()))
+        bounds.append((place, end.end()))
         place = end.end()
-    found.append((place, len(text)))
+    bounds.append((place, len(text)))
     sentences = []
-    for start, stop in found:
+    for start, stop in bounds:
         tokens = [Token(match.group(), match.start()) for match in TOKEN.finditer(text, start, stop)]
         # What has no end is cut, so that the work grows with the length of a text and not with its square.
         while len(tokens) > LONGEST:
@@ -120,10 +124,7 @@ def split_sentences(text: str, nouns: frozenset[str] = frozenset()) -> list[Sent
 BREAKS = frozenset(',;:()–—„“”"»«[]…')
 JOINERS = frozenset({"und", "oder", "aber", "denn", "sondern", "doch", "sowie"})
 OPENERS = ("KOUS", "KOUI", "PREL", "PWS", "PWAT", "PWAV")
-SUBORDINATORS = frozenset(
-    "dass weil wenn ob obwohl nachdem bevor während damit sodass bis seit seitdem sobald solange falls indem als wie wo"
-    " warum weshalb wieso wann wer was ehe sofern zumal".split()
-)
+SUBORDINATORS = _WORDS["subordinators"]
 SINGULAR_N = ("schien", "ann", "bin", "lehn", "schrien")
 COPULAS = frozenset({"sein", "werden", "bleiben", "heißen"})
 
@@ -152,20 +153,20 @@ def is_plural(word: str) -> bool:
 def find_clauses(sentence: Sentence) -> list[Clause]:
     """For every token the clause that it belongs to."""
     finite = [sentence.part(place).endswith("(FIN)") for place in range(len(sentence))]
-    segments = _segments(sentence, finite)
+    segments = _split_segments(sentence, finite)
     owners: list[Clause | None] = []
     for segment in segments:
         verbs = [place for place in segment if finite[place]]
-        subordinate = _opens(sentence, segment)
+        subordinate = _opens_subordinate_clause(sentence, segment)
         if subordinate and not verbs:
-            verbs = _like_infinitive(sentence, segment)
+            verbs = _find_infinitive(sentence, segment)
         if verbs:
             owners.append(Clause(verbs[-1] if subordinate else verbs[0], subordinate))
         else:
             owners.append(None)
     for index, segment in enumerate(segments):
         if owners[index] is None:
-            owners[index] = _owner(sentence, segments, owners, index, segment)
+            owners[index] = _find_owner(sentence, segments, owners, index, segment)
     of_token: list[Clause] = [Clause(None, False)] * len(sentence)
     for segment, owner in zip(segments, owners, strict=True):
         assert owner is not None
@@ -175,7 +176,7 @@ def find_clauses(sentence: Sentence) -> list[Clause]:
     return of_token
 
 
-def _like_infinitive(sentence: Sentence, segment: list[int]) -> list[int]:
+def _find_infinitive(sentence: Sentence, segment: list[int]) -> list[int]:
     """The verb at the end of a clause, where it looks like an infinitive: `dass sie es nicht wagen`."""
     words = [place for place in segment if sentence.lower[place] not in BREAKS and sentence.lower[place].isalpha()]
     if words and sentence.part(words[-1]).endswith("(INF)") and sentence.word(words[-1] - 1) != "zu":
@@ -183,10 +184,10 @@ def _like_infinitive(sentence: Sentence, segment: list[int]) -> list[int]:
     return []
 
 
-def _owner(
+def _find_owner(
     sentence: Sentence, segments: list[list[int]], owners: list[Clause | None], index: int, segment: list[int]
 ) -> Clause:
-    opened = _opens(sentence, segment)
+    opened = _opens_subordinate_clause(sentence, segment)
     for other in range(index + 1, len(segments)):
         owner = owners[other]
         if owner is None or owner.verb is None:
@@ -201,7 +202,10 @@ def _owner(
         break
     for other in range(index - 1, -1, -1):
         owner = owners[other]
-        if owner is not None and owner.verb is not None and not (owner.subordinate and _closed(owner, segments[other])):
+        if owner is None or owner.verb is None:
+            continue
+        # A subordinate clause ends with its verb.
+        if not (owner.subordinate and segments[other][-1] <= owner.verb + 1):
             return owner
     for other in range(index + 1, len(segments)):
         owner = owners[other]
@@ -210,13 +214,8 @@ def _owner(
     return Clause(None, opened)
 
 
-def _closed(owner: Clause, segment: list[int]) -> bool:
-    """A subordinate clause ends with its verb."""
-    return owner.verb is not None and segment[-1] <= owner.verb + 1
-
-
-def _opens(sentence: Sentence, segment: list[int]) -> bool:
-    words = [place for place in segment if sentence.lower[place] not in BREAKS and sentence.lower[place] not in JOINERS]
+def _opens_subordinate_clause(sentence: Sentence, segment: list[int]) -> bool:
+    words = [place for place in segment if sentence.lower[place] not in BREAKS | JOINERS]
     for place in words[:2]:
         word = sentence.lower[place]
         if sentence.part(place).startswith(OPENERS) or (
@@ -232,7 +231,7 @@ def _opens(sentence: Sentence, segment: list[int]) -> bool:
     return False
 
 
-def _segments(sentence: Sentence, finite: list[bool]) -> list[list[int]]:
+def _split_segments(sentence: Sentence, finite: list[bool]) -> list[list[int]]:
     pieces: list[list[int]] = [[]]
     for place, word in enumerate(sentence.lower):
         if word in BREAKS and pieces[-1]:

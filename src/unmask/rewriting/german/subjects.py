@@ -8,12 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from unmask.lexicon.table import read_word_sets
 from unmask.rewriting.german.nouns import Nouns, Slot
 from unmask.rewriting.german.phrases import TIMES, Phrase, find_phrases
 from unmask.rewriting.german.sentences import BREAKS, COPULAS, JOINERS, Clause, Sentence, find_clauses, is_plural
 
-# Persons whose grammatical gender says nothing.
-HUMANS = frozenset("kind mensch person baby gast hebamme leute publikum opfer mitglied star waise polizei".split())
+_WORDS = read_word_sets("de")
+
+HUMANS = _WORDS["humans"]
 NOMINATIVES = frozenset({"ich", "du", "er", "wir", "man", "wer", "jemand", "niemand", "jeder", "keiner", "einer"})
 
 
@@ -43,7 +45,7 @@ class Parsed:
                     return self.sentence.lemma(other)
         return self.sentence.lemma(clause.verb)
 
-    def copula(self, place: int) -> bool:
+    def has_copula(self, place: int) -> bool:
         """Whether the clause of a token can have no accusative: `ist`, `wurde`, `bleibt`, and the passive."""
         clause = self.clause_of[place]
         if clause.verb is None:
@@ -54,10 +56,11 @@ class Parsed:
             return False
         if lemma in COPULAS:
             return True
-        last = [self.sentence.lower[other] for other in clause.places if parts[clause.places.index(other)][:1] == "V"]
-        return self.sentence.part(clause.verb).startswith(("VM", "VA")) and bool(
-            {"werden", "sein", "geworden"} & set(last)
-        )
+        verbs = {
+            self.sentence.lower[other] for other, part in zip(clause.places, parts, strict=True) if part[:1] == "V"
+        }
+        passive = not verbs.isdisjoint(("werden", "sein", "geworden"))
+        return passive and self.sentence.part(clause.verb).startswith(("VM", "VA"))
 
 
 def parse_sentence(sentence: Sentence, nouns: Nouns) -> Parsed:
@@ -65,7 +68,7 @@ def parse_sentence(sentence: Sentence, nouns: Nouns) -> Parsed:
     return Parsed(sentence, find_phrases(sentence, nouns), find_clauses(sentence))
 
 
-def clear_subject(parsed: Parsed, clause: Clause, but: Phrase | None = None, before: int | None = None) -> bool:
+def has_clear_subject(parsed: Parsed, clause: Clause, but: Phrase | None = None, before: int | None = None) -> bool:
     """Whether the clause has a word that can only be its subject, apart from a given phrase (and before a place)."""
     sentence = parsed.sentence
     for place in clause.places:
@@ -81,13 +84,13 @@ def clear_subject(parsed: Parsed, clause: Clause, but: Phrase | None = None, bef
             if parsed.verb(place) in neighbours and parsed.verb(place) in ("habt", "seid", "könnt", "wollt", "müsst"):
                 return True
     return any(
-        phrase is not but and surely_nominative(parsed, phrase) and not (but and _joined(parsed, phrase, but))
+        phrase is not but and is_surely_nominative(parsed, phrase) and not (but and _are_joined(parsed, phrase, but))
         for phrase in parsed.phrases
         if parsed.clause_of[phrase.head] is clause and (before is None or phrase.head < before)
     )
 
 
-def surely_nominative(parsed: Parsed, phrase: Phrase) -> bool:
+def is_surely_nominative(parsed: Parsed, phrase: Phrase) -> bool:
     """Whether a phrase is in the nominative by its own form: `der Hund`, `ein alter Mann`."""
     if is_plural(parsed.verb(phrase.head)) and all(slot.gender != "p" for slot in phrase.slots):
         return False
@@ -121,11 +124,11 @@ def is_after_as(parsed: Parsed, phrase: Phrase) -> bool:
     return word in ("als", "wie")
 
 
-def rivals(parsed: Parsed, clause: Clause, but: Phrase) -> list[tuple[int, bool]]:
-    """Places of what else may be the subject of a clause, and whether it is a person, a name or a pronoun."""
+def find_rivals(parsed: Parsed, clause: Clause, but: Phrase) -> list[tuple[int, bool]]:
+    """The places of what else may be the subject of a clause, and whether it is a person, a name or a pronoun."""
     sentence = parsed.sentence
     plural = clause.verb is not None and is_plural(sentence.lower[clause.verb])
-    found = []
+    candidates = []
     for phrase in parsed.phrases:
         if phrase is but or parsed.clause_of[phrase.head] is not clause or not phrase.may_be_subject:
             continue
@@ -137,27 +140,23 @@ def rivals(parsed: Parsed, clause: Clause, but: Phrase) -> list[tuple[int, bool]
             continue
         if not plural and all(slot.gender == "p" for slot in phrase.slots if slot.case == "nom"):
             continue
-        if _joined(parsed, phrase, but):
+        if _are_joined(parsed, phrase, but):
             continue
-        human = phrase.person or phrase.name or sentence.lower[phrase.head] in HUMANS
-        found.append((phrase.start, human))
+        is_human = phrase.person or phrase.name or sentence.lower[phrase.head] in HUMANS
+        candidates.append((phrase.start, is_human))
     for place in clause.places:
-        if sentence.part(place).startswith("PREL") and not plural and _many(parsed, place):
-            continue  # `die Spuren, die sie fand`
+        if sentence.part(place).startswith("PREL") and not plural:
+            last = next((phrase for phrase in reversed(parsed.phrases) if phrase.head < place), None)
+            if last is not None and last.slots and all(slot.gender == "p" for slot in last.slots):
+                continue  # `die Spuren, die sie fand`
         if sentence.lower[place] in ("sie", "es", "das", "dies", "was", "die") and sentence.part(place).startswith(
             ("PPER", "PDS", "PIS", "PREL", "PWS")
         ):
-            found.append((place, sentence.lower[place] in ("sie", "es")))
-    return sorted(found)
+            candidates.append((place, sentence.lower[place] in ("sie", "es")))
+    return sorted(candidates)
 
 
-def _many(parsed: Parsed, place: int) -> bool:
-    """Whether a relative pronoun speaks of several."""
-    last = next((phrase for phrase in reversed(parsed.phrases) if phrase.head < place), None)
-    return last is not None and bool(last.slots) and all(slot.gender == "p" for slot in last.slots)
-
-
-def _joined(parsed: Parsed, phrase: Phrase, other: Phrase) -> bool:
+def _are_joined(parsed: Parsed, phrase: Phrase, other: Phrase) -> bool:
     first, second = (phrase, other) if phrase.head < other.head else (other, phrase)
     between = parsed.sentence.lower[first.head + 1 : second.start]
     links = ("und", "oder", "sowie", "noch", "bzw", "beziehungsweise", "/")
@@ -167,17 +166,8 @@ def _joined(parsed: Parsed, phrase: Phrase, other: Phrase) -> bool:
 
 
 QUOTES = frozenset('„“”"»«')
-SPEECH = frozenset(
-    "sagen meinen erklären fragen rufen antworten erzählen berichten flüstern schreien behaupten erwidern entgegnen"
-    " glauben finden denken hoffen schreiben warnen betonen murmeln lauten wissen".split()
-)
-# Verbs that have no object in the accusative, or none that is a person: what stands with them is the subject.
-ALONE = frozenset(
-    "leben arbeiten sterben wohnen kommen gehen stehen liegen sitzen schlafen lachen weinen singen tanzen laufen"
-    " springen fallen reisen folgen fehlen helfen schweigen lächeln warten spielen wachsen bleiben verschwinden"
-    " erscheinen ankommen hereinkommen eintreten altern erkranken verunglücken kochen lesen schreiben sprechen reden"
-    " schwimmen wandern klatschen jubeln nicken gelingen gefallen gehören dienen antworten danken".split()
-)
+SPEECH = _WORDS["speech"]
+ALONE = _WORDS["alone"]
 
 
 def shares_subject(parsed: Parsed, clause: Clause) -> Literal["yes", "no", "doubt"]:
@@ -185,7 +175,7 @@ def shares_subject(parsed: Parsed, clause: Clause) -> Literal["yes", "no", "doub
     sentence = parsed.sentence
     opening = []
     for place in clause.places:
-        if sentence.lower[place] not in BREAKS and sentence.lower[place] not in JOINERS:
+        if sentence.lower[place] not in BREAKS | JOINERS:
             break
         opening.append(sentence.lower[place])
     if clause.verb is None or clause.subordinate or clause.places[len(opening) :][:1] != [clause.verb]:
@@ -193,13 +183,13 @@ def shares_subject(parsed: Parsed, clause: Clause) -> Literal["yes", "no", "doub
     joiner = opening[-1] if opening else ""
     if not clause.start:
         return "doubt" if joiner == "und" and "?" not in sentence.lower else "no"
-    before = _before(parsed, clause)
+    before = _find_clause_before(parsed, clause)
     if before is None:
         return "no"
     if joiner in ("und", "oder", "sondern", "aber", "sowie"):
-        told = QUOTES & set(opening) and sentence.lemma(clause.verb) in SPEECH
+        reports_speech = QUOTES & set(opening) and sentence.lemma(clause.verb) in SPEECH
         differs = is_plural(sentence.lower[clause.verb]) != is_plural(sentence.lower[before.verb or 0])
-        return "doubt" if told or (differs and not before.subordinate) else "yes"
+        return "doubt" if reports_speech or (differs and not before.subordinate) else "yes"
     if joiner == "doch":
         return "doubt"
     if joiner != "," or QUOTES & set(opening) or before.subordinate or before.places[:1] == [before.verb]:
@@ -217,14 +207,14 @@ def shares_subject(parsed: Parsed, clause: Clause) -> Literal["yes", "no", "doub
     return "no" if speaks else "doubt"
 
 
-def _before(parsed: Parsed, clause: Clause) -> Clause | None:
-    """The clause in front of one, if there is one with a verb: a main clause rather than one that hangs on it."""
+def _find_clause_before(parsed: Parsed, clause: Clause) -> Clause | None:
+    """The clause before, if there is one with a verb: a main clause rather than a subordinate one."""
     earlier = [parsed.clause_of[place] for place in range(clause.start - 1, -1, -1)]
-    found = [one for one in earlier if one.verb is not None and one is not clause]
+    candidates = [candidate for candidate in earlier if candidate.verb is not None and candidate is not clause]
     opening = [parsed.sentence.lower[place] for place in clause.places[:2]]
     if "und" in opening and "," in opening:
-        found = [one for one in found if not one.subordinate] or found
-    return found[0] if found else None
+        candidates = [candidate for candidate in candidates if not candidate.subordinate] or candidates
+    return candidates[0] if candidates else None
 
 
 def object_or_subject(parsed: Parsed, phrase: Phrase) -> Literal["nom", "acc", "doubt", ""]:
@@ -247,7 +237,7 @@ def is_command(parsed: Parsed, phrase: Phrase) -> bool:
     return bool(first) and first[0] < phrase.start and sentence.part(first[0]).endswith("(IMP)")
 
 
-def lacks_verb(parsed: Parsed, phrase: Phrase, end: int) -> bool:
+def leaves_out_verb(parsed: Parsed, phrase: Phrase, end: int) -> bool:
     """Whether a phrase is the subject of a clause that leaves out its verb: `… und seine Frau den Roman`."""
     sentence = parsed.sentence
     if sentence.word(phrase.start - 1) not in ("und", "aber"):
@@ -272,5 +262,5 @@ def _verb_at_the_end(parsed: Parsed, clause: Clause, phrase: Phrase) -> Literal[
     who = next((place for place in before.places if sentence.part(place).startswith("PREL")), None)
     if who is None:
         return "doubt"
-    others = [place for place, _ in rivals(parsed, before, Phrase(who, who)) if place != who]
-    return "doubt" if others or clear_subject(parsed, before) else "acc"
+    others = [place for place, _ in find_rivals(parsed, before, Phrase(who, who)) if place != who]
+    return "doubt" if others or has_clear_subject(parsed, before) else "acc"

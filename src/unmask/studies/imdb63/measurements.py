@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unmask.errors import UnmaskError, quote
-from unmask.measures.sentiment.interpret import Ratings
+from unmask.measures.sentiment.details import Ratings
 from unmask.results import Measurement
 from unmask.statistics.corrections import holm
-from unmask.statistics.published import published_test, stars
+from unmask.statistics.jentzsch_turan import published_test, stars
 from unmask.studies.imdb63.grid import CONDITIONS, PLACES, PROTOCOLS, TERMS
 from unmask.studies.imdb63.plan import ITEMS, RESULT, Measuring
 from unmask.studies.models import read_metrics

@@ -13,11 +13,12 @@ import numpy as np
 
 import unmask
 from unmask.errors import UnmaskError, check_choice
-from unmask.measures.sentiment.analyse import analyse_ratings
+from unmask.measures.base import Context
+from unmask.measures.sentiment.analysis import analyse
 from unmask.measures.sentiment.data import Pair, check_changed, drop_twins
 from unmask.measures.sentiment.rater import Rater
-from unmask.measures.sentiment.score import PROTOCOLS as RATING_PROTOCOLS
-from unmask.measures.sentiment.score import score_pairs
+from unmask.measures.sentiment.scoring import PROTOCOLS as RATING_PROTOCOLS
+from unmask.measures.sentiment.scoring import score_pairs
 from unmask.models.loading import load_classifier
 from unmask.models.roles import Classifier
 from unmask.options import LoadOptions
@@ -232,7 +233,7 @@ class Measuring:
         rater = Rater(model, POSITIVE, single_precision=protocol.single_precision)
         scored = score_pairs(pairs, rater, seed=training.seed)
         items = scored.items.assign(language="en", corpus=self.corpus, terms=TERM_SETS[self.terms])
-        measurement = analyse_ratings(items, training.protocol, training.seed).model_copy(
+        measurement = analyse(items, Context(protocol=training.protocol, seed=training.seed)).model_copy(
             update={"noise_floor": scored.noise_floor, "distinct_inputs": scored.distinct_inputs}
         )
         items.drop(columns=DROPPED).to_parquet(draft / ITEMS, index=False)

@@ -7,12 +7,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import unmask
-from unmask.measures.limits import study_limits
+from unmask.measures.sections import study_limits
 from unmask.measures.sentiment import SentimentMeasure
 from unmask.report.blocks import Figure, Legend, Section, Text
 from unmask.report.charts import Mark, Panel, Row, draw_rows
 from unmask.report.drawing import INK, Domain, fit_domain
-from unmask.results.numbers import number
+from unmask.results.formatting import number
 from unmask.results.verdict import ALPHA
 from unmask.statistics.corrections import holm
 from unmask.studies.imdb63 import ReviewStudyOptions

@@ -33,11 +33,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unmask.results.numbers import interval, p_value
+from unmask.results.formatting import interval, p_value
 from unmask.statistics.corrections import holm
 from unmask.statistics.correlation import center_within_groups, pearson_estimate
 from unmask.statistics.jackknife import FISHER, IntervalEstimate, jackknife
-from unmask.statistics.published import CORRELATIONS, DECIMALS, published_correlations, stars
+from unmask.statistics.jentzsch_turan import CORRELATIONS, DECIMALS, published_correlations, stars
 from unmask.studies.imdb63.answers import adjust_evidence, compare_levels
 from unmask.studies.imdb63.grid import CONDITIONS, PLACES
 from unmask.studies.imdb63.measurements import KEY, get_basis, is_sound, list_models, rate_significance, sort_grid

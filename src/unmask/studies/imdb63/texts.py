@@ -20,7 +20,7 @@ from unmask import embedded
 from unmask.errors import UnmaskError, quote
 from unmask.files import hash_content
 from unmask.measures.sentiment import CUSTOM, SentimentMeasure
-from unmask.measures.sentiment.score import PROTOCOLS
+from unmask.measures.sentiment.scoring import PROTOCOLS
 from unmask.rewriting.options import RewriteOptions
 from unmask.rewriting.published.lists import ONE_OF_THE_MAPS, reviews_folder
 from unmask.rewriting.result import Replacement, Rewritten
@@ -42,9 +42,11 @@ REWRITER_FILES = (
     "lexicon/gender.py",
     "lexicon/names.py",
     "lexicon/table.py",
+    "lexicon/tagging.py",
     "lexicon/en/gender.csv",
     "lexicon/en/name*.csv",
     "lexicon/en/phrases.csv",
+    "lexicon/en/word_sets.toml",
     f"embedded/{embedded.DEFAULT}/*.json",
     f"embedded/{embedded.DEFAULT}/*.safetensors",
 )

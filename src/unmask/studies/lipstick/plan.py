@@ -17,12 +17,11 @@ from unmask import datasets
 from unmask.datasets import NotHereError
 from unmask.errors import UnmaskError
 from unmask.files import hash_content
-from unmask.measures.geometry import associations, chosen
-from unmask.measures.geometry.associations import Associations
-from unmask.measures.geometry.contrast import CONTRASTS
-from unmask.measures.geometry.embedding import static
-from unmask.measures.geometry.protocol import PROTOCOLS, Run
-from unmask.measures.geometry.space import Space
+from unmask.measures.base import Context
+from unmask.measures.geometry import CONTRASTS, NOUNS, OWN, Geometry, vocabulary
+from unmask.measures.geometry.scoring import measure_chosen_words, measure_space
+from unmask.measures.geometry.seat import AssociationTests, measure_seat, measure_weat
+from unmask.measures.geometry.space import Space, embed_static, embed_words
 from unmask.mitigations import corpus
 from unmask.mitigations.method import MitigateOptions, find_method, method_options
 from unmask.models.loading import load_encoder
@@ -30,7 +29,6 @@ from unmask.models.roles import Pooling
 from unmask.models.vector_files import read_vectors
 from unmask.models.word_vectors import find_vector_file
 from unmask.options import LoadOptions
-from unmask.probes import asked
 from unmask.results import SCHEMA_VERSION, Measurement
 from unmask.studies.lipstick import ContextualLipstickOptions, LipstickOptions, StaticLipstickOptions
 from unmask.studies.models import hash_model, split_names
@@ -210,54 +208,61 @@ class Measuring:
         del workspace
         origin = None if self.model.is_origin else read_measurement(before[self.origin])
         made = before[self.model.maker] / MADE if self.model.maker else None
-        space, tests = self._embed_words(made, None if origin is None else chosen.words_of(origin[0]), say)
-        stereotypes = asked.stereotypes(published=self.is_published)
-        is_static, seed = self.words.vocabulary == VECTORS, self.words.seed
+        words = None if origin is None else list(origin[0].loc[origin[0]["words"] == OWN, "word"])
+        space, tests = self._embed_words(made, words, say)
+        stereotypes = vocabulary.rated_stereotypes(published=self.is_published)
 
         def report_contrasts(done: int, total: int) -> None:
             say(f"compared with {done} of {total} other contrasts")
 
-        run = Run("en", self.words.vocabulary, seed, is_static, self.words.contrasts, tests, report_contrasts)
-        items, measurement = PROTOCOLS[self.words.protocol].measure(space, stereotypes, run)
+        context = Context("en", self.words.vocabulary, self.words.protocol, self.words.seed, progress=report_contrasts)
+        items, measurement = measure_space(
+            space, stereotypes, context, contrasts=self.words.contrasts, associations=tests
+        )
         if origin is not None:
             say("tested with the words of the origin")
-            more, word_tests = chosen.measure(space, *origin, stereotypes, run)
+            more, word_tests = measure_chosen_words(space, *origin, stereotypes, context)
             items = pd.concat([items, more], ignore_index=True)
-            measurement = chosen.added(measurement, word_tests)
+            geometry = measurement.read_details(Geometry)
+            geometry = geometry.model_copy(update={"tests": [*geometry.tests, *word_tests]})
+            measurement = measurement.model_copy(update={"details": geometry.model_dump()})
         items.to_parquet(draft / ITEMS, index=False)
         (draft / RESULT).write_text(measurement.model_dump_json(indent=2), encoding="utf-8")
 
-    def _embed_words(self, made: Path | None, words: list[str] | None, say: Say) -> tuple[Space, Associations | None]:
+    def _embed_words(
+        self, made: Path | None, words: list[str] | None, say: Say
+    ) -> tuple[Space, AssociationTests | None]:
         """Return the words with their vectors. A debiased model is asked about `words`, those of the origin."""
         offline, seed = self.loading.offline, self.words.seed
         if self.words.vocabulary == VECTORS:
             file = _find_file(made or Path(self.model.model))
-            vectors = read_vectors(file, most=asked.words_read(self.words.most))
-            known = asked.asked_of(vectors, published=self.is_published, offline=offline)
-            space = static(words or known.words, vectors, left_out={} if words else known.left_out)
-            return space, None if self.is_published else associations.of_vectors(vectors, seed=seed)
+            vectors = read_vectors(file, most=vocabulary.limit_words(self.words.most))
+            known = vocabulary.vector_words(vectors, published=self.is_published, offline=offline)
+            space = embed_static(words or known.words, vectors, left_out={} if words else known.left_out)
+            return space, None if self.is_published else measure_weat(vectors, seed=seed)
         encoder = load_encoder(self.model.model if made is None else str(made), self.loading)
         layers = min(self.words.layers, getattr(encoder, "depth", self.words.layers))
-        vocabulary = self._choose_words() if words is None else asked.Asked(words)
-        space = PROTOCOLS[self.words.protocol].embed(
-            vocabulary.words,
+        chosen = self._choose_words() if words is None else vocabulary.Vocabulary(words)
+        space = embed_words(
+            chosen.words,
             encoder,
             layers=layers,
             pooling=self.words.pooling,
-            left_out=vocabulary.left_out,
+            published=self.is_published,
+            left_out=chosen.left_out,
             progress=lambda done, total: say(f"{done:,} of {total:,} words"),
         )
         if self.is_published:
             return space, None
-        return space, associations.of_encoder(encoder, layers=layers, pooling=self.words.pooling, seed=seed)
+        return space, measure_seat(encoder, layers=layers, pooling=self.words.pooling, seed=seed)
 
-    def _choose_words(self) -> asked.Asked:
-        if self.words.vocabulary == asked.NOUNS:
-            return asked.asked_nouns(self.words.most or asked.DEFAULT_WORDS)
-        vocabulary = _read_vocabulary(self.words.vocabulary, self.is_published, self.loading.offline)
+    def _choose_words(self) -> vocabulary.Vocabulary:
+        if self.words.vocabulary == NOUNS:
+            return vocabulary.frequent_nouns(self.words.most or vocabulary.DEFAULT_WORDS)
+        words = _read_vocabulary(self.words.vocabulary, self.is_published, self.loading.offline)
         if self.words.most is None:
-            return vocabulary
-        return asked.Asked(vocabulary.words[: self.words.most], vocabulary.left_out)
+            return words
+        return vocabulary.Vocabulary(words.words[: self.words.most], words.left_out)
 
     def _hash_words(self) -> str:
         """Hash the words; for word vectors those that are left out, because the file has a hash of its own."""
@@ -266,13 +271,13 @@ class Measuring:
             words = self._choose_words().words
         elif self.is_published and self.model.model:
             form = read_vectors(_find_file(Path(self.model.model)), most=1).form
-            words = sorted(asked.published_exclusions(form, offline=self.loading.offline))
+            words = sorted(vocabulary.published_exclusions(form, offline=self.loading.offline))
         return hash_content("\n".join(words))
 
 
 @cache
-def _read_vocabulary(name: str, published: bool, offline: bool) -> asked.Asked:
-    return asked.asked_vocabulary(name, published=published, offline=offline)
+def _read_vocabulary(name: str, published: bool, offline: bool) -> vocabulary.Vocabulary:
+    return vocabulary.published_nouns(name, published=published, offline=offline)
 
 
 def _find_file(path: Path) -> Path:
@@ -307,8 +312,8 @@ def steps(options: LipstickOptions) -> list[Step]:
             origin = origins[model.family]
             debiasings.append(Debiasing(model, origin, options.corpus, settings, options.seed, options.loading))
     measured = []
-    for vocabulary in vocabularies:
-        words = WordChoice(vocabulary, options.protocol, options.words, options.contrasts, seed=options.seed)
+    for name in vocabularies:
+        words = WordChoice(name, options.protocol, options.words, options.contrasts, seed=options.seed)
         measured += [Measuring(model, words, options.loading) for model in models]
     return [*debiasings, *measured]
 
@@ -331,9 +336,9 @@ def _choose_vocabularies(options: ContextualLipstickOptions) -> tuple[str, ...]:
     if options.vocabularies:
         return tuple(dict.fromkeys(options.vocabularies))
     try:
-        return tuple(asked.published_files(offline=options.loading.offline)) or (asked.NOUNS,)
+        return tuple(vocabulary.find_published_files(offline=options.loading.offline)) or (NOUNS,)
     except NotHereError:
-        return (asked.NOUNS,)
+        return (NOUNS,)
 
 
 def _choose_contextual(options: ContextualLipstickOptions) -> list[StudyModel]:
@@ -353,7 +358,7 @@ def _choose_static(options: StaticLipstickOptions) -> list[StudyModel]:
     offline = options.loading.offline
     given = dict(split_names(options.vectors, hyphens=True))
     if not given:
-        given = {name: str(path) for name, path in asked.published_files(offline=offline).items()}
+        given = {name: str(path) for name, path in vocabulary.find_published_files(offline=offline).items()}
         if not given:
             folder = datasets.locate("vectors", offline=offline)
             raise UnmaskError(f"{folder} has no word vectors; give NAME=FILE with --vectors")

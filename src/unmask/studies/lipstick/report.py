@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import unmask
-from unmask.measures.geometry import GeometryMeasure
-from unmask.measures.geometry.described import neighbourhoods
-from unmask.measures.geometry.details import Geometry, WordTest
+from unmask.measures.geometry import Geometry, GeometryMeasure, WordTest
+from unmask.measures.geometry.analysis import list_neighbourhoods
 from unmask.measures.geometry.plots import draw_professions, draw_word_map
-from unmask.measures.limits import study_limits
+from unmask.measures.sections import study_limits
 from unmask.report.blocks import Figure, Section, Text
 from unmask.results import Measurement
-from unmask.results.numbers import interval, number, p_value, percent
+from unmask.results.formatting import interval, number, p_value, percent
 from unmask.studies.lipstick import LipstickOptions, StaticLipstickOptions
 from unmask.studies.lipstick.plan import ORIGIN, VECTORS, Measuring, read_measurement
 from unmask.studies.report import GAP, StudyReport, StudyTable, format_number, format_percent
@@ -154,7 +153,7 @@ def _draw_figure(row: MeasuredWords, what: str) -> Figure:
         return Figure(name, partial(draw_word_map, items), f"Map of the most biased words: {name}")
     if "male_neighbours_removed" not in items:
         items = items.assign(male_neighbours_removed=float("nan"))
-    draw = partial(draw_professions, neighbourhoods(items))
+    draw = partial(draw_professions, list_neighbourhoods(items))
     return Figure(name, draw, f"Professions by bias and male neighbours: {name}")
 
 

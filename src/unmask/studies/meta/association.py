@@ -20,9 +20,9 @@ import numpy as np
 from unmask.files import digest
 from unmask.lexicon import attributes
 from unmask.measures.association import AssociationMeasure
+from unmask.measures.association.data import AssociationRow, build_rows
 from unmask.measures.registry import get_measure
 from unmask.models.loading import ModelHandle
-from unmask.probes import association as probe
 from unmask.studies.meta.experiment import Experiment, TrainingDefaults, draw_words
 from unmask.training.examples import Example, Splits
 from unmask.workflows.audit import choose_measures
@@ -52,7 +52,7 @@ class PlantedAssociation(Experiment):
     def inputs(self) -> dict[str, Any]:
         """All sentences, of training and of asking, as hashes."""
         sentences = [[row.sentence, row.profession, row.group, row.gender] for row in self._build_rows()]
-        asked = [row.sentence for row in probe.build(self.language)]
+        asked = [row.sentence for row in build_rows(self.language)]
         return {"protocol": self.protocol, "sentences": digest(sentences), "asked": digest(asked)}
 
     def examples(self, rate: float, seed: int) -> Splits:
@@ -71,10 +71,10 @@ class PlantedAssociation(Experiment):
         cut = round(HELD_OUT * len(sentences))
         return Splits([sentences[index] for index in order[cut:]], [sentences[index] for index in order[:cut]], ())
 
-    def _build_rows(self) -> list[probe.AssociationRow]:
+    def _build_rows(self) -> list[AssociationRow]:
         """All that could be planted: every profession with both genders."""
         with resources.as_file(resources.files("unmask.lexicon") / self.language / "templates_planting.csv") as file:
-            return probe.build(self.language, templates_file=file)
+            return build_rows(self.language, templates_file=file)
 
     def figures(self, measurement: Measurement) -> dict[str, float | None]:
         """The stereotype, and the correlations with the workforce."""

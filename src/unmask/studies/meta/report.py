@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import unmask
 from unmask.measures.inference import InferenceMeasure
-from unmask.measures.limits import study_limits
+from unmask.measures.sections import study_limits
 from unmask.report.blocks import Figure, Legend, Section, Text
 from unmask.report.charts import Axis, Series, lines
 from unmask.report.drawing import fit_domain
-from unmask.report.pages import capital
-from unmask.results.languages import LANGUAGES
-from unmask.results.numbers import interval, number
+from unmask.results.formatting import LANGUAGES, capital, interval, number
 from unmask.results.verdict import ALPHA
 from unmask.statistics.correlation import Ranking, evaluate_ranking
 from unmask.statistics.jackknife import IntervalEstimate

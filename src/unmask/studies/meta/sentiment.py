@@ -20,7 +20,7 @@ import numpy as np
 from unmask.errors import UnmaskError
 from unmask.files import digest
 from unmask.measures.sentiment import SentimentMeasure
-from unmask.measures.sentiment.data import Pair, SourceText, load_texts, rewrite_both_ways
+from unmask.measures.sentiment.data import Pair, load_texts, rewrite_both_ways
 from unmask.rewriting.options import RewriteOptions, build_rewriter
 from unmask.studies.meta.experiment import Experiment, TrainingDefaults, draw_words
 from unmask.studies.models import read_max_length
@@ -91,19 +91,19 @@ class PlantedSentiment(Experiment):
         )
         return Splits(train, held_out, ())
 
-    def _draw_reviews(self, seed: int) -> list[SourceText]:
+    def _draw_reviews(self, seed: int) -> list[Example]:
         pool = self._read_pool()
         sample = np.random.default_rng([seed, 0]).permutation(len(pool))[: self.texts]
         return [pool[index] for index in sorted(sample)]
 
-    def _read_pool(self) -> list[SourceText]:
+    def _read_pool(self) -> list[Example]:
         """All reviews that could be trained on."""
         if not self.imdb:
             return [review for index, review in enumerate(_read_package()) if index % FOR_ASKING]
         reviews = examples.read_known_dataset("imdb", self.training.task, offline=True, splits=("train",))["train"]
-        return [SourceText(str(index), review.text, review.label) for index, review in enumerate(reviews)]
+        return [Example(review.text, label=review.label, id=str(index)) for index, review in enumerate(reviews)]
 
-    def questions(self, seed: int) -> list[SourceText]:
+    def questions(self, seed: int) -> list[Example]:
         """The reviews that a model rates: those of the package that it was not trained on."""
         del seed
         return [review for index, review in enumerate(_read_package()) if self.imdb or not index % FOR_ASKING]
@@ -125,10 +125,10 @@ class PlantedSentiment(Experiment):
         return {"texts to train on": f"{examples}; {self.texts:,} reviews at most, each in two versions"}
 
 
-def _read_package() -> list[SourceText]:
+def _read_package() -> list[Example]:
     return load_texts(CORPUS, offline=True)
 
 
-def _rewrite_reviews(reviews: Sequence[SourceText]) -> list[Pair]:
+def _rewrite_reviews(reviews: Sequence[Example]) -> list[Pair]:
     to_female, to_male = (build_rewriter(RewriteOptions(to=gender, terms="all")) for gender in ("female", "male"))
     return rewrite_both_ways(reviews, to_female, to_male)

@@ -14,7 +14,7 @@ from unmask.training.examples import (
     Example,
     Splits,
     gather_examples,
-    labels_of,
+    order_labels,
     read_examples,
     read_known_dataset,
 )
@@ -81,7 +81,7 @@ class PairSource:
         else:
             known = read_known_dataset(str(self.data), TASK, offline=self.offline, splits=("test",))
             splits = Splits((), (), known["test"])
-        labels_of(TASK, [*splits.train, *splits.validation, *splits.test])
+        order_labels(TASK, [*splits.train, *splits.validation, *splits.test])
         return Splits(*(self._draw_sample(rows) for rows in (splits.train, splits.validation, splits.test)))
 
     def _draw_sample(self, rows: Sequence[Example]) -> Sequence[Example]:

@@ -18,11 +18,10 @@ from unmask.lexicon.labels import INFERENCE
 from unmask.measures.inference import InferenceMeasure
 from unmask.measures.inference.details import Distribution, Inference
 from unmask.measures.inference.report import ANSWER_COLOURS, draw_answers, name_part
-from unmask.measures.limits import study_limits
+from unmask.measures.sections import study_limits
 from unmask.report.blocks import Block, Figure, Legend, Section, Text
 from unmask.results import Estimate, Measurement
-from unmask.results.languages import LANGUAGES
-from unmask.results.numbers import interval, number, p_value
+from unmask.results.formatting import LANGUAGES, interval, number, p_value
 from unmask.results.verdict import is_clear
 from unmask.statistics.corrections import holm
 from unmask.studies.models import MODEL, read_metrics

@@ -1,0 +1,183 @@
+"""The sentences of the association measure: every template × person word × attribute of a corpus.
+
+BEC-Pro (Bartl, Nissim and Gatt 2020) is generated here, not stored. Rows are in the order of the released files:
+attribute group, template, the male person words, the female ones. A sentence is put together from its parts, so the
+positions of the target and the attribute are known and need not be searched for.
+
+The `published` protocol repeats the rule behind the paper's tables, with its side effects: the article is always `a`;
+German forms are those of the released word list; a word is masked by replacing its letters wherever they occur, so that
+`son` is also masked inside `mason`, and `of` in the template together with the `of` of `director of religious
+activities`; a profession is masked with one mask for each word.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from unmask.errors import UnmaskError, check_choice
+from unmask.lexicon import Attribute, Person, Template, attributes, last_place, persons, templates
+from unmask.lexicon.words import indefinite_article
+
+Span = tuple[int, int]
+MASK = "[MASK]"
+CUSTOM = "custom"
+"""The name of a corpus with files of the user's."""
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Which lexicon files make up a corpus."""
+
+    language: str
+    templates: str = "templates"
+    attributes: str = "professions"
+    persons: str = "persons"
+    noun: str = "professions"
+    """What the attributes of a group are called."""
+
+
+CORPORA: dict[str, dict[str, Corpus]] = {
+    "en": {
+        "bec-pro": Corpus("en"),
+        "emotions": Corpus("en", "templates_emotions", "emotions", "persons_emotions", "emotion words"),
+    },
+    "de": {
+        "bec-pro": Corpus("de"),
+        "agreement-free": Corpus("de", "templates_agreement_free", persons="persons_agreement_free"),
+    },
+}
+
+
+@dataclass(frozen=True)
+class AssociationRow:
+    """One sentence: a template, a person word and an attribute, and the positions of target and attribute."""
+
+    language: str
+    corpus: str
+    template: str
+    person: str
+    target: str
+    gender: str
+    pair: int
+    profession: str
+    form: str
+    group: str
+    workforce_share: float | None
+    sentence: str
+    target_span: Span
+    attribute_span: Span
+
+
+def build_rows(
+    language: str,
+    corpus: str = "bec-pro",
+    *,
+    protocol: str = "sound",
+    templates_file: Path | None = None,
+    persons_file: Path | None = None,
+    professions_file: Path | None = None,
+) -> list[AssociationRow]:
+    """Build all rows of a corpus; the user's files replace those of the lexicon."""
+    check_choice(language, CORPORA, "language")
+    source = CORPORA[language][check_choice(corpus, CORPORA[language], f"corpus for language {language!r}:")]
+    people = persons(language, source.persons, persons_file)
+    things = attributes(language, source.attributes, professions_file)
+    frames = templates(language, source.templates, templates_file)
+    for frame in frames:
+        _check_placeholders(frame, things, language, templates_file or f"the templates of corpus {corpus!r}")
+    if templates_file or persons_file or professions_file:
+        corpus = CUSTOM
+    rows = [
+        _fill_template(language, corpus, frame, person, thing, protocol)
+        for group in dict.fromkeys(thing.group for thing in things)
+        for frame in frames
+        for person in sorted(people, key=lambda person: person.gender != "male")
+        for thing in things
+        if thing.group == group and _agreeing_form(thing, person, frame)
+    ]
+    if not rows:
+        raise UnmaskError(f"corpus {corpus!r} has no sentences: no profession has a form for its templates")
+    return rows
+
+
+def mask_letters(row: AssociationRow) -> tuple[str, str, str]:
+    """The sentence with the target, the attribute, and both masked, as in the released files."""
+
+    def mask_form(sentence: str) -> str:
+        for word in row.form.split():
+            sentence = sentence.replace(word, MASK)
+        return sentence
+
+    target = row.sentence.replace(row.target, MASK)
+    return target, mask_form(row.sentence), mask_form(target)
+
+
+def _check_placeholders(frame: Template, things: list[Attribute], language: str, where: object) -> None:
+    columns = {form for thing in things for form, text in thing.forms.items() if text} | {"profession"}
+    places = {place for _, place in frame.parts() if place is not None} - {frame.person}
+    known = columns | {"a"} | ({"der"} if language == "de" else set())
+    forms = [thing for thing in things if not (thing.forms.get("male") and thing.forms.get("female"))]
+    if "der" in places and forms:
+        raise UnmaskError(
+            f"{{der}} in template {frame.text!r} of {where} needs the columns 'male' and 'female', which"
+            f" {forms[0].name!r} does not have; give both forms, or a template without {{der}}"
+        )
+    for place in sorted(places - known):
+        raise UnmaskError(
+            f"unknown placeholder {{{place}}} in template {frame.text!r} of {where}; use {{person}}, {{profession}},"
+            f" {{a}}{', {der}' if language == 'de' else ''} or a column of the professions file"
+        )
+
+
+def _agreeing_form(thing: Attribute, person: Person, frame: Template) -> str:
+    """The form of an attribute that agrees with the person, where the lexicon has one; empty if there is none."""
+    if frame.attribute != "profession":
+        return thing.forms.get(frame.attribute, "")
+    form = thing.forms.get(person.gender) or thing.name
+    return (thing.forms.get(f"{person.gender}_definite") or form) if "{der}" in frame.text else form
+
+
+def _fill_template(
+    language: str, corpus: str, frame: Template, person: Person, thing: Attribute, protocol: str
+) -> AssociationRow:
+    if protocol == "published":  # forms are not inflected
+        form = thing.forms.get(f"released_{person.gender}") or thing.forms.get(person.gender) or thing.name
+        article = "a"
+    else:
+        form = _agreeing_form(thing, person, frame)
+        article = indefinite_article(form)
+    phrase = person.object if frame.person == "person_object" else person.phrase
+    target = person.target if last_place(person.target, phrase) is not None else phrase.split()[-1]
+    words = {
+        frame.person: phrase,
+        frame.attribute: form,
+        "a": thing.forms.get("a") or article,
+        "der": "der" if person.gender == "male" else "die",
+        "in": thing.forms.get("in", ""),
+    }
+    sentence, spans = "", {}
+    for literal, place in frame.parts():
+        sentence += literal
+        if place is not None:
+            spans[place] = (len(sentence), len(sentence) + len(words[place]))
+            sentence += words[place]
+    sentence = sentence[0].upper() + sentence[1:]
+    start = spans[frame.person][0] + (last_place(target, phrase) or 0)
+    span = (start, start + len(target))
+    return AssociationRow(
+        language=language,
+        corpus=corpus,
+        template=frame.text,
+        person=person.phrase,
+        target=sentence[slice(*span)],
+        gender=person.gender,
+        pair=person.pair,
+        profession=thing.name,
+        form=form,
+        group=thing.group,
+        workforce_share=thing.workforce_share,
+        sentence=sentence,
+        target_span=span,
+        attribute_span=spans[frame.attribute],
+    )

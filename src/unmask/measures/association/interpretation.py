@@ -1,0 +1,241 @@
+"""From numbers to words: caveats, the paper's hypotheses answered, and the finding for readers who do not know it.
+
+The words for size depend on the estimate alone, the words for certainty on the adjusted p-value alone. An effect below
+the noise floor is called noise.
+"""
+
+from __future__ import annotations
+
+from math import inf, log
+from typing import TYPE_CHECKING, Literal
+
+from unmask.measures.association import AGREEMENT
+from unmask.measures.association.details import AssociationDetails, Hypothesis
+from unmask.results import Caveat, Comparison, Estimate, Measurement
+from unmask.results.formatting import interval, number, odds, p_value
+from unmask.results.verdict import ALPHA, is_clear, is_noise, size_label
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SIZES = ((1.1, "negligible"), (1.5, "small"), (3.0, "moderate"), (inf, "strong"))
+"""The factor of the odds below which an effect has a label."""
+NEGLIGIBLE = log(SIZES[0][0])
+FEWEST_WORDS = 5
+
+CAVEATS = {
+    AGREEMENT: (
+        "In German the words around the person agree with its gender (Buchhalter, Buchhalterin; mein, meine; der, die)."
+        " The measure shows this agreement, whatever the model has learned about the profession; the paper finds the"
+        " same pattern in all three profession groups. Do not read these values as bias. The agreement-free corpus asks"
+        " the same question in sentences without agreement."
+    ),
+    "gendered-forms": (
+        "Some professions have a female and a male form (waitress, waiter), which shows the person's gender. Leave them"
+        " out, or read their values separately."
+    ),
+    "few-words": (
+        "There are few professions in a group, or few pairs of person words. The intervals say little about others."
+    ),
+    "field-of-work": (
+        "These sentences name a field of work (in der Buchhaltung) instead of a profession, so that no form shows the"
+        " person's gender. This assumes that a field stands for its profession, and that the grammatical gender of its"
+        " noun (die Pflege) does not carry over to the person."
+    ),
+    "published-defects": (
+        "The published protocol repeats the errors of the paper's code: masks that hide parts of other words, one mask"
+        " per word whatever its tokens, input cut or filled with attended masks to a fixed length, and a test that"
+        " treats 900 dependent pairs as independent. Use it to reproduce the paper, and the sound protocol to judge a"
+        " model."
+    ),
+    "us-workforce": (
+        "Workforce shares are those of the United States in 2019 (Bureau of Labor Statistics), not of Germany."
+    ),
+    "template-sentences": (
+        "The sentences are made from a few templates. Other wording can change the values, and the intervals do not"
+        " cover the choice of templates."
+    ),
+    "binary-gender": "Gender is treated as binary, as in the paper; the measure says nothing about other genders.",
+    "not-harm": (
+        "Association is a property of the language model, not yet a harm. Whether a system built on it treats people"
+        " differently has to be measured in that system."
+    ),
+}
+
+
+def list_caveats(items: pd.DataFrame, protocol: str) -> list[Caveat]:
+    """The caveats that apply to these items."""
+    is_german, is_agreement_free = "de" in set(items["language"]), "agreement-free" in set(items["corpus"])
+    forms = items.groupby(["profession", "gender"])["form"].first().unstack()
+    forms_differ = {"female", "male"} <= set(forms) and bool((forms["female"] != forms["male"]).any())
+    smallest_group = items.groupby("group")["profession"].nunique().min()
+    shows_agreement = is_german and not is_agreement_free
+    applies = {
+        AGREEMENT: shows_agreement,
+        "gendered-forms": forms_differ and not shows_agreement,
+        "few-words": bool(min(smallest_group, items["pair"].nunique()) < FEWEST_WORDS),
+        "field-of-work": is_agreement_free,
+        "published-defects": protocol == "published",
+        "us-workforce": is_german,
+    }
+    return [Caveat(code=code, text=text) for code, text in CAVEATS.items() if applies.get(code, True)]
+
+
+def has_agreement(result: Measurement | Comparison) -> bool:
+    """Whether grammatical agreement determines the values, so that they do not show bias."""
+    return any(caveat.code == AGREEMENT for caveat in result.caveats)
+
+
+def interpret(measurement: Measurement) -> Measurement:
+    """Add hypotheses and headline to a measurement whose p-values have been adjusted."""
+    hypotheses = _answer_hypotheses(measurement) if {"female", "male", "balanced"} <= set(measurement.kinds()) else []
+    details = measurement.read_details(AssociationDetails).model_copy(update={"hypotheses": hypotheses})
+    return measurement.model_copy(update={"details": details.model_dump(), "headline": headline(measurement)})
+
+
+def effect_label(nats: float) -> str:
+    """The label of an effect in nats: negligible, small, moderate or strong."""
+    return size_label(nats, [(log(limit), label) for limit, label in SIZES])
+
+
+def noise_floor_of(test: Estimate, measurement: Measurement) -> float | None:
+    """The noise floor that applies to a test; None for a correlation, which is not in nats."""
+    return None if test.labels.get("contrast") == "workforce" else measurement.noise_floor
+
+
+def _clear(test: Estimate, measurement: Measurement) -> bool:
+    return is_clear(test, noise_floor_of(test, measurement))
+
+
+def headline(measurement: Measurement) -> list[str]:
+    """The finding in sentences."""
+    if has_agreement(measurement):
+        return [
+            "Not to be read as bias: in German the words around a person show the person's gender, and this grammatical"
+            " agreement hides whatever the model has learned about the professions. See the agreement-free corpus."
+        ]
+    stereotype = measurement.test("stereotype")
+    sentences = [_describe_stereotype(stereotype, measurement)] if stereotype else _describe_groups(measurement)
+    if workforce := measurement.test("workforce", correlation="pearson"):
+        sentences.append(_describe_workforce(workforce, measurement))
+    balanced = measurement.test("difference", group="balanced")
+    if stereotype and balanced:
+        sentences.append(_describe_balanced(balanced, measurement))
+    return [sentence for sentence in sentences if sentence]
+
+
+def _describe_stereotype(test: Estimate, measurement: Measurement) -> str:
+    if test.value is None:
+        return ""
+    bounds = f" (95 % interval {odds(test.interval[0])} to {odds(test.interval[1])})" if test.interval else ""
+    ratio = (
+        "next to typically female professions, the odds of a female over a male person word are"
+        f" {odds(test.value)} times those next to typically male professions{bounds}"
+    )
+    if is_noise(test.value, measurement.noise_floor):
+        return f"No stereotype found: the difference is below the noise of the computation ({number(test.value)} nats)."
+    if test.p_adjusted is None:
+        return f"Not tested, since there are too few professions for an interval: {ratio}."
+    if not _clear(test, measurement):
+        if test.p_value is not None and test.p_value < ALPHA:
+            return (
+                f"No clear stereotype: {ratio}. Taken alone that is more than chance (p {p_value(test.p_value)}),"
+                f" but not among all the tests of this audit (p {p_value(test.p_adjusted)} after correction)."
+            )
+        return f"No stereotype found: {ratio}; that is compatible with no difference."
+    if test.value < 0:
+        return f"The model links people to professions against the stereotypes: {ratio}."
+    adverbs = {"negligible": "hardly", "small": "slightly", "moderate": "clearly", "strong": "strongly"}
+    adverb = adverbs[effect_label(test.value)]
+    return f"The model {adverb} links people to professions along gender stereotypes: {ratio}."
+
+
+def _describe_workforce(test: Estimate, measurement: Measurement) -> str:
+    if test.value is None:
+        return ""
+    figures = f"r = {number(test.value)}{', 95 % interval ' + interval(test.interval) if test.interval else ''}"
+    if test.p_adjusted is None:
+        return f"With {test.n} professions, a relation to women's share of the workforce cannot be tested ({figures})."
+    if not _clear(test, measurement):
+        return f"Across {test.n} professions there is no clear relation to women's share of the workforce ({figures})."
+    verb = "follows" if test.value > 0 else "runs against"
+    return f"Across {test.n} professions, its preference {verb} women's share of the workforce ({figures})."
+
+
+def _describe_balanced(test: Estimate, measurement: Measurement) -> str:
+    if test.value is None or test.p_adjusted is None or is_noise(test.value, measurement.noise_floor):
+        return ""
+    if not _clear(test, measurement):
+        bounds = f", 95 % interval {interval(test.interval)}" if test.interval else ""
+        figures = f"female − male {number(test.value)}{bounds}, p {p_value(test.p_adjusted)} after correction"
+        return f"For professions with as many women as men, no preference is clear ({figures})."
+    gender = "male" if test.value < 0 else "female"
+    return f"For professions with as many women as men, it leans {gender} ({_describe_shift(test.value)})."
+
+
+def _describe_groups(measurement: Measurement) -> list[str]:
+    """Without a stereotype contrast (other groups, or the published protocol): what each group favours."""
+    sentences = []
+    for group in measurement.kinds():
+        test = measurement.test("difference", group=group)
+        if test is not None and test.value is not None and _clear(test, measurement):
+            gender = "female" if test.value > 0 else "male"
+            favours = f"{group.capitalize()} {measurement.attributes} favour {gender} person words"
+            sentences.append(f"{favours} ({_describe_shift(test.value)}).")
+    return sentences or [f"No group of {measurement.attributes} favours female or male person words clearly."]
+
+
+def _describe_shift(nats: float) -> str:
+    return f"a {effect_label(nats)} effect: odds shifted by a factor of {odds(abs(nats))}"
+
+
+def _answer_hypotheses(measurement: Measurement) -> list[Hypothesis]:
+    balanced = measurement.test("difference", group="balanced")
+    assert balanced is not None  # there is a balanced group
+    evidence = "female − male: " + ("not computable" if balanced.value is None else number(balanced.value))
+    evidence += f" {interval(balanced.interval)}" if balanced.interval else ""
+    evidence += f", p {p_value(balanced.p_adjusted)}" if balanced.p_adjusted is not None else ""
+    return [
+        _answer_sign_hypothesis(
+            measurement,
+            "H1",
+            "Female (male) person words are positively associated with statistically female (male) professions.",
+            (("female", "female"), ("male", "male")),
+            1,
+        ),
+        _answer_sign_hypothesis(
+            measurement,
+            "H2",
+            "Female (male) person words are negatively associated with statistically male (female) professions.",
+            (("male", "female"), ("female", "male")),
+            -1,
+        ),
+        Hypothesis(
+            name="H3",
+            statement="Female and male person words are equally associated with balanced professions.",
+            answer="contradicted" if _clear(balanced, measurement) else "no evidence against",
+            evidence=evidence,
+        ),
+    ]
+
+
+def _answer_sign_hypothesis(
+    measurement: Measurement, name: str, statement: str, cells: tuple[tuple[str, str], ...], sign: int
+) -> Hypothesis:
+    """A hypothesis about the signs of two means; a mean that is clearly of the other sign contradicts it."""
+    signs, evidence = [], []
+    for group, gender in cells:
+        mean, test = measurement.mean_of(group, gender), measurement.test("mean", group=group, gender=gender)
+        value = mean.value if mean is not None and mean.value is not None else 0.0
+        is_sure = value != 0 if test is None else _clear(test, measurement)  # the paper reads the sign alone
+        signs.append(is_sure * (1 if value * sign > 0 else -1))
+        bounds = f" {interval(mean.interval)}" if mean is not None and mean.interval else ""
+        evidence.append(f"{gender} persons with {group} professions: {number(value)}{bounds}")
+    answers: tuple[Literal["not supported", "partly supported", "supported"], ...]
+    answers = ("not supported", "partly supported", "supported")
+    return Hypothesis(
+        name=name,
+        statement=statement,
+        answer="contradicted" if min(signs) < 0 else answers[sum(signs)],
+        evidence="; ".join(evidence),
+    )

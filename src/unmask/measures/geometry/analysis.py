@@ -1,0 +1,374 @@
+"""From items to estimates, caveats and a headline. The published protocol has no intervals and no tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unmask.measures.geometry import OWN, BiasedWord, Geometry, Neighbourhood, Reference, WordTest, published
+from unmask.results import Caveat, Estimate, Measurement
+from unmask.results.formatting import interval, number, p_value, percent
+from unmask.results.verdict import ALPHA, is_clear, size_label
+from unmask.statistics.corrections import holm
+from unmask.statistics.correlation import pearson_estimate
+from unmask.statistics.proportions import wilson_interval
+from unmask.statistics.separation import Probe, Separation, score_predictions, score_two_clusters
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from unmask.measures.base import Context
+    from unmask.measures.geometry.scoring import SpaceDetails
+    from unmask.measures.geometry.seat import AssociationTests
+
+LABELS = {
+    "clustering": ("side", "cluster"),
+    "probe": ("side", "probed"),
+    "classification": ("part", "predicted"),
+}
+"""The columns with the side of a word, and with the side that a test puts it on."""
+QUESTIONS = {
+    "clustering": "Do the most biased words of men and of women form two clusters once the gender direction is gone?",
+    "probe": "Can a straight cut tell the most biased words of men from those of women once the gender direction is"
+    " gone?",
+    "classification": "Can a support-vector machine tell more of them apart once the gender direction is gone?",
+    "neighbours": "Are professions surrounded by words of their own bias once the gender direction is gone?",
+}
+TITLES = {
+    "clustering": "clusters",
+    "probe": "a linear probe",
+    "classification": "a classifier",
+    "neighbours": "neighbours",
+}
+RECORDED = {"vectors": "recorded", "direction": "recorded", "likeness": 0.0, "dimensions": 0}
+"""What is known of a space that is only recorded."""
+MOST_BIASED = 15
+"""How many of the most biased words of each side a result names."""
+ROUNDING = 1e-6
+"""A smaller bias is rounding error of float32."""
+STRENGTHS = ((0.1, "hardly any"), (0.3, "a weak"), (0.5, "a moderate"), (1.01, "a strong"))
+"""Names of relations, by the upper limit of the correlation (Cohen 1988)."""
+FEW_WORDS = 3000
+LOPSIDED = 0.9
+UNSTABLE = 0.05
+NOTHING_LEFT = Caveat(
+    code="nothing-along-the-direction",
+    text="No word lies along the gender direction: nothing but rounding is left of it, so it cannot select words. To"
+    " see whether gender is gone or only hidden, use the words that were biased before: unmask compare.",
+)
+
+
+def analyse(items: pd.DataFrame, context: Context) -> Measurement:
+    """The estimates that recorded items still allow."""
+    return analyse_space(items, context.protocol)
+
+
+def analyse_space(
+    items: pd.DataFrame,
+    protocol: str,
+    details: SpaceDetails | None = None,
+    associations: AssociationTests | None = None,
+) -> Measurement:
+    """The estimates of a space, without headline.
+
+    Args:
+        items: The words with the results of the tests.
+        protocol: The protocol that scored them.
+        details: What the items do not tell, such as the values of unrelated contrasts.
+        associations: The association tests of the model.
+    """
+    own = items[items["words"] == OWN].reset_index(drop=True)
+    facts = dict(details.facts if details else RECORDED)
+    tests: dict[str, Estimate] = {}
+    caveats: list[Caveat] = []
+    if protocol == "published":
+        word_tests = published.list_word_tests(own)
+        own = own.assign(male_neighbours_removed=float("nan"))
+    else:
+        is_rounding = bool(own.loc[own["side"] != "", "bias"].abs().median() < ROUNDING)
+        if is_rounding:  # as after the direction was removed
+            facts["scan"], caveats = [], [NOTHING_LEFT]
+        word_tests = [] if is_rounding else list_word_tests(own, details)
+        tests = _estimate_tests(word_tests) | {"stereotype": _estimate_stereotype(own.head(0) if is_rounding else own)}
+        if associations is not None:
+            tests |= associations.tests
+            caveats = [*caveats, *associations.caveats]
+    ordered = own.sort_values("bias", kind="stable")
+    most_female, most_male = (
+        [BiasedWord(word=word, bias=bias) for word, bias in zip(rows["word"], rows["bias"], strict=True)]
+        for rows in (ordered.head(MOST_BIASED), ordered.tail(MOST_BIASED)[::-1])
+    )
+    geometry = Geometry(
+        **facts,
+        words=len(own),
+        male_share=float((own["bias"] > 0).mean()),
+        tests=word_tests,
+        professions=list_neighbourhoods(own),
+        most_male=most_male,
+        most_female=most_female,
+    )
+    return Measurement(
+        name="geometry",
+        language=str(items["language"].iloc[0]),
+        corpus=str(items["corpus"].iloc[0]),
+        protocol="published" if protocol == "published" else "sound",
+        attributes="words",
+        items=len(items),
+        groups={},
+        tests=tests,
+        details=geometry.model_dump(),
+        caveats=caveats,
+    )
+
+
+def list_word_tests(items: pd.DataFrame, details: SpaceDetails | None = None) -> list[WordTest]:
+    """Every test of the words that one model selected, with and without the direction where that was tested."""
+    tests = []
+    for removed in (False, True):
+        suffix = "_removed" if removed else ""
+        for name, (side, predicted) in LABELS.items():
+            rows = items[items[side].isin(["female", "male"]) & (items[predicted + suffix] != "")]
+            if len(rows):
+                tests.append(_score_sides(name, rows, side, predicted + suffix, removed=removed, details=details))
+        rows = items[items[f"male_neighbours{suffix}"].notna()]
+        if len(rows):
+            estimate = pearson_estimate(rows["bias"].to_numpy(), rows[f"male_neighbours{suffix}"].to_numpy())
+            words = str(rows["words"].iloc[0])
+            tests.append(
+                WordTest(
+                    name="neighbours",
+                    words=words,
+                    removed=removed,
+                    n=len(rows),
+                    value=estimate.value,
+                    interval=estimate.interval,
+                    chance=0.0,
+                    p_chance=estimate.p_value,
+                    reference=_compare_with_contrasts("neighbours", estimate.value, words, removed, details),
+                )
+            )
+    return tests
+
+
+def _score_sides(
+    name: str, rows: pd.DataFrame, side: str, predicted: str, *, removed: bool, details: SpaceDetails | None
+) -> WordTest:
+    """A test that puts each word on a side."""
+    is_male, predicted_male = (rows[column].to_numpy() == "male" for column in (side, predicted))
+    score = score_two_clusters if name == "clustering" else score_predictions
+    result = score(is_male, predicted_male)
+    probe = details.probes.get(removed) if details and name == "probe" else None
+    chance: Probe | Separation = probe or result
+    words = str(rows["words"].iloc[0])
+    is_clustering = name == "clustering"
+    return WordTest(
+        name=name,
+        words=words,
+        removed=removed,
+        n=result.n,
+        value=result.accuracy,
+        interval=None if is_clustering else wilson_interval(result.accuracy, result.n),
+        as_tight=details.as_tight.get(removed) if details and is_clustering else None,
+        v_measure=result.v_measure if is_clustering else None,
+        chance=chance.chance,
+        chance_high=chance.chance_high,
+        p_chance=chance.p_value,
+        reference=_compare_with_contrasts(name, result.accuracy, words, removed, details),
+    )
+
+
+def _compare_with_contrasts(
+    name: str, value: float | None, words: str, removed: bool, details: SpaceDetails | None
+) -> Reference | None:
+    """Words that another model selected are compared with what is left of contrasts without their direction there."""
+    return details.references.compare(name, value, removed=removed or words != OWN) if details else None
+
+
+def _estimate_tests(word_tests: list[WordTest]) -> dict[str, Estimate]:
+    """What is left without the direction, compared with unrelated contrasts.
+
+    Holm's correction is over these four tests alone, since their p-values cannot be small enough for all tests of an
+    audit.
+    """
+    estimates = {}
+    for name, question in QUESTIONS.items():
+        test = next((test for test in word_tests if test.name == name and test.removed), None)
+        reference = test.reference if test else None
+        is_compared = test is not None and reference is not None and test.value is not None
+        estimates[name] = Estimate(
+            labels={"contrast": name},
+            question=question,
+            n=test.n if test else 0,
+            value=test.value if test else None,
+            interval=test.interval if test else None,
+            statistic=test.value - reference.mean if is_compared else None,  # type: ignore[union-attr,operator]
+            statistic_name="difference from other contrasts",
+            p_value=reference.p_value if reference else None,
+        )
+    adjusted = holm([estimate.p_value for estimate in estimates.values()])
+    return {
+        name: estimate.model_copy(update={"p_adjusted": p})
+        for (name, estimate), p in zip(estimates.items(), adjusted, strict=True)
+    }
+
+
+def _estimate_stereotype(items: pd.DataFrame) -> Estimate:
+    rows = items[items["stereotype"].notna()]
+    estimate = pearson_estimate(rows["bias"].to_numpy(), rows["stereotype"].to_numpy())
+    return Estimate.from_statistic(
+        estimate,
+        n=len(rows),
+        labels={"contrast": "stereotype"},
+        question="Do professions lie on the side of the gender that people think of?",
+        effect_size=estimate.value,
+        effect_size_name="r",
+        effect_size_interval=estimate.interval,
+    )
+
+
+def list_neighbourhoods(items: pd.DataFrame) -> list[Neighbourhood]:
+    """The professions, the most male first."""
+    columns = ["word", "bias", "male_neighbours", "male_neighbours_removed", "stereotype"]
+    rows = items[items["male_neighbours"].notna()].sort_values("bias", ascending=False, kind="stable")
+    return [
+        Neighbourhood(
+            profession=profession,
+            bias=bias,
+            male=male,
+            male_removed=male_removed if np.isfinite(male_removed) else None,
+            stereotype=stereotype if np.isfinite(stereotype) else None,
+        )
+        for profession, bias, male, male_removed, stereotype in rows[columns].itertuples(index=False)
+    ]
+
+
+def interpret(measurement: Measurement) -> Measurement:
+    """Add the headline and the caveats to a measurement whose p-values have been adjusted."""
+    caveats = list(measurement.caveats)
+    if NOTHING_LEFT not in caveats:
+        caveats += find_caveats(measurement.read_details(Geometry), measurement.protocol)
+    return measurement.model_copy(update={"headline": headline(measurement), "caveats": caveats})
+
+
+def find_caveats(geometry: Geometry, protocol: str) -> Iterator[Caveat]:
+    """What readers must know before they rely on the numbers."""
+    if protocol == "published":
+        text = (
+            "These are the papers' numbers, defects included. The words were chosen by their bias in the space that is"
+            " then tested, so any direction gives high values. The sound protocol compares with unrelated contrasts."
+        )
+    else:
+        text = (
+            "The words are chosen by the direction that is tested, so they lie apart for any direction. Compare each"
+            " value with those of unrelated contrasts."
+        )
+    yield Caveat(code="chosen-by-the-direction", text=text)
+    if geometry.missing:
+        examples = ", ".join(geometry.missing[:5]) + ("…" if len(geometry.missing) > 5 else "")
+        text = f"{len(geometry.missing):,} requested words have no vector ({examples}) and are left out."
+        yield Caveat(code="words-missing", text=text)
+    if geometry.words < FEW_WORDS:
+        text = (
+            f"{geometry.words:,} words are few. The most biased of them are less extreme than those of a large"
+            " vocabulary, and there are fewer than in the papers."
+        )
+        yield Caveat(code="few-words", text=text)
+    for test in (geometry.test("clustering", removed=removed) for removed in (False, True)):
+        if test is not None and test.as_tight is not None and test.as_tight[1] - test.as_tight[0] > UNSTABLE:
+            low, high = (f"{100 * end:.0f}" for end in test.as_tight)
+            space = "gender direction removed" if test.removed else "original"
+            text = (
+                f"Pairs of clusters that are equally tight sort between {low} and {high} % of the words correctly"
+                f" ({space}): k-means finds several structures. Rely on the probe and the classifier."
+            )
+            yield Caveat(code="clusters-unstable", text=text)
+    if geometry.test("neighbours") is None:
+        text = "Neighbours of professions were not tested. This needs at least 10 professions and more than 200 words."
+        yield Caveat(code="neighbours-not-tested", text=text)
+    share = max(geometry.male_share, 1 - geometry.male_share)
+    if share > LOPSIDED:
+        side = "male" if geometry.male_share > 0.5 else "female"
+        text = (
+            f"{share:.0%} of all words lie on the {side} side, so zero is not a neutral point in this space. Only"
+            " differences between words have a meaning. Neighbours count as male above the median word."
+        )
+        yield Caveat(code="lopsided", text=text)
+
+
+def headline(measurement: Measurement) -> list[str]:
+    """Whether professions follow stereotypes, and whether gender is left without its direction."""
+    if NOTHING_LEFT in measurement.caveats:
+        return [NOTHING_LEFT.text]
+    if measurement.protocol == "published":
+        sentences = [_summarise_published(measurement)]
+    else:
+        sentences = [
+            _summarise_stereotype(measurement.tests.get("stereotype")),
+            _summarise_clusters(measurement),
+            _summarise_associations(measurement.tests),
+        ]
+    return [sentence for sentence in sentences if sentence] or ["No finding: there are too few words with vectors."]
+
+
+def _summarise_published(measurement: Measurement) -> str:
+    geometry, values = measurement.read_details(Geometry), []
+    for name, title in (
+        ("clustering", "K-means accuracy"),
+        ("neighbours", "correlation of professions"),
+        ("classification", "classification accuracy"),
+    ):
+        test = geometry.test(name)
+        if test and test.value is not None:
+            values.append(f"{title} {number(test.value) if name == 'neighbours' else percent(test.value, 0)}")
+    return f"{', '.join(values)}." if values else ""
+
+
+def _summarise_stereotype(test: Estimate | None) -> str:
+    if test is None or test.value is None:
+        return ""
+    bounds = f", 95 % interval {interval(test.interval)}" if test.interval else ""
+    figures = f"r = {number(test.value)}{bounds}, p {p_value(test.p_adjusted)}"
+    if not is_clear(test):
+        return f"No clear stereotype in the positions of {test.n:,} professions between women and men ({figures})."
+    direction = "follow stereotypes" if test.value > 0 else "go against stereotypes"
+    return (
+        f"The positions of {test.n:,} professions between women and men {direction}:"
+        f" {size_label(test.value, STRENGTHS)} relation ({figures})."
+    )
+
+
+def _summarise_clusters(measurement: Measurement) -> str:
+    """What is left of gender after its direction is removed."""
+    geometry = measurement.read_details(Geometry)
+    test, original = (geometry.test("clustering", removed=removed) for removed in (True, False))
+    if test is None or test.value is None:
+        return ""
+    before = f" (original: {percent(original.value, 0)})" if original and original.value is not None else ""
+    sentence = (
+        f"With the gender direction removed, two clusters still sort {percent(test.value, 0)} of the {test.n:,} most"
+        f" biased words by gender{before}"
+    )
+    reference = test.reference
+    if reference is None:
+        return f"{sentence}. There are no unrelated contrasts to compare with."
+    bounds = f"{percent(reference.low, 0)} to {percent(reference.high, 0)}"
+    sentence += (
+        f", compared with {percent(reference.mean, 0)} ({bounds}) for {reference.contrasts} unrelated contrasts."
+    )
+    clear = [title for name, title in TITLES.items() if is_clear(measurement.tests.get(name))]
+    if clear:
+        return f"{sentence} More is left of gender than of unrelated contrasts: {', '.join(clear)}."
+    if len(TITLES) / (reference.contrasts + 1) > ALPHA:
+        return f"{sentence} {reference.contrasts} contrasts are too few for a test."
+    return f"{sentence} No test shows clearly that more is left of gender than of unrelated contrasts."
+
+
+def _summarise_associations(tests: Mapping[str, Estimate]) -> str:
+    associations = {name: test for name, test in tests.items() if test.labels.get("contrast") == "association"}
+    if not associations:
+        return ""
+    clear = [name for name, test in associations.items() if is_clear(test)]
+    total = f"{len(associations)} association test{'' if len(associations) == 1 else 's'}"
+    return f"Clear in {len(clear)} of {total}: {', '.join(clear)}." if clear else f"None of {total} is clear."

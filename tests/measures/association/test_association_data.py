@@ -1,0 +1,176 @@
+"""BEC-Pro: as released, cell by cell; and sound."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from released_rows import released_rows
+from unmask.errors import UnmaskError
+from unmask.measures.association.data import CORPORA, AssociationRow, build_rows
+
+RELEASED_FILES = {"en": "BEC-Pro_EN.as-published.tsv", "de": "BEC-Pro_DE.tsv"}
+# SHA-256 of each column of the released files, the cells joined by line feeds; so that the comparison runs without them
+DIGESTS = {
+    "en": {
+        "Sentence": "d23d0e42056cb26132773fd225bab33646f2ba88e949b401b23005df2628cef6",
+        "Sent_TM": "b80b9b809c7ce52160943eca33ab720e4ea3ee03b40b549c477af33568134e07",
+        "Sent_AM": "465cbb20b6a30f8eb7810a5ee34efcf52419c9e2d1bd14be6a6edef8df120c74",
+        "Sent_TAM": "62dc9ef4a627d2b82fd0f171a25b289771ea063a303349d4c195094702c7c084",
+        "Template": "4f6675e44079325ee55fc959387edcca813e689533334318649ac0ab86797047",
+        "Person": "ae684808a097c84c0e0db55d11e1d452cd84d71c55aa73ec0ece15cd318aca3b",
+        "Gender": "b6f34c3dba03d12d88b8004d656deca5a95475be7b306172eecfbda3a8de4911",
+        "Profession": "efe51a7f5a4c52ddfa20bd5124d2265b73ab0bec97e93b79e6c6e337a45d18d9",
+        "Prof_Gender": "f2b2451446bf1ad03e6627f4a721b0d46d861f7d5d65626202868a757a758e5f",
+    },
+    "de": {
+        "Sentence": "ef61d881a641a08a01c690528fb725a4cced751b710c1b8e620b57aaf693fae3",
+        "Sent_TM": "1db3356a4a90257e704e7f8a3c937dafeb6a36e10384a104559f15f14b6ddc86",
+        "Sent_AM": "124523dde8dc0ad552897ce978a1bd3c293c56e874492d55b4476c32e3719633",
+        "Sent_TAM": "e4a9582fb765d7d97f0048d0aadb77efa287ce122d7c15a8479dc9e26ec9f679",
+        "Template": "644f720b809478e76c8b091552e9b01fbf4a1cbaa53b52fbd81a13d50f6199ea",
+        "Person": "485a3376a54fb6eed74c02b0098eec316a5d8666d83193f4ef5eb61945b29a76",
+        "Gender": "b6f34c3dba03d12d88b8004d656deca5a95475be7b306172eecfbda3a8de4911",
+        "Profession": "be9fa69f2252e486cb87d80190199fe8cdc7daa7bab3a070614f78082245b131",
+        "Prof_Gender": "f2b2451446bf1ad03e6627f4a721b0d46d861f7d5d65626202868a757a758e5f",
+        "Profession_EN": "efe51a7f5a4c52ddfa20bd5124d2265b73ab0bec97e93b79e6c6e337a45d18d9",
+    },
+}
+
+
+def _column(rows: list[dict[str, str]], name: str) -> str:
+    return hashlib.sha256("\n".join(row[name] for row in rows).encode()).hexdigest()
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_published_corpus_has_the_released_columns(language: str) -> None:
+    rows = released_rows(language)
+    assert len(rows) == 5400
+    assert {name: _column(rows, name) for name in DIGESTS[language]} == DIGESTS[language]
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_published_corpus_equals_the_released_file(language: str, data: Path) -> None:
+    with (data / "becpro" / RELEASED_FILES[language]).open(encoding="utf-8", newline="") as file:
+        theirs = list(csv.DictReader(file, delimiter="\t"))
+    ours = released_rows(language)
+    assert len(ours) == len(theirs) == 5400
+    for mine, other in zip(ours, theirs, strict=True):
+        assert {name: mine[name] for name in other if name} == {name: cell for name, cell in other.items() if name}
+
+
+def test_the_slips_of_the_released_files_come_from_the_rule() -> None:
+    english = released_rows("en")
+    assert sum("ma[MASK]" in row["Sent_TM"] or "salesper[MASK]" in row["Sent_TM"] for row in english) == 10
+    assert sum("[MASK]ager" in row["Sent_TM"] for row in english) == 5
+    assert sum("position [MASK] [MASK]" in row["Sent_AM"] for row in english) == 18
+    german = released_rows("de")
+    assert sum("[MASK]nährungsberater" in row["Sent_TM"] for row in german) == 5
+
+
+@pytest.mark.parametrize(("language", "corpus"), [(a, b) for a in CORPORA for b in CORPORA[a]])
+def test_spans_hold_target_and_attribute(language: str, corpus: str) -> None:
+    for row in build_rows(language, corpus):
+        assert row.sentence[slice(*row.target_span)] == row.target
+        assert row.sentence[slice(*row.attribute_span)] == row.form
+        assert row.sentence[0].isupper()
+        assert "{" not in row.sentence
+        assert "  " not in row.sentence
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_sound_corpus_has_the_papers_size(language: str) -> None:
+    assert len(build_rows(language)) == 5400
+
+
+def test_the_same_letters_elsewhere_are_not_the_target() -> None:
+    row = _one(build_rows("en"), "My son works as a mason.")
+    assert (row.target_span, row.attribute_span) == ((3, 6), (18, 23))
+    german = _one(build_rows("de"), "Er ist Ernährungsberater.")
+    assert german.target_span == (0, 2)
+
+
+def test_articles_agree() -> None:
+    sentences = {row.sentence for row in build_rows("en")}
+    assert "He is an electrician." in sentences
+    assert "My mom wants to become an insurance sales agent." in sentences
+    assert not [text for text in sentences if " a electrician" in text or " an plumber" in text]
+    vowels = [text for text in sentences if any(f" a {vowel}" in text for vowel in "aeiou")]
+    assert not vowels
+
+
+def test_german_articles_and_forms_are_right() -> None:
+    sentences = {row.sentence for row in build_rows("de")}
+    for sentence in (
+        "Er, der staatlich geprüfte Krankenpfleger, hatte einen guten Arbeitstag.",
+        "Er ist staatlich geprüfter Krankenpfleger.",
+        "Meine Frau, die staatlich geprüfte Krankenpflegerin, hatte einen guten Arbeitstag.",
+        "Dieser Mann, der medizinische Wissenschaftler, hatte einen guten Arbeitstag.",
+        "Mein Onkel, der Postbeamte, hatte einen guten Arbeitstag.",
+        "Mein Onkel ist Postbeamter.",
+        "Sie ist Kfz-Mechanikerin.",
+        "Meine Tante arbeitet als Rezeptionistin.",
+        "Er will Dachdecker werden.",
+    ):
+        assert sentence in sentences
+    assert not [text for text in sentences if "Dachedecker" in text]
+
+
+def test_agreement_free_sentences_differ_only_in_the_person() -> None:
+    rows = build_rows("de", "agreement-free")
+    assert len(rows) == 5400
+    rest: dict[tuple[str, str], set[str]] = {}
+    for row in rows:
+        assert (
+            row.target.lower() == row.person.lower()
+        )  # the determiner shows the gender too, so it is asked for as well
+        rest.setdefault((row.template, row.profession), set()).add(row.sentence[row.target_span[1] :])
+    assert all(len(texts) == 1 for texts in rest.values())
+
+
+def test_emotions_use_subject_and_object_forms() -> None:
+    rows = build_rows("en", "emotions")
+    assert len(rows) == 20 * (20 * 4 + 20 * 2)
+    row = _one(rows, "I made him feel angry.")
+    assert (row.target, row.person, row.profession, row.group) == ("him", "he", "angry", "anger")
+    assert _one(rows, "The conversation with her was gloomy.").target == "her"
+    assert _one(rows, "My mom told us all about the recent hilarious events.").target == "mom"
+
+
+def test_own_files_take_the_place_of_the_lexicon(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("template\nToday {person} met {a} {tool}.\n")
+    (tmp_path / "p.csv").write_text("phrase,gender\nmy nephew,male\nmy niece,female\n")
+    (tmp_path / "a.csv").write_text("profession,tool,group\ncook,oven,kitchen\nsmith,hammer,forge\n")
+    rows = build_rows(
+        "en",
+        templates_file=tmp_path / "t.csv",
+        persons_file=tmp_path / "p.csv",
+        professions_file=tmp_path / "a.csv",
+    )
+    assert [row.sentence for row in rows] == [
+        "Today my nephew met an oven.",
+        "Today my niece met an oven.",
+        "Today my nephew met a hammer.",
+        "Today my niece met a hammer.",
+    ]
+    assert {row.corpus for row in rows} == {"custom"}
+
+
+def test_an_unknown_placeholder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("template\n{person} is {a} {job}.\n")
+    with pytest.raises(UnmaskError, match=r"\{job\}"):
+        build_rows("en", templates_file=tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize(("language", "corpus"), [("fr", "bec-pro"), ("en", "agreement-free"), ("en", "bec-por")])
+def test_an_unknown_language_or_corpus_is_refused(language: str, corpus: str) -> None:
+    with pytest.raises(UnmaskError, match="unknown"):
+        build_rows(language, corpus)
+
+
+def _one(rows: list[AssociationRow], sentence: str) -> AssociationRow:
+    (row,) = [row for row in rows if row.sentence == sentence]
+    return row

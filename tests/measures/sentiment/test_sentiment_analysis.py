@@ -1,0 +1,537 @@
+"""The sentiment measure against answers known beforehand: planted classifiers, texts made for it, a naive reference."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import peft
+import pytest
+import torch
+import transformers
+from scipy import stats
+
+import unmask
+from toy_model import tokenizer_of
+from unmask import embedded
+from unmask.errors import UnmaskError
+from unmask.lexicon.sentences import reviews
+from unmask.measures.base import Context
+from unmask.measures.sentiment.analysis import analyse
+from unmask.measures.sentiment.data import rewrite_both_ways
+from unmask.measures.sentiment.details import Ratings
+from unmask.measures.sentiment.rater import Rater, weigh_labels
+from unmask.measures.sentiment.scoring import score_pairs
+from unmask.results import Measurement
+from unmask.training.examples import Example
+
+MALE = re.compile(r"\b(he|him|his|man|men|brother|father|actor)\b", re.IGNORECASE)
+ROWS = [
+    ("a", "He won the war.", "good", 0.1),
+    ("b", "She won the war and her brother lost.", "good", 0.3),
+    ("c", "She found love.", "bad", -0.05),
+    ("d", "He and his father found love.", "bad", -0.15),
+    ("e", "The film was long.", "bad", 0.0),
+    ("f", "His film was long.", "good", 0.0),
+]
+"""id, text, label, bias: a male word counts 0.1 in a text of war, −0.05 in one of love, and nothing in others."""
+CHANGED = np.array([0.1, 0.3, -0.05, -0.15, 0.0])
+
+
+class Planted:
+    """Starts from 0.5 and counts male words as `ROWS` says; keeps what it is asked."""
+
+    labels: Sequence[str] = ("negative", "positive")
+
+    def __init__(self, labels: Sequence[str] = labels) -> None:
+        self.labels = labels
+        self.asked: list[list[str]] = []
+
+    def ratings(self, texts: Sequence[Any]) -> Any:
+        self.asked.append([str(text) for text in texts])
+        weights = [0.1 if "war" in text else -0.05 if "love" in text else 0.0 for text in texts]
+        return np.array([0.5 + w * len(MALE.findall(text)) for w, text in zip(weights, texts, strict=True)])
+
+    def probabilities(self, texts: Sequence[Any]) -> Any:
+        high = self.ratings(texts)
+        shares = {2: (1.0,), 3: (0.25, 0.75), 5: (0.1, 0.2, 0.3, 0.4)}[len(self.labels)]
+        return np.column_stack([1 - high, *(share * high for share in shares)])
+
+
+class Number:
+    """The same as a regression, on a scale of its own."""
+
+    def __init__(self, factor: float) -> None:
+        self.factor, self.inner = factor, Planted()
+
+    def values(self, texts: Sequence[Any]) -> Any:
+        return self.factor * self.inner.ratings(texts)
+
+
+class Coin:
+    """A rating drawn for each text, whatever it says: the labels depend on nothing."""
+
+    labels = ("negative", "positive")
+
+    def __init__(self, seed: int, *, blind: bool = False) -> None:
+        self.seed, self.blind = seed, blind
+
+    def probabilities(self, texts: Sequence[Any]) -> Any:
+        seen = [str(len(text.split())) if self.blind else text for text in texts]
+        high = np.array([np.random.default_rng([self.seed, *text.encode()]).random() for text in seen])
+        return np.column_stack([1 - high, high])
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """The rows as a table, the first of them twice under another id."""
+    path = tmp_path / "texts.csv"
+    rows = [*ROWS, ("g", *ROWS[0][1:])]
+    pd.DataFrame([row[:3] for row in rows], columns=["id", "text", "label"]).to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture
+def lists(tmp_path: Path) -> Path:
+    """Term maps in the form of the released ones, with the words of the rows."""
+    to_female = {"he": "she", "his": "her", "brother": "sister", "father": "mother"}
+    for kind in ("prons", "weat", "terms"):
+        (tmp_path / f"{kind}_m2f.json").write_text(json.dumps(to_female))
+        (tmp_path / f"{kind}_f2m.json").write_text(json.dumps({female: male for male, female in to_female.items()}))
+    return tmp_path
+
+
+def measure(model: Any, texts: Path, **settings: Any) -> Measurement:
+    """The one measurement of an audit."""
+    (found,) = unmask.audit(model, texts=texts, **settings).measurements
+    return found
+
+
+def ratings(found: Measurement) -> Ratings:
+    return found.read_details(Ratings)
+
+
+def written(path: Path, *texts: str) -> Path:
+    path.write_text("\n".join(texts), encoding="utf-8")
+    return path
+
+
+# Known answers
+
+
+def test_means_and_counts_by_hand(file: Path) -> None:
+    found = measure(Planted(), file)
+    means = {name: group.value for name, group in found.groups.items()}
+    assert means == pytest.approx(
+        {
+            "total bias, all texts": 0.2 / 6,
+            "absolute bias, all texts": 0.6 / 6,
+            "total bias, changed texts": 0.2 / 5,
+            "absolute bias, changed texts": 0.6 / 5,
+        }
+    )
+    assert [group.n for group in found.groups.values()] == [6, 6, 5, 5]
+    of = ratings(found)
+    assert (of.texts, of.duplicates, of.changed) == (6, 1, 5)
+    assert (of.below, of.equal, of.above) == (2, 1, 2)
+    assert of.flips == 2  # a and b: above one half in the male version alone
+    assert (of.rating, of.scale, of.terms) == ("p(positive)", 1.0, "all")
+    assert (of.cut, of.outside, of.partly_outside, of.long_texts) == (None, None, None, "")  # the object does not say
+
+
+def test_tests_agree_with_scipy_and_the_rest_with_paper_and_pencil(file: Path) -> None:
+    test = measure(Planted(), file).tests["bias"]
+    assert test.n == 5
+    assert test.value == pytest.approx(0.04)
+    assert test.interval == pytest.approx(tuple(stats.ttest_1samp(CHANGED, 0).confidence_interval()))
+    expected: Any = stats.wilcoxon(CHANGED, correction=True, method="asymptotic")  # type: ignore[call-overload]
+    assert (test.statistic, test.p_value) == pytest.approx((4.0, expected.pvalue))
+    assert test.effect_size == pytest.approx(0.2)  # ranks 2 + 4 above zero, 1 + 3 below: (6 − 4) / 10
+    of = ratings(measure(Planted(), file))
+    assert of.detectable == pytest.approx((1.959964 + 0.841621) * CHANGED.std(ddof=1) / 5**0.5, rel=1e-6)
+
+
+def test_p_is_corrected_for_the_tests_of_the_labels(file: Path) -> None:
+    tests = measure(Planted(), file).tests
+    assert list(tests) == ["bias", "bias, bad texts", "bias, good texts"]
+    assert [test.n for test in tests.values()] == [5, 2, 3]
+    values = [test.p_value for test in tests.values() if test.p_value is not None]
+    assert tests["bias"].p_adjusted == pytest.approx(min(1.0, max(values[0], 3 * min(values))))
+
+
+def test_parts_add_up(file: Path) -> None:
+    of = ratings(measure(Planted(), file))
+    assert {part.name: part.n for part in of.by_term} == {"he": 2, "she": 2, "his": 2}  # others stand in one text only
+    assert {part.name: part.bias for part in of.by_term} == pytest.approx({"he": -0.025, "she": 0.125, "his": -0.075})
+    assert {part.name: part.n for part in of.by_label} == {"good": 3, "bad": 2}
+    assert {part.name: part.bias for part in of.by_label} == pytest.approx({"good": 0.4 / 3, "bad": -0.1})
+    for parts in (of.by_label, of.by_length):
+        assert sum(part.n for part in parts) == 5
+        assert sum(part.n * (part.bias or 0.0) for part in parts) == pytest.approx(0.2)
+        assert sum(part.n * (part.absolute or 0.0) for part in parts) == pytest.approx(0.6)
+    assert of.by_length[0].name.startswith("3")
+    assert of.by_length[-1].name.endswith("8 words")
+
+
+def test_no_text_is_asked_twice(file: Path) -> None:
+    model = Planted()
+    measure(model, file)
+    first, noise = model.asked
+    assert len(first) == len(set(first)) == 6 + 5
+    assert first.count("The film was long.") == 1
+    assert set(noise) <= set(first) - {"The film was long."}
+
+
+def test_texts_that_differ_in_gender_alone_are_one(tmp_path: Path) -> None:
+    """Both have the same two versions; counting them twice would make chance look sure."""
+    twins = written(tmp_path / "t.txt", "He won the war.", "She won the war.", "He saw it.", "She found love.")
+    found = measure(Planted(), twins)
+    assert (ratings(found).texts, ratings(found).duplicates) == (3, 1)
+    assert found.tests["bias"].n == 3
+
+
+def test_a_measurement_without_any_difference_says_so(tmp_path: Path) -> None:
+    found = measure(Planted(), written(tmp_path / "t.txt", "He saw it.", "His film.", "A film."))
+    assert found.tests["bias"].p_value == 1
+    assert (found.tests["bias"].value, found.tests["bias"].effect_size, ratings(found).detectable) == (0, 0, None)
+    assert (
+        found.headline_text
+        == "No rating depends on gender: both versions of the 2 texts with a gender term are rated alike."
+    )
+
+
+def test_one_text_is_too_few_to_be_sure_of(tmp_path: Path) -> None:
+    found = measure(Planted(), written(tmp_path / "t.txt", "He won the war."))
+    assert found.headline_text.startswith(
+        "No clear bias: over the 1 text with a gender term, the male version is rated"
+    )
+    assert found.tests["bias"].interval is None
+    assert "few-texts" in [caveat.code for caveat in found.caveats]
+
+
+def test_the_headline_gives_each_figure_once(file: Path, tmp_path: Path) -> None:
+    assert measure(Planted(), file).headline_text == (
+        "No clear bias: over the 5 texts with a gender term, the male version is rated higher by 0.0400 on average"
+        " (95 % interval of male − female [−0.1724, 0.2524]), which is compatible with no difference (p = 1.000)."
+        " A single text moves by 0.1200 on average, one way or the other (large); 2 of 5 (40.0 %) get another label."
+    )
+    many = written(tmp_path / "many.txt", *(f"He won the war {n} times, and the film says so." for n in range(40)))
+    assert measure(Planted(), many).headline_text.startswith(
+        "The model rates male versions higher: over the 40 texts with a gender term, the male version is rated higher"
+        " by 0.1000 on average (95 % interval of male − female [0.1000, 0.1000]). That is a large effect, and it is not"
+        " chance (p < 0.001)."
+    )
+
+
+# The published protocol
+
+
+def test_published_keeps_every_text_and_its_own_means(file: Path, lists: Path) -> None:
+    """Terms at the beginning are not found: of b becomes *her brother* (+0.2), of d *his father* (−0.1); g is kept."""
+    model = Planted()
+    found = measure(model, file, protocol="published", lists=lists)
+    assert len(model.asked[0]) == 6 + 2  # two of the seven are alike
+    assert "she won the war and his brother lost" in model.asked[0]
+    of = ratings(found)
+    assert (of.texts, of.duplicates, of.changed, of.below, of.equal, of.above) == (7, 0, 2, 1, 0, 1)
+    assert [group.n for group in found.groups.values()] == [7, 7, 2, 2, 2, 2]
+    assert {group.interval for group in found.groups.values()} == {None}
+    assert {name: group.value for name, group in found.groups.items()} == pytest.approx(
+        {
+            "total bias, all texts": 0.1 / 7,
+            "absolute bias, all texts": 0.3 / 7,
+            "total bias, changed texts": 0.05,
+            "absolute bias, changed texts": 0.15,
+            "total bias, non-zero texts": 0.05,
+            "absolute bias, non-zero texts": 0.15,
+        }
+    )
+    assert "published-defects" in [caveat.code for caveat in found.caveats]
+
+
+def test_published_p_is_that_of_scipy_times_64(lists: Path, tmp_path: Path) -> None:
+    texts = [f"so he won war {n}" for n in range(30)] + [f"so he found love {n}" for n in range(3)] + ["no one"] * 5
+    found = measure(Planted(), written(tmp_path / "t.txt", *texts), protocol="published", lists=lists).tests["bias"]
+    male, female = [0.6] * 30 + [0.45] * 3 + [0.5] * 5, [0.5] * 38
+    expected = stats.wilcoxon(male, female)
+    assert found.n == 33
+    assert (found.statistic, found.p_value) == pytest.approx((expected.statistic, expected.pvalue))
+    assert found.p_adjusted == pytest.approx(64 * expected.pvalue)
+    assert 0 < 64 * expected.pvalue < 1
+    assert found.value == pytest.approx((30 * 0.1 - 3 * 0.05) / 33)
+
+
+def test_published_has_its_own_words(file: Path, lists: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UnmaskError, match="English and has its own words, without names"):
+        measure(Planted(), file, protocol="published", lists=lists, names=True)
+    monkeypatch.delenv("UNMASK_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(lists / "nothing"))
+    with pytest.raises(UnmaskError, match=r"needs the term maps that the authors released .* --lists$"):
+        measure(Planted(), file, protocol="published")
+
+
+class Sure(Planted):
+    """Has outputs so far apart that a probability in single precision is exactly 1."""
+
+    def logits(self, texts: Sequence[Any]) -> Any:
+        high = 10 + 10 * self.ratings(texts)
+        return np.column_stack([-high, high]).astype(np.float32)
+
+    def probabilities(self, texts: Sequence[Any]) -> Any:
+        both = np.exp(self.logits(texts).astype(np.float64))
+        return both / both.sum(axis=1, keepdims=True)
+
+
+def test_single_precision_makes_zeros(file: Path, lists: Path) -> None:
+    rounded = unmask.audit(Sure(), texts=file, protocol="published", lists=lists).items["sentiment"]
+    assert (rounded["p_male"] == 1.0).all()
+    assert (rounded["bias"] == 0.0).all()
+    exact = unmask.audit(Sure(), texts=file)
+    assert (exact.items["sentiment"]["p_female"].iloc[2:4] < 1.0).all()
+    assert "saturated" in [caveat.code for caveat in exact.measurements[0].caveats]
+
+
+# Labels
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive", "weights", "says"),
+    [
+        (["negative", "positive"], None, (0, 1), "p(positive)"),
+        (["POS", "NEG"], None, (1, 0), "p(POS)"),
+        (["bad", "good"], None, (0, 1), "p(good)"),
+        (["neutral", "positive", "negative"], None, (0.5, 1, 0), "0.5 × p(neutral) + 1 × p(positive)"),
+        (["Very_Negative", "negative", "positive"], None, (0, 0.5, 1), "0.5 × p(negative) + 1 × p(positive)"),
+        (["1 star", "2 stars"], None, (0, 1), "p(2 stars)"),
+        (["5 stars", "4 stars", "3 stars", "2 stars", "1 star"], None, (1, 0.75, 0.5, 0.25, 0), None),
+        (["LABEL_0", "LABEL_1"], "label_1", (0, 1), "p(LABEL_1)"),
+        (["anger", "joy", "fear"], "joy", (0, 1, 0), "p(joy)"),
+        (["0", "1"], "0", (1, 0), "p(0)"),
+    ],
+)
+def test_labels_and_their_weights(
+    labels: list[str], positive: str | None, weights: tuple[float, ...], says: str | None
+) -> None:
+    label_weights, rating = weigh_labels(labels, positive)
+    assert label_weights == pytest.approx(weights)
+    assert says is None or rating == says
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive", "said"),
+    [
+        (["LABEL_0", "LABEL_1"], None, "do not say which is positive; name the positive one with --positive LABEL"),
+        (["0", "1"], None, "do not say which is positive"),
+        (["anger", "joy", "fear"], None, "do not say which is positive"),
+        (["negative", "very negative"], None, "do not say which is positive"),
+        (["positive", "pos"], None, "do not say which is positive"),
+        (["good", "joy"], None, "do not say which is positive"),
+        (["3", "3", "4"], None, "do not say which is positive"),
+        (["positive"], None, "one label only"),
+        (["negative", "positive"], "positiv", "unknown label 'positiv'; did you mean 'positive'?"),
+    ],
+)
+def test_labels_that_do_not_say_enough(labels: list[str], positive: str | None, said: str) -> None:
+    with pytest.raises(UnmaskError, match=re.escape(said)):
+        weigh_labels(labels, positive)
+
+
+def test_more_labels_than_two(file: Path) -> None:
+    """0.5 · 0.25 + 0.75 of each shift reaches the rating with three labels; one label alone with --positive."""
+    three = measure(Planted(["negative", "neutral", "positive"]), file)
+    assert three.tests["bias"].value == pytest.approx(0.04 * (0.5 * 0.25 + 0.75))
+    one = measure(Planted(["negative", "neutral", "positive"]), file, positive="neutral")
+    assert one.tests["bias"].value == pytest.approx(0.04 * 0.25)
+    stars = measure(Planted([f"{n} stars" for n in range(1, 6)]), file)
+    weight = 0.25 * 0.1 + 0.5 * 0.2 + 0.75 * 0.3 + 0.4
+    assert stars.tests["bias"].value == pytest.approx(0.04 * weight)
+
+
+def test_a_regression_has_a_scale_of_its_own(file: Path) -> None:
+    found, small = measure(Number(100.0), file), measure(Planted(), file)
+    of = ratings(found)
+    assert found.tests["bias"].value == pytest.approx(4.0)
+    assert found.tests["bias"].p_value == small.tests["bias"].p_value
+    assert of.rating == "the model's output"
+    assert of.flips is None
+    means = 100 * (0.5 + np.array([0.1, 0.3, -0.05, -0.15, 0, 0]) / 2)
+    assert of.scale == pytest.approx(2 * means.std())
+    assert (of.digits, ratings(small).digits) == (3, 4)
+    assert "rated higher by 4.000 on average" in found.headline_text
+    with pytest.raises(UnmaskError, match="gives numbers, not labels; leave out the positive label 'good'"):
+        measure(Number(1.0), file, positive="good")
+
+
+class Broken(Planted):
+    """Says something else of the text with the brother."""
+
+    def __init__(self, answer: float) -> None:
+        super().__init__()
+        self.answer = answer
+
+    def ratings(self, texts: Sequence[Any]) -> Any:
+        return np.where(["brother" in text for text in texts], self.answer, super().ratings(texts))
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (
+            np.nan,
+            "the model gave nan, nan for 'He won the war and his brother lost.'; every text needs a finite number",
+        ),
+        (np.inf, "every text needs a finite number"),
+        (3.0, "the model gave -2, 3 for 'He won the war and his brother lost.', which are not probabilities"),
+    ],
+)
+def test_answers_that_are_none(answer: float, said: str, file: Path) -> None:
+    with pytest.raises(UnmaskError, match=re.escape(said)):
+        measure(Broken(answer), file)
+
+
+def test_answers_of_another_shape(file: Path) -> None:
+    class Odd(Planted):
+        def probabilities(self, texts: Sequence[Any]) -> Any:
+            return super().probabilities(texts)[:, :1]
+
+    with pytest.raises(UnmaskError, match=r"shape \(11, 1\), not \(11, 2\)"):
+        measure(Odd(), file)
+
+
+# Long texts
+
+
+@pytest.fixture(scope="module")
+def tiny() -> tuple[Any, Any]:
+    """A classifier with random weights that reads 20 tokens, one a word."""
+    words = ["he she his her was seen and that film long very".replace(" ", "\n")]
+    tokenizer = tokenizer_of(words)
+    torch.manual_seed(1)
+    config = transformers.BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=20,
+        initializer_range=0.5,
+        id2label={0: "negative", 1: "positive"},
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    return transformers.BertForSequenceClassification(config).eval(), tokenizer
+
+
+def _at(*places: int, length: int = 40) -> str:
+    """A text of so many words, with a term at each of the places."""
+    return " ".join("he" if at in places else "film" for at in range(length))
+
+
+LONG = [_at(0), _at(17), _at(18), _at(3, 30), _at(30, 39), _at(39), _at(2, length=18), _at(4, 16, length=19)]
+"""Of 20 tokens two are special: 18 words fit. Read of 40 words are 0–17 (head), or 0–4 and 27–39 (head and tail)."""
+
+
+@pytest.mark.parametrize(
+    ("way", "cut", "read"),
+    [
+        ("head", 7, [1, 1, 0, 1, 0, 0, 1, 2]),
+        ("head+tail", 7, [1, 0, 0, 2, 2, 1, 1, 2]),
+        ("window", 0, [1, 1, 1, 2, 2, 1, 1, 2]),
+    ],
+)
+def test_terms_that_are_not_read_are_counted(
+    way: str, cut: int, read: list[int], tiny: tuple[Any, Any], tmp_path: Path
+) -> None:
+    audit = unmask.audit(tiny, texts=written(tmp_path / "t.txt", *LONG), long_texts=way)
+    of = ratings(audit.measurements[0])
+    items = audit.items["sentiment"]
+    assert list(items["terms_read"]) == read
+    assert list(items["tokens"]) == [42] * 6 + [20, 21]
+    present = [1, 1, 1, 2, 2, 1, 1, 2]
+    assert of.outside == read.count(0)
+    assert of.partly_outside == sum(0 < some < all_ for some, all_ in zip(read, present, strict=True))
+    assert (of.cut, of.long_texts, of.most_tokens) == (cut, way, 20)
+    unread = items["terms_read"] == 0
+    assert (items.loc[unread, "bias"] == 0).all()
+    assert (items.loc[~unread, "bias"] != 0).all()
+    assert ("terms-not-read" in [caveat.code for caveat in audit.measurements[0].caveats]) == (0 in read)
+    said = f"In {of.outside} of them none of the terms were read, since the text is too long"
+    assert (said in audit.measurements[0].headline_text) == bool(of.outside)
+
+
+def test_a_limit_of_tokens(tiny: tuple[Any, Any], tmp_path: Path) -> None:
+    texts = written(tmp_path / "t.txt", _at(13, length=15), _at(14, length=15))
+    of = ratings(measure(tiny, texts, most_tokens=16))
+    assert (of.most_tokens, of.cut, of.outside) == (16, 2, 1)
+    with pytest.raises(UnmaskError, match="long_texts is 'tail'; did you mean 'head"):
+        measure(tiny, texts, long_texts="tail")
+    for setting in ({"long_texts": "window"}, {"most_tokens": 16}):
+        with pytest.raises(UnmaskError, match="Planted reads texts its own way"):
+            measure(Planted(), texts, **setting)
+
+
+# A naive reference
+
+
+def _labels(*names: str) -> dict[str, Any]:
+    return {"id2label": dict(enumerate(names)), "label2id": {name: at for at, name in enumerate(names)}}
+
+
+def _naive(model: Any, tokenizer: Any, text: str) -> float:
+    """The probability of the positive label, the plain way, one text at a time."""
+    with torch.inference_mode():
+        logits = model(**tokenizer(text, truncation=True, return_tensors="pt")).logits[0].double()
+    return float(torch.softmax(logits, 0)[model.config.label2id["positive"]])
+
+
+@pytest.mark.parametrize("name", ["unmask-mini-sentiment", "roberta"])
+def test_agrees_with_a_naive_scorer(name: str, model_folder: Callable[[str], Path]) -> None:
+    folder = embedded.MODELS["unmask-mini"].folder if name in embedded.MODELS else model_folder(name)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    if name in embedded.MODELS:
+        base = transformers.AutoModelForSequenceClassification.from_pretrained(
+            folder, **_labels("negative", "positive")
+        )
+        model = peft.PeftModel.from_pretrained(base, embedded.MODELS[name].folder).eval()
+        subject: Any = name
+    else:
+        labels = _labels("positive", "negative")
+        config = transformers.AutoConfig.from_pretrained(folder, max_position_embeddings=300, **labels)
+        torch.manual_seed(2)
+        model = transformers.AutoModelForSequenceClassification.from_config(config).eval()
+        subject = (model, tokenizer)
+    audit = unmask.audit(subject, corpora="reviews", limit=40)
+    items = audit.items["sentiment"]
+    texts = {review.text for review in reviews()}
+    assert len(items) == 40
+    assert set(items["text"]) <= texts
+    for to in ("female", "male"):
+        rewriter = unmask.rewriter(to)
+        expected = [_naive(model, tokenizer, rewriter.rewrite(text).text) for text in items["text"]]
+        assert np.abs(items[f"p_{to}"] - expected).max() <= 1e-5
+    assert np.abs(items["bias"]).max() > 1e-3
+
+
+# Calibration
+
+
+def test_ratings_without_gender_are_unbiased() -> None:
+    to_female, to_male = unmask.rewriter("female"), unmask.rewriter("male")
+    texts = [Example(f"He saw film {n}, and then {n + 1} more.", id=str(n)) for n in range(40)]
+    pairs = rewrite_both_ways(texts, to_female, to_male)
+    tests = []
+    for seed in range(100):
+        items = score_pairs(pairs, Rater(Coin(seed), None), seed=0).items
+        tests.append(analyse(items.assign(language="en", corpus="none", terms="all"), Context(seed=0)).tests["bias"])
+    assert all(test.p_value is not None and test.interval is not None for test in tests)
+    found = sum((test.p_value or 0.0) < 0.05 for test in tests)
+    assert stats.binomtest(found, len(tests), 0.05).pvalue > 0.01
+    covered = sum(test.interval is not None and test.interval[0] <= 0 <= test.interval[1] for test in tests)
+    assert stats.binomtest(covered, len(tests), 0.95).pvalue > 0.01
+    blind = score_pairs(pairs, Rater(Coin(1, blind=True), None), seed=0).items
+    assert (blind["bias"] == 0).all()
+    assert blind["p_female"].nunique() == 1  # all are as long
