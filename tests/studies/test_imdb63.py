@@ -573,7 +573,7 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_weights(
             signal.raise_signal(signal.SIGINT)
 
     request = asked.replace(models=asked.models[:1], conditions=("original", "mix-all"))
-    with pytest.raises(Stopped, match=r"stopped; \d+ of 16 steps are done, and the same command goes on"):
+    with pytest.raises(Stopped, match=r"stopped; \d+ of 16 steps are done, and the same command continues"):
         run_study("imdb-63", request, tmp_path / "study", watch=interrupt)
     (left,) = (tmp_path / "study" / "unfinished").iterdir()
     assert left.name.startswith("training-one-mix-all-")

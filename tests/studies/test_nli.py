@@ -474,7 +474,7 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_weights(
             signal.raise_signal(signal.SIGINT)
 
     request = request_of.replace(models=request_of.models[1:2])
-    with pytest.raises(Stopped, match=r"stopped; 0 of 2 steps are done, and the same command goes on"):
+    with pytest.raises(Stopped, match=r"stopped; 0 of 2 steps are done, and the same command continues"):
         run_study("nli-plms", request, tmp_path / "study", watch=interrupt)
     lines: list[str] = []
     run = run_study("nli-plms", request, tmp_path / "study", watch=lambda event: lines.append(event.line))

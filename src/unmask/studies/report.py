@@ -15,7 +15,7 @@ from unmask.files import write_text
 from unmask.report.blocks import Block, Cell, Column, Figure, Section, Table, Text
 from unmask.report.html import render_page
 from unmask.report.markdown import block_lines, escape_markdown, join_lines
-from unmask.results.formatting import number, percent
+from unmask.results.formatting import number
 from unmask.spreadsheets import to_csv
 
 if TYPE_CHECKING:
@@ -216,4 +216,4 @@ def format_count(value: float | None) -> str:
 
 def format_percent(value: float | None) -> str:
     """Return a share in percent, or a gap."""
-    return GAP if value is None or isnan(value) else percent(value, 1)
+    return GAP if value is None or isnan(value) else f"{100 * value:.1f} %"
