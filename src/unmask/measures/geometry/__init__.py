@@ -18,8 +18,6 @@ from unmask.options import Options, option
 from unmask.results import Interval, Measurement, Record
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from unmask.models.loading import ModelHandle
 
 LAYERS, POOLING, CONTRASTS = 4, "first+last", 99
@@ -168,16 +166,8 @@ class GeometryMeasure(Measure):
         """Words with their bias and cluster."""
         return {"word", "bias", "cluster"} <= columns
 
-    def read_items(
-        self, path: Path, context: Context, *, language: str | None, score_column: str | None
-    ) -> pd.DataFrame:
-        """Items that an audit has written."""
-        from unmask.probes.recorded_words import read_words
-
-        del score_column
-        return read_words(path, language, context.protocol)
-
     measure = implemented_in("scoring")
+    read_items = implemented_in("analysis")
     analyse = implemented_in("analysis")
     headline = implemented_in("analysis")
     interpret = implemented_in("analysis")

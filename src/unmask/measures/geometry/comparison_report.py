@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from unmask.measures.geometry import OWN, GeometryChange, Reference, WordTestChange
 from unmask.measures.geometry.plots import draw_professions, draw_word_map
-from unmask.measures.geometry.report import PROFESSION_LEGEND
+from unmask.measures.geometry.report import PROFESSION_LEGEND, show_value
 from unmask.report.blocks import Block, Cell, Column, Figure, Legend, Section, Table, Text
 from unmask.report.change_blocks import ChangeText, change_figure, change_text, list_changes
-from unmask.report.pages import count, p, percent, signed
+from unmask.report.pages import count, p, signed
 from unmask.results import Change, Comparison
-from unmask.results.numbers import NO_BREAK, interval, number, p_value
-from unmask.results.numbers import percent as rounded_percent
+from unmask.results.numbers import NO_BREAK, interval, number, p_value, percent
 from unmask.results.verdict import is_reliable
 
 if TYPE_CHECKING:
@@ -58,9 +57,7 @@ def summarise_changes(comparison: Comparison) -> list[str]:
         sentences[0] += " are compared."
         if own := comparison.changes.get(f"{MAIN}, own words"):
             before, after = own.values
-            sentences.append(
-                f"A classifier separates {rounded_percent(after, 1)} of those ({rounded_percent(before, 1)} before)."
-            )
+            sentences.append(f"A classifier separates {percent(after, 1)} of those ({percent(before, 1)} before).")
     else:
         sentences = [
             _summarise_main(comparison, main),
@@ -83,12 +80,12 @@ def _summarise_main(comparison: Comparison, change: Change) -> str:
     if comparison.verdict == "no reliable change" and estimate.value is not None and is_reliable(change):
         direction = "harder" if estimate.value < 0 else "easier"
         head = f"Words that were biased are {direction} to separate than before, but so are those of other contrasts"
-    figures = f"{rounded_percent(before, 1)} before"
+    figures = f"{percent(before, 1)} before"
     if estimate.value is not None:
         bounds = f" {interval(_scale(estimate.interval), 1)}" if estimate.interval else ""
         figures += f"; change {number(100 * estimate.value, 1)} points{bounds}"
     return (
-        f"{head}: a classifier puts {rounded_percent(after, 1)} of {estimate.n:,} words on their side before"
+        f"{head}: a classifier puts {percent(after, 1)} of {estimate.n:,} words on their side before"
         f" ({figures}, p {p_value(estimate.p_adjusted)})."
     )
 
@@ -109,13 +106,11 @@ def _summarise_clusters(test: WordTestChange | None) -> str:
         return ""
     removal = ""
     if test.others is not None:
-        low, high = rounded_percent(test.others.low), rounded_percent(test.others.high)
-        removal = (
-            f"; plain removal of an unrelated direction leaves {rounded_percent(test.others.mean)}, {low} to {high}"
-        )
+        low, high = percent(test.others.low), percent(test.others.high)
+        removal = f"; plain removal of an unrelated direction leaves {percent(test.others.mean)}, {low} to {high}"
     return (
-        f"Two clusters still sort {rounded_percent(test.after)} of the {test.n:,} words that were most biased before"
-        f" ({rounded_percent(test.before)} before{removal})."
+        f"Two clusters still sort {percent(test.after)} of the {test.n:,} words that were most biased before"
+        f" ({percent(test.before)} before{removal})."
     )
 
 
@@ -181,13 +176,9 @@ def comparison_method(comparisons: Sequence[Comparison]) -> list[Block]:
 def _describe_change(name: str, comparison: Comparison, test: WordTestChange) -> ChangeText:
     change = comparison.changes.get(test.name)
     if change is None:
-        before, after = _format_value(test, test.before), _format_value(test, test.after)
+        before, after = show_value(test, test.before), show_value(test, test.after)
         return ChangeText(name, before, after, "–", verdict="not tested")
     return change_text(name, change, scale="" if test.name == NEIGHBOURS else "percent")
-
-
-def _format_value(test: WordTestChange, value: float | None) -> str:
-    return number(value) if test.name == NEIGHBOURS else percent(value)
 
 
 def _scale(bounds: tuple[float, float]) -> tuple[float, float]:
@@ -235,18 +226,18 @@ def _list_references(tests: Sequence[WordTestChange]) -> Table:
     ]
     rows = []
     for test in tests:
-        row = [Cell(TITLES[test.name][0]), Cell(_format_value(test, test.after))]
+        row = [Cell(TITLES[test.name][0]), Cell(show_value(test, test.after))]
         for reference in (test.others, test.lost):
             if reference is None:
                 row += [Cell("–"), Cell("–")]
                 continue
-            mean, bounds = _format_value(test, reference.mean), (reference.low, reference.high)
+            mean, bounds = show_value(test, reference.mean), (reference.low, reference.high)
             if reference is test.lost:
                 is_share = test.name != NEIGHBOURS
                 mean = f"{signed(100 * reference.mean, 1)}{NO_BREAK}points" if is_share else signed(reference.mean)
             text = interval(bounds) if test.name == NEIGHBOURS else interval(_scale(bounds), 1)
             row += [Cell(mean, text), Cell(p(reference.p_value))]
-        rows.append([*row, Cell(_format_value(test, test.own))])
+        rows.append([*row, Cell(show_value(test, test.own))])
     return Table("Compared with unrelated contrasts", columns, rows, note=_REFERENCES, terminal=True)
 
 
