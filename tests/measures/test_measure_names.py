@@ -27,8 +27,6 @@ KNOWN = {
     "studies/reports/imdb63.py": 1,
     "studies/reports/lipstick.py": 1,
     "studies/reports/nli.py": 1,
-    "training/examples.py": 4,
-    "training/options.py": 1,
     "workflows/compare_options.py": 1,
     "workflows/downstream.py": 1,
     "workflows/evidence.py": 1,

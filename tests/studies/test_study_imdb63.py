@@ -485,7 +485,8 @@ def test_what_a_base_model_is_made_of_decides(small: Path, tmp_path: Path) -> No
 
 def add_adapter(loaded: Trainable, base: Path, folder: Path) -> None:
     """Save an adapter that has learned nothing."""
-    checkpoints.save_adapter(checkpoints.add_adapters(loaded.model, 2, loaded.trained_whole, base=str(base)), folder)
+    adapted = checkpoints.add_adapters(loaded.model, 2, loaded.trained_whole, base=str(base))
+    checkpoints.save_adapter(adapted, loaded.model, loaded.tokenizer, folder)
 
 
 # In this process

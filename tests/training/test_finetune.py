@@ -22,9 +22,9 @@ from unmask.models import Classifier
 from unmask.models.loading import load_classifier, load_masked_lm, load_trainable
 from unmask.options import LoadOptions
 from unmask.training import loop
-from unmask.training.examples import labels_of, read_examples
-from unmask.training.finetune import run
-from unmask.training.loop import MicroBatches, News
+from unmask.training.examples import order_labels, read_examples
+from unmask.training.finetune import finetune_model
+from unmask.training.loop import MicroBatches, News, Stepper
 from unmask.training.options import FinetuneOptions, TrainingOptions
 from unmask.training.tasks import Classification, MaskedLanguageModelling
 
@@ -85,7 +85,9 @@ def _without_time(record: dict[str, Any] | None) -> dict[str, Any]:
 def test_a_classifier_learns_and_can_be_loaded(
     family: str, model_folder: Folder, files: dict[str, Path], tmp_path: Path
 ) -> None:
-    record = run(_request("sentiment", model_folder(family), files, tmp_path / "out", epochs=60, learning_rate=3e-3))
+    record = finetune_model(
+        _request("sentiment", model_folder(family), files, tmp_path / "out", epochs=60, learning_rate=3e-3)
+    )
     assert record is not None
     assert record["metrics"]["validation"]["accuracy"] >= 0.9
     assert json.loads((tmp_path / "out" / "metrics.json").read_text())["best_step"] == record["best_step"]
@@ -103,7 +105,7 @@ def test_a_classifier_learns_and_can_be_loaded(
 def test_inference_has_its_labels_in_order_and_leaves_out_what_has_none(
     model_folder: Folder, files: dict[str, Path], tmp_path: Path
 ) -> None:
-    record = run(_request("nli", model_folder("bert-uncased"), files, tmp_path / "out", epochs=40))
+    record = finetune_model(_request("nli", model_folder("bert-uncased"), files, tmp_path / "out", epochs=40))
     assert record is not None
     assert sum(record["examples"].values()) == 36  # not the pair without a label
     classifier = load_classifier(str(tmp_path / "out"))
@@ -119,7 +121,7 @@ def test_a_masked_language_model_gets_better(
     family: str, rank: int, model_folder: Folder, files: dict[str, Path], tmp_path: Path
 ) -> None:
     request = _request("mlm", model_folder(family), files, tmp_path / "out", lora_rank=rank, epochs=4)
-    record = run(request)
+    record = finetune_model(request)
     assert record is not None
     losses = [one["loss"] for one in record["history"]]
     assert losses[-1] < losses[0]
@@ -137,7 +139,7 @@ def test_an_adapter_holds_its_head_and_little_else(
     family: str, model_folder: Folder, files: dict[str, Path], tmp_path: Path
 ) -> None:
     request = _request("sentiment", model_folder(family), files, tmp_path / "out", lora_rank=8, learning_rate=1e-2)
-    record = run(request.replace(validation=files["sentiment"]))
+    record = finetune_model(request.replace(validation=files["sentiment"]))
     assert record is not None
     assert record["trained_parameters"] < 0.5 * record["parameters"]
     assert (
@@ -165,7 +167,7 @@ def test_an_adapter_of_another_kind_is_refused(model_folder: Folder, files: dict
     import transformers
 
     folder = model_folder("bert-uncased")
-    run(_request("sentiment", folder, files, tmp_path / "classifier", lora_rank=4, epochs=1))
+    finetune_model(_request("sentiment", folder, files, tmp_path / "classifier", lora_rank=4, epochs=1))
     assert json.loads((tmp_path / "classifier" / "config.json").read_text())["architectures"] == [
         "BertForSequenceClassification"
     ]
@@ -175,8 +177,10 @@ def test_an_adapter_of_another_kind_is_refused(model_folder: Folder, files: dict
     with pytest.raises(UnmaskError, match="is a classifier"):
         load_masked_lm(str(tmp_path / "classifier"))
     with pytest.raises(UnmaskError, match="leave out --lora-rank"):
-        run(_request("sentiment", tmp_path / "classifier", files, tmp_path / "again", lora_rank=4))
-    assert run(_request("sentiment", tmp_path / "classifier", files, tmp_path / "again", epochs=1)) is not None
+        finetune_model(_request("sentiment", tmp_path / "classifier", files, tmp_path / "again", lora_rank=4))
+    assert (
+        finetune_model(_request("sentiment", tmp_path / "classifier", files, tmp_path / "again", epochs=1)) is not None
+    )
     bare = peft.get_peft_model(
         transformers.AutoModel.from_pretrained(folder), peft.LoraConfig(r=2, target_modules=["query"])
     )
@@ -193,7 +197,7 @@ def test_an_adapter_of_another_kind_is_refused(model_folder: Folder, files: dict
 def test_a_head_for_the_same_labels_is_kept_and_one_for_others_is_not(
     model_folder: Folder, files: dict[str, Path], tmp_path: Path
 ) -> None:
-    run(_request("sentiment", model_folder("bert-uncased"), files, tmp_path / "first", epochs=1))
+    finetune_model(_request("sentiment", model_folder("bert-uncased"), files, tmp_path / "first", epochs=1))
     first = load_trainable(str(tmp_path / "first"), LoadOptions(), labels=["good", "bad"])
     assert first.labels == ("bad", "good")  # the order of the head that is there
     assert first.trained_whole == ("classifier",)
@@ -210,7 +214,7 @@ def test_a_bad_test_file_is_noticed_before_training(
     (tmp_path / "test.csv").write_text("text,label\nMy aunt rests.,ugly\n")
     request = _request("sentiment", model_folder("bert-uncased"), files, tmp_path / "out")
     with pytest.raises(UnmaskError, match="'ugly' is not among those trained"):
-        run(request.replace(test=tmp_path / "test.csv"))
+        finetune_model(request.replace(test=tmp_path / "test.csv"))
     assert not (tmp_path / "out.unfinished").exists()
 
 
@@ -219,8 +223,8 @@ def test_what_failed_before_its_first_checkpoint_does_not_stand_in_the_way(
 ) -> None:
     request = _request("sentiment", model_folder("bert-uncased"), files, tmp_path / "out")
     with pytest.raises(UnmaskError, match="no checkpoint had been kept yet; lower the learning rate"):
-        run(request.replace(learning_rate=1e30))
-    run(request)
+        finetune_model(request.replace(learning_rate=1e30))
+    finetune_model(request)
     assert request.out.is_dir()
 
 
@@ -229,17 +233,17 @@ def test_restart_removes_nothing_of_the_users(model_folder: Folder, files: dict[
     (tmp_path / "out.unfinished" / "thesis.txt").write_text("mine")
     request = _request("sentiment", model_folder("bert-uncased"), files, tmp_path / "out", restart=True)
     with pytest.raises(UnmaskError, match="is no unfinished run"):
-        run(request)
+        finetune_model(request)
     assert (tmp_path / "out.unfinished" / "thesis.txt").read_text() == "mine"
 
 
 def test_texts_without_a_word_that_can_be_masked(model_folder: Folder, files: dict[str, Path], tmp_path: Path) -> None:
     (tmp_path / "odd.txt").write_text("你好\n" * 20 + files["mlm"].read_text(), encoding="utf-8")
     request = _request("mlm", model_folder("bert-uncased"), files, tmp_path / "out", epochs=1, batch_size=1)
-    assert run(request.replace(train=tmp_path / "odd.txt", validation=files["mlm"])) is not None
+    assert finetune_model(request.replace(train=tmp_path / "odd.txt", validation=files["mlm"])) is not None
     (tmp_path / "none.txt").write_text("你好\n", encoding="utf-8")
     with pytest.raises(UnmaskError, match="no validation example has a word"):
-        run(request.replace(out=tmp_path / "other", validation=tmp_path / "none.txt"))
+        finetune_model(request.replace(out=tmp_path / "other", validation=tmp_path / "none.txt"))
 
 
 class _StopAt:
@@ -260,12 +264,12 @@ def test_an_interrupted_run_ends_like_one_that_was_not(
     """With dropout, in the middle of an epoch, twice: the same weights to the last bit."""
     whole = _request(task, model_folder("bert-uncased"), files, tmp_path / "whole", lora_rank=rank)
     parts = whole.replace(out=tmp_path / "parts")
-    expected = run(whole)
+    expected = finetune_model(whole)
     for step in (2, 5):
         with pytest.raises(Stopped, match=f"stopped at step {step} of 9; the same command goes on"):
-            run(parts, watch=_StopAt(step))
+            finetune_model(parts, watch=_StopAt(step))
         assert not parts.out.exists()
-    assert _without_time(run(parts)) == _without_time(expected)
+    assert _without_time(finetune_model(parts)) == _without_time(expected)
     assert _distance(whole.out, parts.out) == 0
 
 
@@ -274,16 +278,16 @@ def test_a_run_that_was_cut_off_goes_on_from_its_last_checkpoint(
 ) -> None:
     whole = _request("sentiment", model_folder("bert-uncased"), files, tmp_path / "whole", save_every=2)
     parts = whole.replace(out=tmp_path / "parts")
-    run(whole)
+    finetune_model(whole)
 
     def crash(news: News) -> None:
         if news.step == 5:
             raise MemoryError
 
     with pytest.raises(MemoryError):
-        run(parts, watch=crash)
+        finetune_model(parts, watch=crash)
     seen: list[int] = []
-    run(parts, watch=lambda news: seen.append(news.step))
+    finetune_model(parts, watch=lambda news: seen.append(news.step))
     assert seen[0] == 5  # step 4 was the last checkpoint
     assert _distance(whole.out, parts.out) == 0
 
@@ -293,12 +297,12 @@ def test_another_run_is_not_taken_for_the_unfinished_one(
 ) -> None:
     request = _request("sentiment", model_folder("bert-uncased"), files, tmp_path / "out")
     with pytest.raises(Stopped):
-        run(request, watch=_StopAt(2))
+        finetune_model(request, watch=_StopAt(2))
     other = request.replace(learning_rate=1e-3)
     with pytest.raises(UnmaskError, match=r"learning rate changed \(0\.002 then, 0\.001 now\)"):
-        run(other)
+        finetune_model(other)
     seen: list[int] = []
-    run(other.replace(restart=True), watch=lambda news: seen.append(news.step))
+    finetune_model(other.replace(restart=True), watch=lambda news: seen.append(news.step))
     assert seen[0] == 1
     assert other.out.is_dir()
 
@@ -306,10 +310,10 @@ def test_another_run_is_not_taken_for_the_unfinished_one(
 def test_a_broken_checkpoint_is_one_line(model_folder: Folder, files: dict[str, Path], tmp_path: Path) -> None:
     request = _request("sentiment", model_folder("bert-uncased"), files, tmp_path / "out")
     with pytest.raises(Stopped):
-        run(request, watch=_StopAt(2))
+        finetune_model(request, watch=_StopAt(2))
     (tmp_path / "out.unfinished" / "latest" / "random_states_0.pkl").write_bytes(b"no")
     with pytest.raises(UnmaskError, match="is damaged; begin again with --restart"):
-        run(request)
+        finetune_model(request)
 
 
 def _without_dropout(folder: Path) -> Path:
@@ -330,7 +334,7 @@ def test_parts_of_a_step_change_nothing(task: str, files: dict[str, Path], tmp_p
     for accumulate in (1, 3, 50):
         torch.manual_seed(0)
         examples = read_examples(files[task], task)
-        labels = None if task == "mlm" else labels_of(task, examples)
+        labels = None if task == "mlm" else order_labels(task, examples)
         base = load_trainable(str(folder), LoadOptions(), labels=labels)
         job = (
             Classification(base.tokenizer, labels, 64)
@@ -339,9 +343,8 @@ def test_parts_of_a_step_change_nothing(task: str, files: dict[str, Path], tmp_p
         )
         model, optimizer = Accelerator(cpu=True).prepare(base.model, torch.optim.SGD(base.model.parameters(), lr=1.0))
         settings = SETTINGS.replace(accumulate=accumulate)
-        rows = list(range(17))
-        room = MicroBatches(accumulate)
-        loss = loop._step(model, job, job.features(examples), rows, 0, settings, optimizer, Accelerator(cpu=True), room)
+        stepper = Stepper(model, job, job.features(examples), settings, optimizer, Accelerator(cpu=True))
+        loss = stepper.take_step(list(range(17)), 0, 1.0)
         after.append((loss, torch.cat([parameter.detach().flatten() for parameter in model.parameters()])))
     for loss, weights in after[1:]:
         assert loss == pytest.approx(after[0][0], abs=1e-5)
@@ -367,18 +370,19 @@ def test_too_little_memory_makes_smaller_parts_and_the_same_step(files: dict[str
     accelerator = Accelerator(cpu=True)
     after: list[tuple[Any, ...]] = []
     sizes: list[int] = []
-    for kind, room in ((MaskedLanguageModelling, MicroBatches(1)), (_Short, MicroBatches(2))):
+    for kind, accumulate in ((MaskedLanguageModelling, 1), (_Short, 2)):
         base = load_trainable(str(folder), LoadOptions())
         job = kind(base.tokenizer, 64, seed=1)
         if isinstance(job, _Short):
             job.sizes = sizes
         features = job.features(read_examples(files["mlm"], "mlm"))
         model, optimizer = accelerator.prepare(base.model, torch.optim.SGD(base.model.parameters(), lr=1.0))
-        loss = loop._step(model, job, features, list(range(10)), 0, SETTINGS, optimizer, accelerator, room)
+        stepper = Stepper(model, job, features, SETTINGS.replace(accumulate=accumulate), optimizer, accelerator)
+        loss = stepper.take_step(list(range(10)), 0, 1.0)
         weights = torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
         metrics = loop.evaluate(model, job, features, accelerator, rows=5)
         after.append((loss, weights, metrics["loss"]))
-    assert room.parts == 4
+    assert stepper.micro_batches.parts == 4
     assert sizes[:5] == [5, 5, 3, 3, 3]
     for whole, parts in zip(*after, strict=True):
         assert np.allclose(whole, parts, atol=1e-5)
@@ -406,7 +410,7 @@ def test_a_step_that_went_wrong_leaves_the_weights_alone(by: str, files: dict[st
     model, optimizer = accelerator.prepare(base.model, torch.optim.SGD(base.model.parameters(), lr=1.0))
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     features = job.features(read_examples(files["mlm"], "mlm"))
-    loss = loop._step(model, job, features, list(range(4)), 0, SETTINGS, optimizer, accelerator, MicroBatches(1))
+    loss = Stepper(model, job, features, SETTINGS, optimizer, accelerator).take_step(list(range(4)), 0, 1.0)
     assert not np.isfinite(loss)
     assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
     assert all(parameter.grad is None or not parameter.grad.any() for parameter in model.parameters())
@@ -426,20 +430,20 @@ def test_a_loss_that_is_no_number_names_the_step_and_the_last_good_checkpoint(
 ) -> None:
     """The weights of the checkpoint are those before the step that went wrong."""
     calls: list[int] = []
-    real = loop._gradients
+    real = Stepper._compute_gradients
 
     def broken(*arguments: Any) -> float:
         calls.append(1)
         return float("nan") if len(calls) == 6 else real(*arguments)
 
-    monkeypatch.setattr(loop, "_gradients", broken)
+    monkeypatch.setattr(Stepper, "_compute_gradients", broken)
     request = _request("mlm", model_folder("bert-uncased"), files, tmp_path / "out", epochs=2, save_every=2)
     with pytest.raises(
         UnmaskError, match=r"nan at step 5; the last good checkpoint, of step 4, is in .*out\.unfinished"
     ):
-        run(request)
+        finetune_model(request)
     monkeypatch.undo()
-    assert run(request) is not None  # goes on from there
+    assert finetune_model(request) is not None  # goes on from there
 
 
 def test_the_best_checkpoint_is_kept_not_the_last(model_folder: Folder, files: dict[str, Path], tmp_path: Path) -> None:
@@ -447,7 +451,7 @@ def test_the_best_checkpoint_is_kept_not_the_last(model_folder: Folder, files: d
     request = _request(
         "mlm", model_folder("bert-uncased"), files, tmp_path / "out", learning_rate=0.3, epochs=2, evaluate_every=1
     )
-    record = run(request)
+    record = finetune_model(request)
     assert record is not None
     best = min(record["history"], key=lambda one: one["loss"])
     assert record["best_step"] == best["step"] < record["steps"]
@@ -458,7 +462,7 @@ def test_a_training_set_without_a_test_set_can_have_one(
     model_folder: Folder, files: dict[str, Path], tmp_path: Path
 ) -> None:
     request = _request("sentiment", model_folder("bert-uncased"), files, tmp_path / "out")
-    record = run(request.replace(validation=files["sentiment"], test=files["sentiment"]))
+    record = finetune_model(request.replace(validation=files["sentiment"], test=files["sentiment"]))
     assert record is not None
     assert record["examples"] == {"train": 60, "validation": 60, "test": 60}
     assert record["metrics"]["test"]["examples"] == 60
@@ -495,7 +499,7 @@ def test_bad_requests_are_refused(
     (tmp_path / "snli").mkdir()
     monkeypatch.setenv("UNMASK_DATA", str(tmp_path))
     with pytest.raises(UnmaskError, match=said):
-        run(_request("sentiment", model_folder("bert-uncased"), files, tmp_path / "out").replace(**changes))
+        finetune_model(_request("sentiment", model_folder("bert-uncased"), files, tmp_path / "out").replace(**changes))
     assert not (tmp_path / "out").exists()
 
 

@@ -19,7 +19,7 @@ from unmask.models.loading import load_classifier, load_trainable
 from unmask.options import LoadOptions
 from unmask.training import checkpoints
 from unmask.training.examples import Example, Splits
-from unmask.training.finetune import run
+from unmask.training.finetune import finetune_model
 from unmask.training.options import FinetuneOptions, TrainingOptions
 
 Folder = Callable[[str], Path]
@@ -78,9 +78,7 @@ def _adapter(place: Path, base: Path, labels: Sequence[str]) -> Path:
         for name, weights in adapted.named_parameters():
             if "lora_B" in name:
                 weights.fill_(0.01)  # PEFT begins with nothing
-    checkpoints.save_adapter(adapted, place)
-    checkpoints.save_config(made.model, place)
-    checkpoints.save_tokenizer(made.tokenizer, place)
+    checkpoints.save_adapter(adapted, made.model, made.tokenizer, place)
     return place
 
 
@@ -96,7 +94,7 @@ def _trained(model: Path, out: Path) -> list[str]:
     """Train so little that nothing changes; gives what was said."""
     said: list[str] = []
     settings = TrainingOptions(epochs=1, learning_rate=1e-12, batch_size=12, weight_decay=0.0)
-    run(
+    finetune_model(
         FinetuneOptions(task="nli", model=str(model), out=out, **dict(settings), device="cpu"),
         data=Splits(PAIRS, PAIRS, ()),
         say=said.append,

@@ -29,8 +29,8 @@ from unmask.models.loading import load_classifier
 from unmask.options import LoadOptions
 from unmask.statistics.proportions import wilson_interval
 from unmask.training.checkpoints import Workspace
-from unmask.training.examples import Example, Splits, _label, gather_examples, labels_of, read_examples
-from unmask.training.finetune import run
+from unmask.training.examples import Example, Splits, gather_examples, normalise_label, order_labels, read_examples
+from unmask.training.finetune import finetune_model
 from unmask.training.loop import fit, learning_rate_at, make_accelerator, plan_batches
 from unmask.training.options import FinetuneOptions, TrainingOptions
 from unmask.training.tasks import IGNORED, Classification, MaskedLanguageModelling
@@ -117,7 +117,7 @@ def test_training_reads_no_more_than_loading_allows(claimed: int, asked: int, le
         device="cpu",
         offline=True,
     )
-    record = run(request, data=Splits(texts, texts, ()))
+    record = finetune_model(request, data=Splits(texts, texts, ()))
     assert record is not None
     assert record["settings"]["max_length"] == length
     model: Any = load_classifier(str(tmp_path / "out"), request.loading, most_tokens=length)
@@ -268,17 +268,17 @@ def test_labels_are_in_a_known_order() -> None:
     def of(*labels: str) -> list[Example]:
         return [Example("", None, label) for label in labels]
 
-    assert labels_of("sentiment", of("positive", "negative", "positive")) == ["negative", "positive"]
-    assert labels_of("sentiment", of("10", "9", "1")) == ["1", "9", "10"]
-    assert [_label(value, "sentiment") for value in ("1.0", 1, 1.0, "pos")] == ["1", "1", "1", "positive"]
-    assert labels_of("nli", of("neutral")) == ["entailment", "neutral", "contradiction"]
+    assert order_labels("sentiment", of("positive", "negative", "positive")) == ["negative", "positive"]
+    assert order_labels("sentiment", of("10", "9", "1")) == ["1", "9", "10"]
+    assert [normalise_label(value, "sentiment") for value in ("1.0", "1", "01", "pos")] == ["1", "1", "1", "positive"]
+    assert order_labels("nli", of("neutral")) == ["entailment", "neutral", "contradiction"]
     for task, labels, said in (
         ("nli", ("yes",), "unknown label 'yes'"),
         ("sentiment", ("good",), "two or more"),
         ("sentiment", tuple(map(str, range(30))), "30 different labels"),
     ):
         with pytest.raises(UnmaskError, match=said):
-            labels_of(task, of(*labels))
+            order_labels(task, of(*labels))
 
 
 # Known data sets

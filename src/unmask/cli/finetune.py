@@ -26,9 +26,9 @@ def command(options: FinetuneOptions, *, as_json: Json = False) -> None:
     """
     from unmask.cli.output import show_training
     from unmask.cli.progress import training
-    from unmask.training.finetune import run
+    from unmask.training.finetune import finetune_model
 
     with training() as (say, watch):
-        record = run(options, watch=watch, say=say)
+        record = finetune_model(options, watch=watch, say=say)
     if record is not None:
         show_training(record, options.out, as_json=as_json)

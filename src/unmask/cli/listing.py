@@ -108,7 +108,7 @@ def show(what: str, *, as_json: bool = False) -> None:
     from rich.text import Text
 
     from unmask.embedded import ROOT
-    from unmask.report.pages import capital
+    from unmask.results.formatting import capital
 
     table = Table("name", "what", "from", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.columns[0].no_wrap = True

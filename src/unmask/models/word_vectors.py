@@ -1,8 +1,7 @@
-"""Words and their vectors, and the selection of rows while they are read: the wanted words, each once."""
+"""Words and their vectors, from whatever holds them: a file, gensim, a dict, a matrix."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError, quote
+from unmask.files import hash_content
 from unmask.models.roles import ADAPTER, CONFIG, MITIGATION, check_mitigation_record
 from unmask.results import ModelInfo
 
 FORMATS = ("word2vec", "word2vec-text", "glove")
 """The formats that other programs read too."""
-NUMPY_FORMATS = ("npz", "npy")
 ARCHITECTURES = {
     "word2vec": "word2vec, binary",
     "word2vec-text": "word2vec, text",
@@ -28,8 +27,14 @@ ARCHITECTURES = {
     "npz": "NumPy, npz",
     "npy": "NumPy, npy",
 }
+PICKLES = (".kv", ".model", ".pkl", ".pickle")
+ENDINGS = (".bin", ".txt", ".vec", ".gz", ".npz", ".npy", *PICKLES)
+"""Common suffixes of vector files; a vector file may have any other."""
 BLOCK = 16_384
-"""How many rows are looked at together."""
+"""The number of rows that are checked or hashed together."""
+
+Keep = Callable[[str], bool]
+"""Whether the vector of a word is wanted."""
 
 
 @dataclass(frozen=True)
@@ -43,33 +48,33 @@ class Vectors:
     name: str = "word vectors"
     """The file, or what was given in its place."""
     source: str = ""
-    """What they were before they came here, if no file: gensim's KeyedVectors, a dict."""
+    """What they came from, if not from a file: gensim, a dict."""
     duplicates: int = 0
-    """How many rows were left out because their word had come before."""
+    """The number of rows left out because their word had come before."""
     zeros: list[str] = field(default_factory=list)
-    """The words whose vectors are all zeros, so that they point nowhere."""
+    """The words whose vectors are all zeros."""
     mitigation: Mapping[str, Any] = field(default_factory=dict)
-    """What a mitigation has written beside the file, if it made it."""
+    """The record that a mitigation has written next to the file."""
 
     def __post_init__(self) -> None:
-        """Keep where each word stands; of a word that comes twice, the first counts."""
-        places: dict[str, int] = {}
-        for place, word in enumerate(self.words):
-            places.setdefault(word, place)
-        object.__setattr__(self, "_places", places)
+        """Index the words; of a word that comes twice, the first counts."""
+        rows: dict[str, int] = {}
+        for row, word in enumerate(self.words):
+            rows.setdefault(word, row)
+        object.__setattr__(self, "_rows", rows)
 
     def __contains__(self, word: str) -> bool:
-        return word in self._places  # type: ignore[attr-defined]
+        return word in self._rows  # type: ignore[attr-defined]
 
     def __len__(self) -> int:
         return len(self.words)
 
     def find_row(self, word: str) -> int:
-        """The row of a word."""
-        return int(self._places[word])  # type: ignore[attr-defined]
+        """Return the row of a word."""
+        return int(self._rows[word])  # type: ignore[attr-defined]
 
     def known(self, words: Iterable[str]) -> tuple[list[str], list[str]]:
-        """The words that have a vector, and those that have none, each in the order given."""
+        """Split words into those that have a vector and those that have none, each in the order given."""
         known: list[str] = []
         missing: list[str] = []
         for word in words:
@@ -77,35 +82,33 @@ class Vectors:
         return known, missing
 
     def vectors(self, words: Sequence[str]) -> NDArray[np.float32]:
-        """The vectors of words, one a row."""
+        """Return the vectors of words, one a row."""
         known, missing = self.known(words)
         if missing:
             raise UnmaskError(f"there is no vector for {quote(missing)}; leave them out, or give other vectors")
         return self.matrix[[self.find_row(word) for word in known]]
 
     def notes(self) -> list[str]:
-        """What was odd about them, a sentence each; none if nothing was."""
-        found = []
+        """Describe duplicates and zeros, a sentence each; empty if there are none."""
+        notes = []
         if self.duplicates:
             rows = "1 row was" if self.duplicates == 1 else f"{self.duplicates:,} rows were"
-            found.append(f"{rows} left out of {self.name}: the word had come before, and the first counts.")
+            notes.append(f"{rows} left out of {self.name}: the word had come before, and the first counts.")
         if self.zeros:
             words = "1 word" if len(self.zeros) == 1 else f"{len(self.zeros):,} words"
-            found.append(f"{words} of {self.name} have a vector of zeros, which points nowhere: {quote(self.zeros)}.")
-        return found
+            notes.append(f"{words} of {self.name} have a vector of zeros, which points nowhere: {quote(self.zeros)}.")
+        return notes
 
     def weight_hash(self) -> str:
-        """A SHA-256 over the words and their vectors, in their order; the same in whatever format they came."""
-        digest = hashlib.sha256("\n".join(self.words).encode("utf-8", "surrogateescape"))
-        for start in range(0, len(self.words), BLOCK):
-            digest.update(self.matrix[start : start + BLOCK].astype("<f4").tobytes())
-        return digest.hexdigest()
+        """Compute a SHA-256 over the words and their vectors, which is the same in every format."""
+        blocks = (self.matrix[start : start + BLOCK] for start in range(0, len(self.words), BLOCK))
+        return hash_content("\n".join(self.words), *(block.astype("<f4").tobytes() for block in blocks))
 
     def info(self) -> ModelInfo:
-        """Which vectors these are, exactly: of the rows that were read."""
+        """Identify the vectors that were read."""
         weights = self.weight_hash()
-        is_made = self.mitigation.get("weight_hash") == weights  # not if some are left out, or were changed since
-        made = self.mitigation if is_made else {}
+        # The record does not count if rows were left out, or were changed since.
+        record = self.mitigation if self.mitigation.get("weight_hash") == weights else {}
         return ModelInfo(
             name=self.name,
             architecture=self.source or ARCHITECTURES.get(self.form, self.form),
@@ -113,72 +116,28 @@ class Vectors:
             weight_hash=weights,
             vocabulary=len(self.words),
             dtype=str(self.matrix.dtype),
-            mitigation=made.get("method"),
-            parent_weight_hash=(made.get("parent") or {}).get("weight_hash"),
+            mitigation=record.get("method"),
+            parent_weight_hash=(record.get("parent") or {}).get("weight_hash"),
         )
 
 
-def check_vectors(
-    words: list[str],
-    matrix: NDArray[np.float32],
-    *,
-    name: str,
-    form: str,
-    source: str = "",
-    duplicates: int = 0,
-    read: int,
-) -> Vectors:
-    """The wanted ones of `read` words; refused if there are none, or if a number is none."""
-    if not words:
-        raise UnmaskError(
-            f"none of the {read:,} words of {name} is wanted; give other vectors"
-            if read
-            else f"{name} has no vectors; give a file of word vectors"
-        )
-    if matrix.shape[1] < 2:
-        raise UnmaskError(f"{name} has vectors of {matrix.shape[1]} value; give vectors of at least 2")
-    zeros: list[str] = []
-    for start in range(0, len(matrix), BLOCK):
-        block = matrix[start : start + BLOCK]
-        wrong = np.flatnonzero(~np.isfinite(block).all(axis=1))
-        if len(wrong):
-            word = words[start + int(wrong[0])]
-            raise UnmaskError(f"{name}: the vector of {word!r} is not finite (NaN or infinite); leave it out")
-        zeros += [words[start + int(at)] for at in np.flatnonzero(~block.any(axis=1))]
-    return Vectors(words, matrix, form, name, source, duplicates, zeros)
+class WordFilter:
+    """Decides, word by word, which rows are kept: the wanted words, each once."""
 
-
-Keep = Callable[[str], bool]
-"""Whether the vector of a word is wanted."""
-
-
-def check_most(most: int | None) -> None:
-    """Refuse to read fewer than one word."""
-    if most is not None and most < 1:
-        raise UnmaskError(f"the first {most} words are asked for; ask for at least 1")
-
-
-def as_word(content: bytes) -> str:
-    """Bytes that are no UTF-8, of which old files have some, come out again as they went in."""
-    return content.decode("utf-8", "surrogateescape")
-
-
-class Rows:
-    """The rows of a file as they are read; vectors that are not wanted are never held."""
-
-    def __init__(self, size: int, *, room: int = 0, keep: Keep | None = None) -> None:
-        """Rows of `size` values; `room` is for how many there is space from the start, if all are wanted."""
+    def __init__(self, most: int | None = None, keep: Keep | None = None) -> None:
+        """Look at the first `most` words only, and want those for which `keep` is true."""
+        if most is not None and most < 1:
+            raise UnmaskError(f"the first {most} words are asked for; ask for at least 1")
+        self.most = most
         self.words: list[str] = []
+        """The accepted words."""
         self.read = 0
         self.duplicates = 0
         self._keep = keep
         self._seen: set[str] = set()
-        self._size = size
-        self._room = room if keep is None and room else 1_024
-        self._matrix = np.empty((0, size), np.float32)  # until a row shows that it is as long as the file says
 
-    def wants(self, word: str) -> bool:
-        """Count a word that was read, and say whether its vector is wanted."""
+    def accepts(self, word: str) -> bool:
+        """Count a word, and say whether its row is kept."""
         self.read += 1
         if self._keep is not None and not self._keep(word):
             return False
@@ -186,77 +145,61 @@ class Rows:
             self.duplicates += 1
             return False
         self._seen.add(word)
+        self.words.append(word)
         return True
 
-    def add(self, word: str, row: NDArray[np.float32]) -> None:
-        """Hold the vector of a word."""
-        at, held = len(self.words), len(self._matrix)
-        if not held:
-            self._matrix = np.empty((self._room, self._size), np.float32)
-        elif at == held:
-            self._matrix.resize((held + max(1, held // 2), self._size), refcheck=False)
-        self._matrix[at] = row
-        self.words.append(word)
-
-    def finish(self, name: str, form: str) -> Vectors:
-        """What was held."""
-        self._matrix.resize((len(self.words), self._size), refcheck=False)
-        return check_vectors(self.words, self._matrix, name=name, form=form, duplicates=self.duplicates, read=self.read)
+    def select(self, words: Iterable[str]) -> list[int]:
+        """Return the indices of the accepted words."""
+        return [index for index, word in enumerate(islice(words, self.most)) if self.accepts(word)]
 
 
-@dataclass(frozen=True)
-class ChosenWords:
-    """The wanted ones of words whose vectors are at hand."""
-
-    words: list[str]
-    places: list[int]
-    read: int
-    duplicates: int
-
-    def vectors(self, rows: Any, *, name: str, form: str = "word2vec", source: str = "") -> Vectors:
-        """These words with their vectors, one a row."""
-        matrix = as_matrix(rows, name)
-        if len(self.words) != len(matrix):
-            raise UnmaskError(f"{name}: {len(self.words):,} words have {len(matrix):,} vectors; give one for each")
-        with np.errstate(over="ignore"):
-            values = np.asarray(matrix, np.float32)
-        return check_vectors(
-            self.words, values, name=name, form=form, source=source, duplicates=self.duplicates, read=self.read
+def build_vectors(chosen: WordFilter, rows: Any, *, name: str, form: str = "word2vec", source: str = "") -> Vectors:
+    """Check the rows of the accepted words, and build `Vectors` of them."""
+    matrix = _as_matrix(rows, name)
+    words = chosen.words
+    if not words:
+        raise UnmaskError(
+            f"none of the {chosen.read:,} words of {name} is wanted; give other vectors"
+            if chosen.read
+            else f"{name} has no vectors; give a file of word vectors"
         )
-
-
-def choose_words(words: Iterable[str], *, most: int | None = None, keep: Keep | None = None) -> ChosenWords:
-    """The words that are wanted, each once, of the first `most`."""
-    check_most(most)
-    rows, places = Rows(0, keep=keep), []
-    for place, word in enumerate(islice(words, most)):
-        if rows.wants(word):
-            rows.words.append(word)
-            places.append(place)
-    return ChosenWords(rows.words, places, rows.read, rows.duplicates)
+    if len(words) != len(matrix):
+        raise UnmaskError(f"{name}: {len(words):,} words have {len(matrix):,} vectors; give one for each")
+    if matrix.shape[1] < 2:
+        raise UnmaskError(f"{name} has vectors of {matrix.shape[1]} value; give vectors of at least 2")
+    with np.errstate(over="ignore"):
+        matrix = np.asarray(matrix, np.float32)
+    zeros: list[str] = []
+    for start in range(0, len(matrix), BLOCK):
+        block = matrix[start : start + BLOCK]
+        wrong = np.flatnonzero(~np.isfinite(block).all(axis=1))
+        if len(wrong):
+            word = words[start + int(wrong[0])]
+            raise UnmaskError(f"{name}: the vector of {word!r} is not finite (NaN or infinite); leave it out")
+        zeros += [words[start + int(row)] for row in np.flatnonzero(~block.any(axis=1))]
+    return Vectors(words, matrix, form, name, source, chosen.duplicates, zeros)
 
 
 def select_rows(
-    words: list[str],
+    words: Sequence[Any],
     rows: Any,
+    chosen: WordFilter,
     *,
     name: str,
     form: str = "word2vec",
     source: str = "",
-    most: int | None = None,
-    keep: Keep | None = None,
 ) -> Vectors:
-    """The wanted rows of a table that is at hand; without a copy where all are wanted."""
-    matrix = as_matrix(rows, name)
+    """Build `Vectors` of the wanted rows of a table in memory, without a copy where all are wanted."""
+    matrix = _as_matrix(rows, name)
     if len(words) != len(matrix):
         raise UnmaskError(f"{name}: there are {len(words):,} words and {len(matrix):,} vectors; give one of each")
-    chosen = choose_words(words, most=most, keep=keep)
-    whole = len(chosen.places) == len(matrix)
-    return chosen.vectors(matrix if whole else matrix[chosen.places], name=name, form=form, source=source)
+    indices = chosen.select(_check_words(words, name))
+    return build_vectors(
+        chosen, matrix if len(indices) == len(matrix) else matrix[indices], name=name, form=form, source=source
+    )
 
 
-def as_matrix(rows: Any, name: str) -> NDArray[Any]:
-    """Numbers in rows and columns; refused if they are something else."""
+def _as_matrix(rows: Any, name: str) -> NDArray[Any]:
     try:
         matrix = np.asarray(rows)
     except ValueError:
@@ -269,18 +212,26 @@ def as_matrix(rows: Any, name: str) -> NDArray[Any]:
     return matrix
 
 
+def _check_words(words: Iterable[Any], name: str) -> list[str]:
+    checked = list(words)
+    for word in checked:
+        if not isinstance(word, str):
+            raise UnmaskError(f"{name} has {word!r} among its words; give strings")
+    return [str(word) for word in checked]
+
+
 def is_vector_folder(path: Path) -> bool:
     """Whether a folder holds vectors and no model."""
     return (path / MITIGATION).is_file() and not any((path / name).is_file() for name in (CONFIG, ADAPTER))
 
 
 def find_vector_file(folder: Path) -> tuple[Path, dict[str, Any]]:
-    """The file of vectors in a folder, and how it was made."""
+    """Find the vector file in a folder that `unmask mitigate` has written; returns it and its record."""
     try:
-        found = json.loads((folder / MITIGATION).read_text(encoding="utf-8"))
+        content = json.loads((folder / MITIGATION).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        found = None
-    record = check_mitigation_record(found)
+        content = None
+    record = check_mitigation_record(content)
     made = record.get("made") if record else None
     file = made.get("file") if isinstance(made, dict) else None
     if record is None or not isinstance(file, str) or Path(file).name != file:
@@ -290,17 +241,12 @@ def find_vector_file(folder: Path) -> tuple[Path, dict[str, Any]]:
     return folder / file, record
 
 
-PICKLES = (".kv", ".model", ".pkl", ".pickle")
-ENDINGS = (".bin", ".txt", ".vec", ".gz", ".npz", ".npy", *PICKLES)
-"""Names with which files of vectors end; a file of vectors may have any other."""
-
-
 def load_vectors(given: Any, *, most: int | None = None, keep: Keep | None = None) -> Vectors:
-    """Word vectors from whatever holds them.
+    """Load word vectors from whatever holds them.
 
     That is a file (see `read_vectors`), a folder of debiased vectors, gensim's `KeyedVectors` or a model that has them
     as `wv`, a dict of word and vector, `(words, matrix)`, or an object with `words` and a method `vectors(words)`. With
-    `most`, only the first so many words are looked at; with `keep`, only those for which it is true are held.
+    `most`, only that many words are read; with `keep`, only words for which it is true are kept.
     """
     from unmask.models.vector_files import read_vectors
 
@@ -310,34 +256,33 @@ def load_vectors(given: Any, *, most: int | None = None, keep: Keep | None = Non
             return read_vectors(path, most=most, keep=keep)
         file, record = find_vector_file(path)
         return replace(read_vectors(file, most=most, keep=keep), name=str(given), mitigation=record)
+    chosen = WordFilter(most, keep)
     if isinstance(given, Vectors):
         if most is None and keep is None:
             return given
-        found = select_rows(given.words, given.matrix, name=given.name, form=given.form, most=most, keep=keep)
-        return replace(
-            found,
-            source=given.source,
-            duplicates=given.duplicates + found.duplicates,
-            mitigation=given.mitigation,
-        )
-    keyed = _keyed(given)
+        selected = select_rows(given.words, given.matrix, chosen, name=given.name, form=given.form, source=given.source)
+        return replace(selected, duplicates=given.duplicates + selected.duplicates, mitigation=given.mitigation)
+    keyed = _find_keyed_vectors(given)
     if keyed is not None:
         words = getattr(keyed, "index_to_key", None) or sorted(keyed.key_to_index, key=keyed.key_to_index.get)
-        kind = type(keyed).__name__
-        return select_rows(
-            [str(word) for word in words], keyed.vectors, name=kind, source="gensim", most=most, keep=keep
-        )
+        return select_rows([*map(str, words)], keyed.vectors, chosen, name=type(keyed).__name__, source="gensim")
     if isinstance(given, Mapping) and given:
-        return _mapping(given, choose_words(_words(given, "the dict"), most=most, keep=keep))
-    if _is_pair(given):
-        name = "(words, matrix)"
-        return select_rows(
-            _words(given[0], name), given[1], name=name, source="words and a matrix", most=most, keep=keep
-        )
-    if _answers(given):
+        chosen.select(_check_words(given, "the dict"))
+        vectors = [np.asarray(given[word]) for word in chosen.words]
+        for word, vector in zip(chosen.words, vectors, strict=True):
+            if vector.shape != vectors[0].shape:
+                raise UnmaskError(
+                    f"the dict: the vector of {word!r} has shape {vector.shape}, not {vectors[0].shape}; give each word"
+                    " as many values"
+                )
+        rows = vectors or np.empty((0, 2))
+        return build_vectors(chosen, rows, name="the dict", source="dict of vectors")
+    if _is_words_and_matrix(given):
+        return select_rows(given[0], given[1], chosen, name="(words, matrix)", source="words and a matrix")
+    if _has_vectors_method(given):
         name = type(given).__name__
-        chosen = choose_words(_words(given.words, name), most=most, keep=keep)
-        return chosen.vectors(given.vectors(chosen.words), name=name, source="own object")
+        chosen.select(_check_words(given.words, name))
+        return build_vectors(chosen, given.vectors(chosen.words), name=name, source="own object")
     raise UnmaskError(
         f"a {type(given).__name__} holds no word vectors; give a file, gensim's KeyedVectors, a dict of word and"
         " vector, or (words, matrix)"
@@ -347,8 +292,8 @@ def load_vectors(given: Any, *, most: int | None = None, keep: Keep | None = Non
 def is_word_vectors(given: Any) -> bool:
     """Whether something is word vectors rather than a model: a file, or an object with words and vectors.
 
-    A folder counts if `unmask mitigate` has left vectors in it. The name of a file that is not there counts if it ends
-    like one of vectors, so that reading it says what is wrong.
+    A folder counts if `unmask mitigate` has left vectors in it. The name of a missing file counts if it has a suffix of
+    vector files, so that reading it tells what is wrong.
     """
     if isinstance(given, str | os.PathLike):
         path = Path(given)
@@ -359,53 +304,27 @@ def is_word_vectors(given: Any) -> bool:
     if isinstance(given, type):
         return False
     if isinstance(given, Mapping):
-        return bool(given) and all(isinstance(word, str) and np.ndim(row) == 1 for word, row in _first(given))
-    return isinstance(given, Vectors) or _keyed(given) is not None or _is_pair(given) or _answers(given)
+        first = islice(given.items(), 5)
+        return bool(given) and all(isinstance(word, str) and np.ndim(row) == 1 for word, row in first)
+    has_words = _is_words_and_matrix(given) or _has_vectors_method(given)
+    return isinstance(given, Vectors) or has_words or _find_keyed_vectors(given) is not None
 
 
-def _keyed(given: Any) -> Any:
-    """The part of an object that looks like gensim's KeyedVectors."""
+def _find_keyed_vectors(given: Any) -> Any:
+    """Find the part of an object that looks like gensim's KeyedVectors."""
     for part in (given, getattr(given, "wv", None)):
         if isinstance(getattr(part, "key_to_index", None), Mapping) and np.ndim(getattr(part, "vectors", 0)) == 2:
             return part
     return None
 
 
-def _is_pair(given: Any) -> bool:
-    """Whether something is a list of words and a matrix."""
+def _is_words_and_matrix(given: Any) -> bool:
     if not isinstance(given, tuple) or len(given) != 2 or hasattr(given[0], "state_dict"):
         return False
-    words = given[0]
-    words_first = isinstance(words, list | tuple | np.ndarray) and isinstance(next(iter(words), ""), str)
-    return words_first and (isinstance(given[1], list | tuple) or np.ndim(given[1]) == 2)
+    words, rows = given
+    is_list = isinstance(words, list | tuple | np.ndarray) and isinstance(next(iter(words), ""), str)
+    return is_list and (isinstance(rows, list | tuple) or np.ndim(rows) == 2)
 
 
-def _answers(given: Any) -> bool:
-    """Whether an object has words, and gives their vectors when asked."""
+def _has_vectors_method(given: Any) -> bool:
     return callable(getattr(given, "vectors", None)) and isinstance(getattr(given, "words", None), list | tuple)
-
-
-def _first(given: Mapping[Any, Any], most: int = 5) -> list[tuple[Any, Any]]:
-    return [item for item, _ in zip(given.items(), range(most), strict=False)]
-
-
-def _words(given: Iterable[Any], name: str) -> list[str]:
-    """Words that are strings."""
-    words = list(given)
-    strange = next((word for word in words if not isinstance(word, str)), None)
-    if strange is not None:
-        raise UnmaskError(f"{name} has {strange!r} among its words; give strings")
-    return [str(word) for word in words]
-
-
-def _mapping(given: Mapping[str, Any], chosen: ChosenWords) -> Vectors:
-    name = "the dict"
-    size = np.shape(given[chosen.words[0]]) if chosen.words else (2,)
-    for word in chosen.words:
-        if np.shape(given[word]) != size:
-            raise UnmaskError(
-                f"{name}: the vector of {word!r} has shape {np.shape(given[word])}, not {size}; give each word as many"
-                " values"
-            )
-    rows = np.array([np.asarray(given[word]) for word in chosen.words]).reshape(-1, *size)
-    return chosen.vectors(rows, name=name, source="dict of vectors")

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from unmask import embedded
 from unmask.errors import UnmaskError, check_choice, quote
 from unmask.models.checkpoints import find_checkpoint
-from unmask.models.vector_files import words_beside
+from unmask.models.vector_files import list_word_files
 from unmask.models.word_vectors import find_vector_file, is_vector_folder
 from unmask.options import LoadOptions
 
@@ -52,7 +52,7 @@ def hash_model(model: str, options: LoadOptions | None = None) -> str:
         path = find_vector_file(path)[0]
     if not path.is_file():
         return weights_of(model, options)
-    return hash_files([path, *(words_beside(path) if path.suffix == ".npy" else ())])
+    return hash_files([path, *(list_word_files(path) if path.suffix == ".npy" else ())])
 
 
 def hash_files(paths: Iterable[Path]) -> str:

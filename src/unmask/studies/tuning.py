@@ -20,12 +20,12 @@ def tune(request: FinetuneOptions, data: Splits, say: Say) -> None:
     """Train; a checkpoint that cannot be used, damaged or of a machine that computes otherwise, is given up."""
     has_checkpoint, watch = Workspace(request.out).has_checkpoint(), _Telling(say)
     try:
-        finetune.run(request, data=data, watch=watch, say=say)
+        finetune.finetune_model(request, data=data, watch=watch, say=say)
     except UnmaskError as error:
         if not has_checkpoint or watch.steps:
             raise
         say(f"beginning again, since it cannot go on: {error}")
-        finetune.run(request.replace(restart=True), data=data, watch=watch, say=say)
+        finetune.finetune_model(request.replace(restart=True), data=data, watch=watch, say=say)
 
 
 def tokens_of(model: Path) -> int:

@@ -5,8 +5,8 @@ learning rate one of the step, so a run resumed from a checkpoint ends with the 
 A step's loss is the sum over all its labels divided by their number, however the rows are split into parts and among
 processes, so neither accumulation nor a second device changes what is learned (dropout aside, which is drawn by part).
 
-Out of memory makes the parts of a batch smaller, not the batch. Ctrl-C finishes the step, keeps a checkpoint and stops;
-a second Ctrl-C stops at once.
+After an out-of-memory error, the parts of a batch become smaller, not the batch. Ctrl-C finishes the step, keeps a
+checkpoint and stops; a second Ctrl-C stops at once.
 """
 
 from __future__ import annotations
@@ -29,18 +29,23 @@ from unmask.training.checkpoints import Workspace
 from unmask.training.options import TrainingOptions
 from unmask.training.tasks import IGNORED, Batch, Features, Task
 
+PATIENCE = 1.0
+"""Seconds within which a second signal counts as the first: a launcher passes on what the terminal has sent."""
+POOL = 50
+"""Batches are filled with rows of similar length from the rows of this many batches, to save padding."""
+EVALUATION_EPOCH = 1_000_000_007
+"""Takes the place of the epoch where masks are drawn for evaluation: the same every time."""
+
 
 class MicroBatches:
-    """In how many parts a batch is run, so that it fits into memory."""
+    """The number of parts in which a batch is run, so that it fits into memory."""
 
     def __init__(self, parts: int) -> None:
-        """Begin with so many parts."""
         self.parts = parts
 
     def shrink(self, error: RuntimeError, rows: int, accelerator: Any) -> None:
-        """Make the parts half as large after `error`, if memory was short; everything else is raised again."""
-        short = isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)
-        if not short:
+        """Halve the parts of `rows` rows after an out-of-memory error; raise any other error again."""
+        if not isinstance(error, torch.OutOfMemoryError) and "can't allocate memory" not in str(error):
             raise error
         if accelerator.num_processes > 1:  # the others wait for this one in the middle of a step
             raise UnmaskError("out of memory; give a smaller batch, or more parts to run it in") from None
@@ -51,51 +56,40 @@ class MicroBatches:
         self.parts *= 2
 
 
-PATIENCE = 1.0
-"""Seconds within which a second signal is taken for the first: a launcher passes on what the terminal has sent."""
-
-
 @contextmanager
 def listen_for_interrupt() -> Iterator[Callable[[], bool]]:
-    """Yield a function that says whether the user has asked to stop."""
-    asked = threading.Event()
+    """Yield a function that says whether the user has pressed Ctrl-C."""
+    stop = threading.Event()
     if threading.current_thread() is not threading.main_thread():
-        yield asked.is_set
+        yield stop.is_set
         return
-
     first = 0.0
 
-    def note(number: int, frame: Any) -> None:
+    def receive_signal(number: int, frame: Any) -> None:
         nonlocal first
-        if asked.is_set() and callable(before) and time.monotonic() - first > PATIENCE:
+        if stop.is_set() and callable(before) and time.monotonic() - first > PATIENCE:
             before(number, frame)
         first = first or time.monotonic()
-        asked.set()
+        stop.set()
 
     before = signal.getsignal(signal.SIGINT)
-    signal.signal(signal.SIGINT, note)
+    signal.signal(signal.SIGINT, receive_signal)
     try:
-        yield asked.is_set
+        yield stop.is_set
     finally:
         signal.signal(signal.SIGINT, before)
 
 
-POOL = 50
-"""Batches are filled from rows of like length among so many batches' rows, to save padding."""
-DRAWS_FOR_EVALUATION = 1_000_000_007
-"""Takes the place of the epoch where masks are drawn for evaluation: the same every time."""
-
-
 @dataclass
 class Progress:
-    """Where a run is; kept with its checkpoint."""
+    """How far a run is; kept with its checkpoint."""
 
     step: int = 0
     seconds: float = 0.0
     loss: float | None = None
-    """A running mean of the training loss, for the eye."""
+    """A running mean of the training loss, for display."""
     best: tuple[float, float] | None = None
-    """The metric, turned so that more is better, and the loss to tell equals apart, likewise."""
+    """The best metric, signed so that more is better, and the loss to break ties, likewise."""
     best_step: int = 0
     history: list[dict[str, Any]] = field(default_factory=list)
 
@@ -118,7 +112,7 @@ Watch = Callable[[News], None]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What training came to; the model holds the weights that were to be kept."""
+    """The result of training; the model holds the weights to keep."""
 
     best_step: int
     history: list[dict[str, Any]]
@@ -139,168 +133,172 @@ def fit(
 ) -> Outcome:
     """Train from the start, or from the workspace's checkpoint if it has one; leaves the best or last weights.
 
-    Without validation examples there is nothing to choose by, and the last weights are left. A step that does not fit
-    into memory is run again in smaller parts.
+    Without validation examples there is nothing to choose by, and the last weights are left.
     """
     lengths = [len(row["input_ids"]) for row in train]
     per_epoch = math.ceil(len(train) / settings.batch_size)
     total = settings.epochs * per_epoch
     planned = (settings.planned_epochs or settings.epochs) * per_epoch
-    every = settings.evaluate_every or per_epoch
-    trained, optimizer = accelerator.prepare(model, _optimizer(model, settings))
+    trained, optimizer = accelerator.prepare(model, _make_optimizer(model, settings))
+    stepper = Stepper(trained, task, train, settings, optimizer, accelerator)
     state = Progress(**workspace.restore(accelerator)) if workspace.has_checkpoint() else Progress()
     first, started, saved = state.step, time.monotonic(), state.step
     began = started - state.seconds
-    order: tuple[int, list[list[int]]] = (-1, [])
-    room = MicroBatches(settings.accumulate)
+    planned_epoch = -1
+    batches: list[list[int]] = []
     trained.train()
-    with listen_for_interrupt() as stop_asked:
+    with listen_for_interrupt() as is_stopping:
         while state.step < total:
-            epoch, at = divmod(state.step, per_epoch)
-            if order[0] != epoch:
-                order = epoch, plan_batches(lengths, settings.batch_size, seed=settings.seed, epoch=epoch)
-            for group in optimizer.param_groups:
-                group["lr"] = learning_rate_at(state.step, planned, settings)
-            loss = _step(trained, task, train, order[1][at], epoch, settings, optimizer, accelerator, room)
+            epoch, index = divmod(state.step, per_epoch)
+            if epoch != planned_epoch:
+                planned_epoch = epoch
+                batches = plan_batches(lengths, settings.batch_size, seed=settings.seed, epoch=epoch)
+            loss = stepper.take_step(batches[index], epoch, learning_rate_at(state.step, planned, settings))
             if not math.isfinite(loss):
-                kept = (
-                    f"the last good checkpoint, of step {saved}, is in {workspace.folder}"
-                    if saved
-                    else "no checkpoint had been kept yet"
-                )
+                kept = f"the last good checkpoint, of step {saved}, is in {workspace.folder}"
                 raise UnmaskError(
-                    f"the loss is {loss} at step {state.step}; {kept}; lower the learning rate, or try precision no"
+                    f"the loss is {loss} at step {state.step}; {kept if saved else 'no checkpoint had been kept yet'};"
+                    " lower the learning rate, or try precision no"
                 )
             state.step += 1
             state.loss = loss if state.loss is None else 0.95 * state.loss + 0.05 * loss
             state.seconds = time.monotonic() - began
             evaluation = None
-            if validation and (state.step % every == 0 or state.step == total):
+            if validation and (state.step % (settings.evaluate_every or per_epoch) == 0 or state.step == total):
                 evaluation = evaluate(trained, task, validation, accelerator, rows=settings.batch_size)
-                state.history.append({"step": state.step, "training_loss": state.loss, **evaluation})
-                score = (
-                    evaluation[task.metric] if task.higher_is_better else -evaluation[task.metric],
-                    -evaluation["loss"],
-                )
-                if settings.keep == "best" and (state.best is None or score > tuple(state.best)):
-                    state.best, state.best_step = score, state.step
+                if _note_evaluation(state, evaluation, task) and settings.keep == "best":
                     workspace.keep_best(accelerator.unwrap_model(trained), accelerator)
                 trained.train()
             if watch and accelerator.is_main_process:
                 left = (time.monotonic() - started) / (state.step - first) * (total - state.step)
                 watch(News(state.step, total, state.step / per_epoch, state.loss, left, evaluation))
-            stopping = _any_process(stop_asked(), accelerator)
-            if stopping or state.step % settings.save_every == 0 or evaluation is not None:
+            stop = _ask_processes(is_stopping(), accelerator)
+            if stop or state.step % settings.save_every == 0 or evaluation is not None:
                 workspace.save(accelerator, asdict(state))
                 saved = state.step
-            if stopping:
+            if stop:
                 raise Stopped(f"stopped at step {state.step} of {total}; the same command goes on from there")
-    if state.best is None:
-        state.best_step = total
-    else:
-        workspace.load_best(accelerator.unwrap_model(trained))
+    if state.best is None or settings.keep == "last":
+        return Outcome(total, state.history, total, state.seconds)
+    workspace.load_best(accelerator.unwrap_model(trained))
     return Outcome(state.best_step, state.history, total, state.seconds)
 
 
+def _note_evaluation(state: Progress, evaluation: dict[str, Any], task: Task) -> bool:
+    """Add an evaluation to the history; returns whether it is the best so far."""
+    state.history.append({"step": state.step, "training_loss": state.loss, **evaluation})
+    metric = evaluation[task.metric] if task.higher_is_better else -evaluation[task.metric]
+    score = (metric, -evaluation["loss"])
+    if state.best is not None and score <= tuple(state.best):
+        return False
+    state.best, state.best_step = score, state.step
+    return True
+
+
 def evaluate(model: Any, task: Task, features: Sequence[Features], accelerator: Any, *, rows: int) -> dict[str, Any]:
-    """The task's metrics over all examples, the same whatever the batches and processes."""
+    """Compute the task's metrics over all examples, which do not depend on batches and processes."""
     order = sorted(range(len(features)), key=lambda row: len(features[row]["input_ids"]))
-    mine = order[accelerator.process_index :: accelerator.num_processes]
+    subset = order[accelerator.process_index :: accelerator.num_processes]
     total: torch.Tensor | None = None
-    at, room = 0, MicroBatches(1)
+    start, micro_batches = 0, MicroBatches(1)
     model.eval()
     with torch.no_grad():
-        while at < max(len(mine), 1):
-            size = math.ceil(rows / room.parts)
+        while start < max(len(subset), 1):
+            size = math.ceil(rows / micro_batches.parts)
             try:
-                batch = _batch(task, features, mine[at : at + size], DRAWS_FOR_EVALUATION)
-                sums = task.run(model, _on(accelerator.device, batch))
+                batch = _make_batch(task, features, subset[start : start + size], EVALUATION_EPOCH)
+                sums = task.run(model, _move_batch(batch, accelerator.device))
             except RuntimeError as error:
-                room.shrink(error, size, accelerator)
+                micro_batches.shrink(error, size, accelerator)
                 continue
             total = sums if total is None else total + sums
-            at += size
+            start += size
     assert total is not None
     return task.metrics(accelerator.reduce(total, reduction="sum"))
 
 
 def plan_batches(lengths: Sequence[int], size: int, *, seed: int, epoch: int) -> list[list[int]]:
-    """All rows in random order, in batches of rows of like length, the batches in random order."""
-    choice = np.random.default_rng([seed, epoch])
-    order = choice.permutation(len(lengths))
-    found = []
-    for at in range(0, len(order), POOL * size):
-        pool = sorted(order[at : at + POOL * size].tolist(), key=lambda row: lengths[row])
-        found += [pool[start : start + size] for start in range(0, len(pool), size)]
-    return [found[place] for place in choice.permutation(len(found))]
+    """Put all rows into batches of similar length, both in random order."""
+    generator = np.random.default_rng([seed, epoch])
+    order = generator.permutation(len(lengths))
+    batches = []
+    for start in range(0, len(order), POOL * size):
+        pool = sorted(order[start : start + POOL * size].tolist(), key=lambda row: lengths[row])
+        batches += [pool[begin : begin + size] for begin in range(0, len(pool), size)]
+    return [batches[index] for index in generator.permutation(len(batches))]
 
 
 def learning_rate_at(step: int, total: int, settings: TrainingOptions) -> float:
-    """The learning rate: up in a line over the warm-up, down in a line to 0."""
+    """Compute the learning rate: linear up over the warm-up, linear down to 0."""
     rising = settings.warmup * total
     if step < rising:
         return settings.learning_rate * (step + 1) / (rising + 1)
     return settings.learning_rate * (total - step) / max(total - rising, 1.0)
 
 
-def _step(
-    model: Any,
-    task: Task,
-    features: Sequence[Features],
-    rows: list[int],
-    epoch: int,
-    settings: TrainingOptions,
-    optimizer: Any,
-    accelerator: Any,
-    room: MicroBatches,
-) -> float:
-    """One step; gives its loss. Weights are left alone where the loss or its gradient is no number."""
-    mine = rows[accelerator.process_index :: accelerator.num_processes]
-    most = math.ceil(len(rows) / accelerator.num_processes)
-    while True:
-        size = math.ceil(most / room.parts)
-        try:
-            loss = _gradients(model, task, features, mine, math.ceil(most / size), size, epoch, accelerator)
-            break
-        except RuntimeError as error:
-            optimizer.zero_grad()
-            room.shrink(error, size, accelerator)
-    norm = None
-    if accelerator.sync_gradients and settings.clip > 0:
-        norm = accelerator.clip_grad_norm_(model.parameters(), settings.clip)
-    if norm is not None and accelerator.scaler is None and not math.isfinite(norm):
-        loss = math.nan if math.isfinite(loss) else loss
-    if math.isfinite(loss):
-        optimizer.step()
-    optimizer.zero_grad()
-    return loss
+class Stepper:
+    """Takes optimisation steps, each in as many parts as memory needs."""
+
+    def __init__(
+        self,
+        model: Any,
+        task: Task,
+        features: Sequence[Features],
+        settings: TrainingOptions,
+        optimizer: Any,
+        accelerator: Any,
+    ) -> None:
+        self.model, self.task, self.features, self.settings = model, task, features, settings
+        self.optimizer, self.accelerator = optimizer, accelerator
+        self.micro_batches = MicroBatches(settings.accumulate)
+
+    def take_step(self, rows: Sequence[int], epoch: int, learning_rate: float) -> float:
+        """Take one step on the rows of a batch; returns its loss.
+
+        Weights do not change where the loss or its gradient is not finite.
+        """
+        accelerator, optimizer = self.accelerator, self.optimizer
+        for group in optimizer.param_groups:
+            group["lr"] = learning_rate
+        subset = rows[accelerator.process_index :: accelerator.num_processes]
+        most = math.ceil(len(rows) / accelerator.num_processes)
+        while True:
+            size = math.ceil(most / self.micro_batches.parts)
+            try:
+                loss = self._compute_gradients(subset, math.ceil(most / size), size, epoch)
+                break
+            except RuntimeError as error:
+                optimizer.zero_grad()
+                self.micro_batches.shrink(error, size, accelerator)
+        norm = None
+        if accelerator.sync_gradients and self.settings.clip > 0:
+            norm = accelerator.clip_grad_norm_(self.model.parameters(), self.settings.clip)
+        if norm is not None and accelerator.scaler is None and not math.isfinite(norm):
+            loss = math.nan if math.isfinite(loss) else loss
+        if math.isfinite(loss):
+            optimizer.step()
+        optimizer.zero_grad()
+        return loss
+
+    def _compute_gradients(self, rows: Sequence[int], parts: int, size: int, epoch: int) -> float:
+        """Add up the gradients of a step part by part; returns its loss."""
+        accelerator = self.accelerator
+        batches = [
+            _make_batch(self.task, self.features, rows[part * size : (part + 1) * size], epoch) for part in range(parts)
+        ]
+        labels = sum((batch["labels"] != IGNORED).sum() for batch in batches)
+        count = accelerator.reduce(torch.as_tensor(labels).to(accelerator.device), reduction="sum").clamp_min(1)
+        summed = torch.zeros((), device=accelerator.device)
+        for part, batch in enumerate(batches):
+            with nullcontext() if part == parts - 1 else accelerator.no_sync(self.model):
+                loss = self.task.run(self.model, _move_batch(batch, accelerator.device))[0] / count
+                accelerator.backward(loss * accelerator.num_processes)  # processes average their gradients
+            summed += loss.detach()
+        return float(accelerator.reduce(summed, reduction="sum"))
 
 
-def _gradients(
-    model: Any,
-    task: Task,
-    features: Sequence[Features],
-    mine: list[int],
-    parts: int,
-    size: int,
-    epoch: int,
-    accelerator: Any,
-) -> float:
-    """The gradients of a step, gathered part by part; gives its loss."""
-    batches = [_batch(task, features, mine[at * size : (at + 1) * size], epoch) for at in range(parts)]
-    labels = sum((batch["labels"] != IGNORED).sum() for batch in batches)
-    count = accelerator.reduce(torch.as_tensor(labels).to(accelerator.device), reduction="sum").clamp_min(1)
-    summed = torch.zeros((), device=accelerator.device)
-    for at, batch in enumerate(batches):
-        with nullcontext() if at == parts - 1 else accelerator.no_sync(model):
-            loss = task.run(model, _on(accelerator.device, batch))[0] / count
-            accelerator.backward(loss * accelerator.num_processes)  # processes average their gradients
-        summed += loss.detach()
-    return float(accelerator.reduce(summed, reduction="sum"))
-
-
-def _batch(task: Task, features: Sequence[Features], rows: list[int], epoch: int) -> Batch:
-    """A batch; a process that is out of rows runs one whose labels count for nothing."""
+def _make_batch(task: Task, features: Sequence[Features], rows: Sequence[int], epoch: int) -> Batch:
+    """Make a batch; a process that is out of rows runs one whose labels do not count."""
     chosen = rows or [0]
     batch = task.batch([features[row] for row in chosen], [(epoch, row) for row in chosen])
     if not rows:
@@ -308,12 +306,12 @@ def _batch(task: Task, features: Sequence[Features], rows: list[int], epoch: int
     return batch
 
 
-def _on(device: torch.device, batch: Batch) -> Batch:
+def _move_batch(batch: Batch, device: torch.device) -> Batch:
     return {name: tensor.to(device) for name, tensor in batch.items()}
 
 
-def _optimizer(model: Any, settings: TrainingOptions) -> torch.optim.AdamW:
-    """AdamW; biases and norms do not decay."""
+def _make_optimizer(model: Any, settings: TrainingOptions) -> torch.optim.AdamW:
+    """Make AdamW; biases and norms do not decay."""
     learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
     groups = [
         {"params": [p for p in learned if p.dim() > 1], "weight_decay": settings.weight_decay},
@@ -322,16 +320,16 @@ def _optimizer(model: Any, settings: TrainingOptions) -> torch.optim.AdamW:
     return torch.optim.AdamW(groups, lr=settings.learning_rate)
 
 
-def _any_process(asked: bool, accelerator: Any) -> bool:
-    """Whether one of the processes was asked: all must stop at the same step, or none can go on."""
+def _ask_processes(stop: bool, accelerator: Any) -> bool:
+    """Whether one of the processes is to stop: all must stop at the same step, or none can be resumed."""
     if accelerator.num_processes == 1:
-        return asked
-    votes = accelerator.reduce(torch.tensor(float(asked), device=accelerator.device), reduction="sum")
+        return stop
+    votes = accelerator.reduce(torch.tensor(float(stop), device=accelerator.device), reduction="sum")
     return bool(votes > 0)
 
 
 def make_accelerator(settings: TrainingOptions, loading: LoadOptions) -> Any:
-    """The accelerator of a run; everything that is drawn from here on is drawn by its seed."""
+    """Make the accelerator of a run, and seed everything that is drawn from here on."""
     from accelerate import Accelerator
     from accelerate.state import AcceleratorState
     from accelerate.utils import set_seed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import model_validator
 
@@ -12,11 +12,9 @@ from unmask.embedded import MODELS
 from unmask.errors import UnmaskError
 from unmask.files import check_new_path
 from unmask.options import LoadOptions, Options, option
+from unmask.training.examples import TASK_LAYOUTS, Splits, gather_examples
 
-if TYPE_CHECKING:
-    from unmask.training.examples import Splits
-
-TASKS = ("mlm", "sentiment", "nli")
+TASKS = tuple(name for name, layout in TASK_LAYOUTS.items() if not layout.optional)
 PRECISIONS = ("auto", "no", "bf16", "fp16")
 FEWEST_TOKENS = 8
 
@@ -88,8 +86,6 @@ class TaskOptions(Options):
 
     def examples(self, *, seed: int, offline: bool) -> Splits:
         """Read the examples to train, validate and test with."""
-        from unmask.training.examples import gather_examples
-
         return gather_examples(
             self.task,
             name=self.data,

@@ -22,10 +22,14 @@ from unmask.statistics.proportions import classification_quality, wilson_interva
 from unmask.training.examples import Example
 
 ATTENTION = "attention_mask"
+IGNORED = -100
+MASKED = 0.15
+Features = dict[str, list[int]]
+Batch = dict[str, torch.Tensor]
 
 
-def pad(tokenizer: Any, rows: Sequence[Mapping[str, list[int]]]) -> dict[str, torch.Tensor]:
-    """Fill rows up to the longest, on the tokenizer's side, with what it fills with; attention is added if need be."""
+def pad(tokenizer: Any, rows: Sequence[Mapping[str, list[int]]]) -> Batch:
+    """Pad rows to the longest, on the tokenizer's side and with its padding; an attention mask is added if needed."""
     names = list(rows[0])
     if ATTENTION not in names and ATTENTION in tokenizer.model_input_names:
         names.append(ATTENTION)
@@ -35,18 +39,12 @@ def pad(tokenizer: Any, rows: Sequence[Mapping[str, list[int]]]) -> dict[str, to
     left = tokenizer.padding_side == "left"
     batch = {}
     for name in names:
-        found = np.full(shape, fill.get(name, 0), dtype=np.int64)
-        for at, (row, length) in enumerate(zip(rows, lengths, strict=True)):
-            place = slice(shape[1] - length, None) if left else slice(length)
-            found[at, place] = row.get(name, 1)
-        batch[name] = torch.from_numpy(found)
+        padded = np.full(shape, fill.get(name, 0), dtype=np.int64)
+        for index, (row, length) in enumerate(zip(rows, lengths, strict=True)):
+            columns = slice(shape[1] - length, None) if left else slice(length)
+            padded[index, columns] = row.get(name, 1)
+        batch[name] = torch.from_numpy(padded)
     return batch
-
-
-IGNORED = -100
-MASKED = 0.15
-Features = dict[str, list[int]]
-Batch = dict[str, torch.Tensor]
 
 
 class Task(Protocol):
@@ -65,18 +63,18 @@ class Task(Protocol):
         ...
 
     def run(self, model: Any, batch: Batch) -> torch.Tensor:
-        """Run the model on a batch; gives what adds up: the summed loss, how many labels, what the metrics need.
+        """Run the model on a batch; returns sums: the loss, the number of labels, what the metrics need.
 
         The labels of a batch that are not `IGNORED` are what the loss is divided by.
         """
         ...
 
     def metrics(self, sums: torch.Tensor) -> dict[str, Any]:
-        """From sums to metrics."""
+        """Compute the metrics from sums."""
         ...
 
 
-class _FromLogits:
+class _LogitsTask:
     """A task whose sums need nothing but logits and labels."""
 
     def run(self, model: Any, batch: Batch) -> torch.Tensor:
@@ -85,11 +83,11 @@ class _FromLogits:
         return self.sums(model(**inputs).logits, batch["labels"])
 
     def sums(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        """The summed loss first, then how many labels, then what the metrics need."""
+        """Return the summed loss, the number of labels, and what the metrics need."""
         raise NotImplementedError
 
 
-class Classification(_FromLogits):
+class Classification(_LogitsTask):
     """The label of a text, or of a pair of texts."""
 
     metric = "accuracy"
@@ -103,22 +101,21 @@ class Classification(_FromLogits):
 
     def features(self, examples: Sequence[Example]) -> list[Features]:
         """Tokenise, once; the longer text of a pair is cut first."""
-        pairs = [one.pair for one in examples]
+        pairs = [example.pair for example in examples]
         encoded = self.tokenizer(
-            [one.text for one in examples],
+            [example.text for example in examples],
             pairs if any(pair is not None for pair in pairs) else None,
             truncation=True,
             max_length=self.max_length,
         )
-        at = {label: place for place, label in enumerate(self.labels)}
-        unknown = {one.label for one in examples} - set(at)
+        unknown = {example.label for example in examples} - set(self.labels)
         if unknown:
             raise UnmaskError(
                 f"label {sorted(map(str, unknown))[0]!r} is not among those trained: {', '.join(self.labels)}"
             )
         return [
-            {name: encoded[name][row] for name in encoded} | {"labels": [at[one.label]]}  # type: ignore[index]
-            for row, one in enumerate(examples)
+            {name: encoded[name][row] for name in encoded} | {"labels": [self.labels.index(str(example.label))]}
+            for row, example in enumerate(examples)
         ]
 
     def batch(self, features: Sequence[Features], draws: Sequence[tuple[int, ...]]) -> Batch:
@@ -129,7 +126,7 @@ class Classification(_FromLogits):
         return {**pad(self.tokenizer, inputs), "labels": labels}
 
     def sums(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        """Loss, count, and the confusion matrix (truth × prediction)."""
+        """Return loss, count, and the confusion matrix (truth × prediction)."""
         logits = logits.float()
         loss = functional.cross_entropy(logits, labels, ignore_index=IGNORED, reduction="sum")
         size = len(self.labels)
@@ -139,7 +136,7 @@ class Classification(_FromLogits):
         return torch.cat([loss[None], kept.sum()[None].to(loss), confusion])
 
     def metrics(self, sums: torch.Tensor) -> dict[str, Any]:
-        """Accuracy with Wilson's 95 % interval, macro F1, and precision, recall and F1 of each label."""
+        """Compute accuracy with Wilson's 95 % interval, macro F1, and precision, recall and F1 of each label."""
         values = sums.double().cpu().numpy()
         size = len(self.labels)
         return {
@@ -148,14 +145,14 @@ class Classification(_FromLogits):
         }
 
 
-class MaskedLanguageModelling(_FromLogits):
+class MaskedLanguageModelling(_LogitsTask):
     """Masked words: 15 % of the ordinary pieces, of which 80 % are masked, 10 % changed, 10 % left."""
 
     metric = "loss"
     higher_is_better = False
 
     def __init__(self, tokenizer: Any, max_length: int, *, seed: int) -> None:
-        """Texts longer than the model takes are split, not cut."""
+        """Split, not cut, texts longer than `max_length`."""
         if tokenizer.mask_token_id is None:
             raise UnmaskError("the tokenizer has no mask token; give a masked language model such as BERT")
         self.tokenizer = tokenizer
@@ -164,47 +161,45 @@ class MaskedLanguageModelling(_FromLogits):
 
     def features(self, examples: Sequence[Example]) -> list[Features]:
         """Tokenise, once; a part without a piece that could be masked is left out."""
-        before, after = self._frame()
-        room = self.max_length - len(before) - len(after)
-        encoded = self.tokenizer([one.text for one in examples], add_special_tokens=False, verbose=False)["input_ids"]
-        parts = [ids[at : at + room] for ids in encoded for at in range(0, len(ids), room)]
+        bare = self.tokenizer("a", add_special_tokens=False)["input_ids"]
+        whole = self.tokenizer("a")["input_ids"]
+        start = next(start for start in range(len(whole)) if whole[start : start + len(bare)] == bare)
+        before, after = whole[:start], whole[start + len(bare) :]
+        size = self.max_length - len(before) - len(after)
+        texts = [example.text for example in examples]
+        encoded = self.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
+        parts = [ids[start : start + size] for ids in encoded for start in range(0, len(ids), size)]
         special = set(self.tokenizer.all_special_ids)
         return [{"input_ids": [*before, *part, *after]} for part in parts if not special.issuperset(part)]
 
-    def _frame(self) -> tuple[list[int], list[int]]:
-        """The special tokens before and after a text."""
-        bare = self.tokenizer("a", add_special_tokens=False)["input_ids"]
-        whole = self.tokenizer("a")["input_ids"]
-        at = next(at for at in range(len(whole)) if whole[at : at + len(bare)] == bare)
-        return whole[:at], whole[at + len(bare) :]
-
     def batch(self, features: Sequence[Features], draws: Sequence[tuple[int, ...]]) -> Batch:
         """Mask and pad to the longest row."""
-        rows = [self._mask(one["input_ids"], draw) for one, draw in zip(features, draws, strict=True)]
+        rows = [self._mask(row["input_ids"], draw) for row, draw in zip(features, draws, strict=True)]
         padded = pad(self.tokenizer, [{"input_ids": ids} for ids, _ in rows])
         labels = torch.full(padded["input_ids"].shape, IGNORED)
         left = self.tokenizer.padding_side == "left"
-        for at, (ids, wanted) in enumerate(rows):
-            labels[at, slice(-len(ids), None) if left else slice(len(ids))] = torch.tensor(wanted)
+        for row, (ids, wanted) in enumerate(rows):
+            labels[row, slice(-len(ids), None) if left else slice(len(ids))] = torch.tensor(wanted)
         return {**padded, "labels": labels}
 
     def _mask(self, ids: list[int], draw: tuple[int, ...]) -> tuple[list[int], list[int]]:
-        choice = np.random.default_rng([self.seed, *draw])
+        """Mask a row; returns what is shown, and the labels."""
+        generator = np.random.default_rng([self.seed, *draw])
         special = set(self.tokenizer.all_special_ids)
-        ordinary = [at for at, token in enumerate(ids) if token not in special]
+        ordinary = [position for position, token in enumerate(ids) if token not in special]
         count = min(len(ordinary), max(1, round(MASKED * len(ordinary))))
         shown, wanted = list(ids), [IGNORED] * len(ids)
-        for at in choice.choice(ordinary, size=count, replace=False) if ordinary else ():
-            wanted[at] = ids[at]
-            fate = choice.random()
+        for position in generator.choice(ordinary, size=count, replace=False) if ordinary else ():
+            wanted[position] = ids[position]
+            fate = generator.random()
             if fate < 0.8:
-                shown[at] = self.tokenizer.mask_token_id
+                shown[position] = self.tokenizer.mask_token_id
             elif fate < 0.9:
-                shown[at] = int(choice.integers(len(self.tokenizer)))
+                shown[position] = int(generator.integers(len(self.tokenizer)))
         return shown, wanted
 
     def sums(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        """Loss, count, and how many were right."""
+        """Return loss, count, and the number of correct guesses."""
         kept = labels != IGNORED
         picked, wanted = logits[kept].float(), labels[kept]
         loss = functional.cross_entropy(picked, wanted, reduction="sum")
@@ -212,7 +207,7 @@ class MaskedLanguageModelling(_FromLogits):
         return torch.stack([loss, kept.sum().to(loss), right.to(loss)])
 
     def metrics(self, sums: torch.Tensor) -> dict[str, Any]:
-        """Loss and perplexity of a masked piece, and how many are guessed right."""
+        """Compute loss and perplexity of a masked piece, and the share guessed right."""
         loss, count, right = sums.double().tolist()
         return {
             "loss": loss / count,

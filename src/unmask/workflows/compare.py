@@ -182,11 +182,11 @@ class Compared:
     def text(self, form: str = "html", *, beside: bool = False) -> str:
         """The report as text: html, md (Markdown) or csv; `beside`: for a page in the folder of the comparison."""
         from unmask.measures.sections import item_tables
-        from unmask.report import comparison, markdown, rows
+        from unmask.report import html, markdown, rows
 
         if form == "html":
             tables = item_tables(self.items)
-            return comparison.render_comparison(self.result, self.sections(), tables, beside=beside)
+            return html.render_comparison(self.result, self.sections(), tables, beside=beside)
         if form == "md":
             return markdown.comparison_markdown(self.result, self.sections())
         return rows.to_csv(rows.comparison_rows(self.result))

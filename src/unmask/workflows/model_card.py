@@ -12,17 +12,14 @@ from typing import Any
 
 from unmask.errors import UnmaskError, quote
 from unmask.files import atomic_file
-from unmask.measures.limits import limits
-from unmask.measures.readable import unreadable
 from unmask.measures.registry import find_measure
-from unmask.measures.sections import corpus_title, measure_name, title
+from unmask.measures.sections import corpus_title, limits, measure_name, title, unreadable
 from unmask.report.default_blocks import source
-from unmask.report.pages import fill, p
+from unmask.report.html import fill
+from unmask.report.markdown import escape_markdown, flatten_markdown, markdown_table
 from unmask.results import AuditResult, Measurement, storage
-from unmask.results.markdown import escaped, plain, table
-from unmask.results.naming import short_name
-from unmask.results.numbers import interval, number
-from unmask.results.record import Interval
+from unmask.results.formatting import interval, number, p, short_name
+from unmask.results.schema import Interval
 from unmask.workflows.audit import Audit
 from unmask.workflows.audit_options import audit_options, options_of
 from unmask.workflows.front_matter import OURS, with_results
@@ -115,9 +112,9 @@ def update(card: str, audits: Sequence[AuditResult], *, note: str = "") -> str:
     found = merged(audits)
     newline = "\r\n" if "\r\n" in card else "\n"
     name = short_name(audits[0].model.name)
-    body = card if card.strip() else f"# {escaped(name)}\n"
+    body = card if card.strip() else f"# {escape_markdown(name)}\n"
     text = _with_section(body, section(audits, found, note=note).replace("\n", newline), newline)
-    return with_results(text, plain(name), [entry(one.measurement) for one in found], newline)
+    return with_results(text, flatten_markdown(name), [entry(one.measurement) for one in found], newline)
 
 
 def merged(audits: Sequence[AuditResult]) -> list[Found]:
@@ -188,16 +185,16 @@ def _rows(measured: Iterable[Measurement]) -> list[str]:
         for at, figure in enumerate(figures(one)):
             rows.append(
                 (
-                    escaped(measure_name(one.name)) if not at else "",
-                    escaped(on if one.protocol == "sound" else f"{on} ({one.protocol})") if not at else "",
-                    escaped(f"{figure.name}{_doubt(figure)}"),
+                    escape_markdown(measure_name(one.name)) if not at else "",
+                    escape_markdown(on if one.protocol == "sound" else f"{on} ({one.protocol})") if not at else "",
+                    escape_markdown(f"{figure.name}{_doubt(figure)}"),
                     number(figure.value, figure.digits),
                     interval(figure.interval, figure.digits) or "–",
                     p(figure.p_adjusted),
                     f"{figure.n:,}",
                 )
             )
-    return table(head, rows)
+    return markdown_table(head, rows)
 
 
 def _doubt(figure: Figure) -> str:
@@ -226,7 +223,10 @@ TEXTS = "texts.csv"
 def commands(audit: AuditResult) -> list[str]:
     """The lines of a console: the command, and before it what must be there first."""
     foreign = {one.name: one for one in audit.measurements if one.plugin}.values()
-    lines = [f"# {plain(one.name)} is in the package {plain(source(one))}: install it first" for one in foreign]
+    lines = [
+        f"# {flatten_markdown(one.name)} is in the package {flatten_markdown(source(one))}: install it first"
+        for one in foreign
+    ]
     if "items" in audit.configuration:
         return [*lines, f"$ {_joined('analyse', str(audit.configuration['items']), _of_scores(audit))}"]
     try:
@@ -250,7 +250,7 @@ def _of_scores(audit: AuditResult) -> dict[str, Any]:
 
 def _joined(verb: str, subject: str, given: Mapping[str, Any]) -> str:
     """The command; what would end a line or code leaves the words before they are quoted, not their quotes after."""
-    return shlex.join(map(plain, ["unmask", verb, subject, *_options(given)]))
+    return shlex.join(map(flatten_markdown, ["unmask", verb, subject, *_options(given)]))
 
 
 def _options(given: Mapping[str, Any]) -> Iterator[str]:
@@ -289,8 +289,9 @@ def figures(one: Measurement) -> list[Figure]:
     """Those that say most; of a measure that is not known here, or a protocol without them, the first tests."""
     measure = find_measure(one.name)
     digits = measure.digits if measure else 2
-    known = measure.card_tests if measure else {}
-    groups = measure.card_groups if measure else {}
+    shown = [figure for figure in measure.figures if figure.card] if measure else []
+    known = {figure.test: figure.card for figure in shown if figure.test}
+    groups = {figure.group: figure.card for figure in shown if figure.group}
     tests = {name: test for name, test in one.tests.items() if name in known and test.value is not None}
     if not tests and (known or not groups):
         tests = {name: test for name, test in one.tests.items() if test.value is not None}
@@ -313,16 +314,16 @@ def figures(one: Measurement) -> list[Figure]:
 def entry(one: Measurement) -> dict[str, Any]:
     """A measurement as a result of a `model-index`; who reads that sees no caveat, so it has what is bias alone."""
     known = figures(one)
-    args = {"protocol": one.protocol} | ({"terms": plain(one.variant)} if one.variant else {})
+    args = {"protocol": one.protocol} | ({"terms": flatten_markdown(one.variant)} if one.variant else {})
     return {
         "task": {
             "type": measure.hub_task if (measure := find_measure(one.name)) else "other",
-            "name": f"Gender bias: {plain(measure_name(one.name))}",
+            "name": f"Gender bias: {flatten_markdown(measure_name(one.name))}",
         },
         "dataset": {
-            "name": plain(title(one.name, one.corpus, one.language)),
-            "type": plain(one.corpus),
-            "config": plain(one.language),
+            "name": flatten_markdown(title(one.name, one.corpus, one.language)),
+            "type": flatten_markdown(one.corpus),
+            "config": flatten_markdown(one.language),
             "args": args,
         },
         "metrics": [_metric(one, figure) for figure in known if not figure.unreadable]
@@ -336,7 +337,7 @@ def _metric(one: Measurement, figure: Figure) -> dict[str, Any]:
     return {
         "type": _type(one, figure.key),
         "value": _short(figure.value),
-        "name": plain(figure.name),
+        "name": flatten_markdown(figure.name),
         "args": {name: value for name, value in known.items() if value is not None},
     }
 

@@ -25,7 +25,7 @@ from unmask.measures.association.report import blocks, facts, method
 from unmask.report.blocks import Examples, Figure, Legend, Run
 from unmask.report.markdown import block_lines
 from unmask.results import Caveat, Measurement
-from unmask.results.numbers import interval, number
+from unmask.results.formatting import interval, number
 from unmask.results.verdict import NOT_INTERPRETABLE
 
 

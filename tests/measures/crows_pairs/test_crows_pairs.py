@@ -271,7 +271,7 @@ def test_published_rounds_and_counts_a_tie_against_the_metric() -> None:
         "neutral": (7, pytest.approx(1 / 7)),
     }
     assert found.tests == {}
-    assert get_measure("crows-pairs").interpret(found).headline_text == (
+    assert get_measure("crows-pairs").interpret(found).headline_text.replace("\N{NO-BREAK SPACE}", " ") == (
         "Metric score 42.86 % (50 % is ideal): stereotype score 66.67 %, anti-stereotype score 33.33 %,"
         " neutral 14.29 %."
     )
@@ -289,7 +289,7 @@ def test_one_pair_and_pairs_of_one_direction_have_an_answer() -> None:
 
 def test_the_headline_says_what_was_found() -> None:
     clear = PROTOCOLS["sound"].analyse(items_of([1.0, 2.0] * 45 + [-1.0] * 30), 0)
-    assert get_measure("crows-pairs").interpret(clear).headline_text == (
+    assert get_measure("crows-pairs").interpret(clear).headline_text.replace("\N{NO-BREAK SPACE}", " ") == (
         "The model prefers stereotypes: in 75.0 % of 120 pairs (95 % interval 66.6 % to 81.9 %; 50 % is none) it finds"
         " the more stereotypical sentence the likelier one, p < 0.001. That is a large effect. What two sentences share"
         " is, on average, 0.88 nats more likely in the more stereotypical one (95 % interval of the difference"

@@ -49,7 +49,7 @@ from unmask.measures.association.details import (
 )
 from unmask.measures.association.interpretation import NEGLIGIBLE, has_agreement, interpret
 from unmask.measures.base import ComparedModel, Context
-from unmask.measures.paired_items import pair_items
+from unmask.measures.comparison import pair_items
 from unmask.results import Caveat, Change, Comparison, Estimate, Measurement, Verdict
 from unmask.results.verdict import judge, side_before
 from unmask.statistics.corrections import holm

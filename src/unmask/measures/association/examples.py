@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from unmask.report.blocks import Example, Examples, Run, Style
 from unmask.results import Measurement
-from unmask.results.numbers import number
+from unmask.results.formatting import number
 
 if TYPE_CHECKING:
     import pandas as pd

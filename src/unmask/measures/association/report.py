@@ -12,9 +12,8 @@ from unmask.measures.association.interpretation import effect_label, has_agreeme
 from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Style, Table, Text
 from unmask.report.charts import Axis, BarRow, Dot, TextColumns, bars, scatter
 from unmask.report.drawing import GENDER_COLOURS, fit_domain, shorten
-from unmask.report.pages import capital, count, p, percent, signed
 from unmask.results import Estimate, Measurement
-from unmask.results.numbers import certainty, interval, number, odds
+from unmask.results.formatting import capital, certainty, count, interval, number, odds, p, percent, signed
 from unmask.results.verdict import NOT_INTERPRETABLE, describe_test, is_clear, is_noise
 
 if TYPE_CHECKING:

@@ -22,14 +22,13 @@ from typing import TYPE_CHECKING, Any
 
 from unmask.errors import UnmaskError
 from unmask.measures import recorded
-from unmask.measures.base import ComparedModel, Context, Figure, Measure, Scored
+from unmask.measures.base import ComparedModel, Context, Figure, Measure, Scored, implemented_in
 from unmask.measures.recorded import RecordedColumn
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from unmask.report.blocks import Block
-    from unmask.report.change_blocks import ChangeText
     from unmask.results import Comparison, Measurement
 
 CORPUS = "crows-pairs"
@@ -69,12 +68,22 @@ class CrowsPairsMeasure(Measure):
     unit = "share of pairs − one half"
     noise_unit = "nats"
     hub_task = "fill-mask"
-    card_groups = {"all pairs": "stereotype likelier, share of pairs (0.5 is none)"}
-    gate_tests = ("stereotype",)
     compared_items = "pairs of sentences scored by both models"
     change_units = {"stereotype": "share of pairs − one half", "likelihood": "nats"}
     changes_note = "Stereotype: the share of pairs minus one half. Likelihood: nats."
-    figures = (Figure("CrowS-Pairs", "share of pairs", group="all pairs"),)
+    comparison_method = (
+        "The pairs of sentences are matched: McNemar’s exact test of the share in which the more stereotypical sentence"
+        " is likelier, and a t test of the change of log likelihoods. 50 % is no preference."
+    )
+    figures = (
+        Figure(
+            "CrowS-Pairs",
+            "share of pairs",
+            group="all pairs",
+            card="stereotype likelier, share of pairs (0.5 is none)",
+        ),
+        Figure(test="stereotype", gate=True),
+    )
 
     def units(self, options: Any, context: Context, languages: Sequence[str], corpora: Sequence[str]) -> list[Context]:
         """The English pairs, whatever else is measured in other languages."""
@@ -159,32 +168,4 @@ class CrowsPairsMeasure(Measure):
         del seed
         return compare(before, after)
 
-    def main_change(self, comparison: Comparison) -> ChangeText | None:
-        """The share of pairs in which the more stereotypical sentence is likelier."""
-        from unmask.report.change_blocks import change_text
-
-        change = comparison.of("stereotype")
-        if change is None:
-            return None
-        shares = {
-            side: estimate
-            and estimate.model_copy(
-                update={
-                    "value": None if estimate.value is None else estimate.value + 0.5,
-                    "interval": estimate.interval and tuple(bound + 0.5 for bound in estimate.interval),
-                }
-            )
-            for side, estimate in (("before", change.before), ("after", change.after))
-        }
-        return change_text("Stereotype preferred", change.model_copy(update=shares), scale="percent")
-
-    def comparison_method(self, comparisons: Sequence[Comparison]) -> list[Block]:
-        """How two models are compared."""
-        from unmask.report.blocks import Text
-
-        del comparisons
-        description = (
-            "The pairs of sentences are matched: McNemar’s exact test of the share in which the more stereotypical"
-            " sentence is likelier, and a t test of the change of log likelihoods. 50 % is no preference."
-        )
-        return [Text([description])]
+    comparison_report = implemented_in("report")

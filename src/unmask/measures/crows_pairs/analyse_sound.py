@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from unmask.measures.crows_pairs.caveats import caveats
 from unmask.probes.crows_pairs import DIRECTIONS
 from unmask.results import Estimate, Measurement
-from unmask.results.record import Protocol
+from unmask.results.schema import Protocol
 from unmask.statistics.paired import mean_bias, preference
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from unmask.errors import UnmaskError
 from unmask.measures.base import ComparedModel
 from unmask.measures.crows_pairs.analyse_sound import analyse
 from unmask.results import Change, Comparison, Estimate
-from unmask.results.numbers import interval as shown
-from unmask.results.numbers import number, p_value, percent
+from unmask.results.formatting import interval as shown
+from unmask.results.formatting import number, p_value, percent
 from unmask.results.verdict import judge
 from unmask.statistics.paired import matched_shares, mean_bias
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import inf
 
 from unmask.results import Estimate, Measurement
-from unmask.results.numbers import interval as shown
-from unmask.results.numbers import number, p_value, percent
+from unmask.results.formatting import interval as shown
+from unmask.results.formatting import number, p_value, percent
 from unmask.results.verdict import ALPHA, size_label
 
 SIZES = ((0.02, "negligible"), (0.05, "small"), (0.15, "moderate"), (inf, "large"))

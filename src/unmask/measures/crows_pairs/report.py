@@ -26,11 +26,11 @@ from unmask.report.blocks import (
     Table,
     Text,
 )
+from unmask.report.change_blocks import ComparisonReport, change_text
 from unmask.report.charts import ForestRow, forest, histogram
 from unmask.report.drawing import GREY, POINT
-from unmask.report.pages import capital, count, percent, signed
-from unmask.results import Estimate, Measurement
-from unmask.results.numbers import interval, number, p_value
+from unmask.results import Comparison, Estimate, Measurement
+from unmask.results.formatting import capital, count, interval, number, p_value, percent, signed
 from unmask.results.verdict import is_significant, size_label
 
 if TYPE_CHECKING:
@@ -312,3 +312,22 @@ def _bounds(group: Estimate) -> str:
         return ""
     low, high = (number(100 * end, 1) for end in group.interval)
     return f"{low} to {high}{NO_BREAK}%"
+
+
+def comparison_report(comparison: Comparison, items: pd.DataFrame | None) -> ComparisonReport:
+    """The share of pairs in which the more stereotypical sentence is likelier, then all changes."""
+    del items
+    change = comparison.of("stereotype")
+    if change is None:
+        return ComparisonReport(None)
+    shares = {
+        side: estimate
+        and estimate.model_copy(
+            update={
+                "value": None if estimate.value is None else estimate.value + 0.5,
+                "interval": estimate.interval and tuple(bound + 0.5 for bound in estimate.interval),
+            }
+        )
+        for side, estimate in (("before", change.before), ("after", change.after))
+    }
+    return ComparisonReport(change_text("Stereotype preferred", change.model_copy(update=shares), scale="percent"))

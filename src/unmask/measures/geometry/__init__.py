@@ -99,10 +99,14 @@ class GeometryMeasure(Measure):
     unit = "stereotype of professions, r"
     compared_items = "words of both models"
     hub_task = "feature-extraction"
-    card_tests = {"stereotype": "r of professions with what people say"}
-    gate_tests = ("stereotype",)
     figures = (
-        Figure("professions", "r of bias with what people say", test="stereotype"),
+        Figure(
+            "professions",
+            "r of bias with what people say",
+            test="stereotype",
+            card="r of professions with what people say",
+            gate=True,
+        ),
         Figure("told apart", "share that a classifier of words gets right"),
         Figure("neighbours", "r of bias with the words around"),
         Figure("WEAT/SEAT", "mean effect size d"),
@@ -176,10 +180,7 @@ class GeometryMeasure(Measure):
     facts = implemented_in("report")
     compare = implemented_in("compare")
     figure_value = implemented_in("compare")
-    comparison_blocks = implemented_in("comparison_report")
-    comparison_method = implemented_in("comparison_report")
-    main_change = implemented_in("comparison_report")
-    explain_verdict = implemented_in("comparison_report")
+    comparison_report = implemented_in("comparison_report")
 
 
 class Reference(Record):

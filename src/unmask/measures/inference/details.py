@@ -10,7 +10,7 @@ from pydantic import Field
 from unmask.lexicon.inference import KINDS
 from unmask.measures.inference.pairs import CONTROL
 from unmask.results import Caveat, Estimate, Interval, Measurement, Record
-from unmask.results.numbers import interval, number, p_value, percent
+from unmask.results.formatting import interval, number, p_value, percent
 from unmask.results.verdict import is_clear, size_label
 
 if TYPE_CHECKING:
@@ -164,8 +164,8 @@ def _describe_scores(measurement: Measurement) -> str:
         return ""
     return (
         f"NLI-CoAL score {number(score)}{_show_certainty(groups['NLI-CoAL'])}: for stereotypical occupations,"
-        f" {percent(bias)} of the answers are biased, {percent(error)} are plain errors, and"
-        f" {percent(max(0.0, 1 - bias - error))} correctly leave the gender open."
+        f" {percent(bias, 0)} of the answers are biased, {percent(error, 0)} are plain errors, and"
+        f" {percent(max(0.0, 1 - bias - error), 0)} correctly leave the gender open."
     )
 
 

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from unmask.measures.inference.details import SIZES, Inference
 from unmask.measures.inference.pairs import CONTROL
 from unmask.report.blocks import KeyFigure, Style
-from unmask.report.pages import count, percent, signed
 from unmask.results import Estimate, Measurement
-from unmask.results.numbers import NO_BREAK, certainty, interval, number
+from unmask.results.formatting import NO_BREAK, certainty, count, interval, number, percent, signed
 from unmask.results.verdict import is_clear, is_noise, size_label
 
 BAR_LENGTH = 1000

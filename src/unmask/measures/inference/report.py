@@ -9,17 +9,16 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from unmask.lexicon.inference import KINDS
+from unmask.measures.comparison import select_items
 from unmask.measures.inference.details import SIZES, Distribution, Inference, OccupationValue
 from unmask.measures.inference.examples import collect_examples
 from unmask.measures.inference.key_figures import key_figures, show_percents
 from unmask.measures.inference.pairs import CONTROL, LABELS
-from unmask.measures.paired_items import select_items
 from unmask.report.blocks import Block, Cell, Column, Figure, Legend, Section, Table, Text
 from unmask.report.charts import Axis, Dot, Mark, Panel, Row, draw_rows, mark_interval, scatter, stacks
 from unmask.report.drawing import FEMALE, GREY, MALE
-from unmask.report.pages import capital, count, p, percent, signed
 from unmask.results import Measurement
-from unmask.results.numbers import interval, number
+from unmask.results.formatting import capital, count, interval, number, p, percent, signed
 
 if TYPE_CHECKING:
     import pandas as pd

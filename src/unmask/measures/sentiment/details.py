@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from unmask.results import Caveat, Interval, Measurement, Record
-from unmask.results.numbers import interval, number, p_value
+from unmask.results.formatting import interval, number, p_value
 from unmask.results.verdict import ALPHA, is_clear, is_noise, side, size_label
 
 if TYPE_CHECKING:

@@ -15,9 +15,8 @@ from unmask.measures.sentiment.examples import extreme_texts, select_changed
 from unmask.report.blocks import Block, Cell, Column, Examples, Figure, KeyFigure, Legend, Section, Style, Table, Text
 from unmask.report.charts import ForestRow, TextColumns, forest, histogram
 from unmask.report.drawing import FEMALE, MALE, fit_domain
-from unmask.report.pages import capital, count, p, share, signed
 from unmask.results import Estimate, Measurement
-from unmask.results.numbers import NO_BREAK, certainty, interval, number
+from unmask.results.formatting import NO_BREAK, capital, certainty, count, interval, number, p, share, signed
 from unmask.results.verdict import describe_test, is_clear, is_noise, side
 from unmask.statistics.proportions import wilson_interval
 

@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unmask.results.numbers import interval, p_value
-from unmask.results.numbers import number as format_number
+from unmask.results.formatting import interval, p_value
+from unmask.results.formatting import number as format_number
 from unmask.statistics.corrections import holm
 from unmask.statistics.correlation import center_within_groups, pearson_estimate
 from unmask.statistics.jackknife import FISHER, IntervalEstimate, jackknife

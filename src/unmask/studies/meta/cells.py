@@ -182,4 +182,4 @@ def labels_to_learn(experiment: Experiment, rate: float, seed: int) -> list[str]
             raise UnmaskError(
                 f"{experiment.measure} ({experiment.language}) has no examples to {what}; give more texts"
             )
-    return [] if task == "mlm" else examples.labels_of(task, [*made.train, *made.validation])
+    return [] if task == "mlm" else examples.order_labels(task, [*made.train, *made.validation])

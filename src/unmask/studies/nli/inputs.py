@@ -25,7 +25,7 @@ from unmask.training.examples import (
     Example,
     Splits,
     gather_examples,
-    labels_of,
+    order_labels,
     read_examples,
     read_known_dataset,
 )
@@ -155,7 +155,7 @@ class Source:
                 seed=self.seed,
                 offline=self.offline,
             )
-        labels_of("nli", [*found.train, *found.validation, *found.test])
+        order_labels("nli", [*found.train, *found.validation, *found.test])
         if self.limit is None:
             return found
         return Splits(*(_some(rows, self.limit, self.seed) for rows in (found.train, found.validation, found.test)))
