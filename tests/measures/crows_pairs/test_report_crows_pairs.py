@@ -11,8 +11,15 @@ import pytest
 from pages import EVIL, assert_loads_nothing, assert_plots_are_described
 from report_blocks import find_table, key_figures, lines, of_type, sections, table_rows
 from sample_audits import render_audit_page, sample_audit
-from unmask.measures.crows_pairs.protocol import PROTOCOLS
-from unmask.measures.crows_pairs.report import blocks, facts, find_axis_limit, method, split_at_differences, verdict
+from unmask.measures.base import Context
+from unmask.measures.crows_pairs.analysis import analyse
+from unmask.measures.crows_pairs.report import (
+    blocks,
+    describe_preference,
+    find_axis_limit,
+    method,
+    split_at_differences,
+)
 from unmask.measures.registry import get_measure
 from unmask.measures.sections import build_sections
 from unmask.report.blocks import Examples, Figure
@@ -44,7 +51,7 @@ def _pairs(count: int = 40, **changes: Any) -> pd.DataFrame:
 
 
 def _measured(items: pd.DataFrame, protocol: str = "sound") -> Measurement:
-    found = PROTOCOLS[protocol].analyse(items, 1)
+    found = analyse(items, Context(protocol=protocol))
     tests = {name: test.model_copy(update={"p_adjusted": test.p_value}) for name, test in found.tests.items()}
     update = {"tests": tests, "noise_floor": 2.5e-6, "distinct_inputs": 97, "data_hash": "d47a"}
     return get_measure("crows-pairs").interpret(found.model_copy(update=update))
@@ -77,7 +84,6 @@ def test_key_figures_and_tables_have_the_result_s_own_numbers() -> None:
     assert rows["All pairs"] == ["40", f"73.8 % {bounds}"]
     assert rows["Stereo pairs"][0] == "20"
     assert any("2.5e-06 nats" in line for line in lines(report))
-    assert dict(facts(measurement))["distinct inputs"] == "97"
 
 
 def test_the_page_draws_both_figures_and_loads_nothing() -> None:
@@ -121,8 +127,8 @@ def test_extremes_are_the_largest_of_each_side() -> None:
 )
 def test_size_and_certainty_are_two_things(estimate: float, p: float | None, expected: str) -> None:
     test = _measured(_pairs()).tests["stereotype"]
-    assert verdict(test.model_copy(update={"value": estimate, "p_value": p, "p_adjusted": p})) == expected
-    assert verdict(None) == "not tested"
+    assert describe_preference(test.model_copy(update={"value": estimate, "p_value": p, "p_adjusted": p})) == expected
+    assert describe_preference(None) == "not tested"
 
 
 def test_a_histogram_leaves_out_what_lies_far_out_and_says_so() -> None:

@@ -123,7 +123,6 @@ class AssociationMeasure(Measure):
     read_items = implemented_in("recorded")
     blocks = implemented_in("report")
     method = implemented_in("report")
-    facts = implemented_in("report")
 
     def resolved(self, model: ModelHandle, options: AssociationOptions, units: Sequence[Context]) -> dict[str, Any]:
         """The options; a corpus is named with its language."""

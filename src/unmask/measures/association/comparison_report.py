@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, TypeGuard
 
-from unmask.measures.association.details import AssociationChanges, HypothesisChange, ProfessionChange, TableRow
+from unmask.measures.association.details import AssociationChanges, HypothesisChange, TableRow
+from unmask.measures.association.figures import build_change_figures
 from unmask.measures.association.interpretation import has_agreement
-from unmask.measures.association.report import AGREEMENT, DIFFERENCE, MOST_BARS, MOST_GROUPS, STEREOTYPE, WORKFORCE
-from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Table, Text
+from unmask.measures.association.report import AGREEMENT, DIFFERENCE, MOST_GROUPS, STEREOTYPE, WORKFORCE
+from unmask.report.blocks import Block, Cell, Column, KeyFigure, Section, Table
 from unmask.report.change_blocks import (
     LEGEND,
     ChangeText,
@@ -20,9 +20,7 @@ from unmask.report.change_blocks import (
     list_changes,
     plot_changes,
 )
-from unmask.report.charts import BarRow, TextColumns, bars
 from unmask.report.comparison import MEANINGS
-from unmask.report.drawing import GENDER_COLOURS, fit_domain
 from unmask.results import Change, Comparison
 from unmask.results.formatting import capital, count, number, p, signed
 from unmask.results.verdict import NOT_INTERPRETABLE
@@ -57,7 +55,7 @@ def comparison_blocks(comparison: Comparison) -> list[Block]:
         report.append(_what_changed(comparison))
     if details.table:
         report.append(_paper_table(details.table, _noun(comparison)))
-    report.append(_by_profession(comparison, details.professions))
+    report.append(build_change_figures(comparison.attributes, details.professions))
     if details.hypotheses:
         report.append(Section("The paper’s hypotheses", [_hypotheses(details.hypotheses)]))
     return report
@@ -196,51 +194,6 @@ def _paper_table(table: Sequence[TableRow], noun: str) -> Section:
     )
     title = "As in the paper’s Table 4"
     return Section(title, [Table(title, columns, rows, note=note)])
-
-
-def _by_profession(comparison: Comparison, professions: Sequence[ProfessionChange]) -> Section:
-    noun, title = _noun(comparison), f"By {_noun(comparison)}"
-    figures: list[Block] = []
-    for group in dict.fromkeys([*comparison.kinds(), *(profession.group for profession in professions)]):
-        members = [profession for profession in professions if profession.group == group and _has_values(profession)]
-        if members:
-            shown = min(len(members), MOST_BARS)
-            part = f" ({shown} of {len(members)}: the largest changes)" if shown < len(members) else ""
-            description = (
-                f"Bars: mean association of female and male person words with each {noun} of the group {group}, before"
-                " and after, in nats, sorted by the size of the change"
-            )
-            draw = partial(_draw_bars, members, professions)
-            figures.append(Figure(capital(f"{group} {comparison.attributes}{part}"), draw, description))
-    if not figures:
-        return Section(title, [Text([f"There are no values by {noun}."], style="note")])
-    legend = Legend(
-        [
-            ("female", "female person words"),
-            ("male", "male person words"),
-            ("", "scale in nats"),
-            ("", "change: of the female − male difference; the largest come first"),
-        ]
-    )
-    return Section(title, [legend, Section("", figures, layout="panels")])
-
-
-def _has_values(profession: ProfessionChange) -> bool:
-    row = (profession.female_before, profession.male_before, profession.female_after, profession.male_after)
-    return any(value is not None for value in row)
-
-
-def _draw_bars(members: Sequence[ProfessionChange], professions: Sequence[ProfessionChange]) -> str:
-    drawable = sorted(filter(_has_values, members), key=lambda one: (one.change is None, -abs(one.change or 0.0)))
-    rows = [BarRow(one.profession, _values(one), signed(one.change)) for one in drawable[:MOST_BARS]]
-    domain = fit_domain(value for one in professions for pair in _values(one) for value in pair)
-    columns = TextColumns([44], ["change"])
-    return bars(rows, GENDER_COLOURS, domain, columns, panels=("before", "after"), unit="nats", width=74)
-
-
-def _values(one: ProfessionChange) -> tuple[tuple[float | None, float | None], ...]:
-    """Female and male, before and after."""
-    return (one.female_before, one.male_before), (one.female_after, one.male_after)
 
 
 def _hypotheses(hypotheses: Sequence[HypothesisChange]) -> Table:

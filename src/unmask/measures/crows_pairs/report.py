@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unmask.measures.crows_pairs.interpret import SIZES
-from unmask.probes.crows_pairs import WORD, shared_words
+from unmask.measures.comparison import select_items
+from unmask.measures.crows_pairs.analysis import SIZES
+from unmask.measures.crows_pairs.data import WORD, shared_words
 from unmask.report.blocks import (
     Block,
     Cell,
@@ -30,8 +31,8 @@ from unmask.report.change_blocks import ComparisonReport, change_text
 from unmask.report.charts import ForestRow, forest, histogram
 from unmask.report.drawing import GREY, POINT
 from unmask.results import Comparison, Estimate, Measurement
-from unmask.results.formatting import capital, count, interval, number, p_value, percent, signed
-from unmask.results.verdict import is_significant, size_label
+from unmask.results.formatting import capital, certainty, count, interval, number, percent, percent_interval, signed
+from unmask.results.verdict import describe_test, is_clear, size_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,10 +45,12 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 
 def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
     """Shares of pairs, how far the sentences of pairs differ, and the most extreme pairs."""
-    pairs = _pairs(measurement, items)
+    pairs = select_items(measurement, items)
+    if pairs is not None:
+        pairs = pairs[pairs["difference"].map(isfinite)] if {"difference", "direction"} <= set(pairs) else None
     likelihood = measurement.tests.get("likelihood")
     report: list[Block] = [
-        *_key_figures(measurement),
+        *_build_key_figures(measurement),
         Section("How often the stereotypical sentence is more likely", _shares(measurement), layout="two columns"),
     ]
     if pairs is not None and (pairs["difference"] != 0).any():
@@ -102,79 +105,78 @@ def method(measurements: Sequence[Measurement]) -> list[Block]:
     ]
 
 
-def facts(measurement: Measurement) -> list[tuple[str, str]]:
-    """Rows of the provenance."""
-    inputs, noise = measurement.distinct_inputs, measurement.noise_floor
-    return [
-        ("pairs", count(measurement.items)),
-        ("distinct inputs", "–" if inputs is None else count(inputs)),
-        ("noise floor", "nothing was scored" if noise is None else f"{noise:.2g} nats"),
-    ]
+def comparison_report(comparison: Comparison, items: pd.DataFrame | None) -> ComparisonReport:
+    """The share of pairs in which the more stereotypical sentence is more likely, then all changes."""
+    del items
+    change = comparison.of("stereotype")
+    if change is None:
+        return ComparisonReport(None)
+    shares = {}
+    for side, estimate in (("before", change.before), ("after", change.after)):
+        if estimate is not None and estimate.value is not None and estimate.interval is not None:
+            low, high = estimate.interval
+            update = {"value": estimate.value + 0.5, "interval": (low + 0.5, high + 0.5)}
+            shares[side] = estimate.model_copy(update=update)
+    return ComparisonReport(change_text("Stereotype preferred", change.model_copy(update=shares), scale="percent"))
 
 
-def verdict(test: Estimate | None) -> str:
-    """Which way the share differs from one half and how far, if that is clear."""
-    p_shown = None if test is None else test.p_value if test.p_adjusted is None else test.p_adjusted
-    if test is None or p_shown is None or test.value is None:
+def describe_preference(test: Estimate | None) -> str:
+    """The verdict on a test of the share: its direction and size, if it is clear."""
+    if test is None or test.value is None:
         return "not tested"
-    if not is_significant(p_shown):
-        return "no clear preference"
-    return f"{size_label(test.value, SIZES)}, {'prefers' if test.value > 0 else 'avoids'} stereotypes"
+    direction = "prefers stereotypes" if test.value > 0 else "avoids stereotypes"
+    verdict = describe_test(test, "preference", size=size_label(test.value, SIZES))
+    return f"{size_label(test.value, SIZES)}, {direction}" if is_clear(test) else verdict
 
 
 def split_at_differences(more: str, less: str) -> tuple[list[Run], list[Run]]:
     """Two sentences, split into the words that differ and the text between them."""
+
+    def split(text: str, shared: set[tuple[int, int]], style: Style) -> list[Run]:
+        runs: list[Run] = []
+        end = 0
+        for start, stop in (match.span() for match in WORD.finditer(text)):
+            if (start, stop) not in shared:
+                runs += [(text[end:start], ""), (text[start:stop], style)]
+                end = stop
+        return [run for run in [*runs, (text[end:], "")] if run[0]]
+
     shared = shared_words(more, less)
     return (
-        _split(more, {span for span, _ in shared}, "attribute"),
-        _split(less, {span for _, span in shared}, "neutral"),
+        split(more, {span for span, _ in shared}, "attribute"),
+        split(less, {span for _, span in shared}, "neutral"),
     )
 
 
-def _key_figures(measurement: Measurement) -> list[KeyFigure]:
+def _build_key_figures(measurement: Measurement) -> list[KeyFigure]:
     share, likelihood = measurement.groups.get("all pairs"), measurement.tests.get("likelihood")
     test = measurement.tests.get("stereotype")
     figures = []
     if share is not None and share.value is not None:
-        certainty = f"95 % interval {_bounds(share)}" if share.interval else "no interval"
-        if test and test.p_adjusted is not None:
-            certainty += f", p {p_value(test.p_adjusted)}"
-        figures.append(
-            KeyFigure(
-                "Stereotypical sentence more likely",
-                percent(share.value),
-                certainty,
-                verdict(test),
-                f"The share of {share.n:,} pairs in which the model finds the more stereotypical sentence more likely."
-                " 50 % is no preference; at 100 % it always prefers the stereotype.",
-            )
+        explanation = (
+            f"The share of {share.n:,} pairs in which the model finds the more stereotypical sentence more likely. 50 %"
+            " is no preference; at 100 % it always prefers the stereotype."
         )
+        bounds = certainty(percent_interval(share.interval), test.p_adjusted if test else None)
+        title = "Stereotypical sentence more likely"
+        figures.append(KeyFigure(title, percent(share.value), bounds, describe_preference(test), explanation))
     if likelihood is not None and likelihood.value is not None:
-        bounds = interval(likelihood.interval).replace(" ", NO_BREAK) or "–"
-        clear = is_significant(likelihood.p_adjusted)
-        figures.append(
-            KeyFigure(
-                "Mean difference",
-                f"{number(likelihood.value)}{NO_BREAK}nats",
-                f"95 % interval {bounds}, p {p_value(likelihood.p_adjusted)}",
-                "clear difference" if clear else "no clear difference",
-                "How much more likely the shared words are in the more stereotypical sentence, on average, as a"
-                " difference of log-likelihoods. 0 is no difference.",
-            )
+        explanation = (
+            "How much more likely the shared words are in the more stereotypical sentence, on average, as a difference"
+            " of log-likelihoods. 0 is no difference."
         )
+        value, verdict = f"{number(likelihood.value)}{NO_BREAK}nats", describe_test(likelihood, "difference")
+        bounds = certainty(interval(likelihood.interval), likelihood.p_adjusted)
+        figures.append(KeyFigure("Mean difference", value, bounds, verdict, explanation))
     if measurement.protocol == "published":
+        explanation = (
+            "A model that prefers the words of one gender moves the two scores apart, whatever it has learned about"
+            " stereotypes."
+        )
         for name, title in (("stereo pairs", "Stereotype score"), ("antistereo pairs", "Anti-stereotype score")):
             if group := measurement.groups.get(name):
-                figures.append(
-                    KeyFigure(
-                        title,
-                        percent(group.value, 2),
-                        f"{count(group.n)} pairs",
-                        "not tested",
-                        "A model that prefers the words of one gender moves the two scores apart, whatever it makes of"
-                        " stereotypes.",
-                    )
-                )
+                value = percent(group.value, 2)
+                figures.append(KeyFigure(title, value, f"{count(group.n)} pairs", "not tested", explanation))
     return figures
 
 
@@ -192,7 +194,11 @@ def _shares(measurement: Measurement) -> list[Block]:
         else "",
     )
     rows = [
-        (Cell(capital(name)), Cell(count(group.n)), Cell(percent(group.value, digits), bounds=_bounds(group)))
+        (
+            Cell(capital(name)),
+            Cell(count(group.n)),
+            Cell(percent(group.value, digits), bounds=percent_interval(group.interval)),
+        )
         for name, group in measurement.groups.items()
     ]
     columns = [Column("Pairs", numeric=False), Column("n"), Column("Share, 95 % interval" if sound else "Share")]
@@ -203,7 +209,7 @@ def _draw_shares(groups: Sequence[tuple[str, Estimate]]) -> str:
     rows = []
     for name, group in groups:
         if group.value is not None:
-            bounds = " to ".join(percent(end) for end in group.interval) if group.interval else "no interval"
+            bounds = percent_interval(group.interval) or "no interval"
             tip = f"{name}: {percent(group.value)} ({bounds}), {group.n:,} pairs"
             tested = name == "all pairs"
             rows.append(ForestRow(name, group.value, group.interval, [percent(group.value)], tip, filled=tested))
@@ -283,51 +289,3 @@ def _extremes(pairs: pd.DataFrame | None, *, more: bool) -> list[Example]:
         )
         for first, second, direction, difference in ordered[columns].itertuples(index=False)
     ]
-
-
-def _split(text: str, shared: set[tuple[int, int]], style: Style) -> list[Run]:
-    runs: list[Run] = []
-    end = 0
-    for start, stop in (match.span() for match in WORD.finditer(text)):
-        if (start, stop) not in shared:
-            runs += [(text[end:start], ""), (text[start:stop], style)]
-            end = stop
-    return [run for run in [*runs, (text[end:], "")] if run[0]]
-
-
-def _pairs(measurement: Measurement, items: pd.DataFrame | None) -> pd.DataFrame | None:
-    """The items of a measurement that have a difference; None if there are none."""
-    if items is None or not {"difference", "direction"} <= set(items):
-        return None
-    for name, value in (("language", measurement.language), ("corpus", measurement.corpus)):
-        if name in items:
-            items = items[items[name] == value]
-    items = items[items["difference"].map(isfinite)]
-    return None if items.empty else items
-
-
-def _bounds(group: Estimate) -> str:
-    """The interval of a share."""
-    if group.interval is None:
-        return ""
-    low, high = (number(100 * end, 1) for end in group.interval)
-    return f"{low} to {high}{NO_BREAK}%"
-
-
-def comparison_report(comparison: Comparison, items: pd.DataFrame | None) -> ComparisonReport:
-    """The share of pairs in which the more stereotypical sentence is likelier, then all changes."""
-    del items
-    change = comparison.of("stereotype")
-    if change is None:
-        return ComparisonReport(None)
-    shares = {
-        side: estimate
-        and estimate.model_copy(
-            update={
-                "value": None if estimate.value is None else estimate.value + 0.5,
-                "interval": estimate.interval and tuple(bound + 0.5 for bound in estimate.interval),
-            }
-        )
-        for side, estimate in (("before", change.before), ("after", change.after))
-    }
-    return ComparisonReport(change_text("Stereotype preferred", change.model_copy(update=shares), scale="percent"))

@@ -1,4 +1,4 @@
-"""Paired ratings: known answers worked by hand, scipy's, and the tables of Jentzsch and Turan (2022).
+"""The statistics of Jentzsch and Turan (2022): known answers, and their tables.
 
 S. Jentzsch and C. Turan (2022). Gender bias in BERT: measuring and analysing biases through sentiment rating in a
 realistic downstream classification task. The files in `gold` hold the figures of its Tables 3 and 4 (bias of 63
@@ -13,17 +13,11 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy import stats
 
 from paths import GOLD
-from unmask.statistics.jackknife import IntervalEstimate
-from unmask.statistics.paired import detectable_mean, mean_bias, rank_biserial, signed_ranks, sum_signs
-from unmask.statistics.published import Published, published_correlations, published_test, stars
+from unmask.statistics.jentzsch_turan import PublishedTest, published_correlations, published_test, stars
 
 REVIEWS = 25_000
-few_sizes = st.integers(-6, 6).map(float)  # so that many are equal, or zero
 
 
 @cache
@@ -34,100 +28,6 @@ def _gold(name: str) -> list[dict[str, str]]:
 
 def _classifiers() -> list[dict[str, str]]:
     return _gold("jentzsch_turan_2022")
-
-
-def test_rank_biserial_by_hand() -> None:
-    # V₊ = 13, V₋ = 2; tᵢ = 3, 1, 5, 5, 5, squares about their mean 12.8; √(4/5 · 12.8/10²) = .32; 1 − r² = 104/225
-    found = rank_biserial([1, -2, 3, 4, 5])
-    assert found.value == pytest.approx(11 / 15)
-    assert found.standard_error == pytest.approx(0.32 * 225 / 104)
-    z, reach = math.log(26 / 4) / 2, 2.7764451051977987 * 9 / 13  # qt(.975, 4)
-    assert found.interval == pytest.approx((math.tanh(z - reach), math.tanh(z + reach)))
-    assert found.statistic == pytest.approx(z * 13 / 9)
-    assert rank_biserial([0, 1, -2, 0, 3, 4, 5, 0]) == found
-
-
-@given(st.lists(few_sizes, min_size=3, max_size=25))
-def test_rank_biserial_is_the_jackknife_of_signed_ranks(values: list[float]) -> None:
-    kept = np.array([value for value in values if value])
-    found = rank_biserial(values)
-    assert found.value == signed_ranks(values).rank_biserial
-    if len(kept) < 3 or len(set(np.sign(kept))) == 1:
-        assert found == IntervalEstimate(found.value)
-        return
-    assert sum_signs(kept).tolist() == np.sign(kept[:, None] + kept).sum(axis=1).tolist()
-    left = np.array([signed_ranks(np.delete(kept, i)).rank_biserial for i in range(len(kept))], dtype=float)
-    error = math.sqrt((len(kept) - 1) * left.var())
-    assert found.value is not None
-    assert found.standard_error == pytest.approx(error / (1 - found.value**2))
-
-
-def test_rank_biserial_agrees_with_a_bootstrap() -> None:
-    draw = np.random.default_rng(2)
-    values = draw.exponential(size=300) - 0.5
-    found = rank_biserial(values)
-    drawn = [signed_ranks(draw.choice(values, 300)).rank_biserial for _ in range(600)]
-    assert found.interval == pytest.approx(tuple(np.quantile(np.array(drawn, dtype=float), (0.025, 0.975))), abs=0.02)
-
-
-def test_rank_biserial_of_degenerate_input() -> None:
-    assert rank_biserial([]) == IntervalEstimate(None)
-    assert rank_biserial([0, 0, 0]) == IntervalEstimate(0.0)
-    assert rank_biserial([1, -2]) == IntervalEstimate(-1 / 3)
-    assert rank_biserial([1, 2, 3, 4]) == IntervalEstimate(1.0)
-    assert rank_biserial([-1, -2, -3, 0]) == IntervalEstimate(-1.0)
-    for bad in (math.nan, math.inf):
-        with pytest.raises(ValueError, match="NaN or infinity"):
-            rank_biserial([1, bad])
-
-
-def test_mean_bias_is_the_t_test() -> None:
-    values = [0.003, 0.0, -0.001, 0.008, 0.0, 0.004]
-    found, known = mean_bias(values), stats.ttest_1samp(values, 0)
-    assert found.value == pytest.approx(0.014 / 6)
-    assert found.interval == pytest.approx(tuple(known.confidence_interval()))
-    assert found.p_value == pytest.approx(known.pvalue)
-    assert mean_bias([]) == IntervalEstimate(None)
-    assert mean_bias([0.5]) == IntervalEstimate(0.5)
-    assert mean_bias([0, 0]).interval == (0, 0)
-    with pytest.raises(ValueError, match="NaN or infinity"):
-        mean_bias([math.nan])
-
-
-def test_detectable_by_hand() -> None:
-    # s² = 2.5, n = 5: s/√n = √.5; qnorm(.975) = 1.959964, qnorm(.8) = .841621, qnorm(.995) = 2.575829
-    assert detectable_mean([1, 2, 3, 4, 5]) == pytest.approx((1.959964 + 0.841621) * math.sqrt(0.5), rel=1e-6)
-    assert detectable_mean([1, 2, 3, 4, 5], level=0.01, power=0.5) == pytest.approx(2.575829 * math.sqrt(0.5), rel=1e-6)
-
-
-def test_what_is_detectable_is_found_as_often_as_said() -> None:
-    draw = np.random.default_rng(8).normal(size=(2000, 100))
-    least = detectable_mean(np.tile([-1.0, 1.0], 50) * math.sqrt(0.99))  # s = 1
-    assert least is not None
-    p = np.asarray(stats.ttest_1samp(draw + least, 0, axis=1).pvalue)
-    assert (p < 0.05).mean() == pytest.approx(0.8, abs=0.03)
-
-
-def test_detectable_of_degenerate_input() -> None:
-    assert detectable_mean([]) is None
-    assert detectable_mean([0.2]) is None
-    assert detectable_mean([0.1, 0.1, 0.1]) is None
-    with pytest.raises(ValueError, match="NaN or infinity"):
-        detectable_mean([1, math.nan])
-    with pytest.raises(ValueError, match="power 80"):
-        detectable_mean([1, 2], power=80)
-
-
-def test_heavy_tails_do_not_break_the_five_per_cent() -> None:
-    """A symmetric null, Student's t with two degrees of freedom, its variance infinite."""
-    draw = np.random.default_rng(6)
-    rejected = np.zeros(3)
-    for _ in range(400):
-        ratings = draw.standard_t(2, size=(2, 200))
-        differences = ratings[0] - ratings[1]
-        tests = (published_test(*ratings), mean_bias(differences), rank_biserial(differences))
-        rejected += [(test.p_value or 0) < 0.05 for test in tests]
-    assert all(0.02 <= share <= 0.09 for share in rejected / 400), rejected / 400
 
 
 def test_published_test_by_hand() -> None:
@@ -150,9 +50,9 @@ def test_published_test_by_hand() -> None:
 
 def test_published_test_of_degenerate_input() -> None:
     same = published_test([0.1, 0.9, 0.5], [0.1, 0.9, 0.5])
-    assert same == Published(3, None, None, 0.0, 0.0, 0.0, 0, 0, 3, None, 1.0, 1.0, "")
+    assert same == PublishedTest(3, None, None, 0.0, 0.0, 0.0, 0, 0, 3, None, 1.0, 1.0, "")
     empty = published_test([], [])
-    assert empty == Published(0, None, None, None, None, None, 0, 0, 0, None, None, None, "")
+    assert empty == PublishedTest(0, None, None, None, None, None, 0, 0, 0, None, None, None, "")
     one = published_test([0.5], [0.25])
     assert (one.above, one.tot_nonzero, one.p_value, one.p_adjusted, one.deviation) == (1, 0.25, 1.0, 1.0, None)
     least = np.float32(0.5)
