@@ -16,7 +16,7 @@ import sample_comparisons as compared
 import unmask
 from commands import unmask as run
 from pages import EVIL, assert_loads_nothing, seen
-from unmask.cli.report import command as report_command
+from unmask.cli.report import report_command
 from unmask.errors import UnmaskError
 from unmask.measures.association import AGREEMENT
 from unmask.measures.inference.details import Distribution, Inference

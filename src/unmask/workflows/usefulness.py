@@ -239,7 +239,7 @@ def _train_classifier(
     watch: Watch | None,
 ) -> Path:
     """The folder of the fine-tuned model, trained now unless it is there; its name depends on all that went into it."""
-    from unmask.training import finetune
+    from unmask.training.finetune import finetune_model
 
     inputs = {
         "weights": model.weight_hash,
@@ -252,9 +252,8 @@ def _train_classifier(
     name = re.sub(r"[^\w.-]+", "-", model.name).strip("-.") or "model"
     out = folder / f"{task.task}-{name}-{key[:10]}"
     if not (out / "metrics.json").is_file():
-        finetune.finetune_model(
-            FinetuneOptions(model=model.model, out=out, **dict(task), **dict(loading)), watch=watch, say=say
-        )
+        options = FinetuneOptions(model=model.model, out=out, **dict(task), **dict(loading))
+        finetune_model(options, watch=watch, say=say)
     elif say:
         say(f"Using {out.name}, which is trained already")
     return out

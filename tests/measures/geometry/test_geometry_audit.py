@@ -499,5 +499,5 @@ def test_ctrl_c(word2vec: Path, tmp_path: Path) -> None:
     ask = ("audit", word2vec, "--contrasts", "999", "--out", "out")
     code, out, err = interrupted(*ask, cwd=tmp_path, once="libsvm")  # the first of the contrasts
     assert (code, out) == (130, "")
-    assert err.strip() == "unmask: stopped; a folder is written whole or not at all"
+    assert err.strip() == "unmask: Interrupted. Nothing was written."
     assert list(tmp_path.iterdir()) == []
