@@ -31,7 +31,17 @@ from unmask.report.change_blocks import ComparisonReport, change_text
 from unmask.report.charts import ForestRow, forest, histogram
 from unmask.report.drawing import GREY, POINT
 from unmask.results import Comparison, Estimate, Measurement
-from unmask.results.formatting import capital, count, interval, number, p_value, percent, signed
+from unmask.results.formatting import (
+    NO_BREAK,
+    capital,
+    count,
+    interval,
+    number,
+    p_value,
+    percent,
+    percent_interval,
+    signed,
+)
 from unmask.results.verdict import is_significant, size_label
 
 if TYPE_CHECKING:
@@ -40,7 +50,6 @@ if TYPE_CHECKING:
 MOST_PAIRS = 6
 SHARE_SHOWN = 0.98
 """The share of the pairs that the histogram shows; the others lie far out."""
-NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
@@ -154,7 +163,7 @@ def _key_figures(measurement: Measurement) -> list[KeyFigure]:
     test = measurement.tests.get("stereotype")
     figures = []
     if share is not None and share.value is not None:
-        certainty = f"95 % interval {_bounds(share)}" if share.interval else "no interval"
+        certainty = f"95 % interval {percent_interval(share.interval)}" if share.interval else "no interval"
         if test and test.p_adjusted is not None:
             certainty += f", p {p_value(test.p_adjusted)}"
         figures.append(
@@ -210,7 +219,11 @@ def _shares(measurement: Measurement) -> list[Block]:
         else "",
     )
     rows = [
-        (Cell(capital(name)), Cell(count(group.n)), Cell(percent(group.value, digits), bounds=_bounds(group)))
+        (
+            Cell(capital(name)),
+            Cell(count(group.n)),
+            Cell(percent(group.value, digits), bounds=percent_interval(group.interval)),
+        )
         for name, group in measurement.groups.items()
     ]
     columns = [Column("Pairs", numeric=False), Column("n"), Column("Share, 95 % interval" if sound else "Share")]
@@ -301,11 +314,3 @@ def _extremes(pairs: pd.DataFrame | None, *, more: bool) -> list[Example]:
         )
         for first, second, direction, difference in ordered[columns].itertuples(index=False)
     ]
-
-
-def _bounds(group: Estimate) -> str:
-    """The interval of a share."""
-    if group.interval is None:
-        return ""
-    low, high = (number(100 * end, 1) for end in group.interval)
-    return f"{low} to {high}{NO_BREAK}%"
