@@ -1,7 +1,7 @@
 """Measures, mitigations and data sets of other packages, found by their entry points.
 
-Finding plug-ins imports nothing. A plug-in is imported when it is used by name, or listed. If that fails, an error names
-its package, and the others still work. A name has one owner: using a name that two packages claim is an error.
+Finding plug-ins imports nothing. A plug-in is imported when it is used by name, or listed. If that fails, an error
+names its package, and the others still work. A name has one owner: using a name that two packages claim is an error.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def found(what: What) -> list[Plugin]:
 
 
 def named(what: What, name: str, own: Iterable[str]) -> Plugin | None:
-    """The plug-in of a name, or None where the name is ours; raises an error for an unknown one, or one with two owners."""
+    """The plug-in of a name, or None where the name is ours; an unknown name, or one with two owners, is an error."""
     ours = list(own)
     plugins = found(what)
     check_choice(name, [*ours, *(one.name for one in plugins)], what)
