@@ -308,7 +308,7 @@ def test_models_are_ranked_by_the_same_test_or_named_as_not_ranked() -> None:
     line = "Geometry: frequent nouns, English (taken out): there is no estimate of its stereotype"
     assert ranking.not_ranked(audits) == [line]
     assert line in seen(ranking.render_ranking(audits))
-    assert f"- {line}\n" in ranking.render_markdown(audits)
+    assert f"- {line}.\n" in ranking.render_markdown(audits)
     (other,) = ranking.rankings([_geometry("a", None), _geometry("b", None)])
     assert (other.test, other.unit) == ("SEAT 6", "SEAT 6, d")
 
