@@ -19,7 +19,17 @@ from unmask.measures.geometry.plots import (
 )
 from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Table, Text
 from unmask.results import Estimate, Interval, Measurement
-from unmask.results.formatting import NO_BREAK, certainty, count, interval, number, p, p_value, percent, signed
+from unmask.results.formatting import (
+    certainty,
+    count,
+    interval,
+    number,
+    p,
+    p_value,
+    percent,
+    percent_interval,
+    signed,
+)
 from unmask.results.verdict import is_clear, is_significant, size_label
 
 if TYPE_CHECKING:
@@ -236,8 +246,7 @@ def show_bounds(test: WordTest, bounds: Interval | None) -> str:
         return ""
     if test.name == "neighbours":
         return " to ".join(number(bound) for bound in bounds)
-    low, high = (f"{100 * bound:.1f}" for bound in bounds)
-    return f"{low} to {high}{NO_BREAK}%"
+    return percent_interval(bounds)
 
 
 def select_mapped(items: pd.DataFrame | None, measurement: Measurement) -> pd.DataFrame | None:
