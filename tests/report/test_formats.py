@@ -27,7 +27,6 @@ from unmask.report.items import ItemColumn, ItemsTable, browse_items
 from unmask.report.markdown import escape_markdown
 from unmask.report.options import ReportOptions
 from unmask.results import AuditResult, Caveat, Estimate, MeasureFigure, Measurement, ModelFigures, Origin, storage
-from unmask.results.formatting import make_unique, moment, setting, short_name
 from unmask.statistics.correlation import rank_ranges
 from unmask.workflows import ranking
 from unmask.workflows.agreement import correlate_figures
@@ -392,18 +391,3 @@ def test_what_is_not_said_depends_on_what_was_measured() -> None:
     assert "covers German only" in said(made.sound_measurement(language="de"))
     assert "templates" not in said(made.sound_measurement(name="sentiment"))
     assert "not a sample of all models" in " ".join(study_limits(["sentiment"], ["en"]))
-
-
-def test_names_and_times_are_short() -> None:
-    assert [short_name(name) for name in ("/a/b/my-bert/", "google/bert", "bert", "./x/../y", "/", "../..")] == [
-        "my-bert",
-        "google/bert",
-        "bert",
-        "y",
-        "/",
-        "../..",
-    ]
-    assert make_unique(["a", "b", "a"]) == ["a", "b", "a-2"]
-    assert moment("2020-02-02T03:02:02+01:00") == "2 February 2020, 02:02 UTC"
-    assert moment("yesterday") == "yesterday"
-    assert [setting(value) for value in (True, None, ["a", "b"], [], 3)] == ["yes", "–", "a, b", "–", "3"]
