@@ -102,10 +102,9 @@ class Exchange:
             return partner
         names = self._given_names[self.genders[partner.lower()]]
         place = names.index(partner)
-        near = sorted(
-            range(max(0, place - len(taken)), min(len(names), place + len(taken) + 1)), key=lambda at: abs(at - place)
-        )
-        return next((names[at] for at in near if names[at].lower() not in taken), partner)
+        near = range(max(0, place - len(taken)), min(len(names), place + len(taken) + 1))
+        nearest_first = (names[index] for index in sorted(near, key=lambda index: abs(index - place)))
+        return next((name for name in nearest_first if name.lower() not in taken), partner)
 
     @cached_property
     def _given_names(self) -> dict[str, list[str]]:
