@@ -10,22 +10,6 @@ from unmask.measures import registry
 
 ROOT = Path(unmask.__file__).parent
 KNOWN = {
-    "studies/imdb63/cells.py": 1,
-    "studies/imdb63/texts.py": 2,
-    "studies/lipstick/cells.py": 1,
-    "studies/lipstick/tables.py": 1,
-    "studies/meta/association.py": 1,
-    "studies/meta/cells.py": 1,
-    "studies/meta/inference.py": 2,
-    "studies/meta/options.py": 7,
-    "studies/meta/sentiment.py": 3,
-    "studies/meta/study.py": 5,
-    "studies/meta/tables.py": 2,
-    "studies/nli/cells.py": 1,
-    "studies/nli/tables.py": 1,
-    "studies/reports/imdb63.py": 1,
-    "studies/reports/lipstick.py": 1,
-    "studies/reports/nli.py": 1,
 }
 """Modules that still name measures, and how often. Numbers may only shrink; delete a line that has come to zero."""
 

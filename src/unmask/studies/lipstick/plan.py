@@ -18,7 +18,7 @@ from unmask.datasets import NotHereError
 from unmask.errors import UnmaskError
 from unmask.files import hash_content
 from unmask.measures.base import Context
-from unmask.measures.geometry import CONTRASTS, NOUNS, OWN, Geometry, vocabulary
+from unmask.measures.geometry import CONTRASTS, NOUNS, OWN, Geometry, GeometryMeasure, vocabulary
 from unmask.measures.geometry.scoring import measure_chosen_words, measure_space
 from unmask.measures.geometry.space import Space, embed_static, embed_words
 from unmask.measures.geometry.word_tests import AssociationTests, measure_seat, measure_weat
@@ -154,7 +154,7 @@ class Measuring:
     model: StudyModel
     words: WordChoice
     loading: LoadOptions = field(default_factory=LoadOptions)
-    kind = "geometry"
+    kind = GeometryMeasure.name
 
     @property
     def name(self) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import unmask
+from unmask.measures.association import AssociationMeasure
 from unmask.measures.geometry import Geometry, GeometryMeasure, WordTest
 from unmask.measures.geometry.analysis import list_neighbourhoods
 from unmask.measures.geometry.plots import draw_professions, draw_word_map
@@ -214,7 +215,9 @@ def tabulate_other_tests(rows: Sequence[MeasuredWords]) -> StudyTable:
         geometry = row.measurement.read_details(Geometry)
         scan = max((entry for entry in geometry.scan if entry.removed), key=lambda entry: entry.v_measure, default=None)
         stereotype = row.measurement.tests.get("stereotype")
-        tests = [test for test in row.measurement.tests.values() if test.labels.get("contrast") == "association"]
+        tests = [
+            test for test in row.measurement.tests.values() if test.labels.get("contrast") == AssociationMeasure.name
+        ]
         clear = [test for test in tests if test.p_value is not None and test.p_value < 0.05 and (test.value or 0) > 0]
         body.append(
             (
