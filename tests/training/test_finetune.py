@@ -18,8 +18,8 @@ from safetensors.torch import load_file
 
 import families
 from unmask.errors import Stopped, UnmaskError
-from unmask.models import Classifier
 from unmask.models.loading import load_classifier, load_masked_lm, load_trainable
+from unmask.models.roles import Classifier
 from unmask.options import LoadOptions
 from unmask.training import loop
 from unmask.training.examples import order_labels, read_examples

@@ -18,9 +18,9 @@ from unmask.errors import UnmaskError
 from unmask.measures.crows_pairs.protocol import PROTOCOLS
 from unmask.measures.crows_pairs.score import score
 from unmask.measures.registry import get_measure
-from unmask.models import MaskQuery, SharedTokensQuery
 from unmask.models.loading import load_masked_lm
 from unmask.models.masked_lm import TransformersMaskedLM, encode
+from unmask.models.roles import MaskQuery, SharedTokensQuery
 from unmask.probes.crows_pairs import read, shared_words
 from unmask.statistics.paired import preference
 

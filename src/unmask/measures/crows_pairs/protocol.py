@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from unmask.measures.crows_pairs import analyse_published, analyse_sound
 from unmask.measures.crows_pairs.score import Question
-from unmask.models import MaskQuery, SharedTokensQuery
+from unmask.models.roles import MaskQuery, SharedTokensQuery
 from unmask.probes.crows_pairs import CORPUS, shared_words
 
 if TYPE_CHECKING:

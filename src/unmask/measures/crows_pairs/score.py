@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.measures import asking
-from unmask.models import MaskedLM, MaskQuery
-from unmask.models.roles import Describes
+from unmask.models.roles import Describes, MaskedLM, MaskQuery
 
 if TYPE_CHECKING:
     import pandas as pd

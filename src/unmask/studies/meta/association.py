@@ -25,7 +25,8 @@ from unmask.measures.association.data import AssociationRow, build_rows
 from unmask.measures.association.scoring import score
 from unmask.measures.base import Context
 from unmask.measures.registry import get_measure
-from unmask.models.loading import ModelHandle, load_masked_lm
+from unmask.models.handle import ModelHandle
+from unmask.models.loading import load_masked_lm
 from unmask.studies.meta.experiment import Scores, Training, chosen
 from unmask.training.examples import Example, Splits
 from unmask.workflows.audit import choose_measures, run_audit

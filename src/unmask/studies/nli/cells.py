@@ -20,7 +20,8 @@ from unmask.measures.inference.pairs import LABELS
 from unmask.measures.inference.pairs import hash_pairs as hash_sentences
 from unmask.measures.inference.scoring import find_order
 from unmask.measures.registry import get_measure
-from unmask.models.loading import ModelHandle, load_classifier
+from unmask.models.handle import ModelHandle
+from unmask.models.loading import load_classifier
 from unmask.models.roles import Classifier
 from unmask.options import LoadOptions
 from unmask.results import SCHEMA_VERSION, Measurement, ModelInfo
