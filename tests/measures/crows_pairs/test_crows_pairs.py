@@ -19,7 +19,7 @@ from unmask.measures.crows_pairs.protocol import PROTOCOLS
 from unmask.measures.crows_pairs.score import score
 from unmask.measures.registry import get_measure
 from unmask.models.loading import load_masked_lm
-from unmask.models.masked_lm import TransformersMaskedLM, encode
+from unmask.models.masked_lm import TransformersMaskedLM, encode_queries
 from unmask.models.roles import MaskQuery, SharedTokensQuery
 from unmask.probes.crows_pairs import read, shared_words
 from unmask.statistics.paired import preference
@@ -141,7 +141,7 @@ def test_published_matches_in_the_order_of_the_pair(mini: Any) -> None:
     """Difflib is not symmetric: here it keeps `dog` or `cat`, whichever comes first in the first sentence."""
     one, other = "dog cat", "cat dog"
     asked = {
-        pair: [read.token for read in encode(mini.tokenizer, [SharedTokensQuery(pair, 0)])[0]]
+        pair: [read.token for read in encode_queries(mini.tokenizer, [SharedTokensQuery(pair, 0)])[0]]
         for pair in ((one, other), (other, one))
     }
     words = {word: mini.tokenizer(word)["input_ids"][1:-1] for word in ("dog", "cat")}
