@@ -78,8 +78,8 @@ class TextModel(LoadedModel):
     def _make_view(self, text: str, reading: Reading) -> View:
         if reading.read is None:
             raise UnmaskError(
-                f"{self.name} has a tokenizer that keeps no places, so it is not known what is read of {_shorten(text)},"
-                " which is too long; give a model with a fast tokenizer, or read by window"
+                f"{_shorten(text)} is too long, and the tokenizer of {self.name} cannot say what is read of it; give a"
+                " model with a fast tokenizer, or read by window"
             )
         return View(reading.tokens, reading.read, tuple(input.ids for input in reading.inputs))
 

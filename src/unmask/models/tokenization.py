@@ -227,24 +227,17 @@ def _types(types: Sequence[int]) -> bytes:
     return np.array(types, dtype=np.int8).tobytes()
 
 
-def _read_spans(text: str, length: int, stretches: list[list[slice]], places: Any) -> tuple[Span, ...] | None:
-    """The characters that are read; `places` are the tokens' own, from a tokenizer that keeps them."""
+def _read_spans(text: str, length: int, stretches: list[list[slice]], encoding: Any) -> tuple[Span, ...] | None:
+    """Return the stretches of characters that are read; None without the `encoding` of a fast tokenizer."""
     if stretches[0][0].start == 0 and stretches[-1][-1].stop == length and len(stretches[0]) == 1:
         return ((0, len(text)),)  # all of it, in one input or in windows
-    if places is None:
+    if encoding is None:
         return None
-    return tuple(
-        (
-            0 if part.start == 0 else _token_characters(places, part.start)[0],
-            len(text)
-            if part.stop == length
-            else min(_token_characters(places, part.stop - 1)[1], _token_characters(places, part.stop)[0]),
-        )  # a character that the next token stands for as well is not wholly read
-        for part in stretches[0]
-    )
-
-
-def _token_characters(places: Any, token: int) -> Span:
-    """The characters that a token stands for."""
-    place: Span = places.token_to_chars(token)
-    return place
+    spans = []
+    for part in stretches[0]:
+        start = 0 if part.start == 0 else encoding.token_to_chars(part.start)[0]
+        end = len(text)
+        if part.stop != length:  # a character that the next token covers too is not read completely
+            end = min(encoding.token_to_chars(part.stop - 1)[1], encoding.token_to_chars(part.stop)[0])
+        spans.append((start, end))
+    return tuple(spans)
