@@ -1,7 +1,7 @@
-"""What a user can put right.
+"""Errors caused by user input.
 
-An `UnmaskError` carries one line: what was wrong, which value, and what to do. The command line prints that line
-and exits with code 2; anything else that is raised is a defect of ours and keeps its traceback.
+An `UnmaskError` carries one line: what was wrong, which value, and what to do. The command line prints that line and
+exits with code 2. Any other exception is a defect of Unmask and keeps its traceback.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ class UnmaskError(Exception):
 
 
 class Stopped(Exception):  # noqa: N818 - no error: the user asked for it
-    """The user stopped a long run (Ctrl-C) after what is worth keeping was kept; says so in one line."""
+    """The user stopped a long run (Ctrl-C), and its partial results are stored; the message says where."""
 
 
 def check_choice(value: str, known: Iterable[str], what: str) -> str:
-    """Return `value` if it is known, else say what is, and which one may have been meant."""
+    """Return `value` if it is known; else raise an error that names the closest name, or all names."""
     names = list(known)
     if value in names:
         return value
@@ -29,7 +29,7 @@ def check_choice(value: str, known: Iterable[str], what: str) -> str:
 
 
 def closest_match(value: str, known: Iterable[str]) -> str | None:
-    """The name that may have been meant, if one is near; capital letters count for nothing."""
+    """The closest name, if one is similar; upper and lower case are the same."""
     names = {name.lower(): name for name in known}
     close = get_close_matches(value.lower(), names, n=1)
     return names[close[0]] if close else None

@@ -1,7 +1,7 @@
-"""CSV for people: a spreadsheet runs a cell that begins with =, +, - or @, so a text that does gets an apostrophe.
+"""CSV that is safe in spreadsheets, which run cells that begin with =, +, - or @: such a text gets an apostrophe.
 
-Numbers stay as they are. A text that begins with apostrophes and then so gets one more, so that `plain` gives back
-every text as it was.
+Numbers do not change. A text that begins with apostrophes before one of these signs gets one more, so that `plain`
+restores every text.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ GUARDED = re.compile(rf"'(?={FORMULA.pattern})")
 
 
 def guarded(cell: Any) -> Any:
-    """A cell that no spreadsheet runs."""
+    """A cell that no spreadsheet runs as a formula."""
     return f"'{cell}" if isinstance(cell, str) and FORMULA.match(cell) else cell
 
 
 def plain(cell: Any) -> Any:
-    """A cell as it was before it was guarded."""
+    """A guarded cell, as it was before."""
     return GUARDED.sub("", cell, count=1) if isinstance(cell, str) and GUARDED.match(cell) else cell
 
 
 def to_csv(frame: pd.DataFrame) -> str:
-    """A table as CSV, its texts guarded."""
+    """A table as CSV, with guarded texts."""
     return _texts(frame, guarded).to_csv(index=False, lineterminator="\n")
 
 
 def plain_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    """A table that was read from CSV, with its texts as they were."""
+    """A table that was read from CSV, with the original texts."""
     return _texts(frame, plain)
 
 

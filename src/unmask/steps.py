@@ -1,4 +1,4 @@
-"""What is being done and how long it took, for those who want to know: `unmask -v`, or the logger `unmask`."""
+"""The log of what is done and how long it takes: `unmask -v`, or the logger `unmask`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ LOG = logging.getLogger("unmask")
 
 
 def say(line: str) -> None:
-    """Say something, to whoever listens."""
+    """Log a line."""
     LOG.info("%s", line)
 
 
 @contextmanager
 def step(what: str) -> Iterator[None]:
-    """Say what is done, and then how long it took."""
+    """Log what is done, and then how long it took."""
     say(f"{what} …")
     start = perf_counter()
     yield

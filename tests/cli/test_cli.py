@@ -37,34 +37,48 @@ def _afresh(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.fixture
-def small(tmp_path: Path) -> list[str]:
+def _write_words(folder: Path) -> list[str]:
     """Options for a short run: one template, two professions of each group."""
-    (tmp_path / "t.csv").write_text("template\n{person} is {a} {profession}.\n")
-    (tmp_path / "p.csv").write_text(
+    (folder / "t.csv").write_text("template\n{person} is {a} {profession}.\n")
+    (folder / "p.csv").write_text(
         "profession,group,workforce_share\nmason,male,3\nplumber,male,2.7\nsecretary,female,93\n"
         "hairdresser,female,92\njudge,balanced,52\nbartender,balanced,53\n"
     )
     return ["--templates", "t.csv", "--professions", "p.csv"]
 
 
-def test_audit_leaves_a_folder(model_folder: Folder, tmp_path: Path, small: list[str]) -> None:
-    done = _afresh("audit", model_folder("bert-uncased"), *small, "--out", "audit", cwd=tmp_path)
+@pytest.fixture
+def small(tmp_path: Path) -> list[str]:
+    """The options of a short run; the files that they name are in the folder of the test."""
+    return _write_words(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def audit(model_folder: Folder, tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess[str]:
+    """A short audit in a process of its own; its folder is `audit` in the folder that `args` ends with."""
+    folder = tmp_path_factory.mktemp("cli")
+    done = _afresh("audit", model_folder("bert-uncased"), *_write_words(folder), "--out", "audit", cwd=folder)
     assert done.returncode == 0, done.stderr
-    assert "Report: audit/report.html" in done.stdout
-    assert "mason" not in done.stderr
-    result = load(tmp_path / "audit")
+    done.args.append(folder)
+    return done
+
+
+def test_audit_leaves_a_folder(audit: subprocess.CompletedProcess[str]) -> None:
+    folder = audit.args[-1]
+    assert "Report: audit/report.html" in audit.stdout
+    assert "mason" not in audit.stderr
+    result = load(folder / "audit")
     assert result.measurements[0].corpus == "custom"
     assert result.model.weight_hash
     assert len(result.model.weight_hash) == 64
-    items = pd.read_parquet(tmp_path / "audit" / "items" / "association.parquet")
+    items = pd.read_parquet(folder / "audit" / "items" / "association.parquet")
     assert len(items) == 6 * 18
     assert {
         "language", "template", "person", "gender", "profession", "group", "workforce_share",
         "log_p_target", "log_p_prior", "association",
     } <= set(items)  # fmt: skip
-    assert (tmp_path / "audit" / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["audit", "p.csv", "t.csv"]
+    assert (folder / "audit" / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert sorted(path.name for path in folder.iterdir()) == ["audit", "p.csv", "t.csv"]
 
 
 def test_json_is_the_result_and_nothing_else(model_folder: Folder, tmp_path: Path, small: list[str]) -> None:
@@ -75,22 +89,23 @@ def test_json_is_the_result_and_nothing_else(model_folder: Folder, tmp_path: Pat
     assert load(folder) == result
 
 
-def test_the_same_seed_gives_the_same_result(model_folder: Folder, tmp_path: Path, small: list[str]) -> None:
-    results = []
-    for start, out in ((_run, "one"), (_afresh, "two")):
-        assert start("audit", model_folder("bert-uncased"), *small, "--out", out, cwd=tmp_path).returncode == 0
-        results.append(load(tmp_path / out).model_copy(update={"created": ""}))
+def test_the_same_seed_gives_the_same_result(
+    audit: subprocess.CompletedProcess[str], model_folder: Folder, tmp_path: Path, small: list[str]
+) -> None:
+    first, second = audit.args[-1] / "audit", tmp_path / "again"
+    assert _run("audit", model_folder("bert-uncased"), *small, "--out", second, cwd=tmp_path).returncode == 0
+    results = [load(folder).model_copy(update={"created": ""}) for folder in (first, second)]
     assert results[0] == results[1]
-    assert (tmp_path / "one/items/association.parquet").read_bytes() == (
-        tmp_path / "two/items/association.parquet"
-    ).read_bytes()
+    items = [(folder / "items/association.parquet").read_bytes() for folder in (first, second)]
+    assert items[0] == items[1]
 
 
-def test_analyse_takes_the_items_of_an_audit(model_folder: Folder, tmp_path: Path, small: list[str]) -> None:
-    assert _run("audit", model_folder("bert-uncased"), *small, "--out", "a", cwd=tmp_path).returncode == 0
-    done = _run("analyse", "a/items/association.parquet", "--measure", "association", "--out", "b", cwd=tmp_path)
+def test_analyse_takes_the_items_of_an_audit(audit: subprocess.CompletedProcess[str], tmp_path: Path) -> None:
+    folder = audit.args[-1] / "audit"
+    file = folder / "items/association.parquet"
+    done = _run("analyse", file, "--measure", "association", "--out", "b", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    first, second = (load(tmp_path / name).measurements[0] for name in ("a", "b"))
+    first, second = (load(path).measurements[0] for path in (folder, tmp_path / "b"))
     assert first.tests == second.tests
 
 
@@ -164,7 +179,7 @@ def test_a_broken_folder(model_folder: Folder, tmp_path: Path) -> None:
     weights = model / "model.safetensors"
     whole = weights.read_bytes()
     weights.write_bytes(whole[:1000])
-    _refused(_afresh("audit", model, "--out", "out", cwd=tmp_path), "cannot be loaded", tmp_path)
+    _refused(_run("audit", model, "--out", "out", cwd=tmp_path), "cannot be loaded", tmp_path)
     weights.unlink()
     _refused(_run("audit", model, "--out", "out", cwd=tmp_path), "no weights", tmp_path)
     weights.write_bytes(whole)
@@ -275,5 +290,5 @@ def test_ctrl_c(model_folder: Folder, tmp_path: Path) -> None:
     ask = ("audit", model_folder("bert-uncased"), "--out", "out")
     code, out, err = interrupted(*ask, cwd=tmp_path, once="libtorch")
     assert (code, out) == (130, "")
-    assert err.strip() == "unmask: stopped; a folder is written whole or not at all"
+    assert err.strip() == "unmask: Interrupted. Nothing was written."
     assert list(tmp_path.iterdir()) == []

@@ -42,8 +42,8 @@ def _source() -> type[Options]:
     return BakeOptions
 
 
-def _read(path: Path, options: type[Options]) -> dict[str, Any]:
-    return read_toml(path, options)
+def _read(path: Path) -> dict[str, Any]:
+    return read_toml(path, BakeOptions)
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from typer.main import get_command
 
 import unmask
 from commands import unmask as _run
-from unmask.cli import app, completion
-from unmask.cli.option_models import LISTS
+from unmask.cli import app
+from unmask.cli.listing import LISTS
 from unmask.embedded import MODELS
 from unmask.errors import UnmaskError
 from unmask.measures import registry
@@ -51,11 +51,11 @@ def test_a_shell_is_told_what_can_follow() -> None:
 
 
 def test_names_that_complete_are_those_that_there_are() -> None:
-    for name, there in {"measure": registry.BUILT_IN, "language": ("en", "de", "ja", "zh")}.items():
-        assert list(completion.VALUES[name]()) == list(there), name
     for words, names in {
         "mitigate m --method": list_methods(),
         "rewrite --to": MODES,
+        "analyse --measure": registry.BUILT_IN,
+        "analyse --language": ("en", "de", "ja", "zh"),
         "audit --long-texts": LONG_TEXTS,
         "compare": MODELS,
         "list": LISTS,
@@ -144,7 +144,11 @@ def test_wrong_words_are_one_line(words: list[str], said: str, tmp_path: Path) -
     ("model", "method", "said"),
     [
         ("v.txt", "leace", "leace changes language models, and .*v.txt is a file; .* --method hard-debias"),
-        ("unmask-mini", "hard-debias", "hard-debias changes word vectors, and unmask-mini is no file of them; .* cda"),
+        (
+            "unmask-mini",
+            "hard-debias",
+            "hard-debias changes word vectors, and unmask-mini is not a file of them; .* cda",
+        ),
         ("unmask-mini-nli", "leace", "unmask-mini-nli is a classifier, and methods change masked language models"),
         ("unmask-mini", "CDS", "unknown method 'CDS'; did you mean 'cds'"),
     ],

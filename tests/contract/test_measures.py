@@ -16,7 +16,7 @@ from tests.contract.stubs import RandomClassifier, RandomMaskedLM, random_vector
 import unmask
 from packages import install_the_page_s
 from unmask import datasets
-from unmask.cli.generate import build
+from unmask.cli.generate import build_command
 from unmask.lexicon.weat import gendered_sentences
 from unmask.lexicon.word_lists import nouns, rated_professions
 from unmask.measures import registry
@@ -199,8 +199,8 @@ def _another_value(parameter: Any) -> Any:
 
 
 def _typed_options() -> set[str]:
-    from unmask.cli.audit import command
+    from unmask.cli.audit import audit_command as command
 
-    signature = build(command).__signature__  # type: ignore[attr-defined]
+    signature = build_command(command).__signature__  # type: ignore[attr-defined]
     declared = audit_command().parameters()
     return {f"--{declared[name].key}" for name in signature.parameters if name in declared}

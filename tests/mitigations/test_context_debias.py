@@ -16,7 +16,7 @@ from accelerate import Accelerator
 from safetensors.torch import load_file
 
 from naive import pieces_at
-from unmask.cli.progress import training
+from unmask.cli.progress import show_training
 from unmask.errors import Stopped, UnmaskError
 from unmask.lexicon.word_lists import read_word_list, stereotype_words
 from unmask.mitigations.method import MitigateOptions
@@ -369,7 +369,7 @@ def test_a_corpus_without_a_kind_of_sentence_is_one_line(
 
 
 def test_progress_is_shown_without_an_accuracy(capsys: pytest.CaptureFixture[str]) -> None:
-    with training() as (_, watch):
+    with show_training() as (_, watch):
         watch(News(3, 9, 0.5, 2.0, 60.0, {"loss": 0.25}))
     assert "training loss 2.0000, validation loss 0.2500; about 0:01:00 left" in capsys.readouterr().err
 

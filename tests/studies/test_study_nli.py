@@ -161,7 +161,9 @@ def test_if_words_are_answered_alike_what_the_paper_says_of_the_chinese_models_i
     assert [row[2] for row in found.tables[1].rows] == ["score inconclusive"] * 4 + ["–"] * 10
     assert "lie between 0.30 (bandai) and 0.72 (distilbert)" in found.headline
     ((_, why),) = found.answered
-    assert why.startswith("hflrobertalarge: 47 % of its answers go against the stereotype")
+    assert why.replace("\N{NO-BREAK SPACE}", " ").startswith(
+        "hflrobertalarge: 47 % of its answers go against the stereotype"
+    )
 
 
 # Tables

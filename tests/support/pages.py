@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from unmask.report.pages import script
+from unmask.report.html import script
 
 EVIL = """<script>alert("x")</script><img src=x onerror='alert(1)'>&"""
 

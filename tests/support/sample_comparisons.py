@@ -9,10 +9,10 @@ from unmask.measures.association.details import AssociationChanges, HypothesisCh
 from unmask.measures.sections import build_comparison_sections, comparison_section
 from unmask.report import terminal
 from unmask.report.blocks import Block
-from unmask.report.comparison import closing_blocks, render_comparison
+from unmask.report.comparison import closing_blocks
+from unmask.report.html import render_comparison
 from unmask.results.comparison import Change, Comparison, ComparisonResult, Figure, Side, Usefulness
-from unmask.results.record import Interval
-from unmask.results.schema import Caveat, Estimate, ModelInfo
+from unmask.results.schema import Caveat, Estimate, Interval, ModelInfo
 
 SIDES = ("before", "after")
 GROUPS = ("male", "female", "balanced")

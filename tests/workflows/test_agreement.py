@@ -17,9 +17,8 @@ from unmask.errors import UnmaskError
 from unmask.measures.geometry import Geometry, GeometryChange, WordTest, WordTestChange
 from unmask.measures.sections import build_comparison_sections
 from unmask.options import LoadOptions
-from unmask.report.agreement import agreement_blocks, pearson_matrix
-from unmask.report.comparison import render_comparison
-from unmask.report.pages import shade
+from unmask.report.comparison import agreement_blocks, pearson_matrix
+from unmask.report.html import render_comparison, shade
 from unmask.report.terminal import comparison_text
 from unmask.results import Agreement, Caveat, Comparison, Estimate, MeasureFigure, Measurement, ModelFigures
 from unmask.statistics.corrections import holm

@@ -101,29 +101,29 @@ def _statuses(found: unmask.AuditedModels) -> dict[str, str]:
 
 
 @pytest.mark.usefixtures("ray")
-def test_ten_models_on_two_ray_workers(
+def test_models_on_two_ray_workers(
     make_models: Callable[[int], list[str]],
     options: dict[str, Any],
     audited: Counter[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    make_models(10)
+    make_models(4)
     monkeypatch.chdir(tmp_path)  # the workers run elsewhere
     relative = {name: path.relative_to(tmp_path) for name, path in options.items()}
-    models = [f"bert-{seed}" for seed in range(10)]
-    found = unmask.audit_many(models, "ten", engine="ray", **relative)
+    models = [f"bert-{seed}" for seed in range(4)]
+    found = unmask.audit_many(models, "several", engine="ray", **relative)
     assert (found.failures, _statuses(found)) == ({}, dict.fromkeys(models, "done"))
     results = {model: storage.load(folder) for model, folder in found.folders.items()}
-    assert len({result.model.weight_hash for result in results.values()}) == 10
-    assert found.page == Path("ten/ranking.html")
+    assert len({result.model.weight_hash for result in results.values()}) == 4
+    assert found.page == Path("several/ranking.html")
     page = found.page.read_text(encoding="utf-8")
     for model, folder in found.folders.items():
         assert f'<a href="cells/{folder.name}/report.html">{model}</a>' in page
     assert_loads_nothing(page)
     assert {row.split(",")[6] for row in unmask.ranking([*found.folders.values()], "csv").splitlines()[1:]} == {*models}
     assert not audited, "nothing was audited in this process"
-    again = unmask.audit_many(models, "ten", **options)
+    again = unmask.audit_many(models, "several", **options)
     assert _statuses(again) == dict.fromkeys(models, "kept"), "the other engine finds the same audits"
     assert again.folders == found.folders
     assert not audited

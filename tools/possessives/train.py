@@ -32,10 +32,10 @@ from unmask.rewriting.english.possessives import (
     STRANGE,
     Model,
     Words,
-    alone,
-    features,
-    possessive,
+    extract_features,
     read_weights,
+    weigh_possessive,
+    weigh_standing_alone,
 )
 
 WORDS = 20_000
@@ -246,7 +246,7 @@ def train(windows: Sequence[Window], words: Words) -> Model:
 def stands_alone(window: Window, model: Model) -> bool:
     """Whether a *his* is one that would be *hers*, which says nothing of *her*."""
     _, _, pronoun, text, start, end = window
-    return pronoun == "his." or (pronoun == "his" and alone(text, start, end, model) > 0)
+    return pronoun == "his." or (pronoun == "his" and weigh_standing_alone(text, start, end, model) > 0)
 
 
 def turned(window: Window, of: str) -> Window:
@@ -289,7 +289,7 @@ def fit(
     """Logistic regression; what says little is dropped and the rest fitted again; weights in hundredths."""
     counts: Counter[str] = Counter()
     for one in windows:
-        counts.update(features(one.text, one.start, one.end, words))
+        counts.update(extract_features(one.text, one.start, one.end, words))
     names = {name: at for at, name in enumerate(name for name, count in counts.items() if count >= rarest)}
     matrix = _matrix(windows, words, names)
     weights = np.array([labels[one.pronoun][0] for one in windows])
@@ -307,7 +307,7 @@ def fit(
 def _matrix(windows: Sequence[Window], words: Words, names: dict[str, int]) -> scipy.sparse.csr_array:
     indices, ends = array.array("i"), [0]
     for one in windows:
-        indices.extend(names[name] for name in features(one.text, one.start, one.end, words) if name in names)
+        indices.extend(names[name] for name in extract_features(one.text, one.start, one.end, words) if name in names)
         ends.append(len(indices))
     columns = np.frombuffer(indices, dtype=np.int32)
     return scipy.sparse.csr_array(
@@ -357,7 +357,8 @@ def report(windows: Sequence[Window], model: Model) -> None:
             for one in here:
                 if one.pronoun in right:
                     _, _, _, text, start, end = turned(one, of)
-                    says = (possessive if of == "her" else alone)(text, start, end, model)
+                    weigh = weigh_possessive if of == "her" else weigh_standing_alone
+                    says = weigh(text, start, end, model)
                     right[one.pronoun].append(says == bool(labels[one.pronoun][1]))
             every = list(itertools.chain(*right.values()))
             print(
@@ -381,7 +382,9 @@ def compare(windows: Sequence[Window], model: Model, most: int = 3000) -> None:
         tag = tagger.tag_sent([*before, "her", *_TOKEN.findall(text[end:closed])])[len(before)][2]
         is_his = pronoun == "his"
         gerund = _GERUND.match(text, end) is not None
-        right[pronoun].append(((possessive(text, start, end, model) > 0) == is_his, (tag == "DPS") == is_his, gerund))
+        right[pronoun].append(
+            ((weigh_possessive(text, start, end, model) > 0) == is_his, (tag == "DPS") == is_his, gerund)
+        )
     for name, at in (("this model", 0), ("HanTa", 1)):
         every = [one for some in right.values() for one in some]
         wrong = [one for one in every if not one[at]]

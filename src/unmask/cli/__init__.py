@@ -1,4 +1,4 @@
-"""The command line: one file a verb, thin. Heavy imports happen inside the verb, so that `--help` is quick."""
+"""The command line. Heavy imports happen inside commands, so that `--help` is quick."""
 
 from __future__ import annotations
 
@@ -8,24 +8,8 @@ from typing import Any
 
 import typer
 
-from unmask.cli import (
-    analyse,
-    audit,
-    card,
-    compare,
-    completion,
-    finetune,
-    gate,
-    init,
-    listing,
-    mitigate,
-    models,
-    report,
-    rewrite,
-    studies,
-    verbose,
-)
-from unmask.cli.generate import GeneratedCommand, add_command
+from unmask.cli import audit, compare, completion, gate, listing, report, rewrite, studies, train
+from unmask.cli.generate import add_command
 from unmask.errors import Stopped, UnmaskError
 from unmask.library_warnings import hide_deprecations
 
@@ -43,22 +27,22 @@ app = typer.Typer(
     " paper's study.",
     epilog="Start with: unmask audit",
 )
-add_command(app, "audit", audit.command)
-add_command(app, "init", init.command)
-app.command("analyse")(analyse.command)
+add_command(app, "audit", audit.audit_command)
+add_command(app, "init", audit.init_command)
+add_command(app, "analyse", audit.analyse_command)
 add_command(app, "compare", compare.command)
-add_command(app, "report", report.command)
-app.command("gate")(gate.command)
-add_command(app, "card", card.command)
-add_command(app, "mitigate", mitigate.command)
-add_command(app, "finetune", finetune.command)
+add_command(app, "report", report.report_command)
+add_command(app, "gate", gate.command)
+add_command(app, "card", report.card_command)
+add_command(app, "mitigate", train.mitigate_command)
+add_command(app, "finetune", train.finetune_command)
 add_command(app, "rewrite", rewrite.command)
-add_command(app, "list", listing.command)
-app.command("models")(models.command)
+add_command(app, "list", listing.list_command)
+add_command(app, "models", listing.models_command)
 app.add_typer(studies.app, name="study")
 
 
-def _version(value: bool) -> None:
+def _show_version(value: bool) -> None:
     if value:
         from unmask import __version__
 
@@ -67,21 +51,21 @@ def _version(value: bool) -> None:
 
 
 @app.callback()
-def _main(
+def _add_global_options(
     version: bool = typer.Option(
-        False, "--version", callback=_version, is_eager=True, help="Show the version and exit."
+        False, "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
     ),
-    show_completion: completion.Show = None,
-    install_completion: completion.Install = None,
+    show_completion: completion.ShowCompletion = None,
+    install_completion: completion.InstallCompletion = None,
 ) -> None:
-    """Nothing to do before a verb."""
+    """Declare the options that stand before a command; their callbacks do the work."""
     del version, show_completion, install_completion
 
 
 def main() -> None:
-    """Run a verb; bad input is one line and exit code 2, Ctrl-C is 130."""
+    """Run a command; bad input is one line and exit code 2, Ctrl-C is 130."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # a sign that a terminal does not have is no reason to fail
+        if isinstance(stream, TextIOWrapper):  # print a replacement for characters that the terminal does not have
             stream.reconfigure(errors="replace")
     hide_deprecations()
     sys.exit(_run())
@@ -89,53 +73,38 @@ def main() -> None:
 
 def _run() -> int:
     try:
-        completion.prepare()
-        code = _command()(standalone_mode=False, prog_name=completion.PROGRAM)
+        completion.prepare_completion()
+        code = typer.main.get_command(app)(standalone_mode=False, prog_name=completion.PROGRAM)
         if code == INTERRUPTED:  # typer turns Ctrl-C into an exit code
             raise KeyboardInterrupt
         return code if isinstance(code, int) else 0
     except UsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # the help has been shown
             return 2
-        return _say(_usage(error))
+        return _show_error(_explain_usage(error))
     except (KeyboardInterrupt, typer.Abort, Stopped) as error:
-        _say(str(error) or "stopped; a folder is written whole or not at all")
+        _show_error(str(error) or "Interrupted. Nothing was written.")
         return INTERRUPTED
     except UnmaskError as error:
-        return _say(str(error))
+        return _show_error(str(error))
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        return _say(f"{where}{error.strerror or error}")
+        return _show_error(f"{where}{error.strerror or error}")
 
 
-def _usage(error: Any) -> str:
+def _explain_usage(error: Any) -> str:
     """What was wrong with the words that were typed, and where to look."""
     context = getattr(error, "ctx", None)
-    where = context.command_path if context else "unmask"
+    command = context.command_path if context else "unmask"
     parameters = context.command.params if context else []
-    known = [(one.metavar or one.name).lower() for one in parameters if one.param_type_name == "argument"]
+    arguments = [(one.metavar or one.name).lower() for one in parameters if one.param_type_name == "argument"]
     option = getattr(error, "option_name", "").lstrip("-")
-    if option in known and "No such option" in error.format_message():
-        return f"{option} is given without --{option}: {where} {option.upper()}; see {where} --help"
+    if option in arguments and type(error).__name__ == "NoSuchOption":
+        return f"{option} is given without --{option}: {command} {option.upper()}; see {command} --help"
     line = error.format_message().replace(" (Possible options: --help)", "").rstrip(".")
-    return f"{line} See {where} --help" if line.endswith("?") else f"{line}; see {where} --help"
+    return f"{line} See {command} --help" if line.endswith("?") else f"{line}; see {command} --help"
 
 
-def _command() -> Any:
-    """All commands. Those that are not generated get here what every command has: `-v`, and completion of names."""
-    root = typer.main.get_command(app)
-    commands = [root]
-    while commands:
-        command = commands.pop()
-        commands += getattr(command, "commands", {}).values()
-        if isinstance(command, GeneratedCommand):
-            continue
-        completion.equip(command)
-        if not hasattr(command, "commands"):
-            command.params.append(verbose.option())
-    return root
-
-
-def _say(line: str) -> int:
+def _show_error(line: str) -> int:
     typer.echo(f"unmask: {' '.join(line.split())}", err=True)
     return 2

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from unmask.cli.completion import complete_models
-from unmask.cli.generate import with_options
-from unmask.cli.options import Json
+from unmask.cli.generate import Json, with_options
 
 if TYPE_CHECKING:
     from unmask.workflows.compare import CompareOptions
@@ -36,12 +36,12 @@ def command(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Say what changed between two models: the bias, how surely, and what it cost.
+    """Show what changed between two models: the bias, how surely, and what it cost.
 
-    Pairs the items of two or more audits, sentence by sentence and word by word, and leaves a folder with result.json
+    Pairs the items of two or more audits, sentence by sentence and word by word, and writes a folder with result.json
     and report.html. The verdict is improved, no reliable change, overshot (the bias was reversed) or worse. Where the
-    audited models are still there, words that were most biased before are asked of them again, and it is measured
-    whether they fill in neutral words as well as before. Of four models or more it says whether the measures agree.
+    audited models still exist, they are also scored on the words that were most biased before, and on how well they
+    fill in neutral words. With four models or more, the result shows whether the measures agree.
 
     Examples:
 
@@ -51,19 +51,17 @@ def command(
     - `unmask compare bert-base-uncased ./bert-cds --task sentiment --data imdb`
     - `unmask compare vectors.bin ./hard-debiased` (word vectors, and what unmask mitigate has made of them)
     """
-    from contextlib import ExitStack
-
-    from unmask.cli.output import finish
-    from unmask.cli.progress import bar, training
+    from unmask.cli.output import show_result
+    from unmask.cli.progress import show_bar, show_training
     from unmask.files import check_new_path
     from unmask.results.storage import free_name
     from unmask.workflows.compare import compare
 
     if out is not None:
         check_new_path(out)
-    with ExitStack() as shown:
-        say, watch = shown.enter_context(training()) if options.task else (None, None)
-        progress = None if options.task else shown.enter_context(bar("Scoring"))
+    with ExitStack() as stack:
+        say, watch = stack.enter_context(show_training()) if options.task else (None, None)
+        progress = None if options.task else stack.enter_context(show_bar("Scoring"))
         compared = compare(before, *after, **dict(options), progress=progress, say=say, watch=watch)
     names = [compared.result.before.name, *(side.name for side in compared.result.after)]
-    finish(compared, out or free_name(" vs ".join(names), Path("comparisons")), as_json=as_json)
+    show_result(compared, out or free_name(" vs ".join(names), Path("comparisons")), as_json=as_json)

@@ -1,11 +1,9 @@
-"""What a shell can complete: names of measures, methods, languages, models …; nothing heavy is loaded for it."""
+"""What a shell can complete beyond the names of commands and options; nothing heavy is imported for it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -16,53 +14,27 @@ SHELLS = ("bash", "zsh", "fish", "powershell")
 PROGRAM, VARIABLE = "unmask", "_UNMASK_COMPLETE"
 
 
-def _measures() -> Iterable[str]:
-    from unmask.measures.registry import measure_names
-
-    return measure_names()
-
-
-def _languages() -> Iterable[str]:
-    from unmask.measures.registry import built_in
-
-    return dict.fromkeys(language for measure in built_in() for language in measure.languages)
-
-
-VALUES: dict[str, Callable[[], Iterable[str]]] = {
-    "measure": _measures,
-    "protocol": lambda: ("sound", "published"),
-    "language": _languages,
-}
-"""By option, for commands that are not generated; where nothing fits, the shell offers files."""
-
-
-@dataclass(frozen=True)
-class Word:
-    """A completion, with what shells ask of one."""
-
-    value: str
-    type: str = "plain"
-    help: str | None = None
-
-
 def complete_models(incomplete: str) -> list[str]:
     """The embedded models that a name can become."""
     return [name for name in embedded.MODELS if name.startswith(incomplete)]
 
 
-def equip(command: Any) -> None:
-    """Let the options of a command complete."""
-    for one in command.params:
-        values = VALUES.get(one.name)
-        if values is not None:
-            one.shell_complete = _completer(values)
+def complete_measures(incomplete: str) -> list[str]:
+    """The measures that a name can become."""
+    from unmask.measures.registry import measure_names
+
+    return [name for name in measure_names() if name.startswith(incomplete)]
 
 
-def _completer(values: Callable[[], Iterable[str]]) -> Callable[[Any, str], list[Any]]:
-    return lambda _, begun: [Word(value) for value in values() if value.startswith(begun)]
+def complete_languages(incomplete: str) -> list[str]:
+    """The languages of built-in measures that a name can become."""
+    from unmask.measures.registry import built_in
+
+    names = dict.fromkeys(language for measure in built_in() for language in measure.languages)
+    return [name for name in names if name.startswith(incomplete)]
 
 
-def prepare() -> None:
+def prepare_completion() -> None:
     """Where a shell asks for completions, teach the command line how each shell wants them."""
     if VARIABLE in os.environ:
         from typer.completion import completion_init  # type: ignore[attr-defined]  # has no public name
@@ -70,7 +42,7 @@ def prepare() -> None:
         completion_init()
 
 
-def _show(shell: str | None) -> None:
+def _show_script(shell: str | None) -> None:
     if shell is not None:
         from typer.completion import get_completion_script  # type: ignore[attr-defined]  # has no public name
 
@@ -79,7 +51,7 @@ def _show(shell: str | None) -> None:
         raise typer.Exit
 
 
-def _install(shell: str | None) -> None:
+def _install_script(shell: str | None) -> None:
     if shell is not None:
         from typer.completion import install  # type: ignore[attr-defined]  # has no public name
 
@@ -89,15 +61,23 @@ def _install(shell: str | None) -> None:
         raise typer.Exit
 
 
-Show = Annotated[
+ShowCompletion = Annotated[
     str | None,
     typer.Option(
-        "--show-completion", metavar="SHELL", callback=_show, is_eager=True, help=f"Print it: {', '.join(SHELLS)}."
+        "--show-completion",
+        metavar="SHELL",
+        callback=_show_script,
+        is_eager=True,
+        help=f"Print the completion script of a shell: {', '.join(SHELLS)}.",
     ),
 ]
-Install = Annotated[
+InstallCompletion = Annotated[
     str | None,
     typer.Option(
-        "--install-completion", metavar="SHELL", callback=_install, is_eager=True, help="Complete names with Tab."
+        "--install-completion",
+        metavar="SHELL",
+        callback=_install_script,
+        is_eager=True,
+        help="Complete names with Tab.",
     ),
 ]

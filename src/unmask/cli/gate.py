@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from unmask.cli.options import Json
+from unmask.cli.generate import Json
 from unmask.errors import UnmaskError
 
 CANNOT_TELL = 2

@@ -8,12 +8,13 @@ A command is a function that takes its options as the first argument:
 
 What concerns the command line alone (`--json`) is a parameter of the function, written as Typer wants it: keyword-only
 ones stand after the generated options, others before. The model is imported when the command is used, so that
-`unmask --help` stays quick.
+`unmask --help` stays quick. Every command has `-v`.
 """
 
 from __future__ import annotations
 
 import inspect
+import logging
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -22,20 +23,42 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 from typer.core import TyperCommand
 
-from unmask.cli import verbose
+from unmask.steps import LOG
 
 if TYPE_CHECKING:
     from unmask.options import Options, Parameter
 
 Source = str | Callable[[], "type[Options]"]
 """An option model: `module:Class`, or a function that gives the class."""
-ReadConfig = Callable[[Path, "type[Options]"], Mapping[str, Any]]
+ReadConfig = Callable[[Path], Mapping[str, Any]]
 """Reads a file of settings: gives values by field name."""
 TYPED = ("COMMANDLINE", "ENVIRONMENT", "PROMPT")
 
 
+def _start_logging(value: bool) -> None:
+    if value and not LOG.handlers:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(asctime)s  %(message)s", "%H:%M:%S"))
+        LOG.addHandler(handler)
+        LOG.setLevel(logging.INFO)
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON instead of the table.")]
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose",
+        "-v",
+        callback=_start_logging,
+        is_eager=True,
+        expose_value=False,
+        help="Log what is loaded, where from, and how long each step takes, on standard error.",
+    ),
+]
+
+
 def with_options(source: Source, *, read_config: ReadConfig | None = None) -> Callable[[Any], Any]:
-    """Say where the options of a command are declared.
+    """Declare the options of a command.
 
     Parameters
     ----------
@@ -59,21 +82,17 @@ def add_command(app: typer.Typer, name: str, function: Callable[..., None], **se
         """The parameters are built when they are needed."""
 
     placeholder.__doc__ = function.__doc__
-    kind = type("Command", (GeneratedCommand,), {"function": staticmethod(function)})
-    app.command(name, cls=kind, **settings)(placeholder)
+    command = type("Command", (GeneratedCommand,), {"function": staticmethod(function)})
+    app.command(name, cls=command, **settings)(placeholder)
 
 
-def options_class(function: Any) -> type[Options]:
-    """The option model of a command."""
-    source: Source = function.options
-    return import_options(source) if isinstance(source, str) else source()
-
-
-def import_options(path: str) -> type[Options]:
-    """Import an option model from `module:Class`."""
-    module, _, name = path.partition(":")
-    found: type[Options] = getattr(import_module(module), name)
-    return found
+def import_options(source: Source) -> type[Options]:
+    """Import an option model."""
+    if not isinstance(source, str):
+        return source()
+    module, _, name = source.partition(":")
+    options: type[Options] = getattr(import_module(module), name)
+    return options
 
 
 class GeneratedCommand(TyperCommand):
@@ -87,10 +106,9 @@ class GeneratedCommand(TyperCommand):
         """The parameters; building them also sets what is called with them."""
         if self._built is None:
             carrier = typer.Typer(add_completion=False)
-            carrier.command()(build(self.function))
+            carrier.command()(build_command(self.function))
             command = typer.main.get_command(carrier)
-            self._built = [*command.params, verbose.option()]
-            self.callback = command.callback
+            self._built, self.callback = command.params, command.callback
         return self._built
 
     @params.setter
@@ -98,39 +116,40 @@ class GeneratedCommand(TyperCommand):
         """Ignore the parameters of the placeholder."""
 
 
-def build(function: Any) -> Callable[..., None]:
+def build_command(function: Any) -> Callable[..., None]:
     """A function with the signature that Typer reads, which validates the options and calls the command."""
-    options = options_class(function)
-    signature = inspect.signature(function)
-    first, *own = signature.parameters.values()
-    known = {} if first.annotation == "Any" else {str(first.annotation): options}
+    options = import_options(function.options) if hasattr(function, "options") else None
+    signature = list(inspect.signature(function).parameters.values())
+    known: dict[str, Any] = {}
+    if options is not None:
+        first = signature.pop(0)
+        known = {} if first.annotation == "Any" else {str(first.annotation): options}
     hints = get_type_hints(function, localns=known, include_extras=True)
-    own = [one.replace(annotation=hints[one.name]) for one in own]
-    contexts = [one.name for one in own if one.annotation is typer.Context]
-    own = [one for one in own if one.name not in contexts]
-    shown = [one for one in options.parameters().values() if one.cli]
+    own = [parameter.replace(annotation=hints[parameter.name]) for parameter in signature]
+    generated = [] if options is None else [one for one in options.parameters().values() if one.cli]
 
     def call(context: typer.Context, **values: Any) -> None:
-        from unmask.options import COMMAND_LINE
-
-        others = {one.name: values[one.name] for one in own}
+        others = {parameter.name: values[parameter.name] for parameter in own}
+        if options is None:
+            function(**others)
+            return
         typed = {
             one.name: not values[one.name] if _is_negative(one) else values[one.name]
-            for one in shown
+            for one in generated
             if getattr(context.get_parameter_source(one.name), "name", "") in TYPED
         }
         path = others.get("config")
-        given = function.read_config(path, options) if path is not None and function.read_config else {}
-        others |= dict.fromkeys(contexts, context)
-        function(options.parse({**given, **typed}, prefix=COMMAND_LINE), **others)
+        stated = function.read_config(path) if path is not None and function.read_config else {}
+        function(options.parse({**stated, **typed}, prefix="--"), **others)
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [
         inspect.Parameter("context", keyword, annotation=typer.Context),
         *(one.replace(kind=keyword) for one in own if one.kind is not keyword),
-        *(_typer_parameter(one) for one in shown if not one.last),
+        *(_typer_parameter(one) for one in generated if not one.last),
         *(one for one in own if one.kind is keyword),
-        *(_typer_parameter(one) for one in shown if one.last),
+        *(_typer_parameter(one) for one in generated if one.last),
+        inspect.Parameter("verbose", keyword, default=False, annotation=Verbose),
     ]
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {one.name: one.annotation for one in parameters}
@@ -138,51 +157,50 @@ def build(function: Any) -> Callable[..., None]:
     return call
 
 
-def _is_negative(one: Parameter) -> bool:
+def _is_negative(parameter: Parameter) -> bool:
     """Whether the flag turns off what is on by default."""
-    return one.type is bool and one.default is True
+    return parameter.type is bool and parameter.default is True
 
 
-def _typer_parameter(one: Parameter) -> inspect.Parameter:
-    several = one.mapping or (one.several and not one.separated)
-    kind: Any = str if one.separated or one.mapping or one.type == str | Path else one.type
+def _typer_parameter(parameter: Parameter) -> inspect.Parameter:
+    kind: Any = parameter.type
+    if parameter.separated or parameter.mapping or kind == str | Path:
+        kind = str
     if kind not in (bool, int, float, str, Path):
-        raise TypeError(f"the option {one.name} has the type {kind}, which cannot be typed; declare it with cli=False")
-    help = one.negative_help if _is_negative(one) else one.help
-    settings: dict[str, Any] = {"help": help, "metavar": one.metavar, "rich_help_panel": one.panel or None}
-    if one.default_text:
-        settings["show_default"] = one.default_text
-    if one.choices is not None or one.suggestions is not None:
-        settings["autocompletion"] = _completer(one)
-    default = _shown_default(one)
-    if several:
+        name = parameter.name
+        raise TypeError(f"the option {name} has the type {kind}, which cannot be typed; declare it with cli=False")
+    default = _default_value(parameter)
+    if parameter.mapping or (parameter.several and not parameter.separated):
         kind = list[kind]
-    if default is None and not one.required:
+    if default is None and not parameter.required:
         kind = kind | None
-    if one.argument:
+    settings: dict[str, Any] = {
+        "help": parameter.negative_help if _is_negative(parameter) else parameter.help,
+        "metavar": parameter.metavar,
+        "rich_help_panel": parameter.panel or None,
+    }
+    if parameter.default_text:
+        settings["show_default"] = parameter.default_text
+    if parameter.choices is not None or parameter.suggestions is not None:
+        settings["autocompletion"] = lambda incomplete: [one for one in parameter.names if one.startswith(incomplete)]
+    if parameter.argument:
         info = typer.Argument(**settings)
     else:
-        info = typer.Option(f"--no-{one.key}" if _is_negative(one) else f"--{one.key}", **settings)
+        info = typer.Option(f"--no-{parameter.key}" if _is_negative(parameter) else f"--{parameter.key}", **settings)
     return inspect.Parameter(
-        one.name,
+        parameter.name,
         inspect.Parameter.KEYWORD_ONLY,
-        default=inspect.Parameter.empty if one.required else default,
+        default=inspect.Parameter.empty if parameter.required else default,
         annotation=Annotated[kind, info],
     )
 
 
-def _shown_default(one: Parameter) -> Any:
-    if one.type is bool:
+def _default_value(parameter: Parameter) -> Any:
+    """The default as Typer shows it."""
+    if parameter.type is bool:
         return False
-    if one.is_empty_by_default or one.required:
+    if parameter.is_empty_by_default or parameter.required:
         return None
-    if one.separated:
-        return ",".join(f"{value:g}" if isinstance(value, float) else str(value) for value in one.default)
-    return list(one.default) if one.several else one.default
-
-
-def _completer(one: Parameter) -> Callable[[str], list[str]]:
-    def complete(incomplete: str) -> list[str]:
-        return [name for name in one.names if name.startswith(incomplete)]
-
-    return complete
+    if parameter.separated:
+        return ",".join(f"{value:g}" if isinstance(value, float) else str(value) for value in parameter.default)
+    return list(parameter.default) if parameter.several else parameter.default

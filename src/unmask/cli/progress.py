@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def bar(title: str) -> Iterator[Progress]:
+def show_bar(title: str) -> Iterator[Progress]:
     """Yield a function to call with how much is done and of how much; shown only in a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
@@ -30,8 +30,8 @@ def bar(title: str) -> Iterator[Progress]:
 
 
 @contextmanager
-def training() -> Iterator[tuple[Callable[[str], None], Watch]]:
-    """Yield a function that says a line and one that shows how training goes: a bar in a terminal, lines elsewhere."""
+def show_training() -> Iterator[tuple[Callable[[str], None], Watch]]:
+    """Yield a function that prints a line and one that shows the progress of training: a bar, or lines elsewhere."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
     from rich.progress import Progress as Bar
@@ -51,27 +51,27 @@ def training() -> Iterator[tuple[Callable[[str], None], Watch]]:
             console.print(Text(line), soft_wrap=True)
 
         def watch(news: News) -> None:
-            loss, left = f"{news.loss:.3f}", _minutes(news.left)
+            loss, left = f"{news.loss:.3f}", _format_time(news.left)
             shown.update(task, completed=news.step, total=news.steps, loss=loss, left=left)
             if news.evaluation is not None:
                 known = [name for name in ("loss", "accuracy") if name in news.evaluation]
                 figures = ", ".join(f"{name} {news.evaluation[name]:.4f}" for name in known)
                 say(
                     f"epoch {news.epoch:.2f}, step {news.step} of {news.steps}:"
-                    f" training loss {news.loss:.4f}, validation {figures}; about {_minutes(news.left)} left"
+                    f" training loss {news.loss:.4f}, validation {figures}; about {_format_time(news.left)} left"
                 )
 
         yield say, watch
 
 
-def _minutes(seconds: float) -> str:
+def _format_time(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
 
 
 @contextmanager
-def study(title: str = "Cells") -> Iterator[tuple[Callable[[Plan], None], StudyWatch]]:
-    """Yield a function that says what there is to do, and one that shows how the cells of a study go."""
+def show_steps(title: str = "Cells") -> Iterator[tuple[Callable[[Plan], None], StudyWatch]]:
+    """Yield a function that prints what there is to do, and one that shows the progress of the steps of a study."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
@@ -92,8 +92,8 @@ def study(title: str = "Cells") -> Iterator[tuple[Callable[[Plan], None], StudyW
 
         def planned(plan: Plan) -> None:
             kinds = [cell.kind for cell in plan.cells]
-            said = ", ".join(f"{kinds.count(kind)} of {kind}" for kind in dict.fromkeys(kinds))
-            for line in (f"{len(kinds)} cells: {said}", *plan.notes):
+            counts = ", ".join(f"{kinds.count(kind)} of {kind}" for kind in dict.fromkeys(kinds))
+            for line in (f"{len(kinds)} cells: {counts}", *plan.notes):
                 console.print(Text(line), soft_wrap=True)
 
         def watch(event: Event) -> None:

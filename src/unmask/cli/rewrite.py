@@ -15,21 +15,20 @@ if TYPE_CHECKING:
     from unmask.rewriting.result import Rewritten
 
 PIPE_CLOSED = 141  # what a shell shows for a program that wrote to a closed pipe
-SHOWN = 1 << 20
+MOST_BYTES = 1 << 20
 
 
 @with_options("unmask.rewriting.files.options:FileRewriteOptions")
 def command(
     options: FileRewriteOptions,
-    text: Annotated[str | None, typer.Option(help="Rewrite this text in place of files.")] = None,
+    text: Annotated[str | None, typer.Option(help="Rewrite this text instead of files.")] = None,
     *,
     show: Annotated[bool, typer.Option("--show", help="Show every change of a short text, on standard error.")] = False,
 ) -> None:
     """Rewrite text into another gender: each person's turned, all female, all male, neutral, or removed.
 
-    Everything that is no gendered word comes out as it went in, to the byte. What was changed, and which gendered words
-    were left and why, is counted on standard error. A run with --out that is interrupted goes on where it stopped when
-    the same command is given again.
+    Everything else in the text stays the same, to the byte. What was changed, and which gendered words were left and
+    why, is counted on standard error. An interrupted run with --out resumes with the same command.
 
     Examples:
 
@@ -44,14 +43,14 @@ def command(
     from unmask.rewriting.files import run
 
     if text is not None and (options.sources or options.out or options.report):
-        raise UnmaskError("--text is printed, and comes in place of files; leave out the files, --out and --report")
+        raise UnmaskError("--text is printed, instead of files; leave out the files, --out and --report")
     if text is not None or show:
-        _show(text, options, marks=show)
+        _rewrite_text(text, options, marks=show)
         return
     if not options.sources and sys.stdin is not None and sys.stdin.isatty():
         typer.echo("Reading what you type; end with Ctrl-D on a line of its own (unmask rewrite --help)", err=True)
     shown = options.out is None and sys.stdout is not None and sys.stdout.isatty()
-    with _pipe(), _bar(hidden=shown) as progress:  # a bar would be drawn into the text
+    with _allow_closed_pipe(), _show_bytes(hidden=shown) as progress:  # a bar would be drawn into the text
         summary = run(options, progress=progress)
     if shown:
         typer.echo("", err=True)
@@ -59,7 +58,7 @@ def command(
         typer.echo(line, err=True)
 
 
-def _show(text: str | None, options: FileRewriteOptions, *, marks: bool) -> None:
+def _rewrite_text(text: str | None, options: FileRewriteOptions, *, marks: bool) -> None:
     """Print a short text rewritten and, if asked, every change of it."""
     import sys
 
@@ -75,29 +74,31 @@ def _show(text: str | None, options: FileRewriteOptions, *, marks: bool) -> None
     if text is not None:
         content = text.encode("utf-8", "surrogateescape")
     else:
-        found, _ = find_sources(options.sources, options.format)
-        if options.out or found[0].format != "text":
+        sources, _ = find_sources(options.sources, options.format)
+        if options.out or sources[0].format != "text":
             raise UnmaskError("--show is for a plain text that is printed; leave out --show, and changes are counted")
-        with found[0].open() as file:
-            content = file.read(SHOWN + 1)
-        if len(content) > SHOWN:
-            raise UnmaskError(f"--show is for texts of up to {SHOWN:,} bytes; leave it out, and changes are counted")
+        with sources[0].open() as file:
+            content = file.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise UnmaskError(
+                f"--show is for texts of up to {MOST_BYTES:,} bytes; leave it out, and changes are counted"
+            )
     rewriter = build_rewriter(options)
-    done = []
+    documents = []
     for document in split_documents(content, options.document):
         before = document.decode("utf-8", "surrogateescape")
-        done.append((before, rewriter.rewrite(before) if options.sampler.selects(document) else Rewritten(before)))
-    with _pipe():
-        sys.stdout.buffer.write("".join(after.text for _, after in done).encode("utf-8", "surrogateescape"))
+        documents.append((before, rewriter.rewrite(before) if options.sampler.selects(document) else Rewritten(before)))
+    with _allow_closed_pipe():
+        sys.stdout.buffer.write("".join(after.text for _, after in documents).encode("utf-8", "surrogateescape"))
         sys.stdout.buffer.write(b"" if text is None else b"\n")
         sys.stdout.buffer.flush()
     if marks:
         if text is None and sys.stdout.isatty():
             sys.stderr.write("\n")
-        _mark(done)
+        _show_changes(documents)
 
 
-def _mark(done: list[tuple[str, Rewritten]]) -> None:
+def _show_changes(documents: list[tuple[str, Rewritten]]) -> None:
     from rich.console import Console
     from rich.text import Text
 
@@ -107,19 +108,19 @@ def _mark(done: list[tuple[str, Rewritten]]) -> None:
     styles = {"": "", "before": "red strike", "after": "bold green", "left": "yellow"}
     plain = {"before": "[-{}-]", "after": "{{+{}+}}"}  # without colour, as word diffs write it
     shown = Text()
-    for before, after in done:
+    for before, after in documents:
         for part, mark in mark_changes(before, after):
             readable = part.encode("utf-8", "replace").decode("utf-8")
             shown.append(readable if console.is_terminal else plain.get(mark, "{}").format(readable), styles[mark])
     console.print(shown, soft_wrap=True)
-    for _, after in done:
+    for _, after in documents:
         for line in describe_changes(after):
             console.print(Text(f"  {line}"), soft_wrap=True)
 
 
 @contextmanager
-def _pipe() -> Iterator[None]:
-    """Whoever reads our output may have had enough (`| head`); that is no error of theirs or ours."""
+def _allow_closed_pipe() -> Iterator[None]:
+    """End quietly if the reader of our output closes the pipe, as `| head` does."""
     import os
     import sys
 
@@ -131,7 +132,7 @@ def _pipe() -> Iterator[None]:
 
 
 @contextmanager
-def _bar(*, hidden: bool) -> Iterator[Callable[[int, int | None], None]]:
+def _show_bytes(*, hidden: bool) -> Iterator[Callable[[int, int | None], None]]:
     """Yield a function to call with the bytes done and all there are; shown only in a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn

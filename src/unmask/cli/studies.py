@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.core import TyperGroup
 
-from unmask.cli.generate import add_command, import_options, with_options
-from unmask.cli.options import Json
+from unmask.cli.generate import Json, add_command, import_options, with_options
 from unmask.errors import check_choice
 
 if TYPE_CHECKING:
@@ -52,11 +51,11 @@ def _with_run_options(path: str) -> type[Options]:
 def _run(function: str, options: Any, *, as_json: bool) -> None:
     """Run a study with a progress bar, and print what came of it; exit with 1 if a cell failed."""
     from unmask.cli.output import show_study
-    from unmask.cli.progress import study
+    from unmask.cli.progress import show_steps
     from unmask.studies.engine import Engine
     from unmask.workflows import study as api
 
-    with study() as (planned, watch):
+    with show_steps() as (planned, watch):
         run = getattr(api, function)
         finished, page = run(options, options.out, options.part(Engine), planned=planned, watch=watch)
     show_study(finished, page, as_json=as_json)
@@ -213,9 +212,11 @@ for entry in STUDIES:
 app.add_typer(run, name="run")
 
 
-@app.command("list")
-def list_studies() -> None:
+def list_command() -> None:
     """Show the studies that can be run. The same as `unmask list studies`."""
-    from unmask.cli.listing import show
+    from unmask.cli.listing import show_entries
 
-    show("studies")
+    show_entries("studies")
+
+
+add_command(app, "list", list_command)

@@ -61,20 +61,20 @@ def gender_words(terms: str | Path, language: str = "en") -> GenderWords:
     for row in read_rows(own, language, "gender", required):
         if not own and terms != "all" and terms not in row["sets"].split():
             continue
-        for term in _terms(row, own):
+        for term in _build_terms(row, own):
             title = term.role == "title" and term.word[0].isupper()
             known = (before_names if title else words).setdefault(term.word.lower(), term)
-            both = [(one.male.lower(), one.female.lower()) for one in (known, term)]
-            if own and term.role != "pronoun" and both[0] != both[1]:  # *her* is *him* and *his*
+            pairs = [(each.male.lower(), each.female.lower()) for each in (known, term)]
+            if own and term.role != "pronoun" and pairs[0] != pairs[1]:  # *her* is *him* and *his*
                 raise UnmaskError(f"{own}: {term.word!r} stands in two pairs; keep one of them")
     phrases = {row["phrase"]: row["why"] for row in read_rows(None, language, "phrases", ("phrase", "why"))}
     return GenderWords(words, before_names, phrases)
 
 
-def _terms(row: dict[str, str], own: Path | None) -> list[Term]:
+def _build_terms(row: dict[str, str], own: Path | None) -> list[Term]:
     where = f"direction in {own}" if own else "direction"
     direction = check_choice(row.get("direction") or "both", DIRECTIONS, where)
-    found = []
+    terms = []
     for plural, ending in ((False, ""), (True, "_plural")):
         male, female, neutral = (row.get(f"{column}{ending}", "") for column in ("male", "female", "neutral"))
         if own and male.lower() == female.lower() and male:
@@ -88,8 +88,8 @@ def _terms(row: dict[str, str], own: Path | None) -> list[Term]:
         two_way = direction == "both"
         if male and direction != "male":
             target = female if two_way or direction == "female" else ""
-            found.append(replace(base, word=male, gender="male", male=male, female=target))
+            terms.append(replace(base, word=male, gender="male", male=male, female=target))
         if female and direction != "female":
             target = male if two_way or direction == "male" else ""
-            found.append(replace(base, word=female, gender="female", female=female, male=target))
-    return found
+            terms.append(replace(base, word=female, gender="female", female=female, male=target))
+    return terms

@@ -30,7 +30,7 @@ from string import Formatter
 
 from unmask.errors import UnmaskError, check_choice, quote
 from unmask.lexicon.gender import gender_words
-from unmask.lexicon.table import check_unique, read_rows
+from unmask.lexicon.table import Row, check_unique, read_records, read_rows
 
 LANGUAGES = ("en", "ja", "zh")
 KINDS = ("female", "male", "neutral")
@@ -92,10 +92,10 @@ def occupations(language: str, path: Path | None = None) -> tuple[Occupation, ..
     The file says the kind by the scores `definitional` and `stereotype`, or by `type` (female, male, neutral), which
     counts where both are given.
     """
-    rows, where = _rows(language, path, "occupations", ("occupation",))
-    found = tuple(_occupation(row, where) for row in rows)
-    check_unique((one.word for one in found), where, "occupation")
-    return found
+    rows, where = _read_file(language, path, "occupations", ("occupation",))
+    occupations = tuple(_build_occupation(row, where) for row in rows)
+    check_unique((occupation.word for occupation in occupations), where, "occupation")
+    return occupations
 
 
 def people(language: str, path: Path | None = None) -> People:
@@ -103,7 +103,7 @@ def people(language: str, path: Path | None = None) -> People:
 
     `gender` is female, male, person or occupation; a female and a male phrase with the same `pair` belong together.
     """
-    rows, where = _rows(language, path, "people", ("phrase", "gender"))
+    rows, where = _read_file(language, path, "people", ("phrase", "gender"))
     by_role: dict[str, list[str]] = {role: [] for role in ROLES}
     pairs: dict[str, dict[str, str]] = {}
     for row in rows:
@@ -135,7 +135,7 @@ def people(language: str, path: Path | None = None) -> People:
 
 def templates(language: str, path: Path | None = None) -> tuple[str, ...]:
     """The templates of a language, or those of a CSV file with a column `template`; `{person}` stands in each once."""
-    rows, where = _rows(language, path, "templates", ("template",))
+    rows, where = _read_file(language, path, "templates", ("template",))
     for row in rows:
         _check_places(row["template"], ["person"], where, "template")
     check_unique((row["template"] for row in rows), where, "template")
@@ -145,26 +145,24 @@ def templates(language: str, path: Path | None = None) -> tuple[str, ...]:
 def gives_away(template: str, language: str) -> list[str]:
     """The words of a template that tell a gender, or hint at one (*beard*, *lipstick*), as they stand in it."""
     text = template.replace("{person}", " ")
-    return _telling(check_choice(language, LANGUAGES, "language of the inference measure")).findall(text)
+    return _compile_telling_words(check_choice(language, LANGUAGES, "language of the inference measure")).findall(text)
 
 
 @cache
-def _telling(language: str) -> re.Pattern[str]:
+def _compile_telling_words(language: str) -> re.Pattern[str]:
     words = {row["word"] for row in read_rows(None, language, "inference_telling", ("word",))}
     if language == "en":
         known = gender_words("all")
-        return _any_of({*words, *known.words, *known.before_names}, r"(?<!\w)", r"(?!\w)")
-    return _any_of(words)
+        return _match_any({*words, *known.words, *known.before_names}, r"(?<!\w)", r"(?!\w)")
+    return _match_any(words)
 
 
-def _any_of(words: Iterable[str], before: str = "", after: str = "") -> re.Pattern[str]:
+def _match_any(words: Iterable[str], before: str = "", after: str = "") -> re.Pattern[str]:
     longest_first = sorted(words, key=lambda word: (-len(word), word))
     return re.compile(f"{before}(?:{'|'.join(map(re.escape, longest_first))}){after}", re.IGNORECASE)
 
 
-def _rows(
-    language: str, path: Path | None, name: str, required: tuple[str, ...]
-) -> tuple[list[dict[str, str]], Path | str]:
+def _read_file(language: str, path: Path | None, name: str, required: tuple[str, ...]) -> tuple[list[Row], Path | str]:
     """The rows of our file or a user's, and what to call it."""
     if path is not None:
         return read_rows(path, language, name, required), path
@@ -172,29 +170,29 @@ def _rows(
     return read_rows(None, language, f"inference_{name}", required), f"the {language} lexicon"
 
 
-def _occupation(row: Mapping[str, str], where: Path | str) -> Occupation:
+def _build_occupation(row: Mapping[str, str], where: Path | str) -> Occupation:
     word = row["occupation"]
-    definitional, stereotype = (_score(row, column, where) for column in ("definitional", "stereotype"))
-    given = row.get("type", "")
-    if given:
-        found: str | None = check_choice(given, KINDS, f"type of {word!r} in {where}")
+    definitional, stereotype = (_read_score(row, column, where) for column in ("definitional", "stereotype"))
+    stated = row.get("type", "")
+    if stated:
+        classified: str | None = check_choice(stated, KINDS, f"type of {word!r} in {where}")
     elif definitional is None or stereotype is None:
         raise UnmaskError(
             f"{where}: {word!r} has no type; fill in 'type' (female, male or neutral), or both 'definitional' and"
             " 'stereotype'"
         )
     else:
-        found = kind(definitional, stereotype)
-    if found is None:
-        why = "says a gender" if abs(definitional or 0) >= 0.5 else "is neither stereotyped nor neutral"
+        classified = kind(definitional, stereotype)
+    if classified is None:
+        problem = "says a gender" if abs(definitional or 0) >= 0.5 else "is neither stereotyped nor neutral"
         raise UnmaskError(
-            f"{where}: {word!r} (definitional {definitional}, stereotype {stereotype}) {why}; leave it out, or say its"
-            " 'type'"
+            f"{where}: {word!r} (definitional {definitional}, stereotype {stereotype}) {problem}; leave it out, or"
+            " say its 'type'"
         )
-    return Occupation(word, row.get("english") or word, definitional, stereotype, found)
+    return Occupation(word, row.get("english") or word, definitional, stereotype, classified)
 
 
-def _score(row: Mapping[str, str], column: str, where: Path | str) -> float | None:
+def _read_score(row: Mapping[str, str], column: str, where: Path | str) -> float | None:
     text = row.get(column, "")
     if not text:
         return None
@@ -208,7 +206,7 @@ def _score(row: Mapping[str, str], column: str, where: Path | str) -> float | No
 
 
 def _check_places(text: str, wanted: list[str], where: Path | str, what: str) -> None:
-    """Refuse a text whose places in braces are not those that are wanted."""
+    """Raise an error for a text whose places in braces are not those that are wanted."""
     try:
         places = [place for _, place, _, _ in Formatter().parse(text) if place is not None]
     except ValueError as error:
@@ -229,5 +227,4 @@ class Question:
 
 def control_questions(language: str = "en") -> tuple[Question, ...]:
     """The questions of a language."""
-    rows = read_rows(None, language, "inference_questions", ("premise", "hypothesis", "label"))
-    return tuple(Question(row["premise"], row["hypothesis"], row["label"]) for row in rows)
+    return read_records(Question, language, "inference_questions")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib import resources
 
 from unmask.errors import UnmaskError
-from unmask.lexicon.table import read_rows
+from unmask.lexicon.table import read_records, read_rows
 
 
 def neutral_sentences(language: str = "en") -> list[str]:
@@ -49,4 +49,4 @@ def reviews(language: str = "en") -> tuple[Review, ...]:
     """The reviews of a language, in an order that mixes labels and genders."""
     if language != "en":
         raise UnmaskError(f"there are no film reviews for {language!r}; give texts of your own, or use 'en'")
-    return tuple(Review(row["text"], row["label"]) for row in read_rows(None, language, "reviews", ("text", "label")))
+    return read_records(Review, language, "reviews")

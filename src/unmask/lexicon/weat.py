@@ -93,11 +93,11 @@ def associations(language: str = "en") -> tuple[Association, ...]:
         text, kind = row["word"], row["kind"]
         word = Word(text, kind, row["singular"] or text, row["plural"] or text, row["released"] or kind)
         sets.setdefault(row["set"], []).append(word)
-    found = []
+    tests = []
     for row in read_rows(None, language, "weat_tests", ("name", "question", "x", "y", "a", "b")):
         x, y, a, b = (WordSet(row[column], tuple(sets[row[column]])) for column in "xyab")
-        found.append(Association(row["name"], row["question"], (x, y), (a, b)))
-    return tuple(found)
+        tests.append(Association(row["name"], row["question"], (x, y), (a, b)))
+    return tuple(tests)
 
 
 def association(name: str) -> Association:
@@ -109,8 +109,12 @@ def association(name: str) -> Association:
 def sentences(test: Association, *, released: bool = False) -> tuple[list[WordSentence], ...]:
     """The sentences of each set, in the order of `sets`; with `released`, those of May et al. slips included."""
     return tuple(
-        [sentence for word in one.words for sentence in _sentences(word, word.released_kind if released else word.kind)]
-        for one in test.sets
+        [
+            sentence
+            for word in words.words
+            for sentence in _build_sentences(word, word.released_kind if released else word.kind)
+        ]
+        for words in test.sets
     )
 
 
@@ -127,10 +131,10 @@ def gendered_sentences() -> list[GenderedSentence]:
     ]
 
 
-def _sentences(word: Word, kind: str) -> list[WordSentence]:
+def _build_sentences(word: Word, kind: str) -> list[WordSentence]:
     forms = {"word": word.text, "singular": word.singular, "plural": word.plural}
     found = []
-    for template in _templates()[kind]:
+    for template in _read_templates()[kind]:
         place = next(place for place in PLACES if f"{{{place}}}" in template)
         before, after = template.replace("{a}", indefinite_article(word.singular)).split(f"{{{place}}}")
         text = before + forms[place] + after
@@ -140,8 +144,8 @@ def _sentences(word: Word, kind: str) -> list[WordSentence]:
 
 
 @cache
-def _templates() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+def _read_templates() -> dict[str, list[str]]:
+    templates: dict[str, list[str]] = {}
     for row in read_rows(None, "en", "weat_templates", ("kind", "template")):
-        found.setdefault(row["kind"], []).append(row["template"])
-    return found
+        templates.setdefault(row["kind"], []).append(row["template"])
+    return templates

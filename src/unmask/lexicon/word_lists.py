@@ -25,7 +25,7 @@ from importlib import resources
 from pathlib import Path
 
 from unmask.errors import UnmaskError
-from unmask.lexicon.table import check_unique, read_rows, read_text
+from unmask.lexicon.table import check_unique, read_records, read_rows, read_text
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,7 @@ class ScoredProfession:
 @cache
 def word_templates() -> tuple[WordTemplate, ...]:
     """The sentences that a word is put into."""
-    rows = read_rows(None, "en", "templates_words", ("template", "number"))
-    return tuple(WordTemplate(row["template"], row["number"]) for row in rows)
+    return read_records(WordTemplate, "en", "templates_words")
 
 
 @cache
@@ -63,10 +62,7 @@ def nouns() -> tuple[str, ...]:
 @cache
 def rated_professions() -> tuple[ScoredProfession, ...]:
     """The professions of Bolukbasi et al."""
-    rows = read_rows(None, "en", "professions_bolukbasi", ("profession", "definitional", "stereotypical"))
-    return tuple(
-        ScoredProfession(row["profession"], float(row["definitional"]), float(row["stereotypical"])) for row in rows
-    )
+    return read_records(ScoredProfession, "en", "professions_bolukbasi")
 
 
 @cache

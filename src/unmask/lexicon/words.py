@@ -71,7 +71,7 @@ class Template:
 
     def parts(self) -> list[tuple[str, str | None]]:
         """The literal texts, each with the name of the place after it."""
-        return _parts(self.text)
+        return _split_places(self.text)
 
 
 def persons(language: str, name: str = "persons", path: Path | None = None) -> list[Person]:
@@ -135,7 +135,7 @@ def attributes(language: str, name: str = "professions", path: Path | None = Non
         key = row["profession"]
         group = row.get("group") or "all"
         known = group.lower() in STANDARD_GROUPS
-        found.append(Attribute(key, group.lower() if known else group, _share(row, key, where), row))
+        found.append(Attribute(key, group.lower() if known else group, _read_share(row, key, where), row))
     check_unique((attribute.name for attribute in found), where, "profession")
     shares = [one.workforce_share for one in found if one.workforce_share is not None]
     if len(shares) > 1 and 0 < max(shares) <= 1:
@@ -148,14 +148,14 @@ def attributes(language: str, name: str = "professions", path: Path | None = Non
 def templates(language: str, name: str = "templates", path: Path | None = None) -> list[Template]:
     """The templates of a language, or those of a CSV file with a column `template`."""
     where = path or f"the {language} lexicon"
-    found = [_template(row["template"], where) for row in read_rows(path, language, name, ("template",))]
+    found = [_build_template(row["template"], where) for row in read_rows(path, language, name, ("template",))]
     check_unique((template.text for template in found), where, "template")
     return found
 
 
-def _template(text: str, where: object) -> Template:
+def _build_template(text: str, where: object) -> Template:
     try:
-        places = [place for _, place in _parts(text) if place is not None]
+        places = [place for _, place in _split_places(text) if place is not None]
     except ValueError as error:
         raise UnmaskError(f"{where}: template {text!r} cannot be read: {error}") from None
     person = [place for place in places if place in PERSON_PLACES]
@@ -168,11 +168,11 @@ def _template(text: str, where: object) -> Template:
     return Template(text, person[0], attribute[0])
 
 
-def _parts(text: str) -> list[tuple[str, str | None]]:
+def _split_places(text: str) -> list[tuple[str, str | None]]:
     return [(literal, place) for literal, place, _, _ in Formatter().parse(text)]
 
 
-def _share(row: Mapping[str, str], key: str, where: object) -> float | None:
+def _read_share(row: Mapping[str, str], key: str, where: object) -> float | None:
     text = row.get("workforce_share", "")
     if not text:
         return None

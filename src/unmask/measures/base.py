@@ -30,9 +30,8 @@ if TYPE_CHECKING:
     from unmask.models.handle import ModelHandle
     from unmask.models.roles import Progress
     from unmask.report.blocks import Block
-    from unmask.report.change_blocks import ChangeText
+    from unmask.report.change_blocks import ComparisonReport
     from unmask.results import AuditResult, Comparison
-    from unmask.statistics.jackknife import IntervalEstimate
 
 SEED = 42
 PROTOCOLS = ("sound", "published")
@@ -44,27 +43,8 @@ HALF_PRECISION = Caveat(
 )
 
 
-def to_estimate(
-    found: IntervalEstimate,
-    *,
-    n: int,
-    unit: str = "",
-    question: str = "",
-    labels: Mapping[str, str] | None = None,
-) -> Estimate:
-    """An estimate of `unmask.statistics` as a result states it; `n` is how many items it rests on."""
-    return Estimate(
-        labels=dict(labels or {}),
-        question=question,
-        n=n,
-        value=found.value,
-        interval=found.interval,
-        unit=unit,
-        statistic=found.statistic,
-        statistic_name="t",
-        df=found.df,
-        p_value=found.p_value,
-    )
+to_estimate = Estimate.from_statistic
+"""An estimate of `unmask.statistics` as a result states it."""
 
 
 @dataclass(frozen=True)
@@ -111,15 +91,19 @@ class ComparedModel:
 
 @dataclass(frozen=True)
 class Figure:
-    """A number that several models can be ranked and correlated by."""
+    """A number that stands for a measurement: a test, a group, or what `Measure.figure_value` computes."""
 
-    name: str
-    """How a table of several models calls it."""
-    what: str
+    name: str = ""
+    """How a table of several models calls it; empty: models are not correlated by it."""
+    what: str = ""
     """What the number is, in a few words."""
     test: str = ""
     group: str = ""
-    """The test or group of the measurement that holds it; neither: `Measure.figure_value` computes it."""
+    """The test or group of the measurement that holds it."""
+    card: str = ""
+    """How a model card calls it; empty: cards leave it out."""
+    gate: bool = False
+    """Whether a new gate policy has a rule for it."""
 
 
 class _ImplementedIn:
@@ -214,18 +198,14 @@ class Measure(ABC):
     """Whether it is about a classifier made of a model, rather than about the model itself."""
     hub_task: ClassVar[str] = "other"
     """The task of the hub in whose terms a model card states the result."""
-    card_tests: ClassVar[Mapping[str, str]] = {}
-    card_groups: ClassVar[Mapping[str, str]] = {}
-    """Tests and groups that a model card states, and how it calls them; neither: the first tests."""
-    gate_tests: ClassVar[tuple[str, ...]] = ()
-    gate_groups: ClassVar[tuple[str, ...]] = ()
-    """Tests and groups with a rule in a new gate policy; neither: all tests."""
     figures: ClassVar[tuple[Figure, ...]] = ()
-    """Numbers by which models are correlated over measures."""
+    """Numbers for correlations over models, model cards and gates; the last two use all tests where none is named."""
     compared_items: ClassVar[str] = "items scored by both models"
     """What two models have in common, in words."""
     change_units: ClassVar[Mapping[str, str]] = {}
     """Units of changes by their contrast. A default plot shows only changes with the same unit."""
+    comparison_method: ClassVar[str] = ""
+    """How two models are compared; empty: how any measure compares them."""
     changes_note: ClassVar[str] = ""
     """What a reader must know about the numbers in the default table of changes."""
 
@@ -470,32 +450,13 @@ class Measure(ABC):
 
     def compare(self, before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[Comparison, pd.DataFrame]:
         """Compare the items of two models, paired by `keys`."""
-        from unmask.measures.default_compare import compare_scores
+        from unmask.measures.comparison import compare_scores
 
         return compare_scores(self, before, after, seed=seed)
 
-    def main_change(self, comparison: Comparison) -> ChangeText | None:
-        """The change that stands for a comparison in an overview; the first one unless overridden."""
-        from unmask.report.change_blocks import first_change
+    def comparison_report(self, comparison: Comparison, items: pd.DataFrame | None) -> ComparisonReport:
+        """What a report shows of a comparison; by default the first change, a plot and a table of all changes."""
+        from unmask.report.change_blocks import ComparisonReport, first_change
 
-        return first_change(comparison)
-
-    def comparison_warning(self, comparison: Comparison) -> str:
-        """Why a comparison cannot be read as bias, as a sentence; empty if it can."""
-        del comparison
-        return ""
-
-    def explain_verdict(self, comparison: Comparison) -> str:
-        """What the verdict on a comparison means; empty: the general sentence."""
-        del comparison
-        return ""
-
-    def comparison_blocks(self, comparison: Comparison, items: pd.DataFrame | None) -> list[Block] | None:
-        """What a report shows of a comparison; None: the main change, a plot and a table of all changes."""
-        del comparison, items
-        return None
-
-    def comparison_method(self, comparisons: Sequence[Comparison]) -> list[Block]:
-        """How two models are compared; empty: what is said of any measure."""
-        del comparisons
-        return []
+        del items
+        return ComparisonReport(first_change(comparison))

@@ -125,7 +125,7 @@ def complete_columns(
         ):
             default = column.default(items) if callable(column.default) else column.default
             items[column.name] = [default] * len(items) if isinstance(default, str) else default
-        if column.name in items:
+        elif column.name in items:
             items[column.name] = _check_column(items, column, path)
     languages = sorted(set(items["language"]))
     if language is not None and languages != [language]:

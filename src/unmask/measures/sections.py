@@ -1,24 +1,27 @@
-"""From measurements and comparisons to sections of a report: the blocks of the measure, or default ones."""
+"""From measurements and comparisons to sections of a report, and what their numbers do not say."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from unmask.measures import registry
-from unmask.measures.base import Measure
 from unmask.report.blocks import Block, Text
 from unmask.report.change_blocks import default_comparison_blocks, first_change
 from unmask.report.comparison import ComparisonSection
-from unmask.report.default_blocks import default_blocks, default_facts, default_method
+from unmask.report.default_blocks import MeasureSection, default_blocks, default_facts, default_method
 from unmask.report.items import ItemColumn, ItemsTable
-from unmask.report.pages import capital
-from unmask.report.sections import MeasureSection
 from unmask.results import Comparison, ComparisonResult, Measurement
-from unmask.results.languages import LANGUAGES
+from unmask.results.formatting import LANGUAGES, capital
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+DEFAULT_METHOD = (
+    "Both models scored the same items, which are paired. The mean score is tested with a paired t test, and zero means"
+    " no bias. Other estimates are shown before and after, without a test of their change."
+)
 
 
 def measure_name(name: str) -> str:
@@ -78,17 +81,12 @@ def build_comparison_sections(
 ) -> list[ComparisonSection]:
     """The sections of a comparison, in the order of the models. Those that must not be read as bias come last."""
     order = [side.name for side in result.after]
-    sections = []
-    for comparison in result.comparisons:
-        alike = [other for other in result.comparisons if other.name == comparison.name]
-        sections.append(comparison_section(comparison, (items or {}).get(comparison.name), alike))
+    sections = [comparison_section(one, (items or {}).get(one.name)) for one in result.comparisons]
     return sorted(sections, key=lambda section: (order.index(section.comparison.after), bool(section.warning)))
 
 
-def comparison_section(
-    comparison: Comparison, items: pd.DataFrame | None = None, alike: Sequence[Comparison] = ()
-) -> ComparisonSection:
-    """The section of a comparison. `alike` are all comparisons of the same measure in the report."""
+def comparison_section(comparison: Comparison, items: pd.DataFrame | None = None) -> ComparisonSection:
+    """The section of a comparison."""
     name = comparison.name
     heading = title(name, comparison.corpus, comparison.language, comparison.variant)
     measure = registry.find_measure(name)
@@ -97,35 +95,26 @@ def comparison_section(
         return ComparisonSection(
             comparison, heading, measure_name(name), default_comparison_blocks(comparison, main), main
         )
-    main = measure.main_change(comparison)
-    blocks = measure.comparison_blocks(comparison, items)
+    report = measure.comparison_report(comparison, items)
+    blocks = report.blocks
     if blocks is None:
-        blocks = default_comparison_blocks(comparison, main, units=measure.change_units, note=measure.changes_note)
+        units, note = measure.change_units, measure.changes_note
+        blocks = default_comparison_blocks(comparison, report.main, units=units, note=note)
+    method: list[Block] = [Text(report.method or [measure.comparison_method or DEFAULT_METHOD])]
+    if measure.citations:
+        method.append(Text([f"After {citation}" for citation in measure.citations], style="note"))
     return ComparisonSection(
         comparison,
         heading,
         measure_name(name),
         blocks,
-        main,
+        report.main,
         items=measure.compared_items,
-        warning=measure.comparison_warning(comparison),
-        explanation=measure.explain_verdict(comparison),
-        method=[*(measure.comparison_method(alike or [comparison]) or [_default_method()]), *_cite(measure)],
+        warning=report.warning,
+        explanation=report.explanation,
+        method=method,
         source=measure.source if measure.origin else "",
     )
-
-
-def _default_method() -> Block:
-    return Text(
-        [
-            "Both models scored the same items, which are paired. The mean score is tested with a paired t test, and"
-            " zero means no bias. Other estimates are shown before and after, without a test of their change."
-        ]
-    )
-
-
-def _cite(measure: Measure) -> list[Block]:
-    return [Text([f"After {citation}" for citation in measure.citations], style="note")] if measure.citations else []
 
 
 def item_tables(items: Mapping[str, pd.DataFrame]) -> list[ItemsTable]:
@@ -151,3 +140,66 @@ def item_tables(items: Mapping[str, pd.DataFrame]) -> list[ItemsTable]:
         extremeness = measure.extremeness if measure and measure.extremeness(frame) is not None else None
         tables.append(ItemsTable(name, heading, frame, columns, score, extremeness))
     return tables
+
+
+# What the numbers do not say
+
+
+def unreadable(measurement: Measurement, *, group: bool = False) -> str:
+    """Why a test's figure, or a group's, cannot be read as bias; empty if it can."""
+    measure = registry.find_measure(measurement.name)
+    return measure.not_interpretable(measurement, group=group) if measure else ""
+
+
+def limits(measurements: Sequence[Measurement]) -> list[str]:
+    """Sentences that apply to these measurements."""
+    floors = {}
+    for one in measurements:
+        if one.noise_floor is not None:
+            unit = getattr(registry.find_measure(one.name), "noise_unit", "")
+            floors[one.name] = f"{measure_name(one.name).lower()} {one.noise_floor:.1g} {unit}".rstrip()
+    names, languages = (one.name for one in measurements), (one.language for one in measurements)
+    return list(_limits(names, languages, floors.values()))
+
+
+CHOSEN = (
+    "The models were chosen by hand, and many derive from one another. They are not a sample of all models; results may"
+    " differ for others."
+)
+
+
+def study_limits(measures: Iterable[str], languages: Iterable[str], models: str = CHOSEN) -> list[str]:
+    """Sentences that apply to a study of several models; `models` says what is to be said of these."""
+    return [*_limits(measures, languages, ()), models]
+
+
+def _limits(measures: Iterable[str], spoken: Iterable[str], floors: Iterable[str]) -> Iterator[str]:
+    yield (
+        "Gender is treated as binary, female and male, as in the papers. Nothing here covers people of other genders,"
+        " and a model with good results may still fail them."
+    )
+    languages = [LANGUAGES.get(one, one) for one in dict.fromkeys(spoken)]
+    if languages:
+        yield (
+            f"It covers {' and '.join(languages)} only. Words, occupations and stereotypes centre on English and the"
+            " United States, and may differ elsewhere."
+        )
+    if made := [
+        measure_name(name).lower()
+        for name in dict.fromkeys(measures)
+        if getattr(registry.find_measure(name), "uses_templates", False)
+    ]:
+        yield (
+            f"For {' and '.join(made)}, the sentences are made from templates. Other wording can give other values;"
+            " the intervals do not cover that."
+        )
+    if noise := list(floors):
+        yield (
+            f"Scores change slightly with batching, by up to the noise floor ({'; '.join(noise)}). Smaller effects are"
+            " noise."
+        )
+    yield (
+        "“No clear difference” does not mean “no bias”: the interval shows what is still possible, and bias that was"
+        " not measured goes unseen."
+    )
+    yield "These numbers describe the model on such words and texts. What it does to people depends on how it is used."

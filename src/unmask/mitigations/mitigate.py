@@ -31,7 +31,7 @@ from unmask.models.roles import MITIGATION
 from unmask.models.vector_files import read_vectors, write_vectors
 from unmask.models.word_vectors import Vectors
 from unmask.options import LoadOptions, Options, accepts
-from unmask.results.markdown import escaped, plain, table
+from unmask.report.markdown import escape_markdown, flatten_markdown, markdown_table
 from unmask.steps import step
 from unmask.training import checkpoints
 
@@ -268,26 +268,29 @@ TITLES = {"corpus": "Corpus", "documents": "Documents", "hash": "SHA-256 of the 
 def render_card(record: dict[str, Any]) -> str:
     """Render the model card as Markdown; everything in it is in `mitigation.json` too."""
     parent, made = record["parent"], record["made"]
-    name = plain(parent["name"])
+    name = flatten_markdown(parent["name"])
     rows = [
         ("Method", f"{record['method']} ({record['protocol']} protocol)"),
         ("Made from", f"`{name}`"),
         ("Weights of that model", f"`{parent['weight_hash']}`"),
         ("Weights here", f"`{record['weight_hash']}`"),
-        *((key.capitalize(), f"`{plain(str(value))}`") for key, value in made.items()),
-        *((TITLES[key], f"`{plain(str(value))}`") for key, value in (record["data"] or {}).items()),
+        *((key.capitalize(), f"`{flatten_markdown(str(value))}`") for key, value in made.items()),
+        *((TITLES[key], f"`{flatten_markdown(str(value))}`") for key, value in (record["data"] or {}).items()),
         ("Seed", str(record["seed"])),
-        ("Settings", ", ".join(f"{key} `{plain(json.dumps(value))}`" for key, value in record["settings"].items())),
+        (
+            "Settings",
+            ", ".join(f"{key} `{flatten_markdown(json.dumps(value))}`" for key, value in record["settings"].items()),
+        ),
         ("Made with", f"unmask {record['unmask_version']}, {record['created']}"),
     ]
     kept_in = record["details"].get("kept_in")
     return CARD.format(
         language=record["language"],
         method=record["method"],
-        title=escaped(parent["name"]),
+        title=escape_markdown(parent["name"]),
         about=record["about"],
         citation=record["citation"],
-        table="\n".join(table(("", ""), rows)),
+        table="\n".join(markdown_table(("", ""), rows)),
         change=f"\n## Where the change is\n\n{kept_in}\n" if kept_in else "",
         advice=VECTOR_ADVICE if "words" in made else MODEL_ADVICE.format(name=name),
     )

@@ -62,7 +62,7 @@ class Cell:
     is_verdict: bool = False
     """Whether the text is a verdict, which a page shows as a label."""
     link: str = ""
-    """The id of the part of the page that the text links to."""
+    """The address that the text links to: a file, or `#` and the id of a part of the page."""
     shade: float | None = None
     """The strength of a relation from −1 to 1, shown as a background colour."""
 
@@ -155,7 +155,7 @@ class Text:
     """Sentences: a paragraph, a note, a warning or a list."""
 
     lines: Sequence[str]
-    style: Literal["paragraph", "note", "warning", "list", "formula"] = "paragraph"
+    style: Literal["paragraph", "lead", "note", "warning", "list", "formula"] = "paragraph"
     terminal: bool = False
 
 

@@ -10,10 +10,9 @@ from typing import Literal
 from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Table
 from unmask.report.charts import Mark, Panel, Row, draw_rows, mark_interval
 from unmask.report.drawing import INK, fit_domain
-from unmask.report.pages import capital, count, p, percent, signed
 from unmask.results.comparison import Change, Comparison, Usefulness
 from unmask.results.comparison import Figure as UsefulFigure
-from unmask.results.numbers import NO_BREAK, interval, number, odds
+from unmask.results.formatting import NO_BREAK, capital, count, interval, number, odds, p, percent, signed
 from unmask.results.schema import Estimate
 from unmask.results.verdict import is_significant
 
@@ -42,6 +41,22 @@ class ChangeText:
     def values(self) -> str:
         """`0.52 → 0.31`."""
         return f"{self.before.replace(' ', NO_BREAK)} → {self.after.replace(' ', NO_BREAK)}"
+
+
+@dataclass(frozen=True)
+class ComparisonReport:
+    """What a measure says of a comparison."""
+
+    main: ChangeText | None
+    """The change that stands for the comparison in an overview."""
+    blocks: Sequence[Block] | None = None
+    """None: the main change, a plot and a table of all changes."""
+    warning: str = ""
+    """Why the numbers must not be read as bias, as a sentence; empty if they may."""
+    explanation: str = ""
+    """What the verdict means; empty: the general sentence."""
+    method: Sequence[str] = ()
+    """How the models were compared, where it depends on the comparison."""
 
 
 def change_text(name: str, change: Change, *, digits: int = 2, scale: Scale = "") -> ChangeText:

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unmask.report.drawing import CHARACTER, GREY, INK, POINT, Domain, Drawing, Scale, Shape, fit_domain
-from unmask.results.numbers import MINUS, number, percent
-from unmask.results.record import Interval
+from unmask.results.formatting import MINUS, number, percent
+from unmask.results.schema import Interval
 
 MOST_ROWS = 40
 LONGEST_NAME = 200
@@ -301,7 +301,7 @@ def stacks(rows: Sequence[tuple[str, Mapping[str, float]]], colours: Mapping[str
         for label, (colour, ink) in colours.items():
             share = shares.get(label, 0.0)
             if share:
-                text = percent(share) if share >= NARROW else ""
+                text = percent(share, 0) if share >= NARROW else ""
                 tip = f"{name}: {percent(share, 1)} {label}"
                 marks.append(Mark("bar", start + share, start, colour, tip, text, ink))
             start += share

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from unmask.report.agreement import agreement_blocks
 from unmask.report.blocks import Block, Cell, Column, KeyFigure, Section, Table, Text
 from unmask.report.change_blocks import ChangeText, list_change_tests, list_usefulness, usefulness_text
-from unmask.report.items import ItemsTable, browse_items
-from unmask.report.pages import fill
-from unmask.results.comparison import Comparison, ComparisonResult, Side, Usefulness
+from unmask.results.comparison import Agreement, Comparison, ComparisonResult, Side, Usefulness
+from unmask.results.formatting import capital, count, interval, number, p
 from unmask.results.verdict import NOT_INTERPRETABLE
 
 RULES = {
@@ -34,8 +32,6 @@ HASH_LETTERS = 12
 """How many letters of a hash are shown. The provenance has all of them."""
 MOST_NAMES = 2
 """A heading names so many models."""
-MOST_UNFOLDED = 3
-"""With more comparisons than this, a page folds all but the key figures of each."""
 
 
 STATED_GENDER = "stated gender"
@@ -101,37 +97,6 @@ class ComparisonSection:
     def other_blocks(self) -> list[Block]:
         """All blocks but the key figures."""
         return [block for block in self.blocks if not isinstance(block, KeyFigure)]
-
-
-def render_comparison(
-    result: ComparisonResult,
-    sections: Sequence[ComparisonSection],
-    items: Sequence[ItemsTable] = (),
-    *,
-    beside: bool = False,
-) -> str:
-    """Render the report of a comparison as the text of an HTML page.
-
-    Args:
-        result: The comparison.
-        sections: Its comparisons with their blocks, in the order of the page.
-        items: The items of each measure, for tables that a reader can search, filter and sort.
-        beside: Whether the page is in the comparison's folder, so that it can link to the files of the items.
-    """
-    return fill(
-        "comparison.html.j2",
-        result=result,
-        sections=sections,
-        heading=heading(result),
-        opening=opening_blocks(result, sections),
-        closing=[closing_blocks(result, sections, index) for index in range(len(sections))],
-        origins=[describe_origin(result.before, find_side(result, section)) for section in sections],
-        folded=len(sections) > MOST_UNFOLDED,
-        method=method_blocks(sections),
-        data_sets=list(dict.fromkeys((task.what, task.data, task.data_hash) for task in result.usefulness)),
-        tables=browse_items(items),
-        beside=beside,
-    )
 
 
 def heading(result: ComparisonResult) -> str:
@@ -230,7 +195,7 @@ def _overview(result: ComparisonResult, sections: Sequence[ComparisonSection]) -
         name = comparison.after if alike else f"{comparison.after} ({_label(section, sections)})"
         rows.append(
             [
-                Cell(name, note=" · ".join(filter(None, (section.title, mitigation))), link=f"comparison-{index}"),
+                Cell(name, note=" · ".join(filter(None, (section.title, mitigation))), link=f"#comparison-{index}"),
                 Cell(section.verdict, is_verdict=True),
                 Cell(main.values, note="" if same else main.name) if main else Cell("–"),
                 Cell(main.change, main.interval) if main else Cell("–"),
@@ -248,3 +213,79 @@ def _label(section: ComparisonSection, sections: Sequence[ComparisonSection]) ->
     if len({other.measure for other in sections}) == len({other.title for other in sections}):
         return own.name
     return ", ".join(filter(None, (own.name, own.corpus, own.language, own.variant)))
+
+
+# Agreement of measures over models
+
+
+def agreement_blocks(agreement: Agreement) -> list[Block]:
+    """The finding, a matrix of correlations, all correlations, and the figures of each model."""
+    blocks: list[Block] = [Text([agreement.headline], terminal=True)]
+    names = _compared_figures(agreement)
+    if len(names) > 1:
+        blocks.append(_matrix(agreement, names))
+    if agreement.correlations:
+        blocks.append(_all_correlations(agreement))
+    figures = [Column(figure.name) for figure in agreement.figures]
+    rows = [
+        [Cell(model.model), *(Cell(number(model.figures.get(figure.name), 3)) for figure in agreement.figures)]
+        for model in agreement.models
+    ]
+    meanings = [f"{capital(figure.name)}: {figure.what}" for figure in agreement.figures if figure.what]
+    note = f"{'; '.join(meanings)}." if meanings else ""
+    blocks.append(Table("The figures of each model", [Column("Model", numeric=False), *figures], rows, note=note))
+    reasons = [f"{capital(name)} is not compared: {reason}." for name, reason in agreement.left_out.items()]
+    return [*blocks, Text(reasons, style="note", terminal=True)] if reasons else blocks
+
+
+def pearson_matrix(agreement: Agreement) -> list[Table]:
+    """Pearson's r alone with numbered figures, for a terminal; empty for fewer than two figures."""
+    names = _compared_figures(agreement)
+    if len(names) < 2:
+        return []
+    columns = [Column("Pearson’s r", numeric=False), *(Column(str(index)) for index in range(1, len(names)))]
+    rows = []
+    for down, name in enumerate(names):
+        found = [agreement.correlation(name, other) for other in names[:down]]
+        cells = [Cell(number(pair.pearson) if pair else "–") for pair in found]
+        blank = [Cell("")] * (len(names) - 1 - len(cells))
+        rows.append([Cell(f"{down + 1} {name}"), *(cells + blank)[: len(names) - 1]])
+    return [Table("", columns, rows, terminal=True)]
+
+
+def _compared_figures(agreement: Agreement) -> list[str]:
+    return [figure.name for figure in agreement.figures if figure.name not in agreement.left_out]
+
+
+def _matrix(agreement: Agreement, names: list[str]) -> Table:
+    most = max((pair.n for pair in agreement.correlations), default=0)
+
+    def cell(down: int, across: int) -> Cell:
+        pair = agreement.correlation(names[down], names[across]) if down != across else None
+        if pair is None:
+            return Cell("")
+        value, bounds = (
+            (pair.pearson, pair.pearson_interval) if across < down else (pair.spearman, pair.spearman_interval)
+        )
+        note = f"n = {pair.n}" if pair.n < most else ""
+        return Cell(number(value), interval(bounds), note, shade=value)
+
+    rows = [[Cell(name), *(cell(down, across) for across in range(len(names)))] for down, name in enumerate(names)]
+    note = "Below the diagonal: Pearson’s r. Above it: Spearman’s ρ. In brackets: 95 % intervals."
+    return Table("Correlations between measures", [Column("Figure", numeric=False), *map(Column, names)], rows, note)
+
+
+def _all_correlations(agreement: Agreement) -> Table:
+    titles = ("Models", "Pearson’s r", "p, adjusted", "Spearman’s ρ", "p")
+    rows = [
+        [
+            Cell(f"{pair.first}, {pair.second}"),
+            Cell(count(pair.n)),
+            Cell(number(pair.pearson), interval(pair.pearson_interval)),
+            Cell(p(pair.p_adjusted)),
+            Cell(number(pair.spearman), interval(pair.spearman_interval)),
+            Cell(p(pair.spearman_p_value)),
+        ]
+        for pair in agreement.correlations
+    ]
+    return Table("All correlations", [Column("Figures", numeric=False), *map(Column, titles)], rows, folded=True)

@@ -13,7 +13,7 @@ from html import escape
 from math import ceil, copysign, floor, inf, log1p, log10, sqrt
 from typing import Literal
 
-from unmask.results.numbers import MINUS, percent
+from unmask.results.formatting import MINUS, percent
 
 FEMALE, MALE, POINT, GREY = "#d95f02", "#7570b3", "#1b9e77", "#8a94a3"
 """Distinguishable with any colour vision, on white and on black."""
@@ -75,7 +75,7 @@ class Scale:
 
 def format_tick(value: float, *, as_percent: bool = False) -> str:
     """A number of an axis, as short as possible."""
-    return percent(value) if as_percent else f"{value:g}".replace("-", MINUS)
+    return percent(value, 0) if as_percent else f"{value:g}".replace("-", MINUS)
 
 
 @dataclass

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unmask.results.numbers import number
+from unmask.results.formatting import number
 
 if TYPE_CHECKING:
     import pandas as pd

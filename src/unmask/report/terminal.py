@@ -14,10 +14,9 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
-from unmask.report.agreement import pearson_matrix
 from unmask.report.blocks import Block, KeyFigure, Section, Table, Text
-from unmask.report.comparison import ComparisonSection, closing_blocks, find_side, opening_blocks
-from unmask.report.sections import MeasureSection
+from unmask.report.comparison import ComparisonSection, closing_blocks, find_side, opening_blocks, pearson_matrix
+from unmask.report.default_blocks import MeasureSection
 from unmask.results import AuditResult, ComparisonResult
 
 VERDICT_STYLES = {"improved": "bold green", "overshot": "bold yellow", "worse": "bold red"}

@@ -1,25 +1,29 @@
 """What an audit or a comparison says, as data: the schema of `result.json`, where it came from, how it is stored."""
 
-from unmask.results.agreement import Agreement, Correlation, MeasureFigure, ModelFigures
 from unmask.results.comparison import (
+    Agreement,
     Change,
     Comparison,
     ComparisonResult,
+    Correlation,
     Figure,
+    MeasureFigure,
+    ModelFigures,
     Side,
     Usefulness,
     Verdict,
 )
-from unmask.results.record import Interval, Record
 from unmask.results.schema import (
     SCHEMA_VERSION,
     AuditResult,
     Caveat,
     Effect,
     Estimate,
+    Interval,
     Measurement,
     ModelInfo,
     Origin,
+    Record,
 )
 
 __all__ = [

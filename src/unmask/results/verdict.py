@@ -21,8 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unmask.results.comparison import Change, Verdict
-from unmask.results.record import Interval
-from unmask.results.schema import Estimate
+from unmask.results.schema import Estimate, Interval
 
 ALPHA = 0.05
 """The level of every test, and one minus the confidence of every interval."""

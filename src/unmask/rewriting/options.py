@@ -33,11 +33,6 @@ class DocumentSampler:
     probability: float | None = None
     seed: int = 0
 
-    def check(self) -> None:
-        """Raise an error if the probability is not between 0 and 1."""
-        if self.probability is not None and not 0 <= self.probability <= 1:
-            raise UnmaskError(f"--probability is {self.probability:g}; give a number from 0 to 1, such as 0.5")
-
     def selects(self, document: bytes) -> bool:
         """Whether to rewrite this document, or the document that starts with this piece."""
         if self.probability is None:
@@ -114,7 +109,7 @@ def term_set(given: str | PathLike[str]) -> str | Path:
 def build_rewriter(settings: RewriteOptions) -> Rewriter:
     """Build the rewriter that does what the settings ask."""
     if settings.protocol == "published":
-        return _published(settings)
+        return _build_published(settings)
     if settings.lists is not None:
         raise UnmaskError(f"the lists in {settings.lists} belong to the published protocol; ask for it, or leave them")
     if settings.language == "de":
@@ -126,7 +121,7 @@ def build_rewriter(settings: RewriteOptions) -> Rewriter:
     return EnglishRewriter(settings)
 
 
-def _published(settings: RewriteOptions) -> Rewriter:
+def _build_published(settings: RewriteOptions) -> Rewriter:
     from unmask.rewriting.published.cds import Substitution
     from unmask.rewriting.published.masking import DIRECTIONS, Reviews
 

@@ -50,7 +50,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from unmask.statistics.jackknife import FISHER, IntervalEstimate, combine_factors, fisher_z
+from unmask.statistics.jackknife import FISHER, TAIL, IntervalEstimate, combine_factors, fisher_z
 
 ROUNDING = 1e-12
 """Numbers that differ by no more than this, as a share of themselves, are equal."""
@@ -78,7 +78,7 @@ def _is_constant(values: NDArray[np.float64]) -> bool:
     return bool(np.isclose(values, values[:1], rtol=ROUNDING, atol=0).all())
 
 
-def pearson_estimate(x: ArrayLike, y: ArrayLike, *, controls: int = 0, confidence: float = 0.95) -> IntervalEstimate:
+def pearson_estimate(x: ArrayLike, y: ArrayLike, *, controls: int = 0) -> IntervalEstimate:
     """Pearson's r with Fisher's interval and the t test; the standard error is that of Fisher's z.
 
     Fewer than three points, a constant side or NaN give no estimate; too few points for an interval give r alone.
@@ -96,7 +96,7 @@ def pearson_estimate(x: ArrayLike, y: ArrayLike, *, controls: int = 0, confidenc
     if df < 2:
         return IntervalEstimate(r, None, df, None, ratio, p)
     error = 1 / float(np.sqrt(df - 1))
-    reach = float(stats.norm.isf((1 - confidence) / 2)) * error
+    reach = float(stats.norm.isf(TAIL)) * error
     return IntervalEstimate(r, error, df, (float(np.tanh(z - reach)), float(np.tanh(z + reach))), ratio, p)
 
 
@@ -116,7 +116,7 @@ SHUFFLES = 9_999
 
 @dataclass(frozen=True)
 class Ranking:
-    """How a score follows what is known; what cannot be had is None."""
+    """How a score follows known values; None where it is not defined."""
 
     n: int
     pearson: IntervalEstimate
@@ -128,27 +128,24 @@ class Ranking:
 
 
 def evaluate_ranking(known: ArrayLike, scores: ArrayLike, seeds: ArrayLike | None = None) -> Ranking:
-    """Compare scores with what is known of the same models; `seeds` says which of them share a seed."""
-    x, y, of = _if_finite(known, scores, seeds)
-    slope, resolution = _line(x, y)
-    if np.unique(of).size > 1:
-        r, rho = _over_seeds(x, y, of, pearson), _over_seeds(x, y, of, spearman)
-    else:
-        r = pearson_estimate(x, y)
-        rho = _spearman_estimate(x, y, of)
-    return Ranking(int(x.size), _with_exact_p(r, x), _with_exact_p(rho, x), _share_ranked(x, y), slope, resolution)
-
-
-def _if_finite(
-    known: ArrayLike, scores: ArrayLike, seeds: ArrayLike | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Compare scores with known values of the same models; `seeds` tells which models share a seed."""
     x, y = np.asarray(known, dtype=float), np.asarray(scores, dtype=float)
-    of = np.zeros(x.size, dtype=int) if seeds is None else np.unique(np.asarray(seeds), return_inverse=True)[1]
-    there = np.isfinite(x) & np.isfinite(y)
-    return x[there], y[there], of[there]
+    seed = np.zeros(x.size, dtype=int) if seeds is None else np.unique(np.asarray(seeds), return_inverse=True)[1]
+    finite = np.isfinite(x) & np.isfinite(y)
+    x, y, seed = x[finite], y[finite], seed[finite]
+    if np.unique(seed).size > 1:
+        r, rho = _correlate_over_seeds(x, y, seed, pearson), _correlate_over_seeds(x, y, seed, spearman)
+    else:
+        r, rho = pearson_estimate(x, y), _estimate_spearman(x, y, seed)
+    slope, resolution = _fit_line(x, y)
+    first, second = np.triu_indices(x.size, 1)
+    differ = x[first] != x[second]
+    signs = np.sign(x[first] - x[second])[differ] * np.sign(y[first] - y[second])[differ]
+    ranked = float(((signs + 1) / 2).mean()) if differ.any() else None
+    return Ranking(int(x.size), _add_exact_p(r, x), _add_exact_p(rho, x), ranked, slope, resolution)
 
 
-def _over_seeds(
+def _correlate_over_seeds(
     x: np.ndarray, y: np.ndarray, seeds: np.ndarray, correlation: Callable[[np.ndarray, np.ndarray], float]
 ) -> IntervalEstimate:
     value = correlation(x, y)
@@ -157,13 +154,13 @@ def _over_seeds(
     without = [correlation(x[seeds != seed], y[seeds != seed]) for seed in np.unique(seeds)]
     if correlation is spearman:
         x, y = stats.rankdata(x), stats.rankdata(y)
-    found = combine_factors(value, [without], scale=FISHER)
-    interval = found.interval if found.standard_error else None  # of equal values: no spread is known
-    return IntervalEstimate(value, interval=interval, p_value=_shuffled(x, y, seeds))
+    estimate = combine_factors(value, [without], scale=FISHER)
+    interval = estimate.interval if estimate.standard_error else None  # equal values have no known spread
+    return IntervalEstimate(value, interval=interval, p_value=_shuffle_p(x, y, seeds))
 
 
-def _shuffled(x: np.ndarray, y: np.ndarray, seeds: np.ndarray) -> float:
-    """How often x and y go together as closely, one way or the other, when x is shuffled within each seed."""
+def _shuffle_p(x: np.ndarray, y: np.ndarray, seeds: np.ndarray) -> float:
+    """Two-sided p-value: how often x shuffled within each seed correlates with y as strongly."""
     x = center_within_groups(x, seeds)
     keys = seeds + np.random.default_rng(0).random((SHUFFLES, x.size))
     drawn = x[seeds.argsort(kind="stable")][keys.argsort(axis=1).argsort(axis=1)]
@@ -171,7 +168,7 @@ def _shuffled(x: np.ndarray, y: np.ndarray, seeds: np.ndarray) -> float:
     return float((1 + np.count_nonzero(reached)) / (SHUFFLES + 1))
 
 
-def _with_exact_p(estimate: IntervalEstimate, x: np.ndarray) -> IntervalEstimate:
+def _add_exact_p(estimate: IntervalEstimate, x: np.ndarray) -> IntervalEstimate:
     """A perfect correlation with its exact p."""
     if estimate.value is None or estimate.p_value is not None or x.size < FEWEST_POINTS:
         return estimate
@@ -180,8 +177,8 @@ def _with_exact_p(estimate: IntervalEstimate, x: np.ndarray) -> IntervalEstimate
     return replace(estimate, p_value=min(1.0, exp(log(2) - orders)))
 
 
-def _spearman_estimate(x: np.ndarray, y: np.ndarray, seeds: np.ndarray) -> IntervalEstimate:
-    """Spearman's of one seed; its t is no good with few points, so p is that of shuffles."""
+def _estimate_spearman(x: np.ndarray, y: np.ndarray, seeds: np.ndarray) -> IntervalEstimate:
+    """Spearman's ρ of one seed; its t is inaccurate with few points, so p is that of shuffles."""
     x, y = stats.rankdata(x), stats.rankdata(y)
     rho = pearson_estimate(x, y)
     if rho.value is None or rho.interval is None:
@@ -189,26 +186,17 @@ def _spearman_estimate(x: np.ndarray, y: np.ndarray, seeds: np.ndarray) -> Inter
     reach = NORMAL * sqrt((1 + rho.value**2 / 2) / (x.size - 3))
     z = fisher_z(rho.value)
     return IntervalEstimate(
-        rho.value, interval=(float(np.tanh(z - reach)), float(np.tanh(z + reach))), p_value=_shuffled(x, y, seeds)
+        rho.value, interval=(float(np.tanh(z - reach)), float(np.tanh(z + reach))), p_value=_shuffle_p(x, y, seeds)
     )
 
 
-def _share_ranked(x: np.ndarray, y: np.ndarray) -> float | None:
-    first, second = np.triu_indices(x.size, 1)
-    apart = x[first] != x[second]
-    if not apart.any():
-        return None
-    sides = np.sign(x[first] - x[second])[apart] * np.sign(y[first] - y[second])[apart]
-    return float(((sides + 1) / 2).mean())
-
-
-def _line(x: np.ndarray, y: np.ndarray) -> tuple[float | None, float | None]:
+def _fit_line(x: np.ndarray, y: np.ndarray) -> tuple[float | None, float | None]:
     if x.size < FEWEST_POINTS or np.ptp(x) == 0:
         return None, None
-    found = stats.linregress(x, y)
-    slope = float(found.slope)
-    left = y - (found.intercept + slope * x)
-    spread = float(np.sqrt((left**2).sum() / (x.size - 2)))
+    line = stats.linregress(x, y)
+    slope = float(line.slope)
+    residuals = y - (line.intercept + slope * x)
+    spread = float(np.sqrt((residuals**2).sum() / (x.size - 2)))
     if spread <= ROUNDING * np.abs(y).max():
         spread = 0.0
     return slope, spread / abs(slope) if abs(slope) > ROUNDING else None

@@ -76,10 +76,21 @@ FISHER = Scale(fisher_z, lambda z: float(np.tanh(z)))
 """For correlations."""
 
 
-def jackknife(
-    shape: Sequence[int], statistic: Statistic, *, scale: Scale = LINEAR, confidence: float = 0.95
-) -> IntervalEstimate:
-    """IntervalEstimate `statistic(kept rows, kept columns)` of a table with uncertainty from both samples.
+TAIL = (1 - 0.95) / 2
+"""The probability on each side of a 95 % interval."""
+
+
+def student_interval(value: float, error: float, df: float, *, scale: Scale = LINEAR) -> IntervalEstimate:
+    """Student's t interval and test against zero; the standard error is on the scale."""
+    centre = scale.to(value)
+    reach = float(stats.t.isf(TAIL, df)) * error
+    ratio = centre / error
+    interval = float(scale.back(centre - reach)), float(scale.back(centre + reach))
+    return IntervalEstimate(value, error, df, interval, ratio, float(2 * stats.t.sf(abs(ratio), df)))
+
+
+def jackknife(shape: Sequence[int], statistic: Statistic, *, scale: Scale = LINEAR) -> IntervalEstimate:
+    """Estimate `statistic(kept rows, kept columns)` of a table with uncertainty from both samples.
 
     `shape` begins with the numbers of rows and columns. A factor with a single level is taken as fixed.
     """
@@ -90,21 +101,15 @@ def jackknife(
         return IntervalEstimate(None)
     without_row = [(np.delete(all_rows, i), all_columns) for i in range(rows)]
     without_column = [(all_rows, np.delete(all_columns, i)) for i in range(columns)]
-    return combine_factors(
-        value,
-        [[statistic(*places) for places in kept] for kept in (without_row, without_column) if len(kept) > 1],
-        scale=scale,
-        confidence=confidence,
-    )
+    left_out = [[statistic(*kept) for kept in subsets] for subsets in (without_row, without_column) if len(subsets) > 1]
+    return combine_factors(value, left_out, scale=scale)
 
 
-def combine_factors(
-    value: float, left_out: Iterable[Sequence[float]], *, scale: Scale = LINEAR, confidence: float = 0.95
-) -> IntervalEstimate:
+def combine_factors(value: float, left_out: Iterable[Sequence[float]], *, scale: Scale = LINEAR) -> IntervalEstimate:
     """The estimate of a statistic from its values with one level of a factor left out, for each of crossed factors."""
     parts = []
     for values in left_out:
-        count, left = len(values), np.array([scale.to(one) for one in values])
+        count, left = len(values), np.array([scale.to(without) for without in values])
         parts.append(((count - 1) / count * float(((left - left.mean()) ** 2).sum()), count - 1))
     centre = scale.to(value)
     variance = sum(part for part, _ in parts)
@@ -113,22 +118,10 @@ def combine_factors(
     if variance <= (1e-12 * abs(centre)) ** 2:  # no variation beyond rounding
         return IntervalEstimate(value, 0.0, None, (value, value), None, 1.0 if value == 0 else 0.0)
     df = variance**2 / sum(part**2 / freedom for part, freedom in parts)
-    error = float(np.sqrt(variance))
-    reach = float(stats.t.isf((1 - confidence) / 2, df)) * error
-    ratio = centre / error
-    return IntervalEstimate(
-        value,
-        error,
-        df,
-        (float(scale.back(centre - reach)), float(scale.back(centre + reach))),
-        ratio,
-        float(2 * stats.t.sf(abs(ratio), df)),
-    )
+    return student_interval(value, float(np.sqrt(variance)), df, scale=scale)
 
 
-def clustered_mean(
-    values: ArrayLike, clusters: ArrayLike, *, weights: ArrayLike | None = None, confidence: float = 0.95
-) -> IntervalEstimate:
+def clustered_mean(values: ArrayLike, clusters: ArrayLike, *, weights: ArrayLike | None = None) -> IntervalEstimate:
     """The weighted mean, with an interval and a test against zero for another sample of clusters.
 
     No values, or NaN among them, give no estimate; a single cluster gives the value alone.
@@ -147,16 +140,7 @@ def clustered_mean(
     error = float(np.sqrt(count / (count - 1) * (sums**2).sum())) / total
     if error <= 1e-12 * abs(value):  # no variation beyond rounding
         return IntervalEstimate(value, 0.0, None, (value, value), None, 1.0 if value == 0 else 0.0)
-    reach = float(stats.t.isf((1 - confidence) / 2, count - 1)) * error
-    ratio = value / error
-    return IntervalEstimate(
-        value,
-        error,
-        count - 1,
-        (value - reach, value + reach),
-        ratio,
-        float(2 * stats.t.sf(abs(ratio), count - 1)),
-    )
+    return student_interval(value, error, count - 1)
 
 
 Sums = NDArray[np.float64]
@@ -166,7 +150,7 @@ Codes = NDArray[np.intp]
 def jackknife_sums(
     numbers: ArrayLike, factors: Sequence[Codes], statistic: Callable[[Sums], float]
 ) -> IntervalEstimate:
-    """IntervalEstimate `statistic(sums)` with uncertainty from each of the samples.
+    """Estimate `statistic(sums)` with uncertainty from each of the samples.
 
     `numbers` has a row an item and a column a sum; a factor says which of its levels each item has (`factor_codes`). A
     factor with a single level is taken as fixed. A statistic that is NaN once a level is left out (the last of its
@@ -179,10 +163,13 @@ def jackknife_sums(
     value = float(statistic(total))
     if not np.isfinite(value):
         return IntervalEstimate(None)
-    parts = [_sums(rows, factor) for factor in factors]
-    return combine_factors(
-        value, [[float(statistic(total - part)) for part in some] for some in parts if len(some) > 1]
-    )
+    left_out = []
+    for factor in factors:
+        sums = np.zeros((int(factor.max(initial=-1)) + 1, rows.shape[1]))
+        np.add.at(sums, factor[factor >= 0], rows[factor >= 0])
+        if len(sums) > 1:
+            left_out.append([float(statistic(total - level)) for level in sums])
+    return combine_factors(value, left_out)
 
 
 def factor_codes(levels: ArrayLike, within: ArrayLike | None = None) -> Codes:
@@ -192,16 +179,9 @@ def factor_codes(levels: ArrayLike, within: ArrayLike | None = None) -> Codes:
     """
     given = np.asarray(levels)
     inside = np.ones(given.shape, dtype=bool) if within is None else np.asarray(within, dtype=bool)
-    found = np.full(given.shape, -1, dtype=np.intp)
-    found[inside] = np.unique(given[inside], return_inverse=True)[1]
-    return found
-
-
-def _sums(rows: NDArray[np.float64], factor: Codes) -> NDArray[np.float64]:
-    """The sums of each level of a factor."""
-    found = np.zeros((int(factor.max(initial=-1)) + 1, rows.shape[1]))
-    np.add.at(found, factor[factor >= 0], rows[factor >= 0])
-    return found
+    codes = np.full(given.shape, -1, dtype=np.intp)
+    codes[inside] = np.unique(given[inside], return_inverse=True)[1]
+    return codes
 
 
 def ratio(part: float, whole: float) -> float:

@@ -1,6 +1,6 @@
 """Tests of paired data: signed ranks, sign flips of clusters, preferences, shares over the same examples, and ratings.
 
-**Preference** (`preference`): the share of pairs with a positive difference, and whether it is one half.
+**Preference** (`estimate_preference`): the share of pairs with a positive difference, and whether it is one half.
 
 - share = (positive + ½ · zero) / n, with Wilson's interval.
 - the sign test (Arbuthnott 1710; Dixon and Mood 1946), zeros left out: without a preference the number of positive
@@ -51,8 +51,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from unmask.statistics import jackknife
-from unmask.statistics.jackknife import IntervalEstimate, fisher_z
+from unmask.statistics.jackknife import FISHER, TAIL, IntervalEstimate, clustered_mean, fisher_z, student_interval
 from unmask.statistics.proportions import wilson_interval
 
 MOST_EXACT = 14
@@ -82,16 +81,16 @@ def signed_ranks(differences: ArrayLike) -> SignedRanks:
     values = np.asarray(differences, dtype=float)
     if np.isnan(values).any():
         raise ValueError("differences contain NaN")
-    kept = values[values != 0]
-    if not kept.size:
+    nonzero = values[values != 0]
+    if not nonzero.size:
         return SignedRanks(
             values.size, 0.0, 0.0, None, None, 1.0 if values.size else None, 0.0 if values.size else None
         )
-    ranks = stats.rankdata(np.abs(kept))
+    ranks = stats.rankdata(np.abs(nonzero))
     total = float(ranks.sum())
-    v = float(ranks[kept > 0].sum())
+    v = float(ranks[nonzero > 0].sum())
     _, ties = np.unique(ranks, return_counts=True)
-    z = z_from_v(v, kept.size, ties)
+    z = z_from_v(v, nonzero.size, ties)
     r = None if z is None else z / float(np.sqrt(2 * values.size))
     p = 1.0 if z is None else float(2 * stats.norm.sf(abs(z)))
     return SignedRanks(values.size, v, min(v, total - v), z, r, p, (2 * v - total) / total)
@@ -128,30 +127,20 @@ def sign_flip(clusters: ArrayLike, *, seed: int) -> float | None:
     return (reached + extra) / (len(signs) + extra)
 
 
-@dataclass(frozen=True)
-class Preference:
-    """How often a difference is positive."""
+def estimate_preference(differences: ArrayLike) -> IntervalEstimate:
+    """The share of positive differences; the statistic is their number.
 
-    n: int
-    positive: int
-    zero: int
-    share: float | None
-    interval: tuple[float, float] | None
-    """95 %."""
-    p_value: float | None
-
-
-def preference(differences: ArrayLike) -> Preference:
-    """The share of positive differences; nothing of no pairs, and p = 1 where all differences are zero."""
+    No pairs have no share. If all differences are zero, p is 1.
+    """
     values = np.asarray(differences, dtype=float)
     if np.isnan(values).any():
         raise ValueError("differences contain NaN")
     n, positive, zero = values.size, int((values > 0).sum()), int((values == 0).sum())
     if not n:
-        return Preference(0, 0, 0, None, None, None)
+        return IntervalEstimate(None)
     share = (positive + zero / 2) / n
     p = float(stats.binomtest(positive, n - zero).pvalue) if n > zero else 1.0
-    return Preference(n, positive, zero, share, wilson_interval(share, n), p)
+    return IntervalEstimate(share, interval=wilson_interval(share, n), statistic=float(positive), p_value=p)
 
 
 @dataclass(frozen=True)
@@ -171,7 +160,7 @@ class MatchedShares:
     p_value: float
 
 
-def matched_shares(before: ArrayLike, after: ArrayLike, *, confidence: float = 0.95) -> MatchedShares | None:
+def matched_shares(before: ArrayLike, after: ArrayLike) -> MatchedShares | None:
     """Compare what was right before with what is right after, example by example; None without examples.
 
     Right is true or 1, wrong false or 0, and a tie may count a half.
@@ -185,8 +174,7 @@ def matched_shares(before: ArrayLike, after: ArrayLike, *, confidence: float = 0
     changes = second - first
     lost, gained, total = int((changes < 0).sum()), int((changes > 0).sum()), float(changes.sum())
     centre = total / (n + 2)
-    z = float(stats.norm.isf((1 - confidence) / 2))
-    reach = z * float(np.sqrt((changes**2).sum() + 1 - total**2 / (n + 2))) / (n + 2)
+    reach = float(stats.norm.isf(TAIL)) * float(np.sqrt((changes**2).sum() + 1 - total**2 / (n + 2))) / (n + 2)
     p = float(stats.binomtest(gained, lost + gained).pvalue) if lost + gained else 1.0
     return MatchedShares(
         n,
@@ -204,7 +192,7 @@ FEWEST_ITEMS = 3
 """Items that are not zero, below which the rank-biserial correlation has no interval."""
 
 
-def rank_biserial(differences: ArrayLike, *, confidence: float = 0.95) -> IntervalEstimate:
+def rank_biserial(differences: ArrayLike) -> IntervalEstimate:
     """The matched-pairs rank-biserial correlation; error, statistic and test are on Fisher's z scale.
 
     No items give no estimate. Zeros alone, fewer than three others, or one sign only (r = ±1) give the value alone.
@@ -212,26 +200,16 @@ def rank_biserial(differences: ArrayLike, *, confidence: float = 0.95) -> Interv
     """
     values = as_finite_array(differences)
     value = signed_ranks(values).rank_biserial
-    kept = values[values != 0]
-    if value is None or kept.size < FEWEST_ITEMS:
+    nonzero = values[values != 0]
+    if value is None or nonzero.size < FEWEST_ITEMS:
         return IntervalEstimate(value)
-    centre = fisher_z(value)
-    if not np.isfinite(centre):
+    if not np.isfinite(fisher_z(value)):
         return IntervalEstimate(value)
-    sums = sum_signs(kept)
-    n = kept.size
+    sums = sum_signs(nonzero)
+    n = nonzero.size
     deviations = (sums - sums.mean()) / (n * (n - 1) / 2)
     error = float(np.sqrt((n - 1) / n * (deviations**2).sum())) / (1 - value**2)
-    reach = float(stats.t.isf((1 - confidence) / 2, n - 1)) * error
-    ratio = centre / error
-    return IntervalEstimate(
-        value,
-        error,
-        n - 1,
-        (float(np.tanh(centre - reach)), float(np.tanh(centre + reach))),
-        ratio,
-        float(2 * stats.t.sf(abs(ratio), n - 1)),
-    )
+    return student_interval(value, error, n - 1, scale=FISHER)
 
 
 def sum_signs(values: ArrayLike) -> NDArray[np.float64]:
@@ -247,10 +225,10 @@ def sum_signs(values: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(smaller[group] * signs + larger[group] + same, dtype=float)
 
 
-def mean_bias(differences: ArrayLike, *, confidence: float = 0.95) -> IntervalEstimate:
+def mean_bias(differences: ArrayLike) -> IntervalEstimate:
     """The mean over all items, zeros included, with Student's t interval and test against zero."""
     values = as_finite_array(differences)
-    return jackknife.clustered_mean(values, np.arange(values.size), confidence=confidence)
+    return clustered_mean(values, np.arange(values.size))
 
 
 def detectable_mean(differences: ArrayLike, *, level: float = 0.05, power: float = 0.8) -> float | None:

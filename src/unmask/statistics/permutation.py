@@ -102,17 +102,17 @@ def partition_test(
     sides = (v, -v) if alternative == "two-sided" else (v,)
     if v.size <= MOST_EXACT:
         total = math.comb(v.size, size)
-        reached = sum(_count(side, size, least) for side in sides)
+        reached = sum(_count_groups(side, size, least) for side in sides)
         return Partitions(min(1.0, reached / total), total, True)  # a sum near zero reaches both ways
-    sums = _drawn(v, size, samples, seed)
+    sums = _draw_sums(v, size, samples, seed)
     drawn = int((np.abs(sums) >= least).sum() if len(sides) == 2 else (sums >= least).sum())
     return Partitions((1 + drawn) / (1 + samples), 1 + samples, False)
 
 
-def _count(values: NDArray[np.float64], size: int, least: float) -> int:
+def _count_groups(values: NDArray[np.float64], size: int, least: float) -> int:
     """How many groups of `size` have a sum of at least `least`."""
     half = values.size // 2
-    left, right = _sums(values[:half]), _sums(values[half:])
+    left, right = _sum_groups(values[:half]), _sum_groups(values[half:])
     count = 0
     for chosen, sums in enumerate(left):
         if 0 <= size - chosen < len(right):
@@ -121,7 +121,7 @@ def _count(values: NDArray[np.float64], size: int, least: float) -> int:
     return count
 
 
-def _sums(values: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+def _sum_groups(values: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     """The sums of all groups of the values, sorted, by the size of the group."""
     sums, sizes = np.zeros(1), np.zeros(1, dtype=np.int8)
     for value in values:
@@ -129,7 +129,7 @@ def _sums(values: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     return [np.sort(sums[sizes == size]) for size in range(values.size + 1)]
 
 
-def _drawn(values: NDArray[np.float64], size: int, samples: int, seed: int) -> NDArray[np.float64]:
+def _draw_sums(values: NDArray[np.float64], size: int, samples: int, seed: int) -> NDArray[np.float64]:
     """The sums of groups that are drawn at random, a batch at a time."""
     random = np.random.default_rng(seed)
     most = max(1, DRAWN_AT_ONCE // values.size)
@@ -144,6 +144,7 @@ ROUNDING = 1e-12
 """Associations that differ by no more than this are equal: cosines are of the order of 1."""
 FEWEST_TARGETS = 2
 """Targets that each set must have."""
+TAIL = (1 - 0.95) / 2
 LARGEST_T = 1000.0
 """Beyond it there is next to no spread within the sets, and no interval."""
 
@@ -204,7 +205,7 @@ def weat(
     `samples` are drawn with `seed`. For contextual models give one vector a word, the mean over its sentences: several
     vectors of a word are no independent targets, and make p far too small.
     """
-    units = _units({"x": x, "y": y, "a": a, "b": b})
+    units = _normalise_sets({"x": x, "y": y, "a": a, "b": b})
     axis = units["a"].mean(axis=0) - units["b"].mean(axis=0)
     of_x, of_y = units["x"] @ axis, units["y"] @ axis
     both = np.concatenate([of_x, of_y])
@@ -227,7 +228,7 @@ def weat(
     )
 
 
-def effect_interval(effect_size: float, n_x: int, n_y: int, *, confidence: float = 0.95) -> tuple[float, float] | None:
+def effect_interval(effect_size: float, n_x: int, n_y: int) -> tuple[float, float] | None:
     """The interval of an effect size over other targets; None where it is as large as it can be."""
     n = n_x + n_y
     bound = float(np.sqrt(n * (n - 1) / (n_x * n_y)))
@@ -236,29 +237,28 @@ def effect_interval(effect_size: float, n_x: int, n_y: int, *, confidence: float
     if unexplained <= 0 or (n - 2) * r * r >= LARGEST_T**2 * unexplained:
         return None
     t = r * float(np.sqrt((n - 2) / unexplained))
-    tail = (1 - confidence) / 2
-    low, high = (float(special.nctdtrinc(n - 2, share, t)) for share in (1 - tail, tail))
+    low, high = (float(special.nctdtrinc(n - 2, share, t)) for share in (1 - TAIL, TAIL))
     return low / float(np.sqrt(n + low * low)) * bound, high / float(np.sqrt(n + high * high)) * bound
 
 
-def _units(sets: dict[str, ArrayLike]) -> dict[str, Array]:
+def _normalise_sets(sets: dict[str, ArrayLike]) -> dict[str, Array]:
     """The vectors of each set at length 1; what is no set of vectors is refused."""
-    rows = {name: _rows(name, given) for name, given in sets.items()}
+    rows = {name: _check_vectors(name, given) for name, given in sets.items()}
     for name in ("x", "y"):
         if len(rows[name]) < FEWEST_TARGETS:
             raise UnmaskError(
                 f"{name} has {len(rows[name])} vectors; give each set of targets at least {FEWEST_TARGETS}"
             )
     width = rows["x"].shape[1]
-    for name, one in rows.items():
-        if one.shape[1] != width:
+    for name, vectors in rows.items():
+        if vectors.shape[1] != width:
             raise UnmaskError(
-                f"x has vectors of {width} dimensions and {name} of {one.shape[1]}; take all from the same model"
+                f"x has vectors of {width} dimensions and {name} of {vectors.shape[1]}; take all from the same model"
             )
-    return {name: one / np.linalg.norm(one, axis=1, keepdims=True) for name, one in rows.items()}
+    return {name: vectors / np.linalg.norm(vectors, axis=1, keepdims=True) for name, vectors in rows.items()}
 
 
-def _rows(name: str, given: Any) -> Array:
+def _check_vectors(name: str, given: Any) -> Array:
     try:
         rows = np.asarray(given)
         if rows.dtype.kind not in "fiu":
@@ -283,7 +283,6 @@ def _rows(name: str, given: Any) -> Array:
     return scaled
 
 
-Table = NDArray[np.float64]
 SHUFFLES = 9_999
 
 
@@ -307,34 +306,34 @@ def variance_shares(
     or where all values are equal.
     """
     y = np.asarray(table, dtype=float)
-    there = ~np.isnan(y)
-    y, names = y[there.any(axis=1)][:, there.any(axis=0)], np.asarray(blocks)[there.any(axis=0)]
-    there = ~np.isnan(y)
-    if min(y.shape) < 2 or there.sum(axis=1).max() < 2:
+    known = ~np.isnan(y)
+    y, names = y[known.any(axis=1)][:, known.any(axis=0)], np.asarray(blocks)[known.any(axis=0)]
+    known = ~np.isnan(y)
+    if min(y.shape) < 2 or known.sum(axis=1).max() < 2:
         return None
-    means = np.where(there, y, 0).sum(axis=0) / there.sum(axis=0)
-    grand = float(y[there].mean())
-    total = float(((y[there] - grand) ** 2).sum())
+    means = np.where(known, y, 0).sum(axis=0) / known.sum(axis=0)
+    grand = float(y[known].mean())
+    total = float(((y[known] - grand) ** 2).sum())
     if total <= 1e-24 * max(1.0, grand**2):
         return None
-    centred = np.where(there, y - means, 0)
-    seen = _between(centred.sum(axis=1), there.sum(axis=1)) / total
+    centred = np.where(known, y - means, 0)
+    seen = _between(centred.sum(axis=1), known.sum(axis=1)) / total
     random = np.random.default_rng(seed)
     sums, counts = np.zeros((draws, len(y))), np.zeros((draws, len(y)))
     for name in dict.fromkeys(names.tolist()):
-        mine = names == name
+        selected = names == name
         order = random.permuted(np.tile(np.arange(len(y)), (draws, 1)), axis=1)
-        sums += centred[:, mine].sum(axis=1)[order]
-        counts += there[:, mine].sum(axis=1)[order]
+        sums += centred[:, selected].sum(axis=1)[order]
+        counts += known[:, selected].sum(axis=1)[order]
     drawn = _between(sums, counts) / total
     reached = int((drawn >= seen * (1 - 1e-9)).sum())
-    columns = float((there.sum(axis=0) * (means - grand) ** 2).sum()) / total
+    columns = float((known.sum(axis=0) * (means - grand) ** 2).sum()) / total
     return VarianceShares(
         float(seen), columns, max(0.0, 1 - float(seen) - columns), float(drawn.mean()), (reached + 1) / (draws + 1)
     )
 
 
-def _between(sums: Table, counts: NDArray[np.float64] | NDArray[np.intp]) -> Table:
+def _between(sums: Array, counts: NDArray[np.float64] | NDArray[np.intp]) -> Array:
     """The sum of squares of the rows' means, each as often as it has values."""
-    squares: Table = np.divide(sums**2, counts, out=np.zeros(np.shape(sums)), where=counts > 0).sum(axis=-1)
+    squares: Array = np.divide(sums**2, counts, out=np.zeros(np.shape(sums)), where=counts > 0).sum(axis=-1)
     return squares

@@ -19,39 +19,39 @@ def wilson_interval(share: float, count: float, z: float = 1.959964) -> tuple[fl
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def confusion_matrix(truth: Sequence[int], said: ArrayLike, labels: int) -> NDArray[np.float64]:
-    """How often each label (rows) was called each (columns)."""
+def confusion_matrix(truth: Sequence[int], predictions: ArrayLike, labels: int) -> NDArray[np.float64]:
+    """How often each label (rows) was predicted as each (columns)."""
     cells = np.zeros((labels, labels))
-    np.add.at(cells, (np.asarray(truth, dtype=int), np.asarray(said, dtype=int)), 1)
+    np.add.at(cells, (np.asarray(truth, dtype=int), np.asarray(predictions, dtype=int)), 1)
     return cells
 
 
 def classification_quality(matrix: ArrayLike, labels: Sequence[str]) -> dict[str, Any]:
     """Accuracy with Wilson's 95 % interval, macro F1, and precision, recall and F1 of each label.
 
-    Rows of the matrix are the truth, columns what was said. A share of nothing is 0.
+    Rows of the matrix are true labels, columns predicted ones. A share of nothing is 0.
     """
+
+    def divide(part: float, whole: float) -> float:
+        return float(part / whole) if whole else 0.0
+
     cells = np.asarray(matrix, dtype=float)
-    right, true, said = np.diag(cells), cells.sum(axis=1), cells.sum(axis=0)
+    right, true, predicted = np.diag(cells), cells.sum(axis=1), cells.sum(axis=0)
     count = float(cells.sum())
-    accuracy = _ratio(float(right.sum()), count)
+    accuracy = divide(float(right.sum()), count)
     by_label = {
         label: {
-            "precision": _ratio(right[at], said[at]),
-            "recall": _ratio(right[at], true[at]),
-            "f1": _ratio(2 * right[at], said[at] + true[at]),
-            "count": int(true[at]),
+            "precision": divide(right[index], predicted[index]),
+            "recall": divide(right[index], true[index]),
+            "f1": divide(2 * right[index], predicted[index] + true[index]),
+            "count": int(true[index]),
         }
-        for at, label in enumerate(labels)
+        for index, label in enumerate(labels)
     }
     return {
         "accuracy": accuracy,
         "accuracy_interval": list(wilson_interval(accuracy, count)),
-        "macro_f1": float(np.mean([one["f1"] for one in by_label.values()])),
+        "macro_f1": float(np.mean([quality["f1"] for quality in by_label.values()])),
         "labels": by_label,
         "examples": int(count),
     }
-
-
-def _ratio(part: float, whole: float) -> float:
-    return float(part / whole) if whole else 0.0

@@ -35,44 +35,58 @@ DRAWS = 10_000
 
 @dataclass(frozen=True)
 class Separation:
-    """How well clusters, or predictions, tell labels apart."""
+    """How well clusters, or predictions, separate labels."""
 
     n: int
     accuracy: float
     v_measure: float
     chance: float
-    """The mean accuracy with labels dealt out anew."""
+    """The mean accuracy with shuffled labels."""
     chance_high: float
-    """What 97.5 % of such deals stay below or at."""
+    """The 97.5 % quantile of the accuracy with shuffled labels."""
     p_value: float
-    """The share of such deals that are as accurate, or more."""
+    """The share of shuffles that are at least as accurate."""
 
 
 def cluster_agreement(labels: ArrayLike, clusters: ArrayLike) -> float:
-    """The plain share of labels that equal the number of their cluster, whatever it is that clusters are called."""
+    """The share of labels that equal the number of their cluster."""
     return float((np.asarray(labels) == np.asarray(clusters)).mean())
 
 
 def score_two_clusters(labels: ArrayLike, clusters: ArrayLike) -> Separation:
-    """Two kinds in two clusters, one each; the chance is exact."""
-    kind, cluster = np.asarray(labels, dtype=bool), np.asarray(clusters, dtype=bool)
-    n, ones, large = kind.size, int(kind.sum()), int(cluster.sum())
-    both = np.arange(max(0, ones + large - n), min(ones, large) + 1)
-    same = (n - ones - large + 2 * both) / n
-    return _against(kind, cluster, np.maximum(same, 1 - same), stats.hypergeom.pmf(both, n, ones, large))
+    """Score two clusters, one for each label; the chance is exact."""
+    return _score_exactly(labels, clusters, are_named=False)
 
 
-def score_predictions(labels: ArrayLike, said: ArrayLike) -> Separation:
-    """What was predicted of each; unlike clusters, predictions have names, so less than half can be right."""
-    kind, guess = np.asarray(labels, dtype=bool), np.asarray(said, dtype=bool)
+def score_predictions(labels: ArrayLike, predictions: ArrayLike) -> Separation:
+    """Score predicted labels; unlike clusters, predictions have names, so less than half can be right."""
+    return _score_exactly(labels, predictions, are_named=True)
+
+
+def _score_exactly(labels: ArrayLike, guesses: ArrayLike, *, are_named: bool) -> Separation:
+    kind, guess = np.asarray(labels, dtype=bool), np.asarray(guesses, dtype=bool)
     n, ones, large = kind.size, int(kind.sum()), int(guess.sum())
     both = np.arange(max(0, ones + large - n), min(ones, large) + 1)
     same = (n - ones - large + 2 * both) / n
-    return _against(kind, guess, same, stats.hypergeom.pmf(both, n, ones, large), named=True)
+    accuracies = same if are_named else np.maximum(same, 1 - same)
+    weights = stats.hypergeom.pmf(both, n, ones, large)
+    agreement = cluster_agreement(kind, guess)
+    observed = agreement if are_named else max(agreement, 1 - agreement)
+    order = np.argsort(accuracies)
+    cumulated = np.cumsum(weights[order])
+    high = accuracies[order][min(int(np.searchsorted(cumulated, 0.975)), order.size - 1)]
+    return Separation(
+        n,
+        observed,
+        v_measure(kind, guess),
+        float((accuracies * weights).sum()),
+        float(high),
+        min(1.0, float(weights[accuracies >= observed - 1e-12].sum())),
+    )
 
 
 def score_many_clusters(labels: ArrayLike, clusters: ArrayLike, *, seed: int, draws: int = DRAWS) -> Separation:
-    """Two kinds in any number of clusters; the chance is drawn, and the observed labels are one of the draws."""
+    """Score any number of clusters of two labels; the chance is drawn, and the observed labels are one of the draws."""
     kind = np.asarray(labels, dtype=bool)
     names, place = np.unique(np.asarray(clusters), return_inverse=True)
     sizes = np.bincount(place, minlength=names.size)
@@ -92,33 +106,10 @@ def score_many_clusters(labels: ArrayLike, clusters: ArrayLike, *, seed: int, dr
 
 
 def v_measure(labels: ArrayLike, clusters: ArrayLike) -> float:
-    """The V-measure: 1 where clusters and labels say the same, 0 where they say nothing of each other."""
+    """The V-measure: 1 if clusters and labels agree, 0 if they are independent."""
     from sklearn.metrics import v_measure_score
 
     return float(v_measure_score(np.asarray(labels), np.asarray(clusters)))
-
-
-def _against(
-    kind: NDArray[np.bool_],
-    said: NDArray[np.bool_],
-    accuracies: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    *,
-    named: bool = False,
-) -> Separation:
-    same = cluster_agreement(kind, said)
-    observed = same if named else max(same, 1 - same)
-    order = np.argsort(accuracies)
-    below = np.cumsum(weights[order])
-    high = accuracies[order][min(int(np.searchsorted(below, 0.975)), order.size - 1)]
-    return Separation(
-        kind.size,
-        observed,
-        v_measure(kind, said),
-        float((accuracies * weights).sum()),
-        float(high),
-        min(1.0, float(weights[accuracies >= observed - 1e-12].sum())),
-    )
 
 
 FOLDS = 5
@@ -128,7 +119,7 @@ SHUFFLES = 199
 
 @dataclass(frozen=True)
 class Probe:
-    """What a probe gets right of rows that it has not seen."""
+    """How well a probe labels rows that it has not seen."""
 
     n: int
     accuracy: float
@@ -144,12 +135,15 @@ def linear_probe(products: NDArray[np.floating], labels: ArrayLike, *, seed: int
     kind = np.where(np.asarray(labels, dtype=bool), 1.0, -1.0)
     rng = np.random.default_rng(seed)
     targets = np.column_stack([kind, *(rng.permutation(kind) for _ in range(shuffles))])
-    folds = _folds(kind, rng)
-    said = np.empty_like(targets)
+    folds = np.empty(kind.size, dtype=np.intp)  # as many of each label in all
+    for side in (-1.0, 1.0):
+        members = rng.permutation(np.flatnonzero(kind == side))
+        folds[members] = np.arange(members.size) % FOLDS
+    predictions = np.empty_like(targets)
     for fold in range(FOLDS):
         test = folds == fold
-        said[test] = _ridge(products, ~test, test, targets)
-    right = (said > 0) == (targets > 0)
+        predictions[test] = _predict_ridge(products, ~test, test, targets)
+    right = (predictions > 0) == (targets > 0)
     shares = right.mean(axis=0)
     chance = shares[1:]
     above = int((chance >= shares[0] - 1e-12).sum())
@@ -163,25 +157,16 @@ def linear_probe(products: NDArray[np.floating], labels: ArrayLike, *, seed: int
     )
 
 
-def _folds(kind: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.intp]:
-    """Which fifth each row is in, as many of each kind in all."""
-    folds = np.empty(kind.size, dtype=np.intp)
-    for side in (-1.0, 1.0):
-        members = rng.permutation(np.flatnonzero(kind == side))
-        folds[members] = np.arange(members.size) % FOLDS
-    return folds
-
-
-def _ridge(
+def _predict_ridge(
     products: NDArray[np.floating], train: NDArray[np.bool_], test: NDArray[np.bool_], targets: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     known = np.asarray(products[np.ix_(train, train)], dtype=np.float64)
-    asked = np.asarray(products[np.ix_(test, train)], dtype=np.float64)
+    tested = np.asarray(products[np.ix_(test, train)], dtype=np.float64)
     rows, whole = known.mean(axis=0), known.mean()
-    asked = asked - asked.mean(axis=1, keepdims=True) - rows + whole
+    tested = tested - tested.mean(axis=1, keepdims=True) - rows + whole
     known = known - rows[:, None] - rows[None, :] + whole
     known[np.diag_indices_from(known)] += PENALTY * max(float(np.trace(known)) / known.shape[0], 1e-12)
     means = targets[train].mean(axis=0)
     weights = linalg.cho_solve(linalg.cho_factor(known, lower=True), targets[train] - means)
-    found: NDArray[np.float64] = means + asked @ weights
-    return found
+    predicted: NDArray[np.float64] = means + tested @ weights
+    return predicted

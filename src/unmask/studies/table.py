@@ -8,8 +8,8 @@ from itertools import groupby
 from math import isnan
 from typing import TYPE_CHECKING
 
-from unmask.results import numbers
-from unmask.results.numbers import number
+from unmask.results import formatting
+from unmask.results.formatting import number
 from unmask.spreadsheets import to_csv
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def count(value: float | None) -> str:
 
 def percent(value: float | None) -> str:
     """A share, or a gap."""
-    return GAP if value is None or isnan(value) else numbers.percent(value, 1)
+    return GAP if value is None or isnan(value) else formatting.percent(value)
 
 
 def _line(fields: Iterable[str]) -> str:

@@ -25,7 +25,7 @@ from unmask.measures.base import Figure, Measure
 from unmask.models.handle import make_handle
 from unmask.options import LoadOptions
 from unmask.results import Agreement, Caveat, Comparison, Correlation, MeasureFigure, Measurement, ModelFigures
-from unmask.results.numbers import number
+from unmask.results.formatting import number
 from unmask.results.verdict import is_significant
 from unmask.statistics.corrections import holm
 from unmask.statistics.correlation import ROUNDING, evaluate_ranking
@@ -62,7 +62,7 @@ class ModelEvidence:
 
 def _declared_figures() -> list[tuple[Measure, Figure]]:
     measures = sorted(registry.installed(), key=lambda measure: measure.of_classifiers)
-    return [(measure, figure) for measure in measures for figure in measure.figures]
+    return [(measure, figure) for measure in measures for figure in measure.figures if figure.name]
 
 
 @dataclass

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from unmask.models.roles import Progress
-    from unmask.report.sections import MeasureSection
+    from unmask.report.default_blocks import MeasureSection
 
 LIBRARIES = ("torch", "transformers", "tokenizers", "numpy", "scipy", "pandas")
 
@@ -83,8 +83,7 @@ class Audit:
 
     def text(self, form: str = "html", *, beside: bool = False) -> str:
         """The report as text: html, md (Markdown) or csv; `beside`: for a page in the audit's folder."""
-        from unmask.measures.limits import limits
-        from unmask.measures.sections import item_tables
+        from unmask.measures.sections import item_tables, limits
         from unmask.report import html, markdown, rows
 
         if form == "csv":

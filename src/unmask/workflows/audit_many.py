@@ -17,7 +17,7 @@ from unmask.errors import UnmaskError, quote
 from unmask.files import write_text
 from unmask.options import LoadOptions
 from unmask.results import storage
-from unmask.results.naming import different
+from unmask.results.formatting import make_unique
 from unmask.studies.base_models import hash_files, hash_model
 from unmask.studies.cells import Say, Store
 from unmask.studies.engine import Engine, refuse_strange
@@ -126,7 +126,7 @@ def audit_many(
     if engine == "ray":  # a worker may run in another folder
         places = [_absolute_model(name) for name in names]
         chosen = chosen.replace(**{name: _absolute(value) for name, value in dict(chosen).items()})
-    step_names = different([re.sub(UNSAFE, "-", name)[-80:].strip("-._+") or "model" for name in names])
+    step_names = make_unique([re.sub(UNSAFE, "-", name)[-80:].strip("-._+") or "model" for name in names])
     steps = [AuditStep(*parts, chosen) for parts in zip(step_names, places, strict=True)]
     store = Store(Path(out))
     refuse_strange(store, STUDY)

@@ -182,11 +182,11 @@ class Compared:
     def text(self, form: str = "html", *, beside: bool = False) -> str:
         """The report as text: html, md (Markdown) or csv; `beside`: for a page in the folder of the comparison."""
         from unmask.measures.sections import item_tables
-        from unmask.report import comparison, markdown, rows
+        from unmask.report import html, markdown, rows
 
         if form == "html":
             tables = item_tables(self.items)
-            return comparison.render_comparison(self.result, self.sections(), tables, beside=beside)
+            return html.render_comparison(self.result, self.sections(), tables, beside=beside)
         if form == "md":
             return markdown.comparison_markdown(self.result, self.sections())
         return rows.to_csv(rows.comparison_rows(self.result))
@@ -255,17 +255,7 @@ def compare(
         for comparison, paired in _compare_subjects(first, other, caveats, seed=settings.seed):
             comparisons.append(comparison)
             items.setdefault(comparison.name, []).append(paired)
-    cost = usefulness.MeasuredUsefulness()
-    if settings.usefulness:
-        with step("Measuring usefulness"):
-            cost = usefulness.measure_usefulness(subjects, text=settings.text, seed=settings.seed, progress=progress)
-    folder = settings.classifiers
-    classifiers = {
-        task.task: usefulness.finetune_subjects(
-            cost, subjects, task, folder=folder, loading=loading, say=say, watch=watch
-        )
-        for task in tasks
-    }
+    cost, classifiers = _measure_costs(subjects, settings, tasks, progress=progress, say=say, watch=watch)
     caveats += [_not_made_from(first, other) for other in others if other.is_made_from(first) is False]
     if len(others) > 1:
         caveats.append(_several_models(len(others)))
@@ -288,6 +278,28 @@ def compare(
     )
     frames = {name: pd.concat(parts, ignore_index=True) for name, parts in items.items()}
     return Compared(result, frames | cost.items, audits)
+
+
+def _measure_costs(
+    subjects: Sequence[Subject],
+    options: CompareOptions,
+    tasks: Sequence[DownstreamTask],
+    *,
+    progress: Progress | None,
+    say: Say | None,
+    watch: Watch | None,
+) -> tuple[usefulness.MeasuredUsefulness, dict[str, dict[str, Path]]]:
+    """Usefulness, and the folders of the fine-tuned classifiers by task and by the name of the model."""
+    cost = usefulness.MeasuredUsefulness()
+    if options.usefulness:
+        with step("Measuring usefulness"):
+            cost = usefulness.measure_usefulness(subjects, text=options.text, seed=options.seed, progress=progress)
+    classifiers = {}
+    for task in tasks:
+        classifiers[task.task] = usefulness.finetune_subjects(
+            cost, subjects, task, folder=options.classifiers, loading=options.loading, say=say, watch=watch
+        )
+    return cost, classifiers
 
 
 def _with_cost(comparisons: Sequence[Comparison], tasks: Sequence[Usefulness]) -> list[Comparison]:

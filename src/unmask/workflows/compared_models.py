@@ -19,7 +19,7 @@ from unmask.measures.recorded import locate_items
 from unmask.models.handle import ModelHandle
 from unmask.options import LoadOptions
 from unmask.results import AuditResult, Measurement, storage
-from unmask.results.naming import different
+from unmask.results.formatting import make_unique
 from unmask.workflows.audit import Audit, choose_measures, fitting_measures, run_audit
 from unmask.workflows.audit_options import AuditOptions, audit_options, options_of
 
@@ -239,4 +239,4 @@ def _name_subjects(subjects: Sequence[Subject]) -> list[Subject]:
         subject.folder.resolve().name if subject.folder and short.count(name) > 1 else name
         for name, subject in zip(short, subjects, strict=True)
     ]
-    return [replace(subject, name=name) for subject, name in zip(subjects, different(chosen), strict=True)]
+    return [replace(subject, name=name) for subject, name in zip(subjects, make_unique(chosen), strict=True)]

@@ -23,10 +23,10 @@ from xml.etree import ElementTree
 
 from unmask import __version__
 from unmask.errors import UnmaskError, closest_match, quote
-from unmask.measures.readable import unreadable
+from unmask.measures.sections import unreadable
 from unmask.results import AuditResult, Measurement, storage
-from unmask.results.numbers import MINUS
-from unmask.results.record import Interval, Record
+from unmask.results.formatting import MINUS
+from unmask.results.schema import Interval, Record
 from unmask.rewriting.options import TERM_SETS
 from unmask.workflows.audit import Audit
 from unmask.workflows.policy import Judge, Policy, Rule, parse_policy, read_policy

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -12,17 +12,15 @@ from typing import Any
 
 from unmask.errors import UnmaskError, quote
 from unmask.files import atomic_file
-from unmask.measures.limits import limits
-from unmask.measures.readable import unreadable
 from unmask.measures.registry import find_measure
-from unmask.measures.sections import corpus_title, measure_name, title
+from unmask.measures.sections import corpus_title, limits, measure_name, title, unreadable
 from unmask.report.default_blocks import source
-from unmask.report.pages import fill, p
+from unmask.report.html import fill
+from unmask.report.markdown import escape_markdown, flatten_markdown, markdown_table
 from unmask.results import AuditResult, Measurement, storage
-from unmask.results.markdown import escaped, plain, table
-from unmask.results.naming import short_name
-from unmask.results.numbers import interval, number
-from unmask.results.record import Interval
+from unmask.results.formatting import interval, number, p, short_name
+from unmask.results.schema import Interval
+from unmask.results.verdict import NOT_INTERPRETABLE
 from unmask.workflows.audit import Audit
 from unmask.workflows.audit_options import audit_options, options_of
 from unmask.workflows.front_matter import OURS, with_results
@@ -50,13 +48,15 @@ def card(*audits: str | PathLike[str] | Audit, to: str | PathLike[str] | None = 
     a card that is not there is made. All else in it stays as it is, byte for byte, and a second call changes nothing.
     Without `to`, nothing is written.
     """
-    results = _results(audits)
+    if not audits:
+        raise UnmaskError("no audit was given; give a folder that unmask audit has written")
+    results = [one.result if isinstance(one, Audit) else storage.load(Path(one)) for one in audits]
     if to is None:
-        return ModelCard(update("", results))
-    path = _file(Path(to))
+        return ModelCard(update_card("", results))
+    path = _find_card(Path(to))
     before = path.read_bytes() if path.exists() else b""
-    note = _note(path, results)
-    text = update(before.decode("utf-8", "surrogateescape"), results, note=note)
+    note = _compare_weights(path, results)
+    text = update_card(before.decode("utf-8", "surrogateescape"), results, note=note)
     content = text.encode("utf-8", "surrogateescape")
     if content != before:
         with atomic_file(path) as draft:
@@ -64,32 +64,26 @@ def card(*audits: str | PathLike[str] | Audit, to: str | PathLike[str] | None = 
     return ModelCard(text, path, content != before, note)
 
 
-def _results(audits: Sequence[str | PathLike[str] | Audit]) -> list[AuditResult]:
-    if not audits:
-        raise UnmaskError("no audit was given; give a folder that unmask audit has written")
-    return [one.result if isinstance(one, Audit) else storage.load(Path(one)) for one in audits]
-
-
-def _file(to: Path) -> Path:
-    """The card that is meant; a link is followed."""
+def _find_card(to: Path) -> Path:
+    """The file of the card; a link is followed."""
     path = to / README if to.is_dir() else to
-    if not to.is_dir() and path.suffix.lower() not in (".md", ".markdown"):
+    if path.suffix.lower() not in (".md", ".markdown"):
         raise UnmaskError(f"{to} is neither a folder nor a .md file; give a README.md or the folder of a model")
     if not path.parent.is_dir():
         raise UnmaskError(f"{path.parent} does not exist; give a README.md or the folder of a model")
     return path.resolve()
 
 
-def _note(path: Path, results: Sequence[AuditResult]) -> str:
-    """Whether the weights beside the card are others than those that were measured."""
+def _compare_weights(path: Path, results: Sequence[AuditResult]) -> str:
+    """A note if the weights next to the card are not those that were measured; else empty."""
     from unmask.models.loading import hash_folder_weights
 
     measured = next((one.model.weight_hash for one in results if one.model.weight_hash), None)
-    here = hash_folder_weights(path.parent) if measured else None
-    if measured is None or here is None or here == measured:
+    present = hash_folder_weights(path.parent) if measured else None
+    if measured is None or present is None or present == measured:
         return ""
     return (
-        f"The weights beside this card ({here[:12]}…) are not those that were measured ({measured[:12]}…):"
+        f"The weights beside this card ({present[:12]}…) are not those that were measured ({measured[:12]}…):"
         " what follows may not hold for them."
     )
 
@@ -98,30 +92,23 @@ BEGIN = "<!-- unmask card: begin; what stands here is written anew by unmask car
 END = "<!-- unmask card: end -->"
 
 
-@dataclass(frozen=True)
-class Found:
-    """A measurement, and the audit that it is of."""
+def update_card(card: str, audits: Sequence[AuditResult], *, note: str = "") -> str:
+    """A card with the findings of audits in place of those of an earlier run; all else stays, byte for byte.
 
-    audit: AuditResult
-    measurement: Measurement
-
-
-def update(card: str, audits: Sequence[AuditResult], *, note: str = "") -> str:
-    """A card with what the audits found in place of what it said of them; all else stays as it is, byte for byte.
-
-    An empty card becomes a new one. Of two audits with the same measurement, the last counts. `note` is set before
-    the findings: what a reader must know of the weights.
+    An empty card becomes a new one. Of two audits with the same measurement, the last counts. `note` stands before the
+    findings: what a reader must know of the weights.
     """
-    found = merged(audits)
+    merged = _merge_audits(audits)
     newline = "\r\n" if "\r\n" in card else "\n"
     name = short_name(audits[0].model.name)
-    body = card if card.strip() else f"# {escaped(name)}\n"
-    text = _with_section(body, section(audits, found, note=note).replace("\n", newline), newline)
-    return with_results(text, plain(name), [entry(one.measurement) for one in found], newline)
+    body = card if card.strip() else f"# {escape_markdown(name)}\n"
+    text = _replace_section(body, _render_section(audits, merged, note).replace("\n", newline), newline)
+    entries = [index_entry(measurement) for _, measurement in merged]
+    return with_results(text, flatten_markdown(name), entries, newline)
 
 
-def merged(audits: Sequence[AuditResult]) -> list[Found]:
-    """Every measurement once; refused where they are not of one model."""
+def _merge_audits(audits: Sequence[AuditResult]) -> list[tuple[AuditResult, Measurement]]:
+    """Every measurement once, with its audit; raises an error where they are not of one model."""
     hashes = {audit.model.weight_hash: audit.model.name for audit in audits if audit.model.weight_hash}
     if len(hashes) > 1:
         raise UnmaskError(
@@ -134,45 +121,45 @@ def merged(audits: Sequence[AuditResult]) -> list[Found]:
             f"a card is of one model, and of audits of {quote(names)} not all say of which weights they are; give"
             " audits of one name, or with weights: unmask audit"
         )
-    found = {one.key: Found(audit, one) for audit in audits for one in audit.measurements}
-    if not found:
+    merged = {measurement.key: (audit, measurement) for audit in audits for measurement in audit.measurements}
+    if not merged:
         raise UnmaskError("the audit holds no measurement; audit the model again")
-    return list(found.values())
+    return list(merged.values())
 
 
-def section(audits: Sequence[AuditResult], found: Sequence[Found], *, note: str = "") -> str:
+def _render_section(audits: Sequence[AuditResult], merged: Sequence[tuple[AuditResult, Measurement]], note: str) -> str:
     """The section as Markdown, without its marks."""
-    measured = [one.measurement for one in found]
-    used = [audit for audit in audits if any(one.audit is audit for one in found)]
+    measurements = [measurement for _, measurement in merged]
+    audits = [audit for audit in audits if any(owner is audit for owner, _ in merged)]
+    findings = []
+    for measurement in measurements:
+        first, *rest = measurement.headline or ["No finding."]
+        findings.append((title(measurement.name, measurement.corpus, measurement.language), first, " ".join(rest)))
     return fill(
         "card.md.j2",
         note=note,
-        findings=[(title(one.name, one.corpus, one.language), *_split_headline(one)) for one in measured],
-        table="\n".join(_rows(measured)),
-        caveats=[*_caveats(measured), *(("", text) for text in limits(measured))],
-        commands=[line for audit in used for line in commands(audit)],
-        weights=next((audit.model.weight_hash for audit in used if audit.model.weight_hash), None),
-        versions=list(dict.fromkeys(f"{audit.unmask_version}, {audit.created[:10]}" for audit in used)),
-        citations=list(dict.fromkeys(text for one in measured for text in _citations(one))),
+        findings=findings,
+        table="\n".join(_list_figures(measurements)),
+        caveats=[*_list_caveats(measurements), *(("", text) for text in limits(measurements))],
+        commands=[line for audit in audits for line in list_commands(audit)],
+        weights=next((audit.model.weight_hash for audit in audits if audit.model.weight_hash), None),
+        versions=list(dict.fromkeys(f"{audit.unmask_version}, {audit.created[:10]}" for audit in audits)),
+        citations=list(dict.fromkeys(text for one in measurements for text in _list_citations(one))),
     ).rstrip("\n")
 
 
-def _split_headline(measurement: Measurement) -> tuple[str, str]:
-    """The first sentence, and the rest."""
-    first, *rest = measurement.headline or ["No finding."]
-    return first, " ".join(rest)
+def _list_caveats(measurements: Sequence[Measurement]) -> list[tuple[str, str]]:
+    """Every caveat once, with its measures where there are several; the limits already mention binary gender."""
+    names: dict[str, dict[str, None]] = {}
+    for measurement in measurements:
+        for caveat in measurement.caveats:
+            if caveat.code != "binary-gender":
+                names.setdefault(caveat.text, {})[measure_name(measurement.name)] = None
+    several = len({measurement.name for measurement in measurements}) > 1
+    return [(", ".join(measures) if several else "", text) for text, measures in names.items()]
 
 
-def _caveats(measured: Sequence[Measurement]) -> list[tuple[str, str]]:
-    """Every caveat once, with the measures that it is of, where there are several; the limits name binary gender."""
-    texts = dict.fromkeys(said.text for one in measured for said in one.caveats if said.code != "binary-gender")
-    of = {text: [one.name for one in measured if text in [caveat.text for caveat in one.caveats]] for text in texts}
-    names = {text: list(dict.fromkeys(map(measure_name, found))) for text, found in of.items()}
-    several = len({one.name for one in measured}) > 1
-    return [(", ".join(names[text]) if several else "", text) for text in texts]
-
-
-def _citations(one: Measurement) -> Sequence[str]:
+def _list_citations(one: Measurement) -> Sequence[str]:
     """The papers behind a measure; for one of another package, that package, and what it cites."""
     if one.plugin is None:
         measure = find_measure(one.name)
@@ -180,41 +167,37 @@ def _citations(one: Measurement) -> Sequence[str]:
     return [f"{measure_name(one.name)}, a measure of the package {source(one)}. {one.plugin.citation}".rstrip()]
 
 
-def _rows(measured: Iterable[Measurement]) -> list[str]:
+def _list_figures(measurements: Sequence[Measurement]) -> list[str]:
     head = ("measure", "on", "figure", "value", "95 % interval", "p (adjusted)", "n")
     rows = []
-    for one in measured:
-        on = corpus_title(one.name, one.corpus, one.language)
-        for at, figure in enumerate(figures(one)):
-            rows.append(
-                (
-                    escaped(measure_name(one.name)) if not at else "",
-                    escaped(on if one.protocol == "sound" else f"{on} ({one.protocol})") if not at else "",
-                    escaped(f"{figure.name}{_doubt(figure)}"),
-                    number(figure.value, figure.digits),
-                    interval(figure.interval, figure.digits) or "–",
-                    p(figure.p_adjusted),
-                    f"{figure.n:,}",
-                )
-            )
-    return table(head, rows)
+    for measurement in measurements:
+        corpus = corpus_title(measurement.name, measurement.corpus, measurement.language)
+        if measurement.protocol != "sound":
+            corpus = f"{corpus} ({measurement.protocol})"
+        names = [escape_markdown(measure_name(measurement.name)), escape_markdown(corpus)]
+        for figure in card_figures(measurement):
+            cells = [
+                escape_markdown(f"{figure.name} ({NOT_INTERPRETABLE})" if figure.unreadable else figure.name),
+                number(figure.value, figure.digits),
+                interval(figure.interval, figure.digits) or "–",
+                p(figure.p_adjusted),
+                f"{figure.n:,}",
+            ]
+            rows.append([*names, *cells])
+            names = ["", ""]
+    return markdown_table(head, rows)
 
 
-def _doubt(figure: Figure) -> str:
-    """Why a figure is no result, up to the first comma; the finding says the rest."""
-    return f" ({re.split('[;,]', figure.unreadable)[0]})" if figure.unreadable else ""
-
-
-def _with_section(card: str, text: str, newline: str) -> str:
+def _replace_section(card: str, text: str, newline: str) -> str:
     """The card with the section between its marks, or after all else."""
     marked = f"{BEGIN}{newline}{newline}{text}{newline}{newline}{END}"
-    places = [[found.span() for found in re.finditer(rf"^{re.escape(mark)}", card, re.M)] for mark in (BEGIN, END)]
-    if not any(places):
+    begins, ends = (list(re.finditer(rf"^{re.escape(mark)}", card, re.M)) for mark in (BEGIN, END))
+    if not begins and not ends:
         gap = "" if card.endswith("\n") else newline
         return f"{card}{gap}{newline}{marked}{newline}"
-    if [len(one) for one in places] != [1, 1] or places[0][0][0] > places[1][0][0]:
+    if len(begins) != 1 or len(ends) != 1 or begins[0].start() > ends[0].start():
         raise UnmaskError(f"the card has not one {BEGIN[:23]}… and one {END} after it; remove these lines")
-    return card[: places[0][0][0]] + marked + card[places[1][0][1] :]
+    return card[: begins[0].start()] + marked + card[ends[0].end() :]
 
 
 LEFT_OUT = {"workspace", "offline", "allow_pickle", "allow_remote_code", "device", "given_texts"}
@@ -223,55 +206,54 @@ GIVEN = re.compile(r"[\d,]+ given texts")
 TEXTS = "texts.csv"
 
 
-def commands(audit: AuditResult) -> list[str]:
+def list_commands(audit: AuditResult) -> list[str]:
     """The lines of a console: the command, and before it what must be there first."""
     foreign = {one.name: one for one in audit.measurements if one.plugin}.values()
-    lines = [f"# {plain(one.name)} is in the package {plain(source(one))}: install it first" for one in foreign]
+    lines = [
+        f"# {flatten_markdown(one.name)} is in the package {flatten_markdown(source(one))}: install it first"
+        for one in foreign
+    ]
     if "items" in audit.configuration:
-        return [*lines, f"$ {_joined('analyse', str(audit.configuration['items']), _of_scores(audit))}"]
-    try:
-        given = {name: value for name, value in dict(options_of(audit)).items() if name not in LEFT_OUT}
-    except (UnmaskError, TypeError):  # of another version, or changed by hand
-        return ["# the audit does not say how it was made"]
-    if GIVEN.fullmatch(str(given["texts"])):
-        lines.append(f"# {given['texts']} were handed over in Python: put them into the column text of {TEXTS}")
-        given["texts"] = TEXTS
-    return [*lines, f"$ {_joined('audit', audit.model.name, given)}"]
+        stated = {**audit.configuration, "seed": audit.seed}
+        names = ("measures", "languages", "protocol", "score_column", "seed")
+        given: dict[str, Any] = {name: stated[name] for name in names if name in stated}
+        languages = given.get("languages")
+        if not isinstance(languages, list) or len(languages) != 1:  # scores in several languages state them
+            given["languages"] = []
+        words = ["unmask", "analyse", str(audit.configuration["items"])]
+    else:
+        try:
+            given = {name: value for name, value in dict(options_of(audit)).items() if name not in LEFT_OUT}
+        except (UnmaskError, TypeError):  # of another version, or changed by hand
+            return ["# the audit does not say how it was made"]
+        if GIVEN.fullmatch(str(given["texts"])):
+            lines.append(f"# {given['texts']} were handed over in Python: put them into the column text of {TEXTS}")
+            given["texts"] = TEXTS
+        words = ["unmask", "audit", audit.model.name]
+    # Characters that would end a line or code are removed before the words are quoted, so that the quotes stay.
+    return [*lines, f"$ {shlex.join(map(flatten_markdown, [*words, *_write_options(given)]))}"]
 
 
-def _of_scores(audit: AuditResult) -> dict[str, Any]:
-    """The options of `unmask analyse`; scores in several languages say themselves which is which."""
-    said = {**audit.configuration, "seed": audit.seed}
-    names = ["measures", "languages", "protocol", "score_column", "seed"]
-    given: dict[str, Any] = {name: said[name] for name in names if name in said}
-    languages = given.get("languages")
-    return given | {"languages": languages if isinstance(languages, list) and len(languages) == 1 else []}
-
-
-def _joined(verb: str, subject: str, given: Mapping[str, Any]) -> str:
-    """The command; what would end a line or code leaves the words before they are quoted, not their quotes after."""
-    return shlex.join(map(plain, ["unmask", verb, subject, *_options(given)]))
-
-
-def _options(given: Mapping[str, Any]) -> Iterator[str]:
+def _write_options(given: Mapping[str, Any]) -> Iterator[str]:
     parameters = audit_options().parameters()
     for name, value in given.items():
         values = tuple(value) if isinstance(value, list) else value
-        known = parameters.get(name)
-        if values in (None, ()) or (known and values == known.default) or (name == "terms" and values == ("all",)):
+        parameter = parameters.get(name)
+        is_default = parameter is not None and values == parameter.default
+        if values in (None, ()) or is_default or (name == "terms" and values == ("all",)):
             continue
         parts = values if isinstance(values, tuple) else (values,)
-        for part in (",".join(parts),) if known and known.separated else parts:
-            yield f"--{known.key if known else name.replace('_', '-')}"
+        for part in (",".join(parts),) if parameter and parameter.separated else parts:
+            yield f"--{parameter.key if parameter else name.replace('_', '-')}"
             if part is not True:
                 yield str(part)
 
 
-MOST = 4
+MOST_TESTS = 4
 
 
 @dataclass(frozen=True)
-class Figure:
+class CardFigure:
     """A number of a measurement with what is known of it."""
 
     key: str
@@ -285,71 +267,80 @@ class Figure:
     """Why it cannot be read as bias; empty if it can."""
 
 
-def figures(one: Measurement) -> list[Figure]:
-    """Those that say most; of a measure that is not known here, or a protocol without them, the first tests."""
-    measure = find_measure(one.name)
+def card_figures(measurement: Measurement) -> list[CardFigure]:
+    """The figures that say most; where the measure declares none that are there, the first tests."""
+    measure = find_measure(measurement.name)
+    shown = [figure for figure in measure.figures if figure.card] if measure else []
+    test_names = {figure.test: figure.card for figure in shown if figure.test}
+    group_names = {figure.group: figure.card for figure in shown if figure.group}
+    tests = {name: test for name, test in measurement.tests.items() if test.value is not None}
+    declared = {name: test for name, test in tests.items() if name in test_names}
+    if not declared and (test_names or not group_names):
+        declared = tests
+    estimates = [(name, test_names.get(name, name), test, test.p_adjusted) for name, test in declared.items()]
+    estimates = estimates[:MOST_TESTS]
+    primary = measurement.tests.get(measure.primary) if measure and not test_names else None
+    for name, label in group_names.items():
+        if name in measurement.groups:
+            p_adjusted = primary.p_adjusted if primary else None
+            estimates.append((name, label, measurement.groups[name], p_adjusted))
     digits = measure.digits if measure else 2
-    known = measure.card_tests if measure else {}
-    groups = measure.card_groups if measure else {}
-    tests = {name: test for name, test in one.tests.items() if name in known and test.value is not None}
-    if not tests and (known or not groups):
-        tests = {name: test for name, test in one.tests.items() if test.value is not None}
-    why = unreadable(one)
-    found = [
-        Figure(name, known.get(name, name), test.value, test.interval, test.p_adjusted, test.n, digits, why)
-        for name, test in list(tests.items())[:MOST]
-        if test.value is not None
+    return [
+        CardFigure(
+            name,
+            label,
+            estimate.value,
+            estimate.interval,
+            p_adjusted,
+            estimate.n,
+            digits,
+            unreadable(measurement, group=estimate is measurement.groups.get(name)),
+        )
+        for name, label, estimate, p_adjusted in estimates
+        if estimate.value is not None
     ]
-    for name, said in groups.items():
-        group = one.groups.get(name)
-        if group is not None and group.value is not None:
-            tested = one.tests.get(measure.primary) if measure and not known else None
-            sure = tested.p_adjusted if tested else None
-            why = unreadable(one, group=True)
-            found.append(Figure(name, said, group.value, group.interval, sure, group.n, digits, why))
-    return found
 
 
-def entry(one: Measurement) -> dict[str, Any]:
-    """A measurement as a result of a `model-index`; who reads that sees no caveat, so it has what is bias alone."""
-    known = figures(one)
-    args = {"protocol": one.protocol} | ({"terms": plain(one.variant)} if one.variant else {})
+def index_entry(measurement: Measurement) -> dict[str, Any]:
+    """A measurement as a result of a `model-index`. Its readers see no caveats, so it has only what is clearly bias."""
+    figures, measure = card_figures(measurement), find_measure(measurement.name)
+    variant = {"terms": flatten_markdown(measurement.variant)} if measurement.variant else {}
+    metrics = [_index_metric(measurement, figure) for figure in figures if not figure.unreadable]
+    if not metrics:  # the hub requires a metric with a value
+        why = "nothing can be read as bias" if figures else "nothing could be measured"
+        metrics = [{"type": _metric_type(measurement, "none"), "value": "none", "name": why}]
     return {
         "task": {
-            "type": measure.hub_task if (measure := find_measure(one.name)) else "other",
-            "name": f"Gender bias: {plain(measure_name(one.name))}",
+            "type": measure.hub_task if measure else "other",
+            "name": f"Gender bias: {flatten_markdown(measure_name(measurement.name))}",
         },
         "dataset": {
-            "name": plain(title(one.name, one.corpus, one.language)),
-            "type": plain(one.corpus),
-            "config": plain(one.language),
-            "args": args,
+            "name": flatten_markdown(title(measurement.name, measurement.corpus, measurement.language)),
+            "type": flatten_markdown(measurement.corpus),
+            "config": flatten_markdown(measurement.language),
+            "args": {"protocol": measurement.protocol} | variant,
         },
-        "metrics": [_metric(one, figure) for figure in known if not figure.unreadable]
-        or [_nothing(one, "nothing can be read as bias" if known else "nothing could be measured")],
+        "metrics": metrics,
     }
 
 
-def _metric(one: Measurement, figure: Figure) -> dict[str, Any]:
-    known: dict[str, Any] = {"interval": [*map(_short, figure.interval)] if figure.interval else None, "n": figure.n}
-    known["p_adjusted"] = None if figure.p_adjusted is None else _short(figure.p_adjusted)
+def _index_metric(measurement: Measurement, figure: CardFigure) -> dict[str, Any]:
+    args: dict[str, Any] = {"interval": [*map(_round, figure.interval)]} if figure.interval else {}
+    args["n"] = figure.n
+    if figure.p_adjusted is not None:
+        args["p_adjusted"] = _round(figure.p_adjusted)
     return {
-        "type": _type(one, figure.key),
-        "value": _short(figure.value),
-        "name": plain(figure.name),
-        "args": {name: value for name, value in known.items() if value is not None},
+        "type": _metric_type(measurement, figure.key),
+        "value": _round(figure.value),
+        "name": flatten_markdown(figure.name),
+        "args": args,
     }
 
 
-def _nothing(one: Measurement, why: str) -> dict[str, Any]:
-    """The hub wants a metric with a value; where none can be had, it says so."""
-    return {"type": _type(one, "none"), "value": "none", "name": why}
-
-
-def _type(one: Measurement, key: str) -> str:
-    words = re.findall(r"[a-z0-9]+", f"{one.name} {key}".lower())
+def _metric_type(measurement: Measurement, key: str) -> str:
+    words = re.findall(r"[a-z0-9]+", f"{measurement.name} {key}".lower())
     return f"{OURS}{'-'.join(words)}"
 
 
-def _short(value: float) -> float:
+def _round(value: float) -> float:
     return float(f"{value:.6g}")

@@ -13,10 +13,10 @@ from typing import Any, Literal, Self, get_args
 from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from unmask.errors import UnmaskError, check_choice
-from unmask.measures.readable import unreadable
 from unmask.measures.registry import find_measure
+from unmask.measures.sections import unreadable
 from unmask.results import AuditResult, Estimate, Measurement
-from unmask.results.record import Protocol, Record
+from unmask.results.schema import Protocol, Record
 
 Judge = Literal["interval", "surely", "estimate"]
 Value = Literal["estimate", "effect_size"]
@@ -149,10 +149,11 @@ def starting_policy(result: AuditResult) -> str:
 
 def _write_rules(measurement: Measurement) -> Iterator[str]:
     measure = find_measure(measurement.name)
-    tests, groups = (measure.gate_tests, measure.gate_groups) if measure else ((), ())
+    declared = [figure for figure in measure.figures if figure.gate] if measure else []
+    tests, groups = measurement.tests, measurement.groups
     figures: list[tuple[str, str, Estimate]] = [
-        *(("test", name, measurement.tests[name]) for name in tests if name in measurement.tests),
-        *(("group", name, measurement.groups[name]) for name in groups if name in measurement.groups),
+        *(("test", figure.test, tests[figure.test]) for figure in declared if figure.test in tests),
+        *(("group", figure.group, groups[figure.group]) for figure in declared if figure.group in groups),
     ]
     for kind, name, estimate in figures or [("test", *item) for item in measurement.tests.items()]:
         if estimate.value is None or unreadable(measurement, group=kind == "group"):

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from unmask import __version__
 from unmask.errors import UnmaskError, check_choice
-from unmask.measures.limits import limits
-from unmask.measures.readable import unreadable
 from unmask.measures.registry import find_measure
-from unmask.measures.sections import title
+from unmask.measures.sections import limits, title, unreadable
+from unmask.report.blocks import Block, Cell, Column, Figure, Section, Table, Text
 from unmask.report.charts import ForestRow, TextColumns, forest
-from unmask.report.markdown import join_lines, list_lines, table_lines
+from unmask.report.html import render_page
+from unmask.report.markdown import block_lines, join_lines
 from unmask.report.options import FORMATS
-from unmask.report.pages import capital, fill, p
 from unmask.report.rows import to_csv
 from unmask.results import AuditResult, Estimate, Measurement
-from unmask.results.markdown import escaped
-from unmask.results.naming import different, short_name
-from unmask.results.numbers import interval, number
+from unmask.results.formatting import capital, count, interval, make_unique, moment, number, p, short_name
 from unmask.results.verdict import side
 from unmask.statistics.correlation import rank_ranges
 from unmask.workflows.audit import Audit
@@ -163,7 +161,7 @@ def main_test(measurements: Sequence[Measurement]) -> str:
 
 def _all(audits: Sequence[AuditResult]) -> list[Ranking]:
     """A ranking for everything that was measured, even if none or only one has a place."""
-    names = different([short_name(one.model.name) for one in audits])
+    names = make_unique([short_name(one.model.name) for one in audits])
     groups: dict[tuple[str, ...], list[tuple[str, Measurement]]] = {}
     for name, audit in zip(names, audits, strict=True):
         for one in audit.measurements:
@@ -231,59 +229,79 @@ def ranking(audits: Sequence[Audit | Compared | str | PathLike[str]], form: str 
 
 def render_ranking(audits: Sequence[AuditResult], reports: Sequence[str] = ()) -> str:
     """Return the ranking as the text of an HTML page; `reports` are addresses of the audits' reports, to link to."""
-    found = rankings(audits)
-    names = different([short_name(one.model.name) for one in audits])
-    return fill(
-        "ranking.html.j2",
-        heading=heading(audits),
-        audits=list(zip(names, audits, reports or [""] * len(audits), strict=True)),
-        rankings=[(one, draw_places(one.places)) for one in found],
-        not_ranked=not_ranked(audits),
-        how=HOW,
-        nothing=NOTHING,
-        limits=limits([one for audit in audits for one in audit.measurements]),
-        version=__version__,
-    )
+    sections = [*ranking_sections(audits, reports), _list_models(audits)]
+    return render_page(heading(audits), sections, eyebrow="Gender bias of several models")
 
 
 def render_markdown(audits: Sequence[AuditResult]) -> str:
     """Several audits side by side."""
-    lines = [f"# {heading(audits)}", ""]
-    found = rankings(audits)
-    lines += [] if found else [NOTHING, ""]
-    for one in found:
-        lines += [f"## {escaped(one.title)}", "", escaped(one.sentence), ""]
-        if not one.alike:
-            lines += ["The models were not asked the same items, so that a difference may lie in these.", ""]
-        cells = [(place.model, place.rank, place.value, place.bounds, p(place.test.p_adjusted)) for place in one.places]
-        lines += [*table_lines(("model", "rank", "figure", "95 % interval", "p, adjusted"), cells), ""]
-        lines += [f"{capital(one.unit)}.", ""]
-    lines += list_lines("Not ranked", not_ranked(audits))
-    lines += ["## How ranks come about", "", HOW, ""]
-    lines += list_lines("What this does not say", limits([one for audit in audits for one in audit.measurements]))
+    lines = [f"# {heading(audits)}", "", *block_lines(ranking_sections(audits), 2)]
     return join_lines([*lines, f"Made with Unmask {__version__}."])
 
 
 def show_ranking(audits: Sequence[AuditResult], console: Console) -> None:
     """Print a table for each measure, and what could not be ranked."""
-    from rich.markup import escape
-    from rich.text import Text
+    from rich.text import Text as RichText
 
-    from unmask.report.terminal import make_table
+    from unmask.report.terminal import show_blocks
 
-    found = rankings(audits)
-    if not found:
-        console.print(Text(NOTHING))
-    for ranking in found:
-        console.print(Text(f"\n{ranking.title}", style="bold"))
-        console.print(Text(ranking.sentence))
-        rows = make_table("model", "rank", "figure", "95 % interval")
-        for place in ranking.places:
-            rows.add_row(escape(place.model), place.rank, place.value, place.bounds)
-        console.print(rows)
-        console.print(Text(f"Figure: {ranking.unit}.", style="dim"))
-    for line in not_ranked(audits):
-        console.print(Text(f"Not ranked: {line}."))
+    for section in ranking_sections(audits):
+        if any(isinstance(block, Text) and block.terminal for block in section.blocks):
+            console.print(RichText(f"\n{section.title}", style="bold"))
+            show_blocks(section.blocks, console)
+
+
+def ranking_sections(audits: Sequence[AuditResult], reports: Sequence[str] = ()) -> list[Section]:
+    """A section for each ranking, and what was not ranked, how ranks come about, and what they do not say."""
+    names = make_unique([short_name(audit.model.name) for audit in audits])
+    links = dict(zip(names, reports, strict=False))
+    sections = []
+    for entry in rankings(audits):
+        rows = [
+            [
+                Cell(place.model, link=links.get(place.model, "")),
+                Cell(place.rank),
+                Cell(place.value, place.bounds),
+                Cell(count(place.test.n)),
+                Cell(p(place.test.p_adjusted)),
+            ]
+            for place in entry.places
+        ]
+        columns = [Column("Model", numeric=False), Column("Rank"), Column("Figure, 95 % interval")]
+        columns += [Column("n", narrow=False), Column("p, adjusted", narrow=False)]
+        different = "The models were not asked the same items, so a difference may come from these."
+        description = f"Points with intervals: {entry.unit} of each model. The table has the numbers."
+        caption = f"{capital(entry.unit)}. Lines: 95 % intervals. Filled: the interval excludes zero."
+        content: list[Block] = [
+            Text([entry.sentence], "lead", terminal=True),
+            *([] if entry.alike else [Text([different], "warning")]),
+            Figure("", partial(draw_places, entry.places), description, caption),
+            Table("", columns, rows, f"Figure: {entry.unit}.", terminal=True),
+        ]
+        sections.append(Section(entry.title, content))
+    if not sections:
+        sections.append(Section("No ranking", [Text([NOTHING], "lead", terminal=True)]))
+    if lines := not_ranked(audits):
+        sections.append(Section("Not ranked", [Text([f"{line}." for line in lines], "list", terminal=True)]))
+    sections.append(Section("How ranks come about", [Text([HOW])]))
+    unsaid = limits([measurement for audit in audits for measurement in audit.measurements])
+    return [*sections, Section("What this does not say", [Text(unsaid, "list")])]
+
+
+def _list_models(audits: Sequence[AuditResult]) -> Section:
+    """Which models were audited, exactly."""
+    columns = [Column(title, numeric=False) for title in ("Model", "Weights (SHA-256)", "Audited", "Unmask", "Seed")]
+    rows = [
+        [
+            Cell(audit.model.name, note=" · ".join(filter(None, (audit.model.architecture, audit.model.mitigation)))),
+            Cell(audit.model.weight_hash or "unknown"),
+            Cell(moment(audit.created)),
+            Cell(audit.unmask_version),
+            Cell(str(audit.seed)),
+        ]
+        for audit in audits
+    ]
+    return Section("Provenance", [Table("Models", columns, rows, folded=True)])
 
 
 def ranking_rows(audits: Sequence[AuditResult]) -> Iterator[dict[str, Any]]:

@@ -24,7 +24,7 @@ from unmask.errors import UnmaskError, check_choice
 from unmask.measures import registry
 from unmask.options import LoadOptions
 from unmask.results import Caveat, Figure, Usefulness
-from unmask.results.numbers import interval, number, p_value
+from unmask.results.formatting import interval, number, p_value
 from unmask.results.verdict import is_significant
 from unmask.training.options import TASKS, FinetuneOptions, TaskOptions, TrainingOptions
 
@@ -239,7 +239,7 @@ def _train_classifier(
     watch: Watch | None,
 ) -> Path:
     """The folder of the fine-tuned model, trained now unless it is there; its name depends on all that went into it."""
-    from unmask.training import finetune
+    from unmask.training.finetune import finetune_model
 
     inputs = {
         "weights": model.weight_hash,
@@ -252,9 +252,8 @@ def _train_classifier(
     name = re.sub(r"[^\w.-]+", "-", model.name).strip("-.") or "model"
     out = folder / f"{task.task}-{name}-{key[:10]}"
     if not (out / "metrics.json").is_file():
-        finetune.finetune_model(
-            FinetuneOptions(model=model.model, out=out, **dict(task), **dict(loading)), watch=watch, say=say
-        )
+        options = FinetuneOptions(model=model.model, out=out, **dict(task), **dict(loading))
+        finetune_model(options, watch=watch, say=say)
     elif say:
         say(f"Using {out.name}, which is trained already")
     return out

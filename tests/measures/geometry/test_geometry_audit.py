@@ -23,7 +23,7 @@ from toy_model import bert_of, tokenizer_of
 from unmask.cli import main
 from unmask.lexicon.weat import associations, sentences
 from unmask.lexicon.word_lists import nouns
-from unmask.measures.geometry import Geometry
+from unmask.measures.geometry import RECORDED_WORDS, Geometry
 from unmask.measures.geometry.contrasts import find_nearest_words, run_contrasts
 from unmask.measures.geometry.seat import measure_seat
 from unmask.measures.geometry.space import embed_words, make_word_sentences
@@ -36,7 +36,6 @@ from unmask.models.handle import ModelHandle
 from unmask.models.roles import WordInSentence
 from unmask.models.word_vectors import Vectors
 from unmask.options import LoadOptions
-from unmask.probes import recorded_words
 from unmask.results import Measurement
 from unmask.results.storage import load
 from unmask.statistics.correlation import pearson_estimate
@@ -219,9 +218,9 @@ def test_so_many_words_are_read_as_are_asked_about(monkeypatch: pytest.MonkeyPat
 
 def test_items_of_another_protocol_are_refused(audited: Path, tmp_path: Path) -> None:
     sound = pd.read_parquet(audited / "items" / "geometry.parquet")
-    published = sound[["language", "corpus", *recorded_words.WORDS]].assign(put_down=sound["bias"], asked=1, right=1)
+    published = sound[["language", "corpus", *RECORDED_WORDS]].assign(put_down=sound["bias"], asked=1, right=1)
     published.to_csv(tmp_path / "published.csv", index=False)
-    sound[list(recorded_words.WORDS)].to_csv(tmp_path / "few.csv", index=False)
+    sound[list(RECORDED_WORDS)].to_csv(tmp_path / "few.csv", index=False)
     with pytest.raises(unmask.UnmaskError, match=r"by the published protocol, not sound; give --protocol published$"):
         unmask.analyse(tmp_path / "published.csv", measure="geometry")
     with pytest.raises(unmask.UnmaskError, match=r"by the sound protocol, not published; give --protocol sound$"):
@@ -500,5 +499,5 @@ def test_ctrl_c(word2vec: Path, tmp_path: Path) -> None:
     ask = ("audit", word2vec, "--contrasts", "999", "--out", "out")
     code, out, err = interrupted(*ask, cwd=tmp_path, once="libsvm")  # the first of the contrasts
     assert (code, out) == (130, "")
-    assert err.strip() == "unmask: stopped; a folder is written whole or not at all"
+    assert err.strip() == "unmask: Interrupted. Nothing was written."
     assert list(tmp_path.iterdir()) == []

@@ -39,10 +39,9 @@ from unmask.measures.geometry.seat import AssociationTests
 from unmask.measures.geometry.space import Space, make_space
 from unmask.report.blocks import Block, Figure, Legend, Table, Text
 from unmask.report.drawing import FEMALE, MALE
-from unmask.report.pages import p as p_shown
-from unmask.report.pages import signed
 from unmask.results import Caveat, Estimate, Measurement
-from unmask.results.numbers import interval, number
+from unmask.results.formatting import interval, number, signed
+from unmask.results.formatting import p as p_shown
 
 WORDS, SIZE, PROFESSIONS = 260, 12, 30
 NO_BREAK = "\N{NO-BREAK SPACE}"

@@ -21,7 +21,7 @@ from unmask.errors import UnmaskError
 from unmask.lexicon import inference as words
 from unmask.lexicon.inference import control_questions
 from unmask.measures.base import Context
-from unmask.measures.inference import InferenceOptions, captions, formulas
+from unmask.measures.inference import InferenceOptions, formulas
 from unmask.measures.inference import pairs as probe
 from unmask.measures.inference.analysis import analyse, explain_flaw
 from unmask.measures.inference.data import build, read_items
@@ -282,7 +282,7 @@ def test_without_stereotyped_occupations_nothing_is_inconclusive() -> None:
     assert explain_flaw(_items(neutral)) == ""
     assert "control" in explain_flaw(_items(neutral | {("neutral", "", "contradiction"): 9}))
     men = {("female", "female", "contradiction"): 9, ("female", "male", "entailment"): 9}
-    assert "100 % of its answers go against the stereotype" in explain_flaw(_items(men)), (
+    assert "100\N{NO-BREAK SPACE}% of its answers go against the stereotype" in explain_flaw(_items(men)), (
         "one kind makes no habit of all"
     )
     found = get_measure("inference").interpret(analyse(_items(neutral), Context(protocol="published")))
@@ -417,92 +417,6 @@ def test_probabilities_are_those_of_one_pair_at_a_time() -> None:
         assert mine[at] == pytest.approx(alone, abs=1e-5)
 
 
-def test_captions_become_templates() -> None:
-    made = captions.make_templates(
-        [
-            "A woman rides a bicycle down the street .",
-            "An old man rides a bicycle down the street .",
-            "A woman and a man ride bicycles .",
-            "Two dogs run .",
-            "A woman walks with her dog in the park .",
-            "one man sits alone on a bench .",
-            "A man .",
-            "A man rides a bicycle down the street .",
-        ],
-        "en",
-    )
-    assert made == (
-        "the {person} rides a bicycle down the street.",
-        "an old {person} rides a bicycle down the street.",
-        "the {person} sits alone on a bench.",
-    )
-    assert captions.make_templates(["一个女人在街上骑自行车。"], "zh") == ("一个{person}在街上骑自行车。",)
-    assert captions.make_templates(["女人很高兴。"], "zh") == captions.make_templates(["女性が走る"], "ja") == ()
-    assert captions.make_templates(["公園で女性が犬と遊んでいる"], "ja") == ("公園で{person}が犬と遊んでいる。",)
-
-
-def test_a_word_joined_by_a_hyphen_is_not_the_word() -> None:
-    made = captions.make_templates(
-        [
-            "Birds sit by a man-made lake in winter .",
-            "A child in a Pac-Man shirt eats an apple .",
-            "A snow\N{NON-BREAKING HYPHEN}man stands in the garden today .",
-            "A mailman and a postwoman sort letters all day .",
-            "A cameraman films a woman in a red coat .",
-            "A man - an old one - reads the paper .",
-            "The man--tired--sits on a bench .",
-        ],
-        "en",
-        keep_telling=True,
-    )
-    assert made == (
-        "a cameraman films the {person} in a red coat.",
-        "the {person} - an old one - reads the paper.",
-        "the {person}--tired--sits on a bench.",
-    )
-
-
-CAPTIONS = {
-    "plain": "A man in a blue shirt, sitting, reads.\n\nA woman rides a horse today.\n",
-    "tabs": "1.jpg#0\tA man in a blue shirt, sitting, reads.\n1.jpg#1\tA woman rides a horse today.\n",
-    "head": 'image,caption\n1.jpg,"A man in a blue shirt, sitting, reads."\n\n1.jpg,A woman rides a horse today.\n',
-    "quotes": '"Image","Caption"\r\n"1#0","A man in a blue shirt, sitting, reads."\r\n2,A woman rides a horse today.',
-    "columns": 'id,caption,split\n1,"A man in a blue shirt, sitting, reads.",a\n2,A woman rides a horse today.,b\n',
-    "no head": "1000261.jpg,A man in a blue shirt, sitting, reads.\na b.PNG,A woman rides a horse today.\n",
-    "numbered": 'a/1.jpeg#0,"A man in a blue shirt, sitting, reads."\n"1.jpg.1#4",A woman rides a horse today.\n',
-}
-
-
-@pytest.mark.parametrize("layout", CAPTIONS)
-def test_layouts_of_caption_files(layout: str, tmp_path: Path) -> None:
-    (tmp_path / "captions.txt").write_bytes(CAPTIONS[layout].encode("utf-8-sig"))
-    made = captions.read_templates(tmp_path / "captions.txt", "en")
-    assert made == (
-        "the {person} in a blue shirt, sitting, reads.",
-        "the {person} rides a horse today.",
-    )
-
-
-def test_a_line_with_commas_and_no_image_is_plain(tmp_path: Path) -> None:
-    (tmp_path / "captions.txt").write_text("1.jpg,A man sits on a bench today\nSmiling, a woman rides a horse\n")
-    made = captions.read_templates(tmp_path / "captions.txt", "en")
-    assert made[1] == "smiling, the {person} rides a horse."
-
-
-def test_captions_with_a_quote_that_is_not_closed_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "captions.csv").write_text('image,caption\n1.jpg,"A man sits on a bench today\n2.jpg,A dog\n')
-    with pytest.raises(UnmaskError, match=r"captions.csv is not valid CSV .*, line 3\); look for a quote that is"):
-        captions.read_templates(tmp_path / "captions.csv", "en")
-
-
-def test_captions_of_flickr8k(data: Path) -> None:
-    made = captions.read_templates(data / "captions" / "Flickr8k.token.txt.gz", "en")
-    assert len(made) == 5_416
-    kept = captions.read_templates(data / "captions" / "Flickr8k.token.txt.gz", "en", keep_telling=True)
-    assert len(kept) == 8_431
-    assert all(template.count("{person}") == 1 for template in kept)
-
-
 def test_an_audit_in_the_shell_and_its_items_analysed_again(tmp_path: Path) -> None:
     some = [one for kind in words.KINDS for one in words.occupations("en") if one.kind == kind][::9]
     assert {one.kind for one in some} == set(words.KINDS)
@@ -567,9 +481,9 @@ def test_recorded_answers_without_probabilities(tmp_path: Path) -> None:
     assert "stereotype, probabilities" not in found.tests
     assert {"control-missing", "one-pair-of-words"} <= {caveat.code for caveat in found.caveats}
     for column, value, said in (
-        ("gender", "boy", "gender is 'boy' in row 1"),
-        ("occupation_type", "odd", "occupation_type is 'odd' in row 1"),
-        ("prediction", "dunno", "prediction is 'dunno' in row 1"),
+        ("gender", "boy", "'gender' is 'boy' in row 1"),
+        ("occupation_type", "odd", "'occupation_type' is 'odd' in row 1"),
+        ("prediction", "dunno", "'prediction' is 'dunno' in row 1"),
     ):
         broken = items.copy()
         broken.loc[0, column] = value

@@ -34,6 +34,7 @@ from report_blocks import (
 )
 from unmask.lexicon.inference import GenderPair, Occupation, People
 from unmask.measures.base import Context
+from unmask.measures.comparison import select_items
 from unmask.measures.inference.analysis import analyse
 from unmask.measures.inference.details import Distribution, Inference, OccupationValue
 from unmask.measures.inference.examples import collect_examples, highlight_person
@@ -48,13 +49,11 @@ from unmask.measures.inference.report import (
     select_most_resolved,
 )
 from unmask.measures.inference.scoring import score_pairs
-from unmask.measures.paired_items import select_items
-from unmask.measures.readable import unreadable
 from unmask.measures.registry import get_measure
+from unmask.measures.sections import unreadable
 from unmask.report.blocks import Block, Examples, Figure, KeyFigure, Run, Table, Text
-from unmask.report.pages import p
 from unmask.results import Caveat, Measurement
-from unmask.results.numbers import interval, number, p_value
+from unmask.results.formatting import interval, number, p, p_value
 
 WORDS = {
     "female": ("nurse", "nanny", "dancer", "maid"),

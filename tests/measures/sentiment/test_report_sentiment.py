@@ -46,7 +46,7 @@ from unmask.measures.sentiment.scoring import score_pairs
 from unmask.report.blocks import Block, Examples, Figure, KeyFigure, Run
 from unmask.report.charts import count_bins
 from unmask.results import Caveat, Measurement
-from unmask.results.numbers import interval, number
+from unmask.results.formatting import interval, number
 from unmask.rewriting import rewriter
 from unmask.training.examples import Example
 

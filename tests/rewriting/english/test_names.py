@@ -274,11 +274,11 @@ def test_a_users_names_are_read_plain_and_packed(tmp_path: Path) -> None:
         ("name,sex,count\nAnn,F,nan\n", "line 2: 'nan' is not a count"),
         ("name,sex,count\nAnn,F,inf\n", "line 2: 'inf' is not a count"),
         ("name,sex,count\nAnn Lee,F,1\n", "line 2: 'Ann Lee' is not one first name"),
-        ("name,sex,count\n,F,1\n", "line 2: '' is not one first name"),
-        ("name,sex,count\nAnn,F\n", "line 2: 2 cells for 3 columns"),
+        ("name,sex,count\n,F,1\n", "line 2: column 'name' is empty"),
+        ("name,sex,count\nAnn,F\n", "line 2: column 'count' is empty"),
         ('name,sex,count\n"Ann,F,1\n', "not CSV as we read it"),
         ("", "column 'name' is missing; it has no columns"),
-        ("name,sex,count\n", "has no names"),
+        ("name,sex,count\n", "has no rows"),
         ("name,sex,count\nAnn,F,0\n", "has no names"),
         ("name,sex,count\nAnn,F,1\nEve,F,2\n", "has no male names"),
     ],
@@ -297,7 +297,7 @@ def test_unreadable_lists_are_refused(tmp_path: Path) -> None:
     for path, says in (
         (latin, "not UTF-8"),
         (cut, "cannot be read"),
-        (tmp_path, "cannot be read"),
+        (tmp_path, "is a folder"),
         (tmp_path / "no", "exist"),
     ):
         with pytest.raises(UnmaskError, match=says):

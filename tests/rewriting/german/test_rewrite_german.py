@@ -249,7 +249,7 @@ def test_a_list_of_words_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch, er
     def fail(*_: object, **__: object) -> str:
         raise error
 
-    monkeypatch.setattr(Path, "read_text", fail)
+    monkeypatch.setattr(Path, "read_bytes", fail)
     with pytest.raises(UnmaskError, match=f"^terms.csv cannot be read .*{error}"):
         rewriter(terms=Path("terms.csv"))
 

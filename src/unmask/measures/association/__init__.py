@@ -76,13 +76,11 @@ class AssociationMeasure(Measure):
     noise_unit = "nats"
     uses_templates = True
     hub_task = "fill-mask"
-    card_tests = {
-        "stereotype": "stereotype, in nats",
-        "workforce share, pearson": "r with women’s workforce share",
-    }
-    gate_tests = ("stereotype",)
     compared_items = "sentences scored by both models"
-    figures = (Figure("association", "stereotype in nats", test="stereotype"),)
+    figures = (
+        Figure("association", "stereotype in nats", test="stereotype", card="stereotype, in nats", gate=True),
+        Figure(test="workforce share, pearson", card="r with women’s workforce share"),
+    )
 
     def check(self, options: AssociationOptions, context: Context) -> None:
         """Refuse words of the user's own in the published protocol."""
@@ -125,7 +123,6 @@ class AssociationMeasure(Measure):
     read_items = implemented_in("recorded")
     blocks = implemented_in("report")
     method = implemented_in("report")
-    facts = implemented_in("report")
 
     def resolved(self, model: ModelHandle, options: AssociationOptions, units: Sequence[Context]) -> dict[str, Any]:
         """The options; a corpus is named with its language."""
@@ -160,23 +157,4 @@ class AssociationMeasure(Measure):
         return None if self.not_interpretable(measurement) else super().figure_value(figure, measurement, comparison)
 
     compare = implemented_in("compare")
-    comparison_blocks = implemented_in("comparison_report")
-    main_change = implemented_in("comparison_report")
-    comparison_method = implemented_in("comparison_report")
-
-    def comparison_warning(self, comparison: Comparison) -> str:
-        """Whether grammatical agreement hides what the models have learned."""
-        if any(caveat.code == AGREEMENT for caveat in comparison.caveats):
-            return "Grammatical agreement determines these numbers. Judge the corpus without agreement."
-        return ""
-
-    def explain_verdict(self, comparison: Comparison) -> str:
-        """In the published protocol, that the paper's test finds too much."""
-        from unmask.report.comparison import MEANINGS
-
-        if comparison.protocol != "published":
-            return ""
-        return (
-            f"{MEANINGS[comparison.verdict]} This is the paper’s own test, which treats dependent pairs of sentences as"
-            " independent and therefore finds too many changes."
-        )
+    comparison_report = implemented_in("comparison_report")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unmask.measures.association.interpretation import effect_label, has_agreement
 from unmask.results import Change, Comparison
-from unmask.results.numbers import interval, number, odds, p_value
+from unmask.results.formatting import interval, number, odds, p_value
 from unmask.results.verdict import ALPHA, is_reliable, side_after
 
 STEREOTYPE_VERDICTS = {

@@ -49,7 +49,7 @@ from unmask.measures.association.details import (
 )
 from unmask.measures.association.interpretation import NEGLIGIBLE, has_agreement, interpret
 from unmask.measures.base import ComparedModel, Context
-from unmask.measures.paired_items import pair_items
+from unmask.measures.comparison import build_comparison, pair_items
 from unmask.results import Caveat, Change, Comparison, Estimate, Measurement, Verdict
 from unmask.results.verdict import judge, side_before
 from unmask.statistics.corrections import holm
@@ -88,30 +88,27 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
     answered = [before.measurement, after.measurement]
     if unpaired:  # the hypotheses of the audits are about more items
         answered = [interpret(_adjust_tests(side)) for side in sides]
-    floors = [side.measurement.noise_floor for side in (before, after)]
-    known_floors = [floor for floor in floors if floor is not None]
-    first = before.measurement
+    floors = [floor for side in (before, after) if (floor := side.measurement.noise_floor) is not None]
     details = AssociationChanges(
         table=rows,
         professions=_pair_professions(*sides, values),
         hypotheses=_pair_hypotheses(*answered),
     )
-    comparison = Comparison(
-        name=first.name,
-        language=first.language,
-        corpus=first.corpus,
-        protocol=protocol,
-        attributes=first.attributes,
-        before=before.name,
-        after=after.name,
+    comparison = build_comparison(
+        before,
+        after,
+        items,
+        _adjust_changes(changes),
+        attributes=before.measurement.attributes,
         verdict="no reliable change",
-        items=len(items),
-        unpaired=unpaired,
-        changes=_adjust_changes(changes),
         details=details.model_dump(),
-        caveats=_list_caveats([before.measurement, after.measurement], unpaired),
-        noise_floor=sum(known_floors) if known_floors else None,
+        noise_floor=sum(floors) if floors else None,
     )
+    caveats = [*comparison.caveats, Caveat(code="one-run", text=ONE_RUN)]
+    if unpaired:
+        text = f"{unpaired:,} items that only one of the audits has were left out; the figures are those of the others."
+        caveats.append(Caveat(code="unpaired-items", text=text))
+    comparison = comparison.model_copy(update={"caveats": caveats})
     return judge_comparison(comparison), items
 
 
@@ -264,16 +261,6 @@ def _adjust_tests(measurement: Measurement) -> Measurement:
         for (name, test), p in zip(measurement.tests.items(), adjusted, strict=True)
     }
     return measurement.model_copy(update={"tests": tests})
-
-
-def _list_caveats(measurements: Sequence[Measurement], unpaired: int) -> list[Caveat]:
-    """The caveats of both measurements, each once, and those of the comparison itself."""
-    caveats = {caveat.code: caveat for measurement in measurements for caveat in measurement.caveats}
-    caveats["one-run"] = Caveat(code="one-run", text=ONE_RUN)
-    if unpaired:
-        text = f"{unpaired:,} items that only one of the audits has were left out; the figures are those of the others."
-        caveats["unpaired-items"] = Caveat(code="unpaired-items", text=text)
-    return list(caveats.values())
 
 
 # What the paper shows

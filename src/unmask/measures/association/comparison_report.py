@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, TypeGuard
 
-from unmask.measures.association.details import AssociationChanges, HypothesisChange, ProfessionChange, TableRow
+from unmask.measures.association.details import AssociationChanges, HypothesisChange, TableRow
+from unmask.measures.association.figures import build_change_figures
 from unmask.measures.association.interpretation import has_agreement
-from unmask.measures.association.report import AGREEMENT, DIFFERENCE, MOST_BARS, MOST_GROUPS, STEREOTYPE, WORKFORCE
-from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Table, Text
-from unmask.report.change_blocks import LEGEND, ChangeText, change_figure, change_text, list_changes, plot_changes
-from unmask.report.charts import BarRow, TextColumns, bars
-from unmask.report.drawing import GENDER_COLOURS, fit_domain
-from unmask.report.pages import capital, count, p, signed
+from unmask.measures.association.report import AGREEMENT, DIFFERENCE, MOST_GROUPS, STEREOTYPE, WORKFORCE
+from unmask.report.blocks import Block, Cell, Column, KeyFigure, Section, Table
+from unmask.report.change_blocks import (
+    LEGEND,
+    ChangeText,
+    ComparisonReport,
+    change_figure,
+    change_text,
+    list_changes,
+    plot_changes,
+)
+from unmask.report.comparison import MEANINGS
 from unmask.results import Change, Comparison
-from unmask.results.numbers import number
+from unmask.results.formatting import capital, count, number, p, signed
 from unmask.results.verdict import NOT_INTERPRETABLE
 
 if TYPE_CHECKING:
@@ -26,22 +32,36 @@ MEAN = "mean"
 """The contrast of changes that are neither good nor bad."""
 
 
-def comparison_blocks(comparison: Comparison, items: pd.DataFrame | None) -> list[Block]:
-    """Key figures, all changes, the paper's Table 4, values by profession and the paper's hypotheses."""
+def comparison_report(comparison: Comparison, items: pd.DataFrame | None) -> ComparisonReport:
+    """What a report shows of a comparison."""
     del items
+    warning = explanation = ""
+    if has_agreement(comparison):
+        warning = "Grammatical agreement determines these numbers. Judge the corpus without agreement."
+    if comparison.protocol == "published":
+        explanation = (
+            f"{MEANINGS[comparison.verdict]} This is the paper’s own test, which treats dependent pairs of sentences as"
+            " independent and therefore finds too many changes."
+        )
+    main, blocks = find_main_change(comparison), comparison_blocks(comparison)
+    return ComparisonReport(main, blocks, warning, explanation, describe_method(comparison))
+
+
+def comparison_blocks(comparison: Comparison) -> list[Block]:
+    """Key figures, all changes, the paper's Table 4, values by profession and the paper's hypotheses."""
     details = comparison.read_details(AssociationChanges)
     report: list[Block] = [*_key_figures(comparison)]
     if comparison.changes:
         report.append(_what_changed(comparison))
     if details.table:
         report.append(_paper_table(details.table, _noun(comparison)))
-    report.append(_by_profession(comparison, details.professions))
+    report.append(build_change_figures(comparison.attributes, details.professions))
     if details.hypotheses:
         report.append(Section("The paper’s hypotheses", [_hypotheses(details.hypotheses)]))
     return report
 
 
-def main_change(comparison: Comparison) -> ChangeText | None:
+def find_main_change(comparison: Comparison) -> ChangeText | None:
     """The stereotype as odds; without one, the first group."""
     change = comparison.of("stereotype")
     if change is not None:
@@ -50,23 +70,22 @@ def main_change(comparison: Comparison) -> ChangeText | None:
     return change_text(_short_name("", differences[0]), differences[0]) if differences else None
 
 
-def comparison_method(comparisons: Sequence[Comparison]) -> list[Block]:
-    """How changes are computed and judged, in each protocol."""
-    protocols = {comparison.protocol for comparison in comparisons}
-    words = " or ".join(dict.fromkeys(_noun(comparison) for comparison in comparisons))
+def describe_method(comparison: Comparison) -> list[str]:
+    """How changes are computed and judged in a protocol."""
+    words = _noun(comparison)
     lines = [
         f"Both models were asked how much a {words} raises or lowers the probability of a person word in the same"
         " sentences. The answers are paired by sentence, so what the sentences have in common cancels out. Values are"
         " in nats, differences of natural logarithms: +0.69 doubles the odds, −0.69 halves them."
     ]
-    if "sound" in protocols:
+    if comparison.protocol == "sound":
         lines.append(
             f"Intervals come from a crossed jackknife over the paired changes: each {words} and each pair of person"
             f" words is left out in turn, and the two variances are added. A change must hold for other {words}s and"
             " for other person words. The stereotype is the main question, and its p-value is not corrected. The"
             " p-values of the other contrasts are corrected together by Holm’s method, and so are those of the means."
         )
-    if "published" in protocols:
+    else:
         lines.append(
             "The published protocol repeats the paper’s test: Wilcoxon’s signed ranks over all pairs of sentences, as"
             " if they were independent, with r = −|Z|/√(2n). There are no intervals. Use it to reproduce the paper, not"
@@ -79,7 +98,7 @@ def comparison_method(comparisons: Sequence[Comparison]) -> list[Block]:
         " while the stereotype did not change reliably. Without a stereotype the groups decide: the first of overshot,"
         " worse and improved that any of them has."
     )
-    return [Text(lines)]
+    return lines
 
 
 def _noun(comparison: Comparison) -> str:
@@ -175,51 +194,6 @@ def _paper_table(table: Sequence[TableRow], noun: str) -> Section:
     )
     title = "As in the paper’s Table 4"
     return Section(title, [Table(title, columns, rows, note=note)])
-
-
-def _by_profession(comparison: Comparison, professions: Sequence[ProfessionChange]) -> Section:
-    noun, title = _noun(comparison), f"By {_noun(comparison)}"
-    figures: list[Block] = []
-    for group in dict.fromkeys([*comparison.kinds(), *(profession.group for profession in professions)]):
-        members = [profession for profession in professions if profession.group == group and _has_values(profession)]
-        if members:
-            shown = min(len(members), MOST_BARS)
-            part = f" ({shown} of {len(members)}: the largest changes)" if shown < len(members) else ""
-            description = (
-                f"Bars: mean association of female and male person words with each {noun} of the group {group}, before"
-                " and after, in nats, sorted by the size of the change"
-            )
-            draw = partial(_draw_bars, members, professions)
-            figures.append(Figure(capital(f"{group} {comparison.attributes}{part}"), draw, description))
-    if not figures:
-        return Section(title, [Text([f"There are no values by {noun}."], style="note")])
-    legend = Legend(
-        [
-            ("female", "female person words"),
-            ("male", "male person words"),
-            ("", "scale in nats"),
-            ("", "change: of the female − male difference; the largest come first"),
-        ]
-    )
-    return Section(title, [legend, Section("", figures, layout="panels")])
-
-
-def _has_values(profession: ProfessionChange) -> bool:
-    row = (profession.female_before, profession.male_before, profession.female_after, profession.male_after)
-    return any(value is not None for value in row)
-
-
-def _draw_bars(members: Sequence[ProfessionChange], professions: Sequence[ProfessionChange]) -> str:
-    drawable = sorted(filter(_has_values, members), key=lambda one: (one.change is None, -abs(one.change or 0.0)))
-    rows = [BarRow(one.profession, _values(one), signed(one.change)) for one in drawable[:MOST_BARS]]
-    domain = fit_domain(value for one in professions for pair in _values(one) for value in pair)
-    columns = TextColumns([44], ["change"])
-    return bars(rows, GENDER_COLOURS, domain, columns, panels=("before", "after"), unit="nats", width=74)
-
-
-def _values(one: ProfessionChange) -> tuple[tuple[float | None, float | None], ...]:
-    """Female and male, before and after."""
-    return (one.female_before, one.male_before), (one.female_after, one.male_after)
 
 
 def _hypotheses(hypotheses: Sequence[HypothesisChange]) -> Table:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from unmask.measures.association import AGREEMENT
 from unmask.measures.association.details import AssociationDetails, Hypothesis
 from unmask.results import Caveat, Comparison, Estimate, Measurement
-from unmask.results.numbers import interval, number, odds, p_value
+from unmask.results.formatting import interval, number, odds, p_value
 from unmask.results.verdict import ALPHA, is_clear, is_noise, size_label
 
 if TYPE_CHECKING:

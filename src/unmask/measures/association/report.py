@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import partial
-from typing import TYPE_CHECKING
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
+from typing import TYPE_CHECKING, Any
 
-from unmask.measures.association.details import AssociationDetails, Hypothesis, ProfessionValue
-from unmask.measures.association.examples import extreme_sentences
+from unmask.measures.association.details import AssociationDetails, Hypothesis
+from unmask.measures.association.figures import build_profession_figures, build_workforce_figure, list_correlations
 from unmask.measures.association.interpretation import effect_label, has_agreement, noise_floor_of
-from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Style, Table, Text
-from unmask.report.charts import Axis, BarRow, Dot, TextColumns, bars, scatter
-from unmask.report.drawing import GENDER_COLOURS, fit_domain, shorten
-from unmask.report.pages import capital, count, p, percent, signed
+from unmask.measures.comparison import select_items
+from unmask.report.blocks import Block, Cell, Column, Example, Examples, KeyFigure, Run, Section, Style, Table, Text
 from unmask.results import Estimate, Measurement
-from unmask.results.numbers import certainty, interval, number, odds
-from unmask.results.verdict import NOT_INTERPRETABLE, describe_test, is_clear, is_noise
+from unmask.results.formatting import capital, certainty, count, interval, number, odds, p
+from unmask.results.verdict import NOT_INTERPRETABLE, describe_test, is_clear
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MOST_GROUPS = 4
-MOST_BARS, MOST_LABELS = 40, 18
-"""At most so many professions are drawn in a panel."""
+MOST_SENTENCES = 8
+MOST_PER_PERSON = 2
+COLUMNS = {"association": "Association", "log_p_target": "ln p", "log_p_prior": "ln prior"}
 
 STEREOTYPE = (
     "Next to typically female professions, the odds of a female over a male person word are this many times those next"
@@ -43,13 +44,13 @@ def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
     report: list[Block] = [
         *_key_figures(measurement),
         Section("Mean associations", [_means(measurement), *([contrasts] if contrasts else [])]),
-        _by_profession(measurement, details.professions),
+        build_profession_figures(measurement.attributes, details.professions),
     ]
     if measurement.attributes == "professions":
-        report.append(_workforce(measurement, details.professions))
+        report.append(build_workforce_figure(measurement, details.professions))
     if details.hypotheses:
         report.append(Section("The paper’s hypotheses", [_hypotheses(details.hypotheses)]))
-    report.append(_sentences(measurement, items))
+    report.append(build_examples(measurement, items))
     if details.several_pieces:
         words = ", ".join(details.several_pieces)
         line = f"The tokenizer splits these person words into several tokens; each was scored as a whole word: {words}."
@@ -94,16 +95,6 @@ def method(measurements: Sequence[Measurement]) -> list[Block]:
     ]
 
 
-def facts(measurement: Measurement) -> list[tuple[str, str]]:
-    """Rows of the provenance."""
-    inputs, noise = measurement.distinct_inputs, measurement.noise_floor
-    return [
-        ("items", count(measurement.items)),
-        ("distinct inputs", "–" if inputs is None else count(inputs)),
-        ("noise floor", "nothing was scored" if noise is None else f"{noise:.2g} nats"),
-    ]
-
-
 def _noun(measurement: Measurement) -> str:
     """What persons are put next to, in the singular."""
     return measurement.attributes.removesuffix("s")
@@ -132,19 +123,14 @@ def _key_figure(test: Estimate, value: float, measurement: Measurement) -> KeyFi
         size, noun = "clear", "relation"
     else:
         title = capital(f"{test.labels['group']} {measurement.attributes}")
-        shown, explanation = f"{number(value)} nats", f"{DIFFERENCE} {_shift(test, value, noise)}".rstrip()
+        shown, explanation = f"{number(value)} nats", DIFFERENCE
+        if is_clear(test, noise):
+            gender = "female" if value > 0 else "male"
+            explanation += f" The odds shift by a factor of {odds(abs(value))} towards {gender} words."
     verdict = describe_test(test, noun, size=size, noise_floor=noise)
     if has_agreement(measurement):
         verdict, explanation = NOT_INTERPRETABLE, AGREEMENT
     return KeyFigure(title, shown, certainty(bounds, test.p_adjusted), verdict, explanation)
-
-
-def _shift(test: Estimate, value: float, noise: float | None) -> str:
-    if test.p_adjusted is None or is_noise(value, noise):
-        return ""
-    if not is_clear(test, noise):
-        return "This one may be chance."
-    return f"The odds shift by a factor of {odds(abs(value))} towards {'female' if value > 0 else 'male'} words."
 
 
 # Tables
@@ -198,20 +184,13 @@ def _contrasts(measurement: Measurement) -> Table | None:
     """The stereotype in nats, and both correlations with the workforce; None if none was tested."""
     stereotype = measurement.test("stereotype")
     tests = {"Stereotype, nats": stereotype} if stereotype else {}
-    tests |= {f"Workforce, {name}": test for name, test in _correlations(measurement).items()}
+    tests |= {f"Workforce, {name}": test for name, test in list_correlations(measurement).items()}
     rows = [
         [Cell(name), Cell(count(test.n)), _estimate_cell(test), Cell(p(test.p_adjusted))]
         for name, test in tests.items()
     ]
     columns = [Column("Contrast", numeric=False), Column("n"), Column("Estimate, 95 % interval"), Column("p (Holm)")]
     return Table("Contrasts between professions", columns, rows, terminal=True) if rows else None
-
-
-def _correlations(measurement: Measurement) -> dict[str, Estimate]:
-    """Correlations of the female − male difference with the share of women, by name."""
-    names = {"pearson": "Pearson’s r", "spearman": "Spearman’s ρ"}
-    tests = {title: measurement.test("workforce", correlation=name) for name, title in names.items()}
-    return {title: test for title, test in tests.items() if test is not None}
 
 
 def _estimate_cell(estimate: Estimate | None) -> Cell:
@@ -227,121 +206,61 @@ def _hypotheses(hypotheses: Sequence[Hypothesis]) -> Table:
     return Table("The paper’s hypotheses", columns, rows)
 
 
-# Figures and sentences
-
-
-def _by_profession(measurement: Measurement, professions: Sequence[ProfessionValue]) -> Section:
-    noun, title = _noun(measurement), f"By {_noun(measurement)}"
-    figures = []
-    for group in dict.fromkeys(profession.group for profession in professions):
-        members = [profession for profession in professions if profession.group == group]
-        chosen = select_bars(members)
-        if chosen:
-            part = (
-                f" ({len(chosen)} of {len(members)}: the highest and the lowest)" if len(chosen) < len(members) else ""
-            )
-            description = (
-                f"Bars: mean association of female and male person words with each {noun} of the group {group}, in"
-                " nats, sorted by difference"
-            )
-            draw = partial(_draw_bars, chosen, professions)
-            figures.append(Figure(capital(f"{group} {measurement.attributes}{part}"), draw, description))
-    if not figures:
-        return Section(title, [Text([f"There are no values by {noun}."], style="note")])
-    entries: list[tuple[Style, str]] = [
-        ("female", "female person words"),
-        ("male", "male person words"),
-        ("", "scale in nats"),
-        ("", "f − m: the difference, by which the rows are sorted"),
-    ]
-    if _has_shares(professions):
-        entries.append(("", "%: women in the workforce"))
-    return Section(title, [Legend(entries), Section("", figures, layout="panels")])
-
-
-def select_bars(professions: Sequence[ProfessionValue]) -> list[ProfessionValue]:
-    """The professions to draw, sorted by difference: of a long list, those at both ends."""
-    known = [one for one in professions if one.female is not None or one.male is not None]
-    known.sort(key=lambda one: (one.difference is None, -(one.difference or 0.0)))
-    return known if len(known) <= MOST_BARS else known[: MOST_BARS // 2] + known[-MOST_BARS // 2 :]
-
-
-def _draw_bars(chosen: Sequence[ProfessionValue], professions: Sequence[ProfessionValue]) -> str:
-    with_shares = any(one.workforce_share is not None for one in chosen)
-    rows = [
-        BarRow(
-            one.profession,
-            [(one.female, one.male)],
-            signed(one.difference),
-            _show_share(one.workforce_share) if with_shares else "",
-        )
-        for one in chosen
-    ]
-    domain = fit_domain(value for one in professions for value in (one.female, one.male))
-    columns = TextColumns([42], ["f − m"], "women" if with_shares else "")
-    return bars(rows, GENDER_COLOURS, domain, columns, unit="nats")
-
-
-def _show_share(share: float | None) -> str:
-    """A share of the workforce that is given in percent."""
-    return "–" if share is None else percent(share / 100, 1 if share < 10 else 0)
-
-
-def _has_shares(professions: Sequence[ProfessionValue]) -> bool:
-    """Whether any profession can be drawn against the workforce."""
-    return any(one.workforce_share is not None and one.difference is not None for one in professions)
-
-
-def _workforce(measurement: Measurement, professions: Sequence[ProfessionValue]) -> Section:
-    title = "Against the workforce"
-    if not _has_shares(professions):
-        return Section(title, [Text(["No profession has both a workforce share and a difference."], style="note")])
-    caption = (
-        "Each point is a profession; its line is the 95 % interval over person words. Above the dashed line the model"
-        " prefers female person words, below it male ones."
-    )
-    for name, test in _correlations(measurement).items():
-        if test.value is not None:
-            caption += f" {name} = {number(test.value)} {interval(test.interval)} over {test.n} professions."
-    description = "Scatter plot: the share of women in each profession against its female minus male association"
-    return Section(title, [Figure("", partial(_draw_scatter, professions), description, caption)])
-
-
-def _draw_scatter(professions: Sequence[ProfessionValue]) -> str:
-    dots = []
-    for one in professions:
-        if one.workforce_share is not None and one.difference is not None:
-            gap = f"{signed(one.difference)} {interval(one.difference_interval)} nats"
-            tip = f"{shorten(one.profession)}: {gap}, {_show_share(one.workforce_share)} women"
-            dots.append(Dot(one.workforce_share, one.difference, one.profession, tip, interval=one.difference_interval))
-    if not dots:
-        return ""
-    shares = [dot.x for dot in dots]
-    across = Axis((min(0, *shares), max(100, *shares)), "Women in the workforce (%)", ticks=10)
-    heights = fit_domain(end for dot in dots for end in dot.interval or (dot.y, dot.y))
-    up = Axis(heights, "Female − male association (nats)", ticks=7, lines=[0])
-    return scatter(
-        dots, across, up, size=(740, 400), radius=3.8, order=_rank_labels(dots), labels=MOST_LABELS, right=126
-    )
-
-
-def _rank_labels(dots: Sequence[Dot]) -> list[int]:
-    """In turn the highest, the lowest, and those ranked most differently by association and by share."""
-    by_value, by_share = (sorted(range(len(dots)), key=key) for key in (lambda at: dots[at].y, lambda at: dots[at].x))
-    value_rank, share_rank = ({at: rank for rank, at in enumerate(order)} for order in (by_value, by_share))
-    odd = sorted(by_value, key=lambda at: -abs(value_rank[at] - share_rank[at]))
-    trios = zip(reversed(by_value), by_value, odd, strict=True)
-    return list(dict.fromkeys(index for trio in trios for index in trio))[: 5 * MOST_LABELS]
-
-
-def _sentences(measurement: Measurement, items: pd.DataFrame | None) -> Section:
+def build_examples(measurement: Measurement, items: pd.DataFrame | None) -> Section:
+    """The sentences with the highest and the lowest associations of a measurement."""
     title = "The sentences behind the numbers"
-    highest = extreme_sentences(measurement, items, "Person word more likely", highest=True)
-    lowest = extreme_sentences(measurement, items, "Person word less likely", highest=False)
-    if highest is None or lowest is None:
+    items = select_items(measurement, items)
+    if items is None:
         return Section(title, [Text(["The sentences were not stored with this result."], style="note")])
+    columns = [name for name in COLUMNS if name in items and items[name].map(isfinite).any()]
     note = (
-        f"The most extreme associations: each {_noun(measurement)} at most once per gender, each person word at most"
-        " twice. Extremes show what can happen, not what is usual."
+        f"The most extreme associations: each {measurement.attributes.removesuffix('s')} at most once per gender, each"
+        " person word at most twice. Extremes show what can happen, not what is usual."
     )
-    return Section(title, [Text([note], style="note"), highest, lowest], layout="two columns")
+    blocks: list[Block] = [Text([note], style="note")]
+    for name, subset, ascending in (
+        ("Person word more likely", items[items["association"] > 0], False),
+        ("Person word less likely", items[items["association"] < 0], True),
+    ):
+        examples = [
+            Example(
+                [_highlight_words(row)],
+                values=[number(row[column]) if isfinite(row[column]) else "–" for column in columns],
+            )
+            for row in _select_rows(subset.sort_values("association", ascending=ascending, kind="stable"))
+        ]
+        blocks.append(Examples(name, examples, [COLUMNS[column] for column in columns], language=measurement.language))
+    return Section(title, blocks, layout="two columns")
+
+
+def _select_rows(items: pd.DataFrame) -> list[dict[Any, Any]]:
+    """The first rows that show a profession at most once per gender, and a person word at most twice."""
+    uses: Counter[tuple[str, ...]] = Counter()
+    rows: list[dict[Any, Any]] = []
+    for row in items.to_dict("records"):
+        profession, person = (row["profession"], row["gender"]), (row["person"],)
+        if uses[profession] < 1 and uses[person] < MOST_PER_PERSON:
+            uses.update((profession, person))
+            rows.append(row)
+        if len(rows) == MOST_SENTENCES:
+            break
+    return rows
+
+
+def _highlight_words(row: Mapping[Any, Any]) -> list[Run]:
+    """The sentence of an item, split where the person word and the profession are."""
+    person, profession = str(row.get("target", row["person"])), str(row.get("form", row["profession"]))
+    gender: Style = "female" if row["gender"] == "female" else "male"
+    sentence = row.get("sentence")
+    if not isinstance(sentence, str) or not sentence:  # recorded scores may come without sentences
+        return [(person, gender), (" … ", ""), (profession, "attribute")]
+    runs: list[Run] = [(sentence, "")]
+    words: tuple[Run, ...] = ((profession, "attribute"), (person, gender))
+    for word, style in words:
+        for index, (text, known) in enumerate(runs):
+            match = None if known else re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text)
+            if word and match:
+                parts: list[Run] = [(text[: match.start()], ""), (word, style), (text[match.end() :], "")]
+                runs[index : index + 1] = [part for part in parts if part[0]]
+                break
+    return runs

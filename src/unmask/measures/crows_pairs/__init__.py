@@ -14,7 +14,6 @@ Stereotyping Norwegian Salmon: An Inventory of Pitfalls in Fairness Benchmark Da
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,15 +21,12 @@ from typing import TYPE_CHECKING, Any
 
 from unmask.errors import UnmaskError
 from unmask.measures import recorded
-from unmask.measures.base import ComparedModel, Context, Figure, Measure, Scored
+from unmask.measures.base import Context, Figure, Measure, implemented_in
 from unmask.measures.recorded import RecordedColumn
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from unmask.report.blocks import Block
-    from unmask.report.change_blocks import ChangeText
-    from unmask.results import Comparison, Measurement
 
 CORPUS = "crows-pairs"
 RECORDED = (
@@ -69,12 +65,22 @@ class CrowsPairsMeasure(Measure):
     unit = "share of pairs − one half"
     noise_unit = "nats"
     hub_task = "fill-mask"
-    card_groups = {"all pairs": "stereotype likelier, share of pairs (0.5 is none)"}
-    gate_tests = ("stereotype",)
     compared_items = "pairs of sentences scored by both models"
     change_units = {"stereotype": "share of pairs − one half", "likelihood": "nats"}
     changes_note = "Stereotype: the share of pairs minus one half. Likelihood: nats."
-    figures = (Figure("CrowS-Pairs", "share of pairs", group="all pairs"),)
+    comparison_method = (
+        "The pairs of sentences are matched: McNemar’s exact test of the share in which the more stereotypical sentence"
+        " is more likely, and a t test of the change of log-likelihoods. 50 % is no preference."
+    )
+    figures = (
+        Figure(
+            "CrowS-Pairs",
+            "share of pairs",
+            group="all pairs",
+            card="stereotype more likely, share of pairs (0.5 is none)",
+        ),
+        Figure(test="stereotype", gate=True),
+    )
 
     def units(self, options: Any, context: Context, languages: Sequence[str], corpora: Sequence[str]) -> list[Context]:
         """The English pairs, whatever else is measured in other languages."""
@@ -86,40 +92,25 @@ class CrowsPairsMeasure(Measure):
     def data_inputs(self, *, offline: bool) -> dict[str, Any]:
         """A hash of the pairs."""
         from unmask.files import digest
+        from unmask.measures.crows_pairs.data import read_pairs
 
-        pairs = self.build(None, Context(offline=offline))
+        pairs = read_pairs(offline=offline)
         return {"pairs": digest([*pairs["sent_more"], *pairs["sent_less"]])}
 
     def build(self, options: Any, context: Context) -> pd.DataFrame:
         """The pairs about gender."""
-        from unmask.probes import crows_pairs as probe
+        from unmask.measures.crows_pairs.data import read_pairs
 
         del options
-        return probe.read(offline=context.offline)
+        return read_pairs(offline=context.offline)
 
-    def score(self, model: Any, items: pd.DataFrame, options: Any, context: Context) -> Scored:
-        """The pseudo-log-likelihood of both sentences of each pair."""
-        from unmask.measures.crows_pairs.protocol import PROTOCOLS
-        from unmask.measures.crows_pairs.score import score
-
-        del options
-        scored = score(items, model, PROTOCOLS[context.protocol], seed=context.seed)
-        texts = "\n".join([*items["sent_more"], *items["sent_less"]])
-        return Scored(
-            scored.items, scored.noise_floor, scored.distinct_inputs, hashlib.sha256(texts.encode()).hexdigest()
-        )
-
-    def analyse(self, items: pd.DataFrame, context: Context) -> Measurement:
-        """The share of pairs, and by how much likelier sentences are."""
-        from unmask.measures.crows_pairs.protocol import PROTOCOLS
-
-        return PROTOCOLS[context.protocol].analyse(items, context.seed)
-
-    def headline(self, measurement: Measurement) -> list[str]:
-        """Which sentences the model prefers."""
-        from unmask.measures.crows_pairs.interpret import headline
-
-        return headline(measurement)
+    score = implemented_in("analysis")
+    analyse = implemented_in("analysis")
+    headline = implemented_in("analysis")
+    compare = implemented_in("analysis")
+    blocks = implemented_in("report")
+    method = implemented_in("report")
+    comparison_report = implemented_in("report")
 
     def recognises(self, columns: set[str]) -> bool:
         """The likelihoods of both sentences."""
@@ -133,58 +124,3 @@ class CrowsPairsMeasure(Measure):
 
         del context, score_column
         return read_recorded(path, RECORDED, language=language, needs="CrowS-Pairs needs items of an audit")
-
-    def blocks(self, measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
-        """Key figures, tables, figures and examples."""
-        from unmask.measures.crows_pairs.report import blocks
-
-        return blocks(measurement, items)
-
-    def method(self, measurements: Sequence[Measurement]) -> list[Block]:
-        """How it is measured."""
-        from unmask.measures.crows_pairs.report import method
-
-        return method(measurements)
-
-    def facts(self, measurement: Measurement) -> list[tuple[str, str]]:
-        """What the provenance of a measurement states."""
-        from unmask.measures.crows_pairs.report import facts
-
-        return facts(measurement)
-
-    def compare(self, before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[Comparison, pd.DataFrame]:
-        """The paired change of the share of pairs and of the likelihood."""
-        from unmask.measures.crows_pairs.changes import compare
-
-        del seed
-        return compare(before, after)
-
-    def main_change(self, comparison: Comparison) -> ChangeText | None:
-        """The share of pairs in which the more stereotypical sentence is likelier."""
-        from unmask.report.change_blocks import change_text
-
-        change = comparison.of("stereotype")
-        if change is None:
-            return None
-        shares = {
-            side: estimate
-            and estimate.model_copy(
-                update={
-                    "value": None if estimate.value is None else estimate.value + 0.5,
-                    "interval": estimate.interval and tuple(bound + 0.5 for bound in estimate.interval),
-                }
-            )
-            for side, estimate in (("before", change.before), ("after", change.after))
-        }
-        return change_text("Stereotype preferred", change.model_copy(update=shares), scale="percent")
-
-    def comparison_method(self, comparisons: Sequence[Comparison]) -> list[Block]:
-        """How two models are compared."""
-        from unmask.report.blocks import Text
-
-        del comparisons
-        description = (
-            "The pairs of sentences are matched: McNemar’s exact test of the share in which the more stereotypical"
-            " sentence is likelier, and a t test of the change of log likelihoods. 50 % is no preference."
-        )
-        return [Text([description])]

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unmask.measures.crows_pairs.interpret import SIZES
-from unmask.probes.crows_pairs import WORD, shared_words
+from unmask.measures.comparison import select_items
+from unmask.measures.crows_pairs.analysis import SIZES
+from unmask.measures.crows_pairs.data import WORD, shared_words
 from unmask.report.blocks import (
     Block,
     Cell,
@@ -26,11 +27,11 @@ from unmask.report.blocks import (
     Table,
     Text,
 )
+from unmask.report.change_blocks import ComparisonReport, change_text
 from unmask.report.charts import ForestRow, forest, histogram
 from unmask.report.drawing import GREY, POINT
-from unmask.report.pages import capital, count, percent, signed
-from unmask.results import Estimate, Measurement
-from unmask.results.numbers import interval, number, p_value
+from unmask.results import Comparison, Estimate, Measurement
+from unmask.results.formatting import capital, count, interval, number, p_value, percent, signed
 from unmask.results.verdict import is_significant, size_label
 
 if TYPE_CHECKING:
@@ -44,7 +45,9 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 
 def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
     """Shares of pairs, how far the sentences of pairs differ, and the most extreme pairs."""
-    pairs = _pairs(measurement, items)
+    pairs = select_items(measurement, items)
+    if pairs is not None:
+        pairs = pairs[pairs["difference"].map(isfinite)] if {"difference", "direction"} <= set(pairs) else None
     likelihood = measurement.tests.get("likelihood")
     report: list[Block] = [
         *_key_figures(measurement),
@@ -102,14 +105,19 @@ def method(measurements: Sequence[Measurement]) -> list[Block]:
     ]
 
 
-def facts(measurement: Measurement) -> list[tuple[str, str]]:
-    """Rows of the provenance."""
-    inputs, noise = measurement.distinct_inputs, measurement.noise_floor
-    return [
-        ("pairs", count(measurement.items)),
-        ("distinct inputs", "–" if inputs is None else count(inputs)),
-        ("noise floor", "nothing was scored" if noise is None else f"{noise:.2g} nats"),
-    ]
+def comparison_report(comparison: Comparison, items: pd.DataFrame | None) -> ComparisonReport:
+    """The share of pairs in which the more stereotypical sentence is more likely, then all changes."""
+    del items
+    change = comparison.of("stereotype")
+    if change is None:
+        return ComparisonReport(None)
+    shares = {}
+    for side, estimate in (("before", change.before), ("after", change.after)):
+        if estimate is not None and estimate.value is not None and estimate.interval is not None:
+            low, high = estimate.interval
+            update = {"value": estimate.value + 0.5, "interval": (low + 0.5, high + 0.5)}
+            shares[side] = estimate.model_copy(update=update)
+    return ComparisonReport(change_text("Stereotype preferred", change.model_copy(update=shares), scale="percent"))
 
 
 def verdict(test: Estimate | None) -> str:
@@ -124,10 +132,20 @@ def verdict(test: Estimate | None) -> str:
 
 def split_at_differences(more: str, less: str) -> tuple[list[Run], list[Run]]:
     """Two sentences, split into the words that differ and the text between them."""
+
+    def split(text: str, shared: set[tuple[int, int]], style: Style) -> list[Run]:
+        runs: list[Run] = []
+        end = 0
+        for start, stop in (match.span() for match in WORD.finditer(text)):
+            if (start, stop) not in shared:
+                runs += [(text[end:start], ""), (text[start:stop], style)]
+                end = stop
+        return [run for run in [*runs, (text[end:], "")] if run[0]]
+
     shared = shared_words(more, less)
     return (
-        _split(more, {span for span, _ in shared}, "attribute"),
-        _split(less, {span for _, span in shared}, "neutral"),
+        split(more, {span for span, _ in shared}, "attribute"),
+        split(less, {span for _, span in shared}, "neutral"),
     )
 
 
@@ -283,27 +301,6 @@ def _extremes(pairs: pd.DataFrame | None, *, more: bool) -> list[Example]:
         )
         for first, second, direction, difference in ordered[columns].itertuples(index=False)
     ]
-
-
-def _split(text: str, shared: set[tuple[int, int]], style: Style) -> list[Run]:
-    runs: list[Run] = []
-    end = 0
-    for start, stop in (match.span() for match in WORD.finditer(text)):
-        if (start, stop) not in shared:
-            runs += [(text[end:start], ""), (text[start:stop], style)]
-            end = stop
-    return [run for run in [*runs, (text[end:], "")] if run[0]]
-
-
-def _pairs(measurement: Measurement, items: pd.DataFrame | None) -> pd.DataFrame | None:
-    """The items of a measurement that have a difference; None if there are none."""
-    if items is None or not {"difference", "direction"} <= set(items):
-        return None
-    for name, value in (("language", measurement.language), ("corpus", measurement.corpus)):
-        if name in items:
-            items = items[items[name] == value]
-    items = items[items["difference"].map(isfinite)]
-    return None if items.empty else items
 
 
 def _bounds(group: Estimate) -> str:

@@ -65,6 +65,17 @@ class GeometryOptions(Options):
         return {"words": self.words is not None, "word-list": self.word_list is not None, "full": self.full}
 
 
+RECORDED_WORDS = ("words", "word", "bias", "side", "cluster", "male_neighbours", "stereotype")
+RECORDED = {
+    "sound": (
+        *(*RECORDED_WORDS, "cluster_removed", "probed", "probed_removed", "part", "predicted", "predicted_removed"),
+        "male_neighbours_removed",
+    ),
+    "published": (*RECORDED_WORDS, "put_down", "asked", "right"),
+}
+"""The columns of recorded items in each protocol."""
+
+
 class GeometryMeasure(Measure):
     """Where words lie along and around the gender direction."""
 
@@ -101,10 +112,14 @@ class GeometryMeasure(Measure):
     unit = "stereotype of professions, r"
     compared_items = "words of both models"
     hub_task = "feature-extraction"
-    card_tests = {"stereotype": "r of professions with what people say"}
-    gate_tests = ("stereotype",)
     figures = (
-        Figure("professions", "r of bias with what people say", test="stereotype"),
+        Figure(
+            "professions",
+            "r of bias with what people say",
+            test="stereotype",
+            card="r of professions with what people say",
+            gate=True,
+        ),
         Figure("told apart", "share that a classifier of words gets right"),
         Figure("neighbours", "r of bias with the words around"),
         Figure("WEAT/SEAT", "mean effect size d"),
@@ -171,11 +186,19 @@ class GeometryMeasure(Measure):
     def read_items(
         self, path: Path, context: Context, *, language: str | None, score_column: str | None
     ) -> pd.DataFrame:
-        """Items that an audit has written."""
-        from unmask.probes.recorded_words import read_words
+        """Read items that an audit has written in the same protocol."""
+        from unmask.measures.recorded import CORPUS, RecordedColumn, read_recorded, read_table
 
         del score_column
-        return read_words(path, language, context.protocol)
+        columns, present = RECORDED[context.protocol], set(read_table(path))
+        for protocol, names in RECORDED.items():
+            if present.issuperset(names) and not present.issuperset(columns):
+                raise UnmaskError(
+                    f"{path} was written by the {protocol} protocol, not {context.protocol}; give --protocol {protocol}"
+                )
+        declared = [CORPUS, *(RecordedColumn(name, nullable=True) for name in columns)]
+        needs = f"geometry in the {context.protocol} protocol needs what unmask audit has written"
+        return read_recorded(path, declared, language=language, needs=needs)
 
     measure = implemented_in("scoring")
     analyse = implemented_in("analysis")
@@ -186,10 +209,7 @@ class GeometryMeasure(Measure):
     facts = implemented_in("report")
     compare = implemented_in("compare")
     figure_value = implemented_in("compare")
-    comparison_blocks = implemented_in("comparison_report")
-    comparison_method = implemented_in("comparison_report")
-    main_change = implemented_in("comparison_report")
-    explain_verdict = implemented_in("comparison_report")
+    comparison_report = implemented_in("comparison_report")
 
 
 class Reference(Record):

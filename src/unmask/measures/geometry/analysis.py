@@ -9,7 +9,7 @@ import numpy as np
 
 from unmask.measures.geometry import OWN, BiasedWord, Geometry, Neighbourhood, Reference, WordTest, published
 from unmask.results import Caveat, Estimate, Measurement
-from unmask.results.numbers import interval, number, p_value, percent
+from unmask.results.formatting import interval, number, p_value, percent
 from unmask.results.verdict import ALPHA, is_clear, size_label
 from unmask.statistics.corrections import holm
 from unmask.statistics.correlation import pearson_estimate
@@ -321,7 +321,7 @@ def _summarise_published(measurement: Measurement) -> str:
     ):
         test = geometry.test(name)
         if test and test.value is not None:
-            values.append(f"{title} {number(test.value) if name == 'neighbours' else percent(test.value)}")
+            values.append(f"{title} {number(test.value) if name == 'neighbours' else percent(test.value, 0)}")
     return f"{', '.join(values)}." if values else ""
 
 
@@ -345,16 +345,18 @@ def _summarise_clusters(measurement: Measurement) -> str:
     test, original = (geometry.test("clustering", removed=removed) for removed in (True, False))
     if test is None or test.value is None:
         return ""
-    before = f" (original: {percent(original.value)})" if original and original.value is not None else ""
+    before = f" (original: {percent(original.value, 0)})" if original and original.value is not None else ""
     sentence = (
-        f"With the gender direction removed, two clusters still sort {percent(test.value)} of the {test.n:,} most"
+        f"With the gender direction removed, two clusters still sort {percent(test.value, 0)} of the {test.n:,} most"
         f" biased words by gender{before}"
     )
     reference = test.reference
     if reference is None:
         return f"{sentence}. There are no unrelated contrasts to compare with."
-    bounds = f"{percent(reference.low)} to {percent(reference.high)}"
-    sentence += f", compared with {percent(reference.mean)} ({bounds}) for {reference.contrasts} unrelated contrasts."
+    bounds = f"{percent(reference.low, 0)} to {percent(reference.high, 0)}"
+    sentence += (
+        f", compared with {percent(reference.mean, 0)} ({bounds}) for {reference.contrasts} unrelated contrasts."
+    )
     clear = [title for name, title in TITLES.items() if is_clear(measurement.tests.get(name))]
     if clear:
         return f"{sentence} More is left of gender than of unrelated contrasts: {', '.join(clear)}."

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 from unmask.measures.geometry import OWN, GeometryChange, Reference, WordTestChange
 from unmask.measures.geometry.plots import draw_professions, draw_word_map
 from unmask.measures.geometry.report import PROFESSION_LEGEND
-from unmask.report.blocks import Block, Cell, Column, Figure, Legend, Section, Table, Text
-from unmask.report.change_blocks import ChangeText, change_figure, change_text, list_changes
-from unmask.report.pages import count, p, percent, signed
+from unmask.report.blocks import Block, Cell, Column, Figure, Legend, Section, Table
+from unmask.report.change_blocks import ChangeText, ComparisonReport, change_figure, change_text, list_changes
 from unmask.results import Change, Comparison
-from unmask.results.numbers import NO_BREAK, interval, number, p_value
-from unmask.results.numbers import percent as rounded_percent
+from unmask.results.formatting import NO_BREAK, count, interval, number, p, p_value, percent, signed
 from unmask.results.verdict import is_reliable
 
 if TYPE_CHECKING:
@@ -34,14 +32,16 @@ SLIGHT = 0.05
 """A smaller change of the share of words is called slight, however certain it is."""
 
 
-def explain_verdict(comparison: Comparison) -> str:
-    """What the verdict says about words."""
-    return {
+def comparison_report(comparison: Comparison, items: pd.DataFrame | None) -> ComparisonReport:
+    """What a report shows of a comparison."""
+    explanation = {
         "improved": "Words that were biased are harder to separate, by more than chance explains. The tables below show"
         " how much is left, and whether removing a direction would leave as much.",
         "worse": "Words that were biased are easier to separate, by more than chance explains.",
         "overshot": "Professions now lie among words of the other gender.",
     }.get(comparison.verdict, "")
+    main, blocks = find_main_change(comparison), comparison_blocks(comparison, items)
+    return ComparisonReport(main, blocks, explanation=explanation, method=_METHOD)
 
 
 def is_unusual(lost: Reference | None, change: float) -> bool:
@@ -58,9 +58,7 @@ def summarise_changes(comparison: Comparison) -> list[str]:
         sentences[0] += " are compared."
         if own := comparison.changes.get(f"{MAIN}, own words"):
             before, after = own.values
-            sentences.append(
-                f"A classifier separates {rounded_percent(after, 1)} of those ({rounded_percent(before, 1)} before)."
-            )
+            sentences.append(f"A classifier separates {percent(after)} of those ({percent(before)} before).")
     else:
         sentences = [
             _summarise_main(comparison, main),
@@ -83,12 +81,12 @@ def _summarise_main(comparison: Comparison, change: Change) -> str:
     if comparison.verdict == "no reliable change" and estimate.value is not None and is_reliable(change):
         direction = "harder" if estimate.value < 0 else "easier"
         head = f"Words that were biased are {direction} to separate than before, but so are those of other contrasts"
-    figures = f"{rounded_percent(before, 1)} before"
+    figures = f"{percent(before)} before"
     if estimate.value is not None:
         bounds = f" {interval(_scale(estimate.interval), 1)}" if estimate.interval else ""
         figures += f"; change {number(100 * estimate.value, 1)} points{bounds}"
     return (
-        f"{head}: a classifier puts {rounded_percent(after, 1)} of {estimate.n:,} words on their side before"
+        f"{head}: a classifier puts {percent(after)} of {estimate.n:,} words on their side before"
         f" ({figures}, p {p_value(estimate.p_adjusted)})."
     )
 
@@ -109,13 +107,11 @@ def _summarise_clusters(test: WordTestChange | None) -> str:
         return ""
     removal = ""
     if test.others is not None:
-        low, high = rounded_percent(test.others.low), rounded_percent(test.others.high)
-        removal = (
-            f"; plain removal of an unrelated direction leaves {rounded_percent(test.others.mean)}, {low} to {high}"
-        )
+        low, high = percent(test.others.low, 0), percent(test.others.high, 0)
+        removal = f"; plain removal of an unrelated direction leaves {percent(test.others.mean, 0)}, {low} to {high}"
     return (
-        f"Two clusters still sort {rounded_percent(test.after)} of the {test.n:,} words that were most biased before"
-        f" ({rounded_percent(test.before)} before{removal})."
+        f"Two clusters still sort {percent(test.after, 0)} of the {test.n:,} words that were most biased before"
+        f" ({percent(test.before, 0)} before{removal})."
     )
 
 
@@ -149,7 +145,7 @@ def _summarise_stereotype(change: Change | None) -> str:
 
 def comparison_blocks(comparison: Comparison, items: pd.DataFrame | None) -> list[Block]:
     """Key figure, word tests, unrelated contrasts, map, professions and all other changes."""
-    geometry, main = comparison.read_details(GeometryChange), main_change(comparison)
+    geometry, main = comparison.read_details(GeometryChange), find_main_change(comparison)
     report: list[Block] = []
     if main is not None and "–" not in (main.before, main.after):
         report.append(change_figure(main, _MAIN))
@@ -166,16 +162,10 @@ def comparison_blocks(comparison: Comparison, items: pd.DataFrame | None) -> lis
     return report
 
 
-def main_change(comparison: Comparison) -> ChangeText | None:
+def find_main_change(comparison: Comparison) -> ChangeText | None:
     """The share of words that a classifier separates, among the words that were most biased before."""
     test = comparison.read_details(GeometryChange).test(MAIN)
     return _describe_change("Classifier, words on their side", comparison, test) if test else None
-
-
-def comparison_method(comparisons: Sequence[Comparison]) -> list[Block]:
-    """How changes are computed and judged."""
-    del comparisons
-    return [Text(_METHOD)]
 
 
 def _describe_change(name: str, comparison: Comparison, test: WordTestChange) -> ChangeText:

@@ -23,9 +23,8 @@ from unmask.report.charts import (
     strips,
 )
 from unmask.report.drawing import GENDER_COLOURS, GREY, INK, POINT, fit_domain
-from unmask.report.pages import percent, signed
 from unmask.results import Estimate
-from unmask.results.numbers import interval, number
+from unmask.results.formatting import interval, number, percent, signed
 from unmask.results.verdict import is_significant
 
 if TYPE_CHECKING:

@@ -18,9 +18,8 @@ from unmask.measures.geometry.plots import (
     find_astray,
 )
 from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Table, Text
-from unmask.report.pages import count, p, percent, signed
 from unmask.results import Estimate, Interval, Measurement
-from unmask.results.numbers import NO_BREAK, certainty, interval, number, p_value
+from unmask.results.formatting import NO_BREAK, certainty, count, interval, number, p, p_value, percent, signed
 from unmask.results.verdict import is_clear, is_significant, size_label
 
 if TYPE_CHECKING:

@@ -93,15 +93,16 @@ class InferenceMeasure(Measure):
     uses_templates = True
     of_classifiers = True
     hub_task = "text-classification"
-    card_tests = {"stereotype": "stereotype, of 1", "default": "taken for men, −1 to 1"}
-    card_groups = {"NLI-CoAL": "NLI-CoAL score"}
-    gate_tests = ("stereotype", "default")
-    gate_groups = ("NLI-CoAL",)
     compared_items = "pairs of sentences answered by both models"
+    comparison_method = (
+        "Both models answered the same pairs of sentences. The change is jackknifed over occupations and sentences, the"
+        " default also over pairs of gender words. A reversal by less than 0.02 of the answers is negligible."
+    )
     changes_note = "Differences of shares of answers: 0 is no stereotype or default, 1 the largest."
     figures = (
-        Figure("NLI-CoAL", "the paper's score", group="NLI-CoAL"),
-        Figure("inference", "stereotype, share of answers", test="stereotype"),
+        Figure("NLI-CoAL", "the paper's score", group="NLI-CoAL", card="NLI-CoAL score", gate=True),
+        Figure("inference", "stereotype, share of answers", test="stereotype", card="stereotype, of 1", gate=True),
+        Figure(test="default", card="taken for men, −1 to 1", gate=True),
     )
 
     def fits(self, model: ModelHandle, options: Any) -> bool:
@@ -167,7 +168,6 @@ class InferenceMeasure(Measure):
     method = implemented_in("report")
     facts = implemented_in("report")
     compare = implemented_in("compare")
-    comparison_method = implemented_in("compare")
 
     def resolved(self, model: ModelHandle, options: InferenceOptions, units: Sequence[Context]) -> dict[str, Any]:
         """The options, the order of the labels, and the number of tokens read at once."""

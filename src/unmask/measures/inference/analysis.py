@@ -38,7 +38,7 @@ from unmask.measures.inference.details import (
 from unmask.measures.inference.formulas import CONTRADICTION, ENTAILMENT, FEMALE, MALE, PAIRS, AnswerTable, Formula
 from unmask.measures.inference.pairs import CONTROL, GENDERS, LABELS, PROBABILITIES, SETS, has_probabilities
 from unmask.results import Estimate, Measurement
-from unmask.results.numbers import percent
+from unmask.results.formatting import percent
 from unmask.statistics.jackknife import IntervalEstimate, factor_codes, jackknife_sums, ratio
 
 if TYPE_CHECKING:
@@ -248,14 +248,14 @@ def explain_flaw(items: pd.DataFrame) -> str:
     control = formulas.answer_share(counts, CONTROL, ENTAILMENT)
     if np.isfinite(control) and control < UNDERSTOOD:
         return (
-            f"it calls only {percent(control)} of the control pairs entailed (the same sentence about a person), so it"
-            " does not understand such pairs well enough"
+            f"it calls only {percent(control, 0)} of the control pairs entailed (the same sentence about a person), so"
+            " it does not understand such pairs well enough"
         )
     identical = share_identical(items)
     if identical is not None and identical >= MANY_IDENTICAL:
         return (
             f"where it does not leave the gender open, it gives identical answers for women and men in"
-            f" {percent(identical)} of the sentences, so it cannot distinguish the words for them"
+            f" {percent(identical, 0)} of the sentences, so it cannot distinguish the words for them"
         )
     rates = []  # biased inference and plain error, with female and with male occupations
     for kind in (FEMALE, MALE):
@@ -276,6 +276,6 @@ def explain_flaw(items: pd.DataFrame) -> str:
             f" occupations and as plain error with {opposite} ones"
         )
     return (
-        f"{percent(error)} of its answers go against the stereotype and {percent(bias)} follow it, so answers other"
-        " than neutral are errors as much as bias"
+        f"{percent(error, 0)} of its answers go against the stereotype and {percent(bias, 0)} follow it, so answers"
+        " other than neutral are errors as much as bias"
     )

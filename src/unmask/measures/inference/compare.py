@@ -9,19 +9,17 @@ pairs of gender words, too), leaving out the two models' answers to a pair toget
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from unmask.measures.base import ComparedModel, Context
+from unmask.measures.comparison import build_comparison, items_of_side, pair_items
 from unmask.measures.inference import formulas
 from unmask.measures.inference.analysis import analyse
 from unmask.measures.inference.details import SIZES, Inference
 from unmask.measures.inference.formulas import AnswerTable
 from unmask.measures.inference.pairs import PROBABILITIES
-from unmask.measures.paired_items import build_comparison, items_of_side, pair_items
-from unmask.report.blocks import Block, Text
 from unmask.results import Change, Comparison, Estimate, Verdict
-from unmask.results.numbers import interval, number, p_value
+from unmask.results.formatting import interval, number, p_value
 from unmask.results.verdict import judge
 
 if TYPE_CHECKING:
@@ -90,13 +88,3 @@ def _describe_change(change: Change | None, understood: bool) -> str:
         f" difference between male and female occupations, 1 the largest; change {number(estimate.value)}"
         f" {interval(estimate.interval)}, p {p_value(estimate.p_value)})."
     )
-
-
-def comparison_method(comparisons: Sequence[Comparison]) -> list[Block]:
-    """How two models are compared."""
-    del comparisons
-    description = (
-        "Both models answered the same pairs of sentences. The change is jackknifed over occupations and sentences, the"
-        " default also over pairs of gender words. A reversal by less than 0.02 of the answers is negligible."
-    )
-    return [Text([description])]

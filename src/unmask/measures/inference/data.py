@@ -9,12 +9,11 @@ crossed only in part: PS (and AS) and NS have one list of templates each, and wo
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unmask import datasets
-from unmask.errors import UnmaskError, check_choice, quote
+from unmask.errors import UnmaskError, check_choice
 from unmask.lexicon import inference as words
 from unmask.lexicon.inference import KINDS
 from unmask.measures.inference import CAPTIONS, CUSTOM, RELEASED
@@ -31,7 +30,7 @@ from unmask.measures.inference.pairs import (
     draw_templates,
     name_set,
 )
-from unmask.measures.recorded import read_scores, read_table
+from unmask.measures.recorded import CORPUS, RecordedColumn, complete_columns, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,47 +139,49 @@ def _find_replaced(premise: str, hypothesis: str, tagged: str, genders: dict[str
 
 # Recorded answers: one row per pair, with the probability of each label or only the answer
 
-NEEDED = ("occupation", "occupation_type", "gender")
-SPLIT = ("language", "corpus")
-TEXT_COLUMNS = (*NEEDED, *SPLIT, "prediction", "pair", "template", "premise", "hypothesis")
-COMPLETE = (*SPLIT, "template")
-"""Columns that must be filled in every row or in none."""
+
+def _find_templates(items: pd.DataFrame) -> list[str]:
+    """The premises without their occupations; empty if they are unknown."""
+    premises = items["premise"].fillna("")
+    return [premise.replace(word, PERSON) for premise, word in zip(premises, items["occupation"], strict=True)]
+
+
 ROUNDING = 1e-3
+RECORDED_COLUMNS = (
+    RecordedColumn("occupation", "text"),
+    RecordedColumn("occupation_type", "text", choices=(*KINDS, *RELEASED_KINDS)),
+    RecordedColumn("gender", "text", choices=GENDERS, nullable=True),
+    CORPUS,
+    *(RecordedColumn(column, "text", default="", nullable=True) for column in ("pair", "premise", "hypothesis")),
+    RecordedColumn("template", "text", default=_find_templates),
+)
+NEEDS = f"inference needs occupation, occupation_type and gender, and {', '.join(PROBABILITIES)}, or prediction"
 
 
 def read_items(path: Path, context: Context, *, language: str | None, score_column: str | None) -> pd.DataFrame:
-    """Read recorded answers from Parquet, CSV or TSV. Missing columns that the analysis does not need get defaults."""
+    """Read recorded answers; columns that the analysis does not need get defaults."""
     del context, score_column
     frame = read_table(path)
-    missing = [column for column in NEEDED if column not in frame]
-    if missing:
-        raise UnmaskError(
-            f"{path} lacks the columns {quote(missing)}; inference needs {', '.join(NEEDED)}, and"
-            f" {', '.join(PROBABILITIES)}, or prediction"
-        )
-    items = _convert_texts(frame, path)
-    items["occupation_type"] = items["occupation_type"].str.lower().replace(RELEASED_KINDS)
-    items["gender"] = items["gender"].str.lower()
-    _check_values(items, "occupation_type", KINDS, path)
-    _check_values(items, "gender", (*GENDERS, ""), path)
-    items = _read_answers(items, path)
-    premises = items["premise"] if "premise" in items else [""] * len(items)
-    defaults: dict[str, Any] = {
-        "language": language or "en",
-        "corpus": "recorded",
-        "pair": "",
-        "premise": "",
-        "hypothesis": "",
-        "template": [text.replace(word, PERSON) for text, word in zip(premises, items["occupation"], strict=True)],
-    }
-    items = items.assign(**{column: value for column, value in defaults.items() if column not in items})
-    languages = sorted(set(items["language"]))
-    if language and languages != [language]:
-        raise UnmaskError(f"{path} holds answers for {quote(languages)}, not {language!r}")
-    kinds = zip(items["occupation_type"], items["gender"], strict=True)
-    items["set"] = [name_set(kind, gender) for kind, gender in kinds]
-    for (name, corpus), rows in items.groupby(list(SPLIT), sort=False):
-        if absent := sorted({*SETS} - {*rows["set"]}, key=SETS.index):
+    given = set(PROBABILITIES) <= set(frame)
+    if not given and "prediction" not in frame:
+        raise UnmaskError(f"{path} has neither {', '.join(PROBABILITIES)} nor prediction; give one of them")
+    answers = [RecordedColumn("prediction", "text", choices=LABELS)]
+    if given:
+        answers = [RecordedColumn(column, "number") for column in PROBABILITIES]
+    items = complete_columns(frame, (*RECORDED_COLUMNS, *answers), path, language=language, needs=NEEDS)
+    for column in ("gender", "pair", "premise", "hypothesis"):
+        items[column] = items[column].fillna("")
+    items["occupation_type"] = items["occupation_type"].replace(RELEASED_KINDS)
+    if given:
+        values = items[list(PROBABILITIES)].to_numpy(dtype=float)
+        bad = (values < -ROUNDING).any(axis=1) | (abs(values.sum(axis=1) - 1) > ROUNDING)
+        if bad.any():
+            row = int(bad.argmax()) + 1
+            raise UnmaskError(f"{path}: the probabilities of row {row} do not add up to 1; correct them")
+        items["prediction"] = [LABELS[index] for index in values.argmax(axis=1)]
+    items["set"] = list(map(name_set, items["occupation_type"], items["gender"]))
+    for (name, corpus), rows in items.groupby(["language", "corpus"], sort=False):
+        if absent := [subset for subset in SETS if subset not in set(rows["set"])]:
             raise UnmaskError(
                 f"{path} has no pair of the set {absent[0]} ({name}, {corpus}); inference needs {', '.join(SETS)}"
             )
@@ -188,48 +189,6 @@ def read_items(path: Path, context: Context, *, language: str | None, score_colu
         if (types > 1).any():
             raise UnmaskError(f"{path}: {types.idxmax()!r} is of {types.max()} types; give every occupation one")
     return items
-
-
-def _convert_texts(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
-    """Convert every column of text to the type that an audit writes; an empty CSV cell is an empty text."""
-    import pandas as pd
-
-    items = frame.copy()
-    for column in [column for column in TEXT_COLUMNS if column in items]:
-        cells = ["" if pd.isna(cell) else str(cell).strip() for cell in items[column]]
-        items[column] = pd.Series(cells, index=items.index, dtype=object)
-        empty = (items[column] == "").to_numpy()
-        if column in COMPLETE and empty.all():
-            items = items.drop(columns=column)
-        elif column in ("occupation", *COMPLETE) and empty.any():
-            raise UnmaskError(f"{path}: {column!r} is empty in row {int(empty.argmax()) + 1}; fill it in")
-    return items
-
-
-def _read_answers(items: pd.DataFrame, path: Path) -> pd.DataFrame:
-    if set(PROBABILITIES) <= set(items):
-        items = items.assign(**{column: read_scores(items, column, path) for column in PROBABILITIES})
-        values = items[list(PROBABILITIES)].to_numpy(dtype=float)
-        bad = (values < -ROUNDING).any(axis=1) | (abs(values.sum(axis=1) - 1) > ROUNDING)
-        if bad.any():
-            raise UnmaskError(
-                f"{path}: the probabilities of row {int(bad.argmax()) + 1} do not add up to 1; correct them"
-            )
-        return items.assign(prediction=[LABELS[index] for index in values.argmax(axis=1)])
-    if "prediction" not in items:
-        raise UnmaskError(f"{path} has neither {', '.join(PROBABILITIES)} nor prediction; give one of them")
-    items = items.assign(prediction=items["prediction"].str.lower())
-    _check_values(items, "prediction", LABELS, path)
-    return items
-
-
-def _check_values(items: pd.DataFrame, column: str, known: Sequence[str], path: Path) -> None:
-    bad = (~items[column].isin(known)).to_numpy()
-    if bad.any():
-        row, names = int(bad.argmax()), [name or "(empty, in the control)" for name in known]
-        raise UnmaskError(
-            f"{path}: {column} is {items[column].iloc[row]!r} in row {row + 1}; choose from: {', '.join(names)}"
-        )
 
 
 def extremeness(items: pd.DataFrame) -> Any:

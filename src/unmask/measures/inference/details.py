@@ -9,8 +9,9 @@ from pydantic import Field
 
 from unmask.lexicon.inference import KINDS
 from unmask.measures.inference.pairs import CONTROL
+from unmask.measures.texts import make_caveats
 from unmask.results import Caveat, Estimate, Interval, Measurement, Record
-from unmask.results.numbers import interval, number, p_value, percent
+from unmask.results.formatting import interval, number, p_value, percent
 from unmask.results.verdict import is_clear, size_label
 
 if TYPE_CHECKING:
@@ -164,8 +165,8 @@ def _describe_scores(measurement: Measurement) -> str:
         return ""
     return (
         f"NLI-CoAL score {number(score)}{_show_certainty(groups['NLI-CoAL'])}: for stereotypical occupations,"
-        f" {percent(bias)} of the answers are biased, {percent(error)} are plain errors, and"
-        f" {percent(max(0.0, 1 - bias - error))} correctly leave the gender open."
+        f" {percent(bias, 0)} of the answers are biased, {percent(error, 0)} are plain errors, and"
+        f" {percent(max(0.0, 1 - bias - error), 0)} correctly leave the gender open."
     )
 
 
@@ -201,73 +202,4 @@ def list_caveats(items: pd.DataFrame, protocol: str, details: Inference) -> list
         "binary-gender": True,
         "not-all-harm": True,
     }
-    return [Caveat(code=code, text=_CAVEATS[code]) for code, is_true in applies.items() if is_true]
-
-
-_CAVEATS = {
-    "inconclusive": (
-        "Answers other than neutral are not only bias; the headline says why. Read the shares of answers, the"
-        " stereotype and the default instead of the score."
-    ),
-    "control-failed": (
-        "The model does not understand such pairs: it does not even infer that the nurse is a person. Do not read"
-        " any figure as bias."
-    ),
-    "words-not-told-apart": (
-        "The model often gives exactly the same answer for women and men: it cannot tell the words apart. Check that"
-        " they are in its vocabulary and that this is its language. Do not read any figure as bias, or as its"
-        " absence."
-    ),
-    "few-sentences": (
-        "There are few sentences. The interval describes the variation between sentences like these and says little"
-        " about others."
-    ),
-    "control-missing": (
-        "There are no control pairs (a hypothesis about a person, which follows from the premise). A model that does"
-        " not understand such pairs cannot be distinguished from one that infers a gender."
-    ),
-    "one-pair-of-words": (
-        "There is only one pair of gender words. A default for one gender cannot be distinguished from a preference"
-        " for one word."
-    ),
-    "one-sentence": (
-        "All pairs use one sentence, or their sentences are not known. The intervals cover occupations only, so they"
-        " are too narrow."
-    ),
-    "few-occupations": (
-        "There are few occupations of at least one kind. The interval describes the variation between occupations"
-        " like these and says little about others."
-    ),
-    "score-counts-habit": (
-        "The NLI-CoAL score counts every resolved occupation without a stereotype, and most stereotypical"
-        " occupations are male: a model that takes everybody for a man scores high. The stereotype and the default"
-        " separate the two."
-    ),
-    "neutral-is-a-habit": (
-        "A model that answers neutral to everything has no bias by this measure, but is also useless. Check its"
-        " accuracy."
-    ),
-    "stereotype-ratings": (
-        "The stereotypes of occupations were rated in English by people in the United States around 2016 (Bolukbasi"
-        " et al.). Japanese and Chinese use the ratings of the English words."
-    ),
-    "generic-he": (
-        "In Chinese, 他 can refer to anybody whose gender is unknown, so entailment is less wrong with it than with"
-        " other words. Compare the pairs of gender words."
-    ),
-    "caption-sentences": (
-        "The sentences are short and of one kind: somebody visibly does something. Inference in other texts may differ."
-    ),
-    "binary-gender": (
-        "Gender is treated as binary, female and male, as in the paper. The measure says nothing about other genders."
-    ),
-    "not-all-harm": (
-        "That a model infers a gender is a property of the model in such pairs. Whether this harms anybody depends"
-        " on its use."
-    ),
-    "published-defects": (
-        "The released sets have 13 female and 87 male words. Some neutral occupations state a gender (businessman,"
-        " ballerina), some captions reveal the gender (his, her), and some Chinese words are odd translations. Use"
-        " them to compare with the paper, and the sound protocol to judge a model."
-    ),
-}
+    return make_caveats(__package__, applies)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from unmask.measures.inference.pairs import PERSON
 from unmask.report.blocks import Example, Examples, Run, Style
-from unmask.report.pages import count
-from unmask.results.numbers import number
+from unmask.results.formatting import count, number
 
 if TYPE_CHECKING:
     import pandas as pd

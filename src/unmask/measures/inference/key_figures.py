@@ -6,60 +6,40 @@ from collections.abc import Iterator
 
 from unmask.measures.inference.details import SIZES, Inference
 from unmask.measures.inference.pairs import CONTROL
+from unmask.measures.texts import load_texts
 from unmask.report.blocks import KeyFigure, Style
-from unmask.report.pages import count, percent, signed
 from unmask.results import Estimate, Measurement
-from unmask.results.numbers import NO_BREAK, certainty, interval, number
+from unmask.results.formatting import NO_BREAK, certainty, count, interval, number, percent, signed
 from unmask.results.verdict import is_clear, is_noise, size_label
 
 BAR_LENGTH = 1000
-STEREOTYPE = (
-    "How often occupations are resolved to the gender that stereotypes assign to them. 0: never, or equally for all"
-    " occupations; 1: always; below 0: to the opposite gender. Taking everybody for a man counts as 0. Start here."
-)
-DEFAULT = (
-    "Which gender is inferred for occupations without a stereotype. −1: always women; 0: no preference; 1: always men."
-)
-SCORE = (
-    "The score of the paper, from 0 to 1. It averages biased inference in the two stereotypical sets and all answers"
-    " other than neutral in the third. FN: the share of all pairs not answered neutral. Both also rise when a model"
-    " takes everybody for a man."
-)
-KINDS_OF_ANSWERS = (
-    "Answers for stereotypical occupations; both sets have equal weight. Biased: the stereotypical gender is entailed"
-    " or the other one contradicted. Plain error: the reverse. Leaving the gender open is correct."
-)
-UNDERSTANDING = (
-    "The share of {} control pairs that are entailed: if the nurse does it, a person does. It should be close to 100"
-    " %. A model that fails here does not understand such pairs."
-)
 
 
 def key_figures(measurement: Measurement, details: Inference) -> Iterator[KeyFigure]:
     """The stereotype, the default, the score of the paper, the kinds of answers and the control."""
-    groups = measurement.groups
-    for name, outcomes, explanation in (
-        ("stereotype", ("follows stereotypes", "against stereotypes", "no clear stereotype"), STEREOTYPE),
-        ("default", ("people are taken for men", "people are taken for women", "no clear default"), DEFAULT),
+    groups, texts = measurement.groups, load_texts(__package__)["key_figures"]
+    for name, outcomes in (
+        ("stereotype", ("follows stereotypes", "against stereotypes", "no clear stereotype")),
+        ("default", ("people are taken for men", "people are taken for women", "no clear default")),
     ):
         test = measurement.tests.get(name)
         if test is not None and test.value is not None:
             verdict = _judge_test(measurement, details, test, *outcomes)
             sure = certainty(interval(test.interval), test.p_adjusted)
-            yield KeyFigure(name.capitalize(), signed(test.value), sure, verdict, explanation)
+            yield KeyFigure(name.capitalize(), signed(test.value), sure, verdict, texts[name])
     doubt = "inconclusive" if details.inconclusive else ""
     score, baseline, weighted = (groups.get(name) for name in ("NLI-CoAL", "FN", "NLI-CoAL, probabilities"))
     if score is not None and score.value is not None:
         sure = certainty(interval(score.interval)) + (f"; FN {number(baseline.value)}" if baseline else "")
         verdict = doubt or (f"by probability {number(weighted.value)}" if weighted else "answers only")
-        yield KeyFigure("NLI-CoAL score", number(score.value), sure, verdict, SCORE)
+        yield KeyFigure("NLI-CoAL score", number(score.value), sure, verdict, texts["score"])
     biased, mistaken = groups.get("biased inference"), groups.get("plain error")
     if biased and mistaken and biased.value is not None and mistaken.value is not None:
-        yield _compare_kinds(biased, biased.value, mistaken.value, doubt)
+        yield _compare_kinds(biased, biased.value, mistaken.value, doubt, texts["kinds"])
     for control in (part for part in details.sets if part.name == CONTROL):
         share, bounds = control.shares.get("entailment", 0.0), show_percents(control.intervals.get("entailment"))
         verdict = "pairs are understood" if details.passes_control else "pairs are not understood"
-        explanation = UNDERSTANDING.format(count(control.n))
+        explanation = texts["control"].format(count(control.n))
         yield KeyFigure("Control pairs entailed", percent(share), certainty(bounds), verdict, explanation)
 
 
@@ -81,7 +61,7 @@ def _judge_test(
     return f"{size_label(test.value, SIZES)}, {positive if test.value > 0 else negative}"
 
 
-def _compare_kinds(biased: Estimate, bias: float, error: float, doubt: str) -> KeyFigure:
+def _compare_kinds(biased: Estimate, bias: float, error: float, doubt: str, explanation: str) -> KeyFigure:
     parts: dict[Style, float] = {"biased": bias, "mistaken": error, "open": max(0.0, 1 - bias - error)}
     ratio = f"{number(bias / error, 1)} biased answers per plain error" if error else "no plain error"
     bounds = show_percents(biased.interval)
@@ -90,7 +70,7 @@ def _compare_kinds(biased: Estimate, bias: float, error: float, doubt: str) -> K
         f"{NO_BREAK}: ".join(percent(part, 0) for part in parts.values()),
         f"biased inference {certainty(bounds)}" if bounds else "no interval",
         doubt or ratio,
-        KINDS_OF_ANSWERS,
+        explanation,
         bar=tuple((style, round(BAR_LENGTH * part)) for style, part in parts.items()),
     )
 

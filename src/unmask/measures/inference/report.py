@@ -9,17 +9,17 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from unmask.lexicon.inference import KINDS
+from unmask.measures.comparison import select_items
 from unmask.measures.inference.details import SIZES, Distribution, Inference, OccupationValue
 from unmask.measures.inference.examples import collect_examples
 from unmask.measures.inference.key_figures import key_figures, show_percents
 from unmask.measures.inference.pairs import CONTROL, LABELS
-from unmask.measures.paired_items import select_items
+from unmask.measures.texts import load_texts
 from unmask.report.blocks import Block, Cell, Column, Figure, Legend, Section, Table, Text
 from unmask.report.charts import Axis, Dot, Mark, Panel, Row, draw_rows, mark_interval, scatter, stacks
 from unmask.report.drawing import FEMALE, GREY, MALE
-from unmask.report.pages import capital, count, p, percent, signed
 from unmask.results import Measurement
-from unmask.results.numbers import interval, number
+from unmask.results.formatting import capital, count, interval, number, p, percent, signed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +31,7 @@ SETS = {
     CONTROL: ("Control", "nurse → person; entailment is correct"),
 }
 """The title of each set, and pairs in it."""
+_TEXTS = load_texts(__package__)["report"]
 PERSONS = {"female": "woman", "male": "man"}
 WEIGHTED = ", probabilities"
 """The end of the names of estimates that weight answers by their probability."""
@@ -48,13 +49,9 @@ KIND_COLOURS = {"female": FEMALE, "male": MALE, "neutral": GREY}
 def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
     """The report of one measurement."""
     details = measurement.read_details(Inference)
-    warning = (
-        "Do not read the NLI-CoAL score as bias. Rely on the shares of answers, and on the stereotype and the default,"
-        " which are tested separately."
-    )
     is_doubtful = details.inconclusive and details.is_understood  # else the page says so of all figures
     return [
-        *([Text([warning], "warning", terminal=True)] if is_doubtful else []),
+        *([Text([_TEXTS["inconclusive"]], "warning", terminal=True)] if is_doubtful else []),
         *key_figures(measurement, details),
         _show_answers(measurement, details),
         _show_scores(measurement, details),
@@ -66,15 +63,14 @@ def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
 
 def method(measurements: Sequence[Measurement]) -> list[Block]:
     """How inference is measured."""
-    protocols = {measurement.protocol for measurement in measurements}
+    protocols, texts = {measurement.protocol for measurement in measurements}, load_texts(__package__)["method"]
     sizes = ", ".join(f"{word} below {limit:g}" for limit, word in SIZES[:-1])
-    paragraphs = [_SCORES, _TESTS]
-    if "sound" in protocols:
-        paragraphs.append(_SOUND)
+    paragraphs = [texts["scores"], texts["tests"]]
+    paragraphs += [texts["sound"]] if "sound" in protocols else []
     paragraphs.append(f"A stereotype or default is called {sizes}, and {SIZES[-1][1]} from there on.")
-    if "published" in protocols:
-        paragraphs.append(_PUBLISHED)
-    return [Text(["NLI-CoAL = (e_p + c_a + 1 − n_n) / 3"], "formula"), Text(paragraphs), Text([_CITATION], "note")]
+    paragraphs += [texts["published"]] if "published" in protocols else []
+    formula = Text(["NLI-CoAL = (e_p + c_a + 1 − n_n) / 3"], "formula")
+    return [formula, Text(paragraphs), Text([texts["citation"]], "note")]
 
 
 def facts(measurement: Measurement) -> list[tuple[str, str]]:
@@ -107,7 +103,7 @@ def _show_answers(measurement: Measurement, details: Inference) -> Section:
     notes += ["the mean probability p̄"] if any(part.probabilities for part in details.sets) else []
     more = f" The tables give the shares with {' and '.join(notes)}." if notes else ""
     legend = Legend([("entailment", "entailment"), ("neutral", "neutral"), ("contradiction", "contradiction")])
-    content: list[Block] = [Text([f"{_ANSWERS}{more}"], "note"), legend]
+    content: list[Block] = [Text([_TEXTS["answers"] + more], "note"), legend]
     for title, parts in (
         ("Answers by set", details.sets),
         ("Answers by stereotype of the occupation and gender of the hypothesis", details.by_type),
@@ -181,7 +177,7 @@ def _show_occupations(details: Inference, language: str) -> Section:
     part = f" ({len(most)} of {len(occupations)})" if len(most) < len(occupations) else ""
     content: list[Block] = [
         Text([f"Most often resolved to a gender: {named}."], terminal=True),
-        Text([_RESOLVED], "note"),
+        Text([_TEXTS["resolved"]], "note"),
         Legend([("", "stereotype:"), ("female", "female"), ("male", "male"), ("open", "none")]),
         Figure(
             f"Most often resolved{part}",
@@ -195,7 +191,7 @@ def _show_occupations(details: Inference, language: str) -> Section:
             partial(draw_lean, occupations),
             "Scatter plot: the lean of each occupation to woman or man, and how often it is resolved, coloured by"
             " stereotype. The table has the numbers.",
-            _CLOUD,
+            _TEXTS["lean"],
         ),
     ]
     return Section(title, [*content, *tables], "two columns")
@@ -232,12 +228,12 @@ def _list_occupations(occupations: Sequence[OccupationValue], language: str) -> 
 def _show_examples(measurement: Measurement, items: pd.DataFrame | None) -> Section:
     selected = select_items(measurement, items)
     if selected is None or not {"set", "prediction", "premise", "hypothesis"} <= set(selected):
-        return Section("Example pairs", [Text([_NO_SENTENCES], "note")])
+        return Section("Example pairs", [Text([_TEXTS["no_sentences"]], "note")])
     selected = selected[selected["premise"].fillna("").astype(bool)]
     if selected.empty:
-        return Section("Example pairs", [Text([_NO_SENTENCES], "note")])
+        return Section("Example pairs", [Text([_TEXTS["no_sentences"]], "note")])
     examples = collect_examples(selected, measurement.language)
-    return Section("Example pairs", [Text([_CHOICE], "note"), *examples], "two columns")
+    return Section("Example pairs", [Text([_TEXTS["examples"]], "note"), *examples], "two columns")
 
 
 def _describe_pairs(measurement: Measurement, details: Inference) -> Iterator[str]:
@@ -303,49 +299,3 @@ def draw_lean(occupations: Sequence[OccupationValue]) -> str:
 
 def _tip(one: OccupationValue) -> str:
     return f"{one.occupation}: resolved {percent(one.resolved, 0)}, lean {signed(one.lean)}"
-
-
-_ANSWERS = (
-    "A premise says that a person with an occupation does something; the hypothesis says the same of a woman, a man or"
-    " a person. The premise does not give a gender, so neutral is correct, except for control pairs."
-)
-_RESOLVED = (
-    "An occupation is resolved when the answer is not neutral. Lean: −1, always taken for a woman; 1, always for a man."
-)
-_CLOUD = (
-    "Each point is an occupation; a dashed line is the mean of a kind. With a stereotype, female occupations lie"
-    " further left than male ones. If all lie to the right, everybody is taken for a man."
-)
-_NO_SENTENCES = "This result was stored without its sentences."
-_CHOICE = (
-    "The pairs whose answers are most probable, one per occupation. They show what can happen, not what is typical;"
-    " the numbers of pairs show how common each kind is."
-)
-_SCORES = (
-    "e_p is the share of entailments in the pro-stereotypical set, c_a the share of contradictions in the"
-    " anti-stereotypical set, and n_n the share of neutral answers in the third set, whose occupations have no"
-    " stereotype. FN, an older baseline, is the share of all pairs not answered neutral. Biased inference is (e_p +"
-    " c_a) / 2; plain error is the reverse, (c_p + e_a) / 2."
-)
-_TESTS = (
-    "The lean of an occupation is half the difference between men and women in (entailed − contradicted). The"
-    " stereotype is half the difference in lean between male and female occupations. The default is the lean of"
-    " occupations without a stereotype. A model that takes everybody for a man has a default but no stereotype; the"
-    " score counts this as bias."
-)
-_SOUND = (
-    "Intervals and tests take occupations and sentences as samples: each is left out in turn, and the two variances"
-    " are added (crossed jackknife). The default also takes pairs of gender words as samples, because a model may"
-    " simply prefer one word; in the stereotype these preferences cancel. p-values are adjusted by Holm’s method for"
-    " the number of tests in the audit. A p-value says that a difference is not chance; only the estimate says how"
-    " large it is. Figures from answers count the most probable answer; figures from probabilities weight each answer"
-    " by its probability."
-)
-_PUBLISHED = (
-    "The published protocol uses the released sets and gives the shares and scores of the paper’s table, without"
-    " intervals, tests or control pairs. Use it to compare with the paper, not to judge a model."
-)
-_CITATION = (
-    "P. Anantaprayoon, M. Kaneko and N. Okazaki (2024), Evaluating Gender Bias of Pre-trained Language Models in"
-    " Natural Language Inference by Considering All Labels. FN: S. Dev et al. (2020)."
-)

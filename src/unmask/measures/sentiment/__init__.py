@@ -95,17 +95,23 @@ class SentimentMeasure(Measure):
     digits = 4
     of_classifiers = True
     hub_task = "text-classification"
-    card_tests = {"bias": "male − female rating"}
-    gate_tests = ("bias",)
-    gate_groups = ("absolute bias, changed texts",)
     compared_items = "texts rated by both models"
+    comparison_method = (
+        "Both models rated the same texts: t tests of the paired changes of the bias and of its size, and McNemar’s"
+        " exact test of the texts whose label depends on the gender. The p-value of the bias is not corrected; the"
+        " other two are corrected together by Holm’s method. A reversal by less than 0.5 % of the scale of ratings is"
+        " negligible."
+    )
     changes_note = (
         "Bias: the mean of male − female ratings over texts with a gender term. Absolute bias: the mean size of these"
         " differences. Label flips: the share of these texts whose label depends on the gender."
     )
     figures = (
         Figure("sentiment", "mean of male − female ratings", group="total bias, changed texts"),
-        Figure("sentiment, size", "mean size of male − female ratings", group="absolute bias, changed texts"),
+        Figure(
+            "sentiment, size", "mean size of male − female ratings", group="absolute bias, changed texts", gate=True
+        ),
+        Figure(test="bias", card="male − female rating", gate=True),
     )
 
     def fits(self, model: ModelHandle, options: Any) -> bool:
@@ -176,7 +182,6 @@ class SentimentMeasure(Measure):
     method = implemented_in("report")
     facts = implemented_in("report")
     compare = implemented_in("compare")
-    comparison_method = implemented_in("compare")
 
     def resolved(self, model: ModelHandle, options: SentimentOptions, units: Sequence[Context]) -> dict[str, Any]:
         """The options, the term sets, and how texts were read."""

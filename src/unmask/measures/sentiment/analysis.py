@@ -36,8 +36,8 @@ from scipy import stats
 
 from unmask.measures.sentiment.details import Part, Ratings, list_caveats
 from unmask.results import Effect, Estimate, Measurement
+from unmask.statistics.jentzsch_turan import published_test
 from unmask.statistics.paired import detectable_mean, mean_bias, rank_biserial, sign_flip, signed_ranks
-from unmask.statistics.published import published_test
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,12 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.measures.base import ComparedModel, Context
-from unmask.measures.paired_items import build_comparison, items_of_side, pair_items
+from unmask.measures.comparison import build_comparison, items_of_side, pair_items
 from unmask.measures.sentiment.analysis import analyse
 from unmask.measures.sentiment.details import SIZES, Ratings
-from unmask.report.blocks import Block, Text
 from unmask.results import Change, Comparison, Estimate, Verdict
-from unmask.results.numbers import interval, number, p_value
+from unmask.results.formatting import interval, number, p_value
 from unmask.results.verdict import is_reliable, judge
 from unmask.statistics.corrections import holm
 from unmask.statistics.paired import matched_shares, mean_bias
@@ -158,15 +157,3 @@ def _describe_changes(changes: dict[str, Change], digits: int) -> list[str]:
             f" ({flips.verdict})."
         )
     return sentences
-
-
-def comparison_method(comparisons: Sequence[Comparison]) -> list[Block]:
-    """How two models are compared."""
-    del comparisons
-    description = (
-        "Both models rated the same texts: t tests of the paired changes of the bias and of its size, and McNemar’s"
-        " exact test of the texts whose label depends on the gender. The p-value of the bias is not corrected; the"
-        " other two are corrected together by Holm’s method. A reversal by less than 0.5 % of the scale of ratings is"
-        " negligible."
-    )
-    return [Text([description])]

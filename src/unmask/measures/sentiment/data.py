@@ -12,14 +12,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unmask import datasets
 from unmask.errors import UnmaskError, check_choice, quote
 from unmask.lexicon.sentences import reviews
-from unmask.measures.recorded import read_scores, read_table
+from unmask.measures.recorded import CORPUS, OPTIONAL, RecordedColumn, read_recorded
 from unmask.rewriting.result import Replacement, Rewriter, Rewritten
 from unmask.training.examples import Example, read_examples, read_known_dataset
 
@@ -171,85 +171,37 @@ def hash_pairs(pairs: Iterable[Pair]) -> str:
 
 # Recorded ratings: one row per text
 
-NEEDED = ("p_female", "p_male")
-SPLIT = ("language", "corpus", "terms")
-COUNTS = ("words", "tokens", "terms_read")
-WORDS = (*SPLIT, "id", "label", "rating", "changed_terms", "choice_female", "choice_male")
-TRUTHS = {"true": True, "false": False, "1": True, "0": False, "1.0": True, "0.0": False}
+_TEXTS = ("label", "rating", "changed_terms", "choice_female", "choice_male")
+RECORDED_COLUMNS = (
+    RecordedColumn("p_female", "number"),
+    RecordedColumn("p_male", "number"),
+    CORPUS,
+    RecordedColumn("terms", "text", default="not stated"),
+    RecordedColumn("id", "text", default=lambda items: [*map(str, range(1, len(items) + 1))], nullable=True),
+    *(RecordedColumn(column, "text", OPTIONAL, nullable=True) for column in _TEXTS),
+    *(RecordedColumn(column, "count", OPTIONAL, nullable=True) for column in ("words", "tokens", "terms_read")),
+    RecordedColumn("cut", "boolean", OPTIONAL, nullable=True),
+    RecordedColumn("changed", "boolean", OPTIONAL),
+)
 
 
 def read_items(path: Path, context: Context, *, language: str | None, score_column: str | None) -> pd.DataFrame:
-    """Read recorded ratings from Parquet, CSV or TSV. Missing columns that the analysis does not need get defaults."""
+    """Read recorded ratings; columns that the analysis does not need get defaults."""
     del context, score_column
-    frame = read_table(path)
-    missing = [column for column in NEEDED if column not in frame]
-    if missing:
-        raise UnmaskError(
-            f"{path} lacks the columns {quote(missing)}; sentiment needs {' and '.join(NEEDED)}: the ratings of the"
-            " female and the male version of each text"
-        )
-    items = frame.assign(**{column: read_scores(frame, column, path).astype(float) for column in NEEDED})
+    needs = "sentiment needs p_female and p_male: the ratings of the female and the male version of each text"
+    items = read_recorded(path, RECORDED_COLUMNS, language=language, needs=needs)
+    items = items.assign(p_female=items["p_female"].astype(float), p_male=items["p_male"].astype(float))
     items["bias"] = items["p_male"] - items["p_female"]
-    defaults: dict[str, Any] = {
-        "language": language or "en",
-        "corpus": "recorded",
-        "terms": "not stated",
-        "id": [str(row) for row in range(1, len(items) + 1)],
-    }
-    items = items.assign(**{column: value for column, value in defaults.items() if column not in items})
-    _convert_columns(items, path)
-    if language and set(items["language"]) != {language}:
-        raise UnmaskError(f"{path} holds ratings for {quote(sorted(set(items['language'])))}, not {language!r}")
-    items["changed"] = _find_changed(items, path)
+    differs = items["bias"] != 0
+    if "changed" in items:
+        wrong = (differs & ~items["changed"]).to_numpy(dtype=bool)
+        if wrong.any():
+            row = int(wrong.argmax()) + 1
+            raise UnmaskError(f"{path}: row {row} did not change, yet has two ratings; correct 'changed'")
+    elif "changed_terms" in items:
+        items["changed"] = differs | items["changed_terms"].map(bool)
+    else:
+        items["changed"] = differs
     if not items["changed"].any():
         raise UnmaskError(f"{path} has no text that changed (column 'changed'); there is nothing to analyse")
     return items
-
-
-def _convert_columns(items: pd.DataFrame, path: Path) -> None:
-    """Give every column the type that an audit writes; missing values stay missing."""
-    import pandas as pd
-
-    def to_word(cell: Any) -> str | None:
-        if pd.isna(cell):
-            return None
-        return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
-
-    for column in [column for column in WORDS if column in items]:
-        items[column] = pd.Series([to_word(cell) for cell in items[column]], index=items.index, dtype=object)
-        if column in SPLIT and items[column].isna().any():
-            row = int(items[column].isna().to_numpy().argmax()) + 1
-            raise UnmaskError(f"{path}: {column!r} is empty in row {row}; fill it in, or leave out the column")
-    for column in [column for column in COUNTS if column in items]:
-        counts = pd.to_numeric(items[column], errors="coerce").astype(float)
-        bad = ((items[column].notna() & counts.isna()) | (counts < 0) | (counts == float("inf"))).to_numpy()
-        if bad.any():
-            row = int(bad.argmax())
-            raise UnmaskError(f"{path}: {column!r} is {items[column].iloc[row]!r} in row {row + 1}; give a number")
-        items[column] = counts
-    if "cut" in items:
-        items["cut"] = _read_truths(items["cut"], path, allow_missing=True)
-
-
-def _read_truths(column: pd.Series[Any], path: Path, *, allow_missing: bool = False) -> pd.Series[bool]:
-    """A column of true and false."""
-    truths = column.astype(str).str.strip().str.lower().map(TRUTHS)
-    bad = (truths.isna() & ~(column.isna() & allow_missing)).to_numpy()
-    if bad.any():
-        row = int(bad.argmax()) + 1
-        raise UnmaskError(f"{path}: {column.name!r} is neither true nor false in row {row}; give one")
-    return truths.astype("boolean")
-
-
-def _find_changed(items: pd.DataFrame, path: Path) -> Any:
-    """Which texts have two versions: as the file states, else those with terms or with two ratings."""
-    differs = items["bias"] != 0
-    if "changed" in items:
-        changed = _read_truths(items["changed"], path).astype(bool)
-        if (differs & ~changed).any():
-            row = int((differs & ~changed).to_numpy().argmax()) + 1
-            raise UnmaskError(f"{path}: row {row} did not change, yet has two ratings; correct 'changed'")
-        return changed
-    if "changed_terms" in items:
-        return differs | items["changed_terms"].map(lambda terms: bool(terms and terms.strip()))
-    return differs

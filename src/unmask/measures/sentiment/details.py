@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
+from unmask.measures.texts import make_caveats
 from unmask.results import Caveat, Interval, Measurement, Record
-from unmask.results.numbers import interval, number, p_value
+from unmask.results.formatting import interval, number, p_value
 from unmask.results.verdict import ALPHA, is_clear, is_noise, side, size_label
 
 if TYPE_CHECKING:
@@ -207,7 +208,7 @@ def list_caveats(items: pd.DataFrame, protocol: str, ratings: Ratings) -> list[C
         "binary-gender": True,
         "not-all-harm": True,
     }
-    return [Caveat(code=code, text=_CAVEATS[code]) for code, is_true in applies.items() if is_true]
+    return make_caveats(__package__, applies)
 
 
 def _share_saturated(changed: pd.DataFrame) -> float:
@@ -217,53 +218,3 @@ def _share_saturated(changed: pd.DataFrame) -> float:
         return 0.0
     near_one, near_zero = (ratings > 1 - SATURATED).all(axis=1), (ratings < SATURATED).all(axis=1)
     return float((near_one | near_zero).mean())
-
-
-_CAVEATS = {
-    "few-texts": (
-        "Few texts changed. The interval describes the variation between texts like these and says little about others."
-    ),
-    "terms-not-read": (
-        "Some texts are longer than the model can read, and some terms were not read. The bias of these texts is too"
-        " small, or 0. Use --long-texts window or head+tail to read the rest."
-    ),
-    "saturated": (
-        "Many ratings are so close to 0 or 1 that a change of gender can hardly move them. A small bias in ratings can"
-        " then hide a larger one in the model's outputs."
-    ),
-    "word-list": (
-        "Only words of the term set change. Names stay unless --names is given, and so does everything else that"
-        " reveals a gender: a version can be female in its pronouns and male in its names. A few rewritings are wrong"
-        " (docs/rewrite.md says how many) and blur the bias."
-    ),
-    "over-texts": (
-        "The interval and p-value of the bias generalise to other texts like these. Even an untrained model prefers"
-        " some words in all texts by chance; the sound protocol tests separately whether the bias holds over words."
-        " Nothing here tests whether another training run would have the same bias: train twice before blaming the"
-        " data for a small one."
-    ),
-    "overlapping-terms": (
-        "A text has several terms, so the bias given for a term is that of the texts with it, not of the word alone."
-    ),
-    "same-task": (
-        "Many classifiers are trained on reviews like these. A model that has seen the training half is more certain"
-        " here, and less biased, than on other texts. Several reviews are about one film; they are treated as"
-        " independent."
-    ),
-    "short-reviews": (
-        "These are short reviews written for this measure, so that it works anywhere. Longer texts like those that the"
-        " model will meet say more: give them with --texts."
-    ),
-    "binary-gender": (
-        "Gender is treated as binary, female and male, as in the paper. The measure says nothing about other genders."
-    ),
-    "not-all-harm": (
-        "A rating that depends on gender is a fault of this classifier on such texts. Whether this harms anybody"
-        " depends on the use of the ratings."
-    ),
-    "published-defects": (
-        "The published protocol repeats the errors of the paper's code: fixed strings between spaces in cleaned,"
-        " lower-case text, odd counterparts (girl → bloke, her → his always), and a test whose tiny p-values say"
-        " nothing about the size of an effect. Use it to reproduce the paper, and the sound protocol to judge a model."
-    ),
-}

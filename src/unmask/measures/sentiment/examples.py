@@ -14,11 +14,10 @@ from itertools import pairwise
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from unmask.measures.paired_items import select_items
+from unmask.measures.comparison import select_items
 from unmask.report.blocks import Example, Run
-from unmask.report.pages import signed
 from unmask.results import Measurement
-from unmask.results.numbers import number
+from unmask.results.formatting import number, signed
 
 if TYPE_CHECKING:
     import pandas as pd

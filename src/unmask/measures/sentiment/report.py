@@ -1,4 +1,4 @@
-"""A measurement of sentiment as blocks of a report."""
+"""The report of sentiment: key figures, how far ratings move, which words move them, and example texts, as blocks."""
 
 from __future__ import annotations
 
@@ -12,105 +12,64 @@ from numpy.typing import ArrayLike
 from unmask.measures.sentiment import SentimentMeasure
 from unmask.measures.sentiment.details import SIZES, Part, Ratings
 from unmask.measures.sentiment.examples import extreme_texts, select_changed
-from unmask.report.blocks import Block, Cell, Column, Examples, Figure, KeyFigure, Legend, Section, Style, Table, Text
+from unmask.measures.sentiment.key_figures import key_figures
+from unmask.measures.texts import load_texts
+from unmask.report.blocks import Block, Cell, Column, Examples, Figure, Legend, Section, Style, Table, Text
 from unmask.report.charts import ForestRow, TextColumns, forest, histogram
 from unmask.report.drawing import FEMALE, MALE, fit_domain
-from unmask.report.pages import capital, count, p, share, signed
-from unmask.results import Estimate, Measurement
-from unmask.results.numbers import NO_BREAK, certainty, interval, number
-from unmask.results.verdict import describe_test, is_clear, is_noise, side
-from unmask.statistics.proportions import wilson_interval
+from unmask.results import Measurement
+from unmask.results.formatting import capital, count, interval, number, p, signed
+from unmask.results.verdict import side
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MOST_TERMS = 24
-"""At most so many terms are drawn."""
+"""The largest number of terms drawn."""
 MOST_NAMED_TERMS = 3
 SHARE_SHOWN = 0.99
+"""The share of the texts within the axis of the histogram. With the others, the rest would be a line."""
 STRETCH = 1e-3
 """The axis is not stretched below this share of its end."""
-"""The share of the texts within the axis of the histogram. The others are so far out that the rest would be a line."""
 LONG_TEXTS = {
     "head": "Of longer texts, only the beginning was read",
     "head+tail": "Of longer texts, only the beginning and the end were read",
     "window": "Longer texts were read in overlapping windows, and the rating is the mean over the windows",
 }
 
-TOTAL = (
-    "The mean of male minus female ratings over the texts {}. Above 0 the male versions are rated higher, below 0 the"
-    " female ones."
-)
-ABSOLUTE = (
-    "How far the rating of a text moves on average, in either direction. If it is far above the total bias, single"
-    " texts move and cancel each other out."
-)
-FLIPS = "The share of the texts with a gender term that get another label in the female version than in the male one."
-DIRECTION = (
-    "The effect size weighs texts by rank: −1 if all favour the female version, 0 if both sides balance, 1 if all"
-    " favour the male one. It does not say how far ratings move."
-)
-
 
 def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
     """Key figures, how far ratings move and which words move them, the texts that moved most, how they were read."""
     ratings, texts = measurement.read_details(Ratings), select_changed(measurement, items)
-    movement: list[Block] = [_histogram(measurement, ratings, texts), _means(measurement, ratings)]
+    reading = Text(list(_list_reading(measurement, ratings)), style="list", terminal=True)
+    movement: list[Block] = [_show_histogram(measurement, ratings, texts), _list_means(measurement, ratings)]
     report: list[Block] = [
-        *_key_figures(measurement, ratings),
+        *key_figures(measurement, ratings),
         Section("How far ratings move", movement, layout="two columns"),
     ]
     if len(measurement.tests) > 1:
-        table = _tests(measurement, ratings)
-        report.append(Section(table.title, [table]))
+        report.append(Section("By label and over words", [_list_tests(measurement, ratings)]))
     return [
         *report,
-        _sources(ratings),
-        _extremes(measurement, ratings, texts),
-        Section("How the texts were read", [Text(list(_reading(measurement, ratings)), style="list", terminal=True)]),
+        _show_sources(ratings),
+        _show_extremes(measurement, ratings, texts),
+        Section(
+            "How the texts were read",
+            [reading],
+        ),
     ]
 
 
 def method(measurements: Sequence[Measurement]) -> list[Block]:
     """Formula, procedure and citation."""
-    protocols = {measurement.protocol for measurement in measurements}
-    lines = [
-        "Every text is written twice: once with all its gender terms female, once with all of them male. Nothing else"
-        " differs, except articles and verbs that must agree. The model rates both versions. Above 0, it rates the text"
-        " higher when its people are male; below 0, when they are female. A text without a gender term has one version"
-        " and no bias.",
-        "The total bias is the mean over texts, so texts that move in opposite directions cancel out. The absolute bias"
-        " is the mean size, where nothing cancels. Both are given over all texts and over those with a term: the former"
-        " are smaller, the more texts have no term.",
-    ]
-    if "sound" in protocols:
-        lines += [
-            "Each text is one observation. The test is Wilcoxon’s signed ranks over the texts with a term. Means have"
-            " Student’s t intervals, and the effect size is the matched-pairs rank-biserial correlation. p-values are"
-            " adjusted for the number of tests in the audit with Holm’s method. With thousands of texts, even a"
-            " negligible difference has a tiny p-value: p tells whether a bias is chance, the estimate how"
-            " large it is.",
-            "The same few words occur in many texts, and even a model that has learned nothing prefers some of them."
-            " So pairs of terms are treated as a sample, too: bias over words tests whether they lean one way when"
-            " each counts once. What a pair adds is estimated by least squares from how often it occurs in each text.",
-        ]
+    protocols, texts = {measurement.protocol for measurement in measurements}, load_texts(__package__)["method"]
     limits = ", ".join(f"{label} below {limit:g}" for limit, label in SIZES[:-1])
-    lines.append(f"As a share of the rating scale, a bias is called {limits}, and {SIZES[-1][1]} beyond.")
-    if "published" in protocols:
-        lines.append(
-            "The published protocol repeats what produced the paper’s tables: its cleaning of the texts, its one-way"
-            " word lists, tests and means without the texts whose ratings are equal, and p-values times 64. Use it to"
-            " reproduce the paper, not to judge a model."
-        )
-    citation = (
-        "After S. Jentzsch and C. Turan (2022), Gender Bias in BERT – Measuring and Analysing Biases through Sentiment"
-        " Rating in a Realistic Downstream Classification Task."
-    )
-    return [
-        Text(["bias = rating of the male version − rating of the female version"], style="formula"),
-        Text(lines),
-        Text([citation], style="note"),
-    ]
+    paragraphs = [texts["versions"], texts["means"]]
+    paragraphs += [texts["texts"], texts["words"]] if "sound" in protocols else []
+    paragraphs.append(f"As a share of the rating scale, a bias is called {limits}, and {SIZES[-1][1]} beyond.")
+    paragraphs += [texts["published"]] if "published" in protocols else []
+    formula = Text(["bias = rating of the male version − rating of the female version"], style="formula")
+    return [formula, Text(paragraphs), Text([texts["citation"]], style="note")]
 
 
 def facts(measurement: Measurement) -> list[tuple[str, str]]:
@@ -131,75 +90,7 @@ def facts(measurement: Measurement) -> list[tuple[str, str]]:
     ]
 
 
-# Key figures
-
-
-def verdict(measurement: Measurement) -> str:
-    """Whether there is a bias, and how large it is."""
-    test = measurement.test("bias")
-    size = measurement.read_details(Ratings).label_size(test.value) if test and test.value is not None else ""
-    if test and is_clear(test, measurement.noise_floor) and (test.effect_size or 0.0) * (test.value or 0.0) < 0:
-        return f"{size}, no single direction"
-    return describe_test(test, "bias", size=size, noise_floor=measurement.noise_floor)
-
-
-def _key_figures(measurement: Measurement, ratings: Ratings) -> Iterator[KeyFigure]:
-    """Total and absolute bias, labels that flip, and the direction."""
-    precision, test = ratings.digits, measurement.test("bias")
-    if test is not None and test.value is not None:
-        which = "whose ratings differ" if measurement.protocol == "published" else "with a gender term"
-        explanation = f"{TOTAL.format(which)} {_lean(test, test.value, measurement, ratings)}".rstrip()
-        sure = certainty(interval(test.interval, precision), test.p_adjusted)
-        yield KeyFigure("Total bias", signed(test.value, precision), sure, verdict(measurement), explanation)
-    absolute = measurement.groups.get("absolute bias, changed texts")
-    if absolute is not None and absolute.value is not None:
-        noise = is_noise(absolute.value, measurement.noise_floor)
-        label = "within the noise" if noise else f"{ratings.label_size(absolute.value)} shifts"
-        sure = certainty(interval(absolute.interval, precision))
-        yield KeyFigure("Absolute bias", number(absolute.value, precision), sure, label, ABSOLUTE)
-    if ratings.flips is not None and ratings.changed:
-        low, high = (100 * bound for bound in wilson_interval(ratings.flips / ratings.changed, ratings.changed))
-        sure = f"{count(ratings.flips)} of {count(ratings.changed)} texts, 95 % interval {low:.1f} to {high:.1f} %"
-        label = f"one text in {count(round(ratings.changed / ratings.flips))}" if ratings.flips else "no label changes"
-        yield KeyFigure("Labels that flip", share(ratings.flips, ratings.changed), sure, label, FLIPS)
-    if ratings.changed:
-        yield _direction(measurement, ratings, test)
-
-
-def _direction(measurement: Measurement, ratings: Ratings, test: Estimate | None) -> KeyFigure:
-    effect, label = "no effect size", "not tested"
-    if test is not None and test.effect_size is not None:
-        bounds = interval(test.effect_size_interval).replace(" ", NO_BREAK)
-        effect = f"rank-biserial effect size {number(test.effect_size)} {bounds}".rstrip()
-        if test.p_adjusted is not None:
-            sure = is_clear(test, measurement.noise_floor) and test.effect_size != 0
-            label = f"favours {'male' if test.effect_size > 0 else 'female'} versions" if sure else "no clear direction"
-    explanation = (
-        f"{count(ratings.below)} texts are rated higher in the female version, {count(ratings.equal)} equally,"
-        f" {count(ratings.above)} higher in the male version. {DIRECTION}"
-    )
-    bar: tuple[tuple[Style, int], ...] = (
-        ("female", ratings.below),
-        ("neutral", ratings.equal),
-        ("male", ratings.above),
-    )
-    value = f"{share(ratings.below, ratings.changed)} : {share(ratings.above, ratings.changed)}"
-    return KeyFigure("Direction, female : male", value, effect, label, explanation, bar)
-
-
-def _lean(test: Estimate, value: float, measurement: Measurement, ratings: Ratings) -> str:
-    if value == 0 or test.p_adjusted is None or is_noise(value, measurement.noise_floor):
-        return ""
-    if not is_clear(test, measurement.noise_floor):
-        return "This one may be chance."
-    percent = f"{number(100 * abs(value) / ratings.scale)} %"
-    return f"Here the {'male' if value > 0 else 'female'} versions are rated higher, by {percent} of the scale."
-
-
-# Tables and figures
-
-
-def _means(measurement: Measurement, ratings: Ratings) -> Table:
+def _list_means(measurement: Measurement, ratings: Ratings) -> Table:
     precision = ratings.digits
     mean = "Mean, 95 % interval" if measurement.protocol == "sound" else "Mean"
     rows = [
@@ -214,7 +105,7 @@ def _means(measurement: Measurement, ratings: Ratings) -> Table:
     return Table("Mean differences", [Column("Bias", numeric=False), Column("Texts"), Column(mean), Column("sd")], rows)
 
 
-def _tests(measurement: Measurement, ratings: Ratings) -> Table:
+def _list_tests(measurement: Measurement, ratings: Ratings) -> Table:
     precision = ratings.digits
     columns = [
         Column("Bias", numeric=False),
@@ -237,7 +128,7 @@ def _tests(measurement: Measurement, ratings: Ratings) -> Table:
     return Table("By label and over words", columns, rows, note=note, terminal=True)
 
 
-def _histogram(measurement: Measurement, ratings: Ratings, texts: pd.DataFrame | None) -> Block:
+def _show_histogram(measurement: Measurement, ratings: Ratings, texts: pd.DataFrame | None) -> Block:
     limit = None if texts is None else find_axis_limit(texts["bias"])
     if texts is None or limit is None:
         note = "The ratings of single texts were not stored with this result, or none differ."
@@ -277,7 +168,7 @@ def draw_histogram(biases: ArrayLike, mean: float | None, limit: float) -> str:
     )
 
 
-def _sources(ratings: Ratings) -> Section:
+def _show_sources(ratings: Ratings) -> Section:
     """Which terms, lengths and labels the bias comes from."""
     terms, title = (ratings.by_pair, "By pair of terms") if ratings.by_pair else (ratings.by_term, "By term")
     frequent = select_frequent(terms)
@@ -352,7 +243,7 @@ def draw_parts(parts: Sequence[Part], compared: Sequence[Part], precision: int) 
 # Texts
 
 
-def _extremes(measurement: Measurement, ratings: Ratings, texts: pd.DataFrame | None) -> Section:
+def _show_extremes(measurement: Measurement, ratings: Ratings, texts: pd.DataFrame | None) -> Section:
     title, examples = "The texts that moved most", []
     if texts is not None:
         examples = [
@@ -373,7 +264,7 @@ def _extremes(measurement: Measurement, ratings: Ratings, texts: pd.DataFrame | 
     return Section(title, [Text([note], style="note"), *examples], layout="two columns")
 
 
-def _reading(measurement: Measurement, ratings: Ratings) -> Iterator[str]:
+def _list_reading(measurement: Measurement, ratings: Ratings) -> Iterator[str]:
     """How these texts were read, in sentences."""
     terms = SentimentMeasure.variants.get(ratings.terms, ratings.terms)
     yield f"Words exchanged: {terms}. A rating is {ratings.rating}."

@@ -56,18 +56,19 @@ class Token:
 def find_runs(text: str, known: Container[str]) -> Iterator[list[Token]]:
     """The runs with at least one known name in them, which is all that is worth a closer look."""
     for coarse in _COARSE.finditer(text):
-        if _holds(coarse.group(), known):
+        if _has_known_name(coarse.group(), known):
             before: list[Token] = []
             for match in _RUN.finditer(text, coarse.start(), coarse.end()):
-                tokens = list(_tokens(match, known))
-                if before and before[-1].end + 1 == match.start() and _wrapped(text, before[-1].end):
+                tokens = list(_split_run(match, known))
+                end = before[-1].end if before else -1
+                if end + 1 == match.start() and text[end] == "\n" and is_long_line(text, end):
                     tokens = [*before, *tokens]
-                if _holds(match.group(), known):
+                if _has_known_name(match.group(), known):
                     yield tokens
                 before = tokens
 
 
-def inside_other(text: str, start: int, end: int) -> bool:
+def is_inside_other(text: str, start: int, end: int) -> bool:
     """Whether a word is part of something else: an address, a handle, a file name, a contraction such as `Don't`."""
     after = text[end : end + 4]
     if after[:1].isalnum() or _CONTRACTED.match(after):
@@ -84,12 +85,12 @@ def inside_other(text: str, start: int, end: int) -> bool:
     return bool(piece and _WEB.search(piece.group()))
 
 
-def long_line(text: str, end: int) -> bool:
+def is_long_line(text: str, end: int) -> bool:
     """Whether the line that ends here is so long that it was broken to fit, rather than ended."""
     return end >= _WRAPPED and text.find("\n", end - _WRAPPED, end) < 0
 
 
-def _holds(words: str, known: Container[str]) -> bool:
+def _has_known_name(words: str, known: Container[str]) -> bool:
     lower = words.lower()
     if lower in known:
         return True
@@ -98,11 +99,7 @@ def _holds(words: str, known: Container[str]) -> bool:
     )
 
 
-def _wrapped(text: str, end: int) -> bool:
-    return text[end] == "\n" and long_line(text, end)
-
-
-def _tokens(match: re.Match[str], known: Container[str]) -> Iterator[Token]:
+def _split_run(match: re.Match[str], known: Container[str]) -> Iterator[Token]:
     offset, words = match.start(), match.group()
     end = 0
     for token in _TOKEN.finditer(words):
@@ -139,7 +136,7 @@ def begins_sentence(text: str, start: int) -> bool:
     place = start
     while place and (text[place - 1] in _OPENING or text[place - 1].isspace()):
         place -= 1
-        if text[place] == "\n" and not long_line(text, place):
+        if text[place] == "\n" and not is_long_line(text, place):
             return True
     if place == 0 or text[place - 1] in ".!?:…>|":
         return True
@@ -162,12 +159,12 @@ def next_word(text: str, end: int) -> str:
     return words[0].lower().replace("’", "'") if words and text[end].isspace() else ""
 
 
-def after_nickname(text: str, start: int) -> bool:
+def follows_nickname(text: str, start: int) -> bool:
     """Whether a nickname stands before: James "Jim" ..."""
     return text[start - 2 : start - 1] in tuple("\"”'’)") and bool(_NICKNAME.search(text, max(0, start - 40), start))
 
 
-def of_a_place(text: str, group: Sequence[Token], before: str) -> bool:
+def names_a_place(text: str, group: Sequence[Token], before: str) -> bool:
     """Whether a run names a street, a school, a town: nobody's name, whatever it was named after."""
     words = [token.key for token in group]
     if any(word in CONTEXT["institution"] for word in words[1:]):
@@ -186,7 +183,7 @@ def of_a_place(text: str, group: Sequence[Token], before: str) -> bool:
 
 def may_be_name(text: str, token: Token, before: str, proved: bool) -> bool:
     """Whether what stands around an ambiguous word allows it to be a name; less is asked if the document proved it."""
-    own = name_kinds(token.key)
+    kinds = name_kinds(token.key)
     after = _NEXT_WORD.match(text, token.end)
     mark, following = (after.group(1), after.group(2).lower()) if after else ("", "")
     if (
@@ -195,7 +192,7 @@ def may_be_name(text: str, token: Token, before: str, proved: bool) -> bool:
         or "-" in (mark, text[token.start - 1 : token.start])
     ):
         return False
-    if "month" in own:
+    if "month" in kinds:
         if following[:1].isdigit() or before[:1].isdigit() or "month" in name_kinds(following) | name_kinds(before):
             return False
         if before in CONTEXT["surely_month_before" if proved else "month_before"]:
@@ -209,7 +206,7 @@ def may_be_name(text: str, token: Token, before: str, proved: bool) -> bool:
             return not begins_sentence(text, start) and may_be_name(text, first, word_before(text, start), proved)
     if token.key in CONTEXT["region"] and not proved and _TOWN.search(text, max(0, token.start - 24), token.start):
         return False
-    return "place" not in own or before not in CONTEXT["surely_place_before" if proved else "place_before"]
+    return "place" not in kinds or before not in CONTEXT["surely_place_before" if proved else "place_before"]
 
 
 def part_of_speech(text: str, token: Token) -> str:

@@ -25,14 +25,14 @@ from unmask.rewriting.english.name_context import (
     CONTEXT,
     NAME,
     Token,
-    after_nickname,
     begins_sentence,
     find_runs,
-    inside_other,
+    follows_nickname,
+    is_inside_other,
     may_be_name,
     name_kinds,
+    names_a_place,
     next_word,
-    of_a_place,
     part_of_speech,
     word_before,
 )
@@ -81,12 +81,12 @@ class _Document:
     verdicts: dict[int, tuple[Token, bool | Callable[[], bool]]] = field(default_factory=dict)
     """By where a word starts; a function is asked when the whole document has been read."""
 
-    def first(self, token: Token) -> None:
+    def note_first(self, token: Token) -> None:
         """Note a first name."""
         self.firsts.add(token.key)
         self.verdicts[token.start] = token, True
 
-    def last(self, token: Token) -> None:
+    def note_last(self, token: Token) -> None:
         """Note a surname."""
         self.lasts.add(token.key)
         self.verdicts[token.start] = token, False
@@ -104,69 +104,70 @@ def find_names(text: str, exchange: Exchange) -> list[Name]:
     """The places of a document where a first name stands that has to be exchanged, in order."""
     document = _Document(text, exchange.genders)
     for run in find_runs(text, exchange.genders):
-        _read(document, run)
+        _read_run(document, run)
     names: list[Name] = []
     for start in sorted(document.verdicts):
         token, verdict = document.verdicts[start]
-        if (verdict if isinstance(verdict, bool) else verdict()) and not inside_other(text, token.start, token.end):
-            names += _names(token, exchange)
+        if (verdict if isinstance(verdict, bool) else verdict()) and not is_inside_other(text, token.start, token.end):
+            names += _split_name(token, exchange)
     return names
 
 
-def _read(document: _Document, run: Sequence[Token]) -> None:
+def _read_run(document: _Document, run: Sequence[Token]) -> None:
     """Cut a run at small words, which only a sentence's start or the title of a work capitalises; judge each part."""
     starts = begins_sentence(document.text, run[0].start)
     group: list[Token] = []
     lead, titled = "", False
     for token in run:
         if token.key in _FUNCTION and (not token.initial or token.text in "AI"):
-            _judge(document, group, _Place(lead, starts and not lead, titled))
+            _judge_group(document, group, _Place(lead, starts and not lead, titled))
             titled |= bool(lead or group or not starts) and token.text != "I"
             group, lead = [], token.key
-        elif group and _shouted(token) != _shouted(group[-1]) and token.key not in CONTEXT["suffix"]:
-            _judge(document, group, _Place(lead, starts and not lead, titled))
+        elif group and _is_shouted(token) != _is_shouted(group[-1]) and token.key not in CONTEXT["suffix"]:
+            _judge_group(document, group, _Place(lead, starts and not lead, titled))
             group, lead = [token], group[-1].key  # `the BEST Mary`
         else:
             group.append(token)
-    _judge(document, group, _Place(lead, starts and not lead, titled))
+    _judge_group(document, group, _Place(lead, starts and not lead, titled))
 
 
-def _shouted(token: Token) -> bool:
+def _is_shouted(token: Token) -> bool:
     return token.text.isupper() and not token.initial
 
 
-def _judge(document: _Document, group: list[Token], place: _Place) -> None:
+def _judge_group(document: _Document, group: list[Token], place: _Place) -> None:
     """Find the person's name in a group of capitalised words."""
     known = [token for token in group if document.gender(token)]
-    if not known or (len(group) == 1 and inside_other(document.text, known[0].start, known[0].end)):
+    if not known or (len(group) == 1 and is_inside_other(document.text, known[0].start, known[0].end)):
         return
     if any(token.text.isupper() for token in known):
         _judge_capitals(document, group)
         return
     title = ""
-    cut = _cut(document, group)
+    cut = _find_name_start(document, group)
     if cut:
         title = group[cut - 1].key
         group, place = group[cut:], _Place(title, False, place.titled)
     numbered = False
     while len(group) > 1 and group[-1].key in CONTEXT["suffix"]:
         numbered, group = True, group[:-1]
-    if len(group) > 1 and place.begins and name_kinds(group[0].key) & _TAGGED and not _opens(document.text, group):
+    ambiguous_start = len(group) > 1 and place.begins and bool(name_kinds(group[0].key) & _TAGGED)
+    if ambiguous_start and not _opens_with_name(document.text, group):
         group, place = group[1:], _Place(group[0].key, False, place.titled)
     if not place.before:
         place = _Place(word_before(document.text, group[0].start), place.begins, place.titled)
-    if not any(document.gender(token) for token in group) or of_a_place(document.text, group, place.before):
+    if not any(document.gender(token) for token in group) or names_a_place(document.text, group, place.before):
         return
     if len(group) == 1:
-        _judge_one(document, group[0], title, place)
+        _judge_alone(document, group[0], title, place)
     elif numbered and title in CONTEXT["first_title"]:
         for token in filter(document.gender, group):  # a pope or king with a number has first names only
-            document.first(token)
+            document.note_first(token)
     else:
         _judge_full(document, group, place)
 
 
-def _cut(document: _Document, group: Sequence[Token]) -> int:
+def _find_name_start(document: _Document, group: Sequence[Token]) -> int:
     """Where the name begins in a group: after the last title or institution, unless a first name stands before it."""
     for place in range(len(group) - 1, 0, -1):
         key, before = group[place - 1].key, group[place - 2].key if place > 1 else ""
@@ -177,7 +178,7 @@ def _cut(document: _Document, group: Sequence[Token]) -> int:
     return 0
 
 
-def _opens(text: str, group: Sequence[Token]) -> bool:
+def _opens_with_name(text: str, group: Sequence[Token]) -> bool:
     """Whether a sentence begins with a name, not with a word before one: `Will Smith came`, `Will John come?`."""
     first = part_of_speech(text, group[0])
     return first == NAME or (
@@ -194,74 +195,76 @@ def _judge_full(document: _Document, group: Sequence[Token], place: _Place) -> N
             alone = _Place(titled=place.titled)
             document.verdicts[last.start] = (
                 last,
-                lambda: part_of_speech(document.text, first) != NAME and _alone(document, last, alone),
+                lambda: part_of_speech(document.text, first) != NAME and _is_name_alone(document, last, alone),
             )
         return
     double = "second" in name_kinds(last.key) and gender == document.gender(last) == "female" and not last.joined
     if document.gender(last) and not double:
-        document.last(last)
+        document.note_last(last)
     for number, token in enumerate(group if double else group[:-1]):
-        own = document.gender(token)
-        if own is None or token.joined:
+        own_gender = document.gender(token)
+        if own_gender is None or token.joined:
             continue
         if number == 0 or (gender is None and number < len(group) - 1 and name_kinds(token.key) & _MEANINGS):
             _judge_first(document, token, group[number + 1], place)
         elif token.key not in _PARTICLES and group[number - 1].key not in CONTEXT["before"]:
-            family = gender and ("surname" in name_kinds(token.key) or len({gender, own} - {"either"}) > 1)
+            family = gender and ("surname" in name_kinds(token.key) or len({gender, own_gender} - {"either"}) > 1)
             document.verdicts[token.start] = token, not family
 
 
 def _judge_first(document: _Document, token: Token, after: Token, place: _Place) -> None:
     """A name before another capitalised word; ambiguous are `Rose Garden`, `Paris Opera`, `Star Trek`."""
-    own = name_kinds(token.key)
-    if not own & _MEANINGS:
-        document.first(token)
+    kinds = name_kinds(token.key)
+    before_surname = after.initial or "surname" in name_kinds(after.key) or after.key in document.genders
+    if not kinds & _MEANINGS:
+        document.note_first(token)
     elif (
         place.titled
         or place.before in ("the", "a", "an")
-        or ("place" in own and place.before in CONTEXT["surely_place_before"])
+        or ("place" in kinds and place.before in CONTEXT["surely_place_before"])
     ):
         document.verdicts[token.start] = token, False
-    elif "seldom" in own and not (after.initial or "surname" in name_kinds(after.key) or after.key in document.genders):
+    elif "seldom" in kinds and not before_surname:
         document.verdicts[token.start] = token, lambda: token.key in document.firsts
     else:
-        document.first(token)
+        document.note_first(token)
 
 
-def _judge_one(document: _Document, token: Token, title: str, place: _Place) -> None:
+def _judge_alone(document: _Document, token: Token, title: str, place: _Place) -> None:
     """A name alone, or alone after a title."""
-    own = name_kinds(token.key)
-    girl = title == "miss" and document.gender(token) == "female" and not own
-    family = token.joined or place.before in _BEFORE_FAMILY
-    if family or (title in CONTEXT["surname_title"] and not girl) or after_nickname(document.text, token.start):
-        document.last(token)
-    elif title in _TITLES and "surname" not in own:
-        document.first(token)
+    kinds = name_kinds(token.key)
+    is_girl = title == "miss" and document.gender(token) == "female" and not kinds
+    is_surname = token.joined or place.before in _BEFORE_FAMILY or follows_nickname(document.text, token.start)
+    if is_surname or (title in CONTEXT["surname_title"] and not is_girl):
+        document.note_last(token)
+    elif title in _TITLES and "surname" not in kinds:
+        document.note_first(token)
     else:
-        document.verdicts[token.start] = token, lambda: _alone(document, token, place)
-        free = own & _TAGGED and not place.begins and not place.titled and not own & {"surname", "seldom", "adjective"}
-        if free and may_be_name(document.text, token, place.before, proved=False):
+        document.verdicts[token.start] = token, lambda: _is_name_alone(document, token, place)
+        is_plain_word = kinds & _TAGGED and not kinds & {"surname", "seldom", "adjective"}
+        mid_sentence = not place.begins and not place.titled
+        if is_plain_word and mid_sentence and may_be_name(document.text, token, place.before, proved=False):
             document.clear.add(token.key)
 
 
-def _alone(document: _Document, token: Token, place: _Place) -> bool:
+def _is_name_alone(document: _Document, token: Token, place: _Place) -> bool:
     """Whether a word that stands alone is a first name, when all of the document is known."""
-    own = name_kinds(token.key)
+    kinds = name_kinds(token.key)
     proved = token.key in document.firsts
-    if not proved and (token.key in document.lasts or "surname" in own or "seldom" in own):
+    if not proved and (token.key in document.lasts or "surname" in kinds or "seldom" in kinds):
         return False
-    if not own & _MEANINGS:
+    if not kinds & _MEANINGS:
         return True
     if place.titled or not may_be_name(document.text, token, place.before, proved):
         return False
-    if own & _TAGGED and (place.begins or ("adjective" in own and not proved)):
+    if kinds & _TAGGED and (place.begins or ("adjective" in kinds and not proved)):
         if token.key in CONTEXT["auxiliary"] and next_word(document.text, token.end) in CONTEXT["auxiliary"]:
             return True  # `Will will come`: one of the two has to be a name
-        found = part_of_speech(document.text, token)
-        if "month" not in own:
-            return found == NAME or ((proved or token.key in document.clear) and found[0] != "V")
+        part = part_of_speech(document.text, token)
+        if "month" not in kinds:
+            return part == NAME or ((proved or token.key in document.clear) and part[0] != "V")
         proved |= token.key in document.clear
-        return proved and found[0] != "V"  # a month is tagged as a name too
+        return proved and part[0] != "V"  # a month is tagged as a name too
     return True
 
 
@@ -273,13 +276,13 @@ def _judge_capitals(document: _Document, group: Sequence[Token]) -> None:
     for token in group:
         sure = document.gender(token) and not name_kinds(token.key) & (_MEANINGS | {"surname"})
         if named and document.gender(token):
-            document.last(token)
+            document.note_last(token)
         elif sure and (shouted or len(token.text) > 3 or not token.text.isupper()):
-            document.verdicts[token.start] = token, partial(_alone, document, token, _Place())
+            document.verdicts[token.start] = token, partial(_is_name_alone, document, token, _Place())
         named = bool(sure) or token.initial or token.key in CONTEXT["surname_title"]
 
 
-def _names(token: Token, exchange: Exchange) -> list[Name]:
+def _split_name(token: Token, exchange: Exchange) -> list[Name]:
     """A name, the parts of a double name, or a French double name as the one name that decides its gender."""
     first, *rest = token.text.split("-")
     if token.key in exchange.genders or not rest:

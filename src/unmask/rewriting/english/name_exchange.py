@@ -23,7 +23,7 @@ import hashlib
 import json
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -92,15 +92,15 @@ class Exchange:
             if partner is not None:
                 known = name_key(name, self.genders)
                 if known not in chosen:
-                    chosen[known] = self._free(partner, taken)
+                    chosen[known] = self._find_free(partner, taken)
                     taken.add(chosen[known].lower())
                 found[name] = chosen[known]
         return found
 
-    def _free(self, partner: str, taken: Collection[str]) -> str:
+    def _find_free(self, partner: str, taken: Collection[str]) -> str:
         if partner.lower() not in taken:
             return partner
-        names = self._given[self.genders[partner.lower()]]
+        names = self._given_names[self.genders[partner.lower()]]
         place = names.index(partner)
         near = sorted(
             range(max(0, place - len(taken)), min(len(names), place + len(taken) + 1)), key=lambda at: abs(at - place)
@@ -108,7 +108,7 @@ class Exchange:
         return next((names[at] for at in near if names[at].lower() not in taken), partner)
 
     @cached_property
-    def _given(self) -> dict[str, list[str]]:
+    def _given_names(self) -> dict[str, list[str]]:
         """The names that are given in exchange, by gender, the most frequent first as all names are."""
         written = {name.lower(): name for name in (*self.other.values(), *self.neutral.values())}
         given: dict[str, list[str]] = {"male": [], "female": [], "either": []}
@@ -118,27 +118,27 @@ class Exchange:
         return given
 
 
+@lru_cache(maxsize=1)
+def _census_exchange() -> Exchange:
+    return _read_exchange(None)
+
+
 def build_exchange(names_from: Path | None = None) -> Exchange:
     """The exchange of the census's names, or of those in a CSV file with `name`, `sex` and `count`."""
-    return _exchange(names_from) if names_from else _of_the_census()
+    return _read_exchange(names_from) if names_from else _census_exchange()
 
 
-@cache
-def _of_the_census() -> Exchange:
-    return _exchange(None)
-
-
-def _exchange(names_from: Path | None) -> Exchange:
-    names = [name for name in first_names(names_from) if name.name.lower() not in _of_kind("never")]
-    genders = {name.name.lower(): _gender(name) for name in names}
-    unfit = _of_kind("seldom", "surname")
+def _read_exchange(names_from: Path | None) -> Exchange:
+    names = [name for name in first_names(names_from) if name.name.lower() not in _names_of_kind("never")]
+    genders = {name.name.lower(): _classify_gender(name) for name in names}
+    unfit = _names_of_kind("seldom", "surname")
     for gender in ("male", "female"):
         if not any(known == gender and name not in unfit for name, known in genders.items()):
             raise UnmaskError(f"{names_from} has no {gender} names to exchange with; give names of both sexes")
     rows = [(name.name, name.male, name.female, name.name.lower() in unfit) for name in names]
     data = json.dumps([VERSION, rows])
     file = Path(pooch.os_cache("unmask")) / "names" / f"{hashlib.sha256(data.encode()).hexdigest()}.json"
-    other, neutral = _kept(file, names) or _compute(file, names)
+    other, neutral = _read_cache(file, names) or _compute_partners(file, names)
     return Exchange(genders, other, neutral)
 
 
@@ -149,18 +149,18 @@ def match_names(
     largest: tuple[int, int] = LARGEST,
 ) -> dict[str, str]:
     """Each name's partner of the other gender: one to one for the most frequent, the nearest for those left over."""
-    points = dict(zip((*male, *female), _plane((*male, *female)), strict=True))
+    points = dict(zip((*male, *female), _place_names((*male, *female)), strict=True))
     few, many = sorted((male, female), key=len)
     first, second = (
         [name for name in names if name.name.lower() not in unfit][:size]
         for names, size in zip((few, many), largest, strict=True)
     )
     partners: dict[str, str] = {}
-    for one, two in assign_pairs(_points(points, first), _points(points, second)):
+    for one, two in assign_pairs(_select_points(points, first), _select_points(points, second)):
         partners |= {first[one].name: second[two].name, second[two].name: first[one].name}
     for names, others in ((few, second), (many, first)):
         rest = [name for name in names if name.name not in partners]
-        nearest = _nearest(_points(points, rest), _points(points, others))
+        nearest = _find_nearest(_select_points(points, rest), _select_points(points, others))
         partners |= {name.name: others[place].name for name, place in zip(rest, nearest, strict=True)}
     return partners
 
@@ -178,49 +178,50 @@ def assign_neutral_names(names: Sequence[FirstName], neutral: Sequence[FirstName
     """A name of either gender for each name, of like frequency, distinct as far as they go and then in turn."""
     if not neutral:
         return {}
-    heights, depths = _heights(names), _heights(neutral)
+    frequencies, neutral_frequencies = _log_frequencies(names), _log_frequencies(neutral)
     frequent = LARGEST[1]
-    found = {names[one].name: neutral[two].name for one, two in assign_pairs(heights[:frequent], depths)}
-    order = np.argsort(-depths[:, 0], kind="stable")
-    falling = -depths[order, 0]
+    pairs = assign_pairs(frequencies[:frequent], neutral_frequencies)
+    partners = {names[row].name: neutral[column].name for row, column in pairs}
+    order = np.argsort(-neutral_frequencies[:, 0], kind="stable")
+    falling = -neutral_frequencies[order, 0]
     turn = 0
-    for name, height in zip(names, heights, strict=True):
-        if name.name not in found:
+    for name, height in zip(names, frequencies, strict=True):
+        if name.name not in partners:
             middle = int(np.searchsorted(falling, -height[0]))
             start = min(max(middle - SHARED // 2, 0), max(len(neutral) - SHARED, 0))
             choice = order[start : start + SHARED]
-            found[name.name] = neutral[int(choice[turn % len(choice)])].name
+            partners[name.name] = neutral[int(choice[turn % len(choice)])].name
             turn += 1
-    return found
+    return partners
 
 
 @lru_cache(maxsize=4)
-def _of_kind(*wanted: str) -> frozenset[str]:
+def _names_of_kind(*wanted: str) -> frozenset[str]:
     return frozenset(name for name, kinds in name_words().items() if not kinds.isdisjoint(wanted))
 
 
-def _gender(name: FirstName) -> Gender:
+def _classify_gender(name: FirstName) -> Gender:
     share = name.female_share
     return "female" if share >= MOSTLY else "male" if share <= 1 - MOSTLY else "either"
 
 
-def _heights(names: Sequence[FirstName]) -> Points:
+def _log_frequencies(names: Sequence[FirstName]) -> Points:
     return np.log([[name.frequency] for name in names])
 
 
-def _plane(names: Sequence[FirstName]) -> Points:
+def _place_names(names: Sequence[FirstName]) -> Points:
     """Log frequency and share of the own gender, both from 0 to 1 over the names given."""
-    frequency = _heights(names)[:, 0]
+    frequency = _log_frequencies(names)[:, 0]
     share = np.array([max(name.female_share, 1 - name.female_share) for name in names])
     columns = [(column - column.min()) / (np.ptp(column) or 1.0) for column in (frequency, share)]
     return np.column_stack(columns)
 
 
-def _points(points: Mapping[FirstName, Points], names: Iterable[FirstName]) -> Points:
+def _select_points(points: Mapping[FirstName, Points], names: Iterable[FirstName]) -> Points:
     return np.array([points[name] for name in names]).reshape(-1, 2)
 
 
-def _nearest(points: Points, others: Points) -> list[int]:
+def _find_nearest(points: Points, others: Points) -> list[int]:
     """For each point the nearest of the others; where several are as near, as for rare names, in turn."""
     if not len(points):
         return []
@@ -232,14 +233,14 @@ def _nearest(points: Points, others: Points) -> list[int]:
     return [int(row[turn % tied]) for turn, (row, tied) in enumerate(zip(places, ties, strict=True))]
 
 
-def _compute(file: Path, names: Sequence[FirstName]) -> tuple[dict[str, str], dict[str, str]]:
+def _compute_partners(file: Path, names: Sequence[FirstName]) -> tuple[dict[str, str], dict[str, str]]:
     by: dict[str, list[FirstName]] = {"male": [], "female": [], "either": []}
     for name in names:
-        by[_gender(name)].append(name)
-    unfit = _of_kind("seldom", "surname")
+        by[_classify_gender(name)].append(name)
+    unfit = _names_of_kind("seldom", "surname")
     other = match_names(by["male"], by["female"], unfit)
     neutral = assign_neutral_names(
-        [name for name in names if _gender(name) != "either"],
+        [name for name in names if _classify_gender(name) != "either"],
         [name for name in by["either"] if name.name.lower() not in unfit],
     )
     tables = tuple({name.lower(): partner for name, partner in table.items()} for table in (other, neutral))
@@ -251,15 +252,15 @@ def _compute(file: Path, names: Sequence[FirstName]) -> tuple[dict[str, str], di
     return tables[0], tables[1]
 
 
-def _kept(file: Path, names: Sequence[FirstName]) -> tuple[dict[str, str], dict[str, str]] | None:
+def _read_cache(file: Path, names: Sequence[FirstName]) -> tuple[dict[str, str], dict[str, str]] | None:
     """The matching in the cache, if there is one that fits these names."""
     try:
-        kept = json.loads(file.read_text(encoding="utf-8"))
-        other, neutral = kept["other"], kept["neutral"]
-        sided = {name.name.lower() for name in names if _gender(name) != "either"}
+        cached = json.loads(file.read_text(encoding="utf-8"))
+        other, neutral = cached["other"], cached["neutral"]
+        gendered = {name.name.lower() for name in names if _classify_gender(name) != "either"}
         written = {name.name for name in names}
-        sound = other.keys() == sided and (neutral.keys() == sided or not neutral)
-        if not sound or not written.issuperset(other.values()) or not written.issuperset(neutral.values()):
+        fits = other.keys() == gendered and (neutral.keys() == gendered or not neutral)
+        if not fits or not written.issuperset(other.values()) or not written.issuperset(neutral.values()):
             return None
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return None

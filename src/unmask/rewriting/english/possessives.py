@@ -77,52 +77,52 @@ class Model(NamedTuple):
 
 def her_is_possessive(text: str, start: int, end: int) -> bool:
     """Whether the *her* at a place of a text belongs before a noun (*her book*: *his*), or stands for one (*him*)."""
-    return possessive(text, start, end, load_weights()) > 0
+    return weigh_possessive(text, start, end, load_weights()) > 0
 
 
 def his_stands_alone(text: str, start: int, end: int) -> bool:
     """Whether the *his* at a place of a text stands for a noun (*it is his*: *hers*), or before one (*her*)."""
-    return alone(text, start, end, load_weights()) > 0
+    return weigh_standing_alone(text, start, end, load_weights()) > 0
 
 
-def possessive(text: str, start: int, end: int, model: Model) -> int:
+def weigh_possessive(text: str, start: int, end: int, model: Model) -> int:
     """How much speaks for a possessive *her* (above 0), or against one (below)."""
-    told = features(text, start, end, model.words)
-    if told[FOLLOWING] in _HER_OR_HIS or _CLITIC(text, end):
+    features = extract_features(text, start, end, model.words)
+    if features[FOLLOWING] in _HER_OR_HIS or _CLITIC(text, end):
         return CERTAIN
-    if told[NEXT] in _WHO or _WISH(text[max(0, start - 9) : start]):
+    if features[NEXT] in _WHO or _WISH(text[max(0, start - 9) : start]):
         return -CERTAIN
     weight = model.her.get
-    return sum([weight(one, 0) for one in told])
+    return sum([weight(feature, 0) for feature in features])
 
 
-def alone(text: str, start: int, end: int, model: Model) -> int:
+def weigh_standing_alone(text: str, start: int, end: int, model: Model) -> int:
     """How much speaks for a *his* that stands alone (above 0), or against one (below)."""
-    told = features(text, start, end, model.words)
-    joined = True if _HIS_ONLY(text, end) else _JOINED.get(told[FOLLOWING])
+    features = extract_features(text, start, end, model.words)
+    joined = True if _HIS_ONLY(text, end) else _JOINED.get(features[FOLLOWING])
     if joined is not None:
         return CERTAIN if joined else -CERTAIN
-    if told[NEXT] in _VERBS or _CLITIC(text, end) or _ENDED(text, end):
+    if features[NEXT] in _VERBS or _CLITIC(text, end) or _ENDED(text, end):
         return CERTAIN
     weight = model.his.get
-    return sum([weight(one, 0) for one in told])
+    return sum([weight(feature, 0) for feature in features])
 
 
-def features(text: str, start: int, end: int, words: Words) -> list[str]:
+def extract_features(text: str, start: int, end: int, words: Words) -> list[str]:
     """What the model is told of a word: its neighbours, as words and as classes, alone and together."""
     blank, first, second, third = _RIGHT(text, end, end + WINDOW).groups()  # type: ignore[union-attr]
     if first is None or blank:
         first, second, third = ".", ".", "."
-    one, two = _LEFT(text[max(0, start - WINDOW) : start][::-1]).groups()  # type: ignore[union-attr]
+    previous, before_previous = _LEFT(text[max(0, start - WINDOW) : start][::-1]).groups()  # type: ignore[union-attr]
     shouted = text[start:end].isupper() and end - start > 1
     case = "-" if shouted else "A" if first[0].isupper() else "a"
-    seen = words.get
-    n1, c1 = seen(first) or _other(first, words, shouted)
-    n2, c2 = seen(second) or _other(second or ".", words, shouted)
-    _, c3 = seen(third) or _other(third or ".", words, shouted)
-    one, two = one[::-1] if one else ".", two[::-1] if two else "."
-    p1, b1 = seen(one) or _other(one, words, shouted)
-    p2, b2 = seen(two) or _other(two, words, shouted)
+    known = words.get
+    n1, c1 = known(first) or _classify_unknown(first, words, shouted)
+    n2, c2 = known(second) or _classify_unknown(second or ".", words, shouted)
+    _, c3 = known(third) or _classify_unknown(third or ".", words, shouted)
+    previous, before_previous = previous[::-1] if previous else ".", before_previous[::-1] if before_previous else "."
+    p1, b1 = known(previous) or _classify_unknown(previous, words, shouted)
+    p2, b2 = known(before_previous) or _classify_unknown(before_previous, words, shouted)
     right, around = c1 + c2, b1 + c1
     return [
         "",
@@ -145,7 +145,7 @@ def features(text: str, start: int, end: int, words: Words) -> list[str]:
     ]
 
 
-def _other(word: str, words: Words, shouted: bool) -> tuple[str, str]:
+def _classify_unknown(word: str, words: Words, shouted: bool) -> tuple[str, str]:
     """A word that is not in the table as it is written: in lower case, or by its last letters where it is unknown."""
     plain = word.lower().translate(_PLAIN)
     if plain in words:
@@ -199,15 +199,15 @@ class Doubt:
 
 def settle_doubts(text: str, doubts: Sequence[Doubt]) -> list[str]:
     """What to write at each place."""
-    queries = [query for doubt in doubts for query in _queries(text, doubt)]
+    queries = [query for doubt in doubts for query in _build_queries(text, doubt)]
     with _ASKING:
-        likely = _masked_lm().log_probability(queries)
-    return [doubt.his if likely[2 * at] > likely[2 * at + 1] else doubt.him for at, doubt in enumerate(doubts)]
+        likely = _load_masked_lm().log_probability(queries)
+    return [doubt.his if likely[2 * index] > likely[2 * index + 1] else doubt.him for index, doubt in enumerate(doubts)]
 
 
-def _queries(text: str, doubt: Doubt) -> list[MaskQuery]:
-    left = _plain(text[max(0, doubt.start - REACH) : doubt.start])
-    right = _plain(text[doubt.end : doubt.end + REACH])
+def _build_queries(text: str, doubt: Doubt) -> list[MaskQuery]:
+    left = _blank_unprintable(text[max(0, doubt.start - REACH) : doubt.start])
+    right = _blank_unprintable(text[doubt.end : doubt.end + REACH])
     if doubt.start > REACH:  # without the half word that the cut may have left
         left = left.partition(" ")[2]
     if doubt.end + REACH < len(text):
@@ -217,12 +217,12 @@ def _queries(text: str, doubt: Doubt) -> list[MaskQuery]:
     return [MaskQuery(left + word + right, (len(left), len(left) + len(word))) for word in ("his", "him")]
 
 
-def _plain(text: str) -> str:
+def _blank_unprintable(text: str) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 @cache
-def _masked_lm() -> MaskedLM:
+def _load_masked_lm() -> MaskedLM:
     from unmask.embedded import DEFAULT
     from unmask.models.loading import load_masked_lm
     from unmask.options import LoadOptions

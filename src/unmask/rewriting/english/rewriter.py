@@ -46,7 +46,7 @@ class EnglishRewriter:
         self._to = settings.to
         self._quick = settings.quick
         self._words = gender_words(settings.terms)
-        self._entries = _entries(self._words)
+        self._entries = _build_entries(self._words)
         self._exchange = None
         if settings.names:
             from unmask.rewriting.english.name_exchange import build_exchange
@@ -58,22 +58,22 @@ class EnglishRewriter:
         changes: list[Replacement] = []
         left: list[Left] = []
         doubts: list[Doubt] = []
-        names = self._names(text)
+        names = self._exchange_names(text)
         named = {start for change in names for start in range(change.start, change.end)} if names else ()
         get = self._entries.get
-        done = 0
+        end_of_last = 0
         for match in _WORD.finditer(text):
             entry = get(match.group())
             if entry is None:
                 continue
             start = match.start()
-            if start < done:
+            if start < end_of_last:
                 continue
-            found = self._phrase(text, start, entry)
-            if found is None or (start in named and not isinstance(found[0], str)):
+            entry_match = self._match_entry(text, start, entry)
+            if entry_match is None or (start in named and not isinstance(entry_match[0], str)):
                 continue
-            what, end = found
-            done = end
+            what, end = entry_match
+            end_of_last = end
             if senses.is_part_of_address(text, start, end):
                 continue
             if isinstance(what, Term) and what.word == "s)he":
@@ -85,22 +85,22 @@ class EnglishRewriter:
                 left.append(Left(start, place.word, place.word.lower(), what))
                 names = [name for name in names if name.end <= start or name.start >= end]
             else:
-                done = self._decide(place, what, changes, left, doubts)
+                end_of_last = self._rewrite_word(place, what, changes, left, doubts)
         if doubts:
             for doubt, after in zip(doubts, settle_doubts(text, doubts), strict=True):
                 changes[doubt.change] = replace(changes[doubt.change], after=after)
-        changes = _in_order([*changes, *names])
+        changes = _sort_changes([*changes, *names])
         if self._to == "remove":
-            changes = list(_with_spaces(text, changes))
+            changes = list(_remove_spaces(text, changes))
         return Rewritten(apply_changes(text, changes) if changes else text, tuple(changes), tuple(left))
 
-    def _phrase(self, text: str, start: int, entry: Entry) -> tuple[Term | str, int] | None:
+    def _match_entry(self, text: str, start: int, entry: Entry) -> tuple[Term | str, int] | None:
         for pattern, what in entry.phrases:
             if match := pattern.match(text, start):
                 return what, match.end()
         return (entry.term, _WORD.match(text, start).end()) if entry.term else None  # type: ignore[union-attr]
 
-    def _decide(
+    def _rewrite_word(
         self, place: Place, term: Term, changes: list[Replacement], left: list[Left], doubts: list[Doubt]
     ) -> int:
         """Add what is to be done at a place; return where to go on."""
@@ -113,95 +113,95 @@ class EnglishRewriter:
             term, place = title
         if self._to == "remove":
             if term.male and term.female:
-                changes.append(_removal(place, term.word.lower(), "word", dotted=term.role == "title"))
+                changes.append(_remove_word(place, term.word.lower(), "word", dotted=term.role == "title"))
             elif term.why:
                 left.append(Left(place.start, place.word, term.word.lower(), term.why))
             return place.end
-        readings = _readings(place, term, quick=self._quick)
+        readings = _read_pronoun(place, term, quick=self._quick)
         term = readings[0]
         target = term.becomes(self._to)
         if not target:
             why = term.why or ("no neutral word" if self._to == "neutral" else "means anyone")
             left.append(Left(place.start, place.word, term.word.lower(), why))
             return place.end
-        both = senses.find_both_named(place, self._words, target, self._to)
-        if both is None and (beside := senses.find_beside_neutral(place, self._words, target, self._to)):
+        stretch = senses.find_both_named(place, self._words, target, self._to)
+        if stretch is None and (beside := senses.find_beside_neutral(place, self._words, target, self._to)):
             if self._to == "swap":
                 left.append(Left(place.start, place.word, term.word.lower(), "both genders are named"))
                 return place.end
-            both = beside
-        if both is not None:
-            place = both
-        if target.lower() == term.word.lower() and both is None:
+            stretch = beside
+        if stretch is not None:
+            place = stretch
+        if target.lower() == term.word.lower() and stretch is None:
             return place.end
         if len(readings) > 1 and target != term.word:
             his, him = (carry_case(place.word, one.becomes(self._to)) for one in readings)
             doubts.append(Doubt(len(changes), place.start, place.end, his, him))
-        changes.extend(self._written(place, term, target))
+        changes.extend(self._write_changes(place, term, target))
         return place.end
 
-    def _written(self, place: Place, term: Term, target: str) -> Iterator[Replacement]:
+    def _write_changes(self, place: Place, term: Term, target: str) -> Iterator[Replacement]:
         """The change of a word, with the article before it and whatever hangs on it."""
         after = carry_case(place.word if len(place.word) > 1 else "X", target)
         if place.word.islower() and term.word[:1].isupper():
             after = after.lower()
-        if term.role != "pronoun" and (article := _article(place, after)):
+        if term.role != "pronoun" and (article := _change_article(place, after)):
             yield article
         if term.role == "pronoun":
             yield Replacement(place.start, place.end, place.word, after, term.word.lower(), "word")
             if target == "they":
                 yield from verb_agreement.change_verbs(place)
             return
-        end, hanging = _hanging(place, term, after)
+        end, hanging = _change_apostrophe(place, term, after)
         yield Replacement(place.start, end, place.text[place.start : end], after + hanging, term.word.lower(), "word")
 
-    def _names(self, text: str) -> list[Replacement]:
+    def _exchange_names(self, text: str) -> list[Replacement]:
         if self._exchange is None:
             return []
         from unmask.rewriting.english import name_detection
 
         names = name_detection.find_names(text, self._exchange)
         partners = {} if self._to == "remove" else self._exchange.partners([name.name for name in names], self._to)
-        found = []
+        changes = []
         for name in names:
             term, before = name.name.lower(), text[name.start : name.end]
             if self._to == "remove":
-                found.append(_removal(Place(text, name.start, name.end), term, "name"))
+                changes.append(_remove_word(Place(text, name.start, name.end), term, "name"))
             elif (after := partners.get(name.name)) is not None:
-                found.append(Replacement(name.start, name.end, before, carry_case(before, after), term, "name"))
-        return found
+                changes.append(Replacement(name.start, name.end, before, carry_case(before, after), term, "name"))
+        return changes
 
 
-def _in_order(changes: list[Replacement]) -> list[Replacement]:
+def _sort_changes(changes: list[Replacement]) -> list[Replacement]:
     """The changes as they stand in the text; a verb or article that lies within another change is a misreading."""
-    kept: list[Replacement] = []
-    for change in sorted(changes, key=lambda one: (one.start, one.kind in ("verb", "article"))):
-        if not kept or change.start >= kept[-1].end:
-            kept.append(change)
-    return kept
+    ordered: list[Replacement] = []
+    for change in sorted(changes, key=lambda change: (change.start, change.kind in ("verb", "article"))):
+        if not ordered or change.start >= ordered[-1].end:
+            ordered.append(change)
+    return ordered
 
 
-def _readings(place: Place, term: Term, *, quick: bool) -> list[Term]:
+def _read_pronoun(place: Place, term: Term, *, quick: bool) -> list[Term]:
     """What one word writes two ways: *her* for *his* or *him*, *his* for *her* or *hers*; two of them only in doubt."""
     if term.role != "pronoun" or term.word not in ("her", "his"):
         return [term]
     linked = _LINKED.search(place.text[max(0, place.start - 10) : place.start])
     if linked and linked[1].lower() != term.word:  # his or her, hers or his: of one kind
-        whole = linked[1].lower() == "hers"
+        is_hers = linked[1].lower() == "hers"
         if term.word == "her":
             return [replace(term, male="his", neutral="their")]
-        return [replace(term, female="hers", neutral="theirs") if whole else term]
+        return [replace(term, female="hers", neutral="theirs") if is_hers else term]
     if term.word == "his":
         alone = possessives.his_stands_alone(place.text, place.start, place.end)
         return [replace(term, female="hers", neutral="theirs") if alone else term]
-    evidence = possessives.possessive(place.text, place.start, place.end, possessives.load_weights())
-    both = [replace(term, male="his", neutral="their"), term]
+    evidence = possessives.weigh_possessive(place.text, place.start, place.end, possessives.load_weights())
+    readings = [replace(term, male="his", neutral="their"), term]
     if abs(evidence) < DOUBT and not quick:
-        return both
-    return both[:1] if evidence > 0 else both[1:]
+        return readings
+    return readings[:1] if evidence > 0 else readings[1:]
 
 
-def _article(place: Place, after: str) -> Replacement | None:
+def _change_article(place: Place, after: str) -> Replacement | None:
     """*a* or *an* before a word that now begins with another sound."""
     previous, clitic, gap = place.before
     if previous.lower() not in ("a", "an") or clitic or not gap.isspace():
@@ -216,7 +216,7 @@ def _article(place: Place, after: str) -> Replacement | None:
     )
 
 
-def _hanging(place: Place, term: Term, after: str) -> tuple[int, str]:
+def _change_apostrophe(place: Place, term: Term, after: str) -> tuple[int, str]:
     """The apostrophe of a possessive: *ladies'* but *gentlemen's*."""
     match = _POSSESSIVE.match(place.text, place.end)
     if not match:
@@ -230,14 +230,14 @@ def _hanging(place: Place, term: Term, after: str) -> tuple[int, str]:
     return place.end, ""
 
 
-def _removal(place: Place, term: str, kind: Kind, *, dotted: bool = False) -> Replacement:
+def _remove_word(place: Place, term: str, kind: Kind, *, dotted: bool = False) -> Replacement:
     """A word taken out, with what hangs on it."""
     hanging = (_DOT if dotted else _CLITIC).match(place.text, place.end)
     end = hanging.end() if hanging else place.end
     return Replacement(place.start, end, place.text[place.start : end], "", term, kind)
 
 
-def _with_spaces(text: str, changes: list[Replacement]) -> Iterator[Replacement]:
+def _remove_spaces(text: str, changes: list[Replacement]) -> Iterator[Replacement]:
     """Removed words with one space beside them, the one before if there is one, or the hyphen between two of them."""
     done, opening = 0, False
     for change in changes:
@@ -253,20 +253,20 @@ def _with_spaces(text: str, changes: list[Replacement]) -> Iterator[Replacement]
         yield replace(change, start=start, end=end, before=text[start:end])
 
 
-def _entries(words: GenderWords) -> dict[str, Entry]:
+def _build_entries(words: GenderWords) -> dict[str, Entry]:
     """Every spelling of every first word, and what may begin with it."""
     entries: dict[str, Entry] = {}
     phrases: dict[str, list[tuple[str, Term | str]]] = {}
     gendered = set(words.words) | set(words.before_names)
     for phrase, why in words.phrases.items():
         if gendered.intersection(re.findall(r"\w+", phrase.lower())):
-            phrases.setdefault(_first(phrase).lower(), []).append((phrase, why))
+            phrases.setdefault(_first_word(phrase).lower(), []).append((phrase, why))
     for word, term in words.words.items():
-        if _first(word) == word:
+        if _first_word(word) == word:
             for spelling in case_variants(word):
                 entries[spelling] = Entry(term)
         else:
-            phrases.setdefault(_first(word), []).append((word, term))
+            phrases.setdefault(_first_word(word), []).append((word, term))
     for word, term in words.before_names.items():
         for spelling in case_variants(word):
             entries.setdefault(spelling, Entry(term))
@@ -274,19 +274,21 @@ def _entries(words: GenderWords) -> dict[str, Entry]:
         for either in ("s/he", "s)he"):
             phrases.setdefault("s", []).append((either, Term(either, "either", "he", "she", "they", role="pronoun")))
     for first, those in phrases.items():
-        longest_first = sorted(those, key=lambda one: -len(one[0]))
-        compiled = tuple((_pattern(phrase, several=isinstance(what, str)), what) for phrase, what in longest_first)
+        longest_first = sorted(those, key=lambda entry: -len(entry[0]))
+        compiled = tuple(
+            (_compile_phrase(phrase, inflected=isinstance(what, str)), what) for phrase, what in longest_first
+        )
         for spelling in case_variants(first):
             entries.setdefault(spelling, Entry()).phrases = compiled
     return entries
 
 
-def _first(phrase: str) -> str:
+def _first_word(phrase: str) -> str:
     return _WORD.match(phrase).group()  # type: ignore[union-attr]
 
 
-def _pattern(phrase: str, *, several: bool) -> re.Pattern[str]:
+def _compile_phrase(phrase: str, *, inflected: bool) -> re.Pattern[str]:
     parts = [re.escape(part).replace("'", "['’]") for part in phrase.split()]
-    gap, ending = (r"[\s-]+", r"(?:e?s)?") if several else (r"\s+", "")
+    gap, ending = (r"[\s-]+", r"(?:e?s)?") if inflected else (r"\s+", "")
     joined = rf"(?<![\w'’]){gap.join(parts)}{ending}(?!\w)"
     return re.compile(joined, 0 if phrase.istitle() else re.IGNORECASE)

@@ -45,7 +45,7 @@ def is_part_of_name(place: Place, term: Term) -> str:
     """Capitals in mid-sentence: *Burger King* and *Iron Man* are names, *Queen Anne* and *the King* are people."""
     previous, _, gap = place.before
     follows = place.name_follows
-    beside = is_title_case(previous) and gap in (" ", "-", "\xa0", " & ") and not _opens(place)
+    beside = is_title_case(previous) and gap in (" ", "-", "\xa0", " & ") and not _follows_opening_article(place)
     reason = "part of a name or title"
     if term.role == "title":
         institution = _INSTITUTION.match(place.text, place.end)
@@ -81,7 +81,7 @@ def is_part_of_name(place: Place, term: Term) -> str:
     return "" if alone or place.headline else reason
 
 
-def _opens(place: Place) -> bool:
+def _follows_opening_article(place: Place) -> bool:
     previous = place.previous
     return previous is not None and previous.starts_sentence and previous.word.lower() in ARTICLES
 
@@ -134,7 +134,7 @@ def why_left(place: Place, term: Term) -> str:
     return is_part_of_name(place, term) if place.title_case else ""
 
 
-def _verb(place: Place) -> str:
+def _check_verb(place: Place) -> str:
     previous, clitic, gap = place.before
     word = previous.lower()
     if place.title_case and not place.starts_sentence:
@@ -152,7 +152,7 @@ def _verb(place: Place) -> str:
     return "a verb" if place.tag().startswith("VV") else ""
 
 
-def _man(place: Place) -> str:
+def _check_man(place: Place) -> str:
     previous, clitic, gap = place.before
     following, sign = place.after[2].lower(), place.after[1].strip()[:1]
     paired = bool(re.match(r"\s+(?:and|or)\s+(?:a\s+)?wom[ae]n\b|/wom", place.text[place.end : place.end + 15], re.I))
@@ -169,26 +169,26 @@ def _man(place: Place) -> str:
     return ""
 
 
-def _exclaimed(place: Place) -> str:
+def _check_exclamation(place: Place) -> str:
     return "an exclamation" if place.starts_sentence and place.after[1][:1] in (",", "!") else ""
 
 
-def _greeted(place: Place) -> str:
+def _check_greeting(place: Place) -> str:
     if place.before[0].lower() in _GREETED or (place.starts_sentence and place.after[1][:1] in (",", "!")):
         return "addresses anyone"
     return ""
 
 
-def _measure(place: Place) -> str:
+def _check_measure(place: Place) -> str:
     return "a measure" if place.before[0].isdecimal() else ""
 
 
-def _board_game(place: Place) -> str:
+def _check_board_game(place: Place) -> str:
     start, end = place.sentence
     return "a piece, a card or a bee" if _BOARD.search(place.text, start, end) else ""
 
 
-def _count(place: Place) -> str:
+def _check_count(place: Place) -> str:
     if place.name_follows and place.title_case:
         return ""
     if re.match(r"\s+of\s+(?![A-Z])", place.text[place.end : place.end + 10]):
@@ -199,55 +199,55 @@ def _count(place: Place) -> str:
     return "" if place.before[0].lower() in DETERMINERS and noble else "a number"
 
 
-def _miss(place: Place) -> str:
+def _check_miss(place: Place) -> str:
     alone = place.before[2].strip() == "," or place.before[0].lower() in ("yes", "no", "you", "dear", "young")
     return "" if alone and place.after[1].strip()[:1] in (",", ".", "!", "?", "”", '"', "'") else "a verb"
 
 
-def _wedding(place: Place) -> str:
+def _check_wedding(place: Place) -> str:
     near = place.text[max(0, place.start - 250) : place.start] + " " + place.text[place.end : place.end + 250]
     return "" if _WEDDING.search(near) else "no wedding is spoken of"
 
 
-def _earl(place: Place) -> str:
+def _check_earl(place: Place) -> str:
     return "may be a first name" if place.title_case and place.name_follows else ""
 
 
-def _lord(place: Place) -> str:
+def _check_lord(place: Place) -> str:
     if place.word == "lord" or place.name_follows:
         return ""
     return "" if place.before[0].lower() in ("my", "your", "a") and place.title_case else "the deity"
 
 
-def _religious(place: Place) -> str:
+def _check_religious(place: Place) -> str:
     return "a religious title" if place.title_case and place.name_follows and not place.headline else ""
 
 
-def _software(place: Place) -> str:
+def _check_software(place: Place) -> str:
     words = ("setup", "installation", "configuration", "import", "install", "migration", "pinball")
     return "a program" if place.before[0].lower() in words else ""
 
 
 Rule = Callable[[Place], str]
 _RULES: dict[str, tuple[Rule, ...]] = {
-    **dict.fromkeys(_VERBS, (_verb,)),
-    **dict.fromkeys(_RELIGIOUS, (_religious, _verb)),
-    **dict.fromkeys(("king", "kings", "queen", "queens"), (_board_game,)),
-    "man": (_verb, _man),
-    "boy": (_exclaimed,),
-    "guys": (_greeted,),
-    "gal": (_measure,),
-    "gals": (_measure,),
-    "count": (_verb, _count),
-    "counts": (_verb, _count),
-    "best man": (_wedding,),
-    "best men": (_wedding,),
-    "groom": (_wedding, _verb),
-    "grooms": (_wedding, _verb),
-    "earl": (_earl,),
-    "miss": (_miss,),
-    "lord": (_lord,),
-    "wizard": (_software,),
+    **dict.fromkeys(_VERBS, (_check_verb,)),
+    **dict.fromkeys(_RELIGIOUS, (_check_religious, _check_verb)),
+    **dict.fromkeys(("king", "kings", "queen", "queens"), (_check_board_game,)),
+    "man": (_check_verb, _check_man),
+    "boy": (_check_exclamation,),
+    "guys": (_check_greeting,),
+    "gal": (_check_measure,),
+    "gals": (_check_measure,),
+    "count": (_check_verb, _check_count),
+    "counts": (_check_verb, _check_count),
+    "best man": (_check_wedding,),
+    "best men": (_check_wedding,),
+    "groom": (_check_wedding, _check_verb),
+    "grooms": (_check_wedding, _check_verb),
+    "earl": (_check_earl,),
+    "miss": (_check_miss,),
+    "lord": (_check_lord,),
+    "wizard": (_check_software,),
 }
 
 
@@ -269,19 +269,19 @@ def find_title(place: Place, term: Term, words: GenderWords, to: str) -> tuple[T
             return Term(word, "female", "Mr.", place.word, "", role="title"), place
         return "a title with no counterpart"
     if word in ("lady", "ladies"):
-        lord = _as_lord(place, term)
+        lord = _read_as_lord(place, term)
         if lord is not None:
             return lord, place
     if title is None:
         return None
     if word in ("mr", "mrs", "ms"):
-        return _abbreviated(place, title, to)
+        return _read_abbreviation(place, title, to)
     if before_a_name and not (word == "lady" and place.word.isupper()):  # THE LADY LEFT: no name
         return title, place
     return None if word in words.words else "stands before no name"
 
 
-def _as_lord(place: Place, term: Term) -> Term | None:
+def _read_as_lord(place: Place, term: Term) -> Term | None:
     """*My lady* and *lords and ladies*, which go with *lord* and not with *gentleman*."""
     near = place.text[max(0, place.start - 12) : place.start], place.text[place.end : place.end + 12]
     addressed = place.before[0].lower() == "my" and not term.plural and place.after[1][:1] in (",", ".", "!", "?", '"')
@@ -290,7 +290,7 @@ def _as_lord(place: Place, term: Term) -> Term | None:
     return None
 
 
-def _abbreviated(place: Place, term: Term, to: str) -> tuple[Term, Place] | str:
+def _read_abbreviation(place: Place, term: Term, to: str) -> tuple[Term, Place] | str:
     """*Mr* and its kind, which are what they are unless letters of another meaning."""
     if place.word == "ms" or (place.word in ("MS", "MR", "mr") and not place.name_follows):
         return "stands before no name"

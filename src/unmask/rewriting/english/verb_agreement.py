@@ -10,12 +10,12 @@ import re
 
 from unmask.lexicon.table import read_word_sets
 from unmask.lexicon.tagging import tag_words
-from unmask.rewriting.english import context
-from unmask.rewriting.english.context import Place
+from unmask.rewriting.english.context import Place, Token, split_tokens
 from unmask.rewriting.result import Replacement, carry_case
 
 _WORDS = read_word_sets("en")
 
+CLITIC = ("'s", "’s")
 _FORMS = {"is": "are", "was": "were", "has": "have", "does": "do", "'s": "'re"}
 _ADVERBS = _WORDS["adverbs"]
 _NO_VERBS = _WORDS["no_verbs"]
@@ -55,59 +55,46 @@ def plural_verb(verb: str) -> str:
 def change_verbs(place: Place) -> list[Replacement]:
     """What has to change around a *he* or *she* that becomes *they*, in order."""
     start, end = place.sentence
-    tokens = context.split_tokens(place.text, start, end)
-    here = next((at for at, token in enumerate(tokens) if token.start >= place.start), None)
-    after = next((at for at, token in enumerate(tokens) if token.start >= place.end), len(tokens))
+    tokens = split_tokens(place.text, start, end)
+    here = next((index for index, token in enumerate(tokens) if token.start >= place.start), None)
+    after = next((index for index, token in enumerate(tokens) if token.start >= place.end), len(tokens))
     if here is None:
         return []
-    inverted = _inverted(tokens, here, after)
+    inverted = _find_inverted_verb(tokens, here, after)
     if inverted is not None:
-        if tokens[inverted].text.lower() in ("'s", "’s"):
-            return [_written_out(tokens, inverted, after)]
-        return [_change(tokens[inverted])]
-    if relative := _relative(tokens, here, after):
-        return [_change(tokens[at]) for at in relative]
-    first = _verb(tokens, after)
+        if tokens[inverted].text.lower() in CLITIC:  # *what's she* becomes *what are they* or *what have they*
+            return [_replace_clitic(tokens[inverted], " have" if _means_has(tokens, after) else " are")]
+        return [_change_verb(tokens[inverted])]
+    if relative := _find_relative_verbs(tokens, here, after):
+        return [_change_verb(tokens[index]) for index in relative]
+    first = _find_verb(tokens, after)
     if first is None:
         return []
     changes = []
     token = tokens[first]
-    if token.text.lower() in ("'s", "’s"):
-        changes.append(_contracted(tokens, first))
-    elif _agrees(token.text):
-        changes.append(_change(token))
-    return changes + [_change(tokens[at]) for at in _joined(tokens, first)]
+    if token.text.lower() in CLITIC:  # *she's* becomes *they're* or *they've*
+        changes.append(_replace_clitic(token, token.text[0] + ("ve" if _means_has(tokens, first + 1) else "re")))
+    elif _is_singular(token.text):
+        changes.append(_change_verb(token))
+    return changes + [_change_verb(tokens[index]) for index in _find_joined_verbs(tokens, first)]
 
 
-def _change(token: context.Token) -> Replacement:
-    if token.text.lower() in ("'s", "’s"):
+def _change_verb(token: Token) -> Replacement:
+    if token.text.lower() in CLITIC:
         new = token.text[0] + ("RE" if token.text[1].isupper() else "re")
     else:
         new = plural_verb(token.text)
     return Replacement(token.start, token.end, token.text, new, token.text.lower(), "verb")
 
 
-def _contracted(tokens: list[context.Token], at: int) -> Replacement:
-    """*she's* as *they're* or *they've*."""
-    token = tokens[at]
-    new = token.text[0] + ("ve" if _perfect(tokens, at + 1) else "re")
-    return Replacement(
-        token.start, token.end, token.text, new.upper() if token.text[1].isupper() else new, "'s", "verb"
-    )
+def _replace_clitic(token: Token, new: str) -> Replacement:
+    new = new.upper() if token.text[1].isupper() else new
+    return Replacement(token.start, token.end, token.text, new, "'s", "verb")
 
 
-def _written_out(tokens: list[context.Token], at: int, after: int) -> Replacement:
-    """*what's she* as *what are they* or *what have they*."""
-    token = tokens[at]
-    new = " have" if _perfect(tokens, after) else " are"
-    return Replacement(
-        token.start, token.end, token.text, new.upper() if token.text[1].isupper() else new, "'s", "verb"
-    )
-
-
-def _perfect(tokens: list[context.Token], at: int) -> bool:
+def _means_has(tokens: list[Token], index: int) -> bool:
     """Whether *'s* before a place means *has*: *she's been*, *she's eaten the cake*."""
-    words = [one.text.lower() for one in tokens[at : at + 4]]
+    words = [token.text.lower() for token in tokens[index : index + 4]]
     while words and is_adverbial(words[0]):
         words.pop(0)
     participle = words[0] if words else ""
@@ -117,43 +104,44 @@ def _perfect(tokens: list[context.Token], at: int) -> bool:
     return bool(re.search(r"(?:ed|en|t)$", participle)) and following in _OBJECTS
 
 
-def _relative(tokens: list[context.Token], here: int, after: int) -> list[int]:
+def _find_relative_verbs(tokens: list[Token], here: int, after: int) -> list[int]:
     """The verbs of *she who laughs last laughs best* and *she, who has won, is glad*."""
     words = [token.text.lower() for token in tokens]
     comma = words[after : after + 1] == [","]
     who = after + comma
     if words[who : who + 1] != ["who"]:
         return []
-    own = _verb(tokens, who + 1)
-    if own is None:
+    own_verb = _find_verb(tokens, who + 1)
+    if own_verb is None:
         return []
-    found = [own] if _agrees(words[own]) else []
+    verbs = [own_verb] if _is_singular(words[own_verb]) else []
     if words[max(0, here - 2) : here] in (["it", "is"], ["it", "was"]):
-        return found
+        return verbs
     if comma:
-        closing = next((at for at in range(own + 1, len(words)) if words[at] == ","), len(words))
-        main = _verb(tokens, closing + 1)
+        closing = next((index for index in range(own_verb + 1, len(words)) if words[index] == ","), len(words))
+        main = _find_verb(tokens, closing + 1)
     else:
-        tags = tag_words([token.text for token in tokens[own:]])
-        main = next((own + at for at, tag in enumerate(tags) if at and tag in _PRESENT), None)
-    return found + ([main] if main is not None and _agrees(words[main]) else [])
+        tags = tag_words([token.text for token in tokens[own_verb:]])
+        main = next((own_verb + index for index, tag in enumerate(tags) if index and tag in _PRESENT), None)
+    return verbs + ([main] if main is not None and _is_singular(words[main]) else [])
 
 
-def _verb(tokens: list[context.Token], at: int) -> int | None:
+def _find_verb(tokens: list[Token], index: int) -> int | None:
     """The verb after the pronoun, past adverbs and what stands between two commas."""
-    while at < len(tokens):
-        word = tokens[at].text.lower()
+    while index < len(tokens):
+        word = tokens[index].text.lower()
         if word == ",":
-            closing = next((k for k in range(at + 1, min(at + 9, len(tokens))) if tokens[k].text == ","), None)
+            near = range(index + 1, min(index + 9, len(tokens)))
+            closing = next((later for later in near if tokens[later].text == ","), None)
             if closing is None:
                 return None
-            at = closing + 1
-        elif word in ("'s", "’s") or _agrees(word):
-            return at
+            index = closing + 1
+        elif word in CLITIC or _is_singular(word):
+            return index
         elif is_adverbial(word):
-            at += 1
+            index += 1
         else:
-            return at if word.isalpha() and word not in ("and", "or") else None
+            return index if word.isalpha() and word not in ("and", "or") else None
     return None
 
 
@@ -163,7 +151,7 @@ def is_adverbial(word: str) -> bool:
     return word in _ADVERBS or (word.endswith("ly") and word not in ("rely", "apply", "reply", "fly", "comply"))
 
 
-def _agrees(word: str) -> bool:
+def _is_singular(word: str) -> bool:
     """Whether a word looks like the verb of one person."""
     word = word.lower()
     if word in _FORMS:
@@ -171,75 +159,72 @@ def _agrees(word: str) -> bool:
     return word.endswith("s") and not word.endswith("ss") and len(word) > 2 and word not in _NO_VERBS | _ADVERBS
 
 
-def _inverted(tokens: list[context.Token], here: int, after: int) -> int | None:
+def _find_inverted_verb(tokens: list[Token], here: int, after: int) -> int | None:
     """The verb before the pronoun in a question, if it is one."""
-    at = here - 1
-    if at >= 0 and tokens[at].text.lower() in ("n't", "n’t", "not"):
-        at -= 1
-    if at < 0 or tokens[at].text.lower() not in (*_FORMS, "’s"):
+    index = here - 1
+    if index >= 0 and tokens[index].text.lower() in ("n't", "n’t", "not"):
+        index -= 1
+    if index < 0 or tokens[index].text.lower() not in (*_FORMS, "’s"):
         return None
-    opener = tokens[at - 1].text.lower() if at > 0 else ""
-    if tokens[at].text.lower() in ("'s", "’s") and opener not in _OPENERS:
+    opener = tokens[index - 1].text.lower() if index > 0 else ""
+    if tokens[index].text.lower() in CLITIC and opener not in _OPENERS:
         return None
     if not opener or opener in _OPENERS or not opener[0].isalnum():
         following = tokens[after].text.lower() if after < len(tokens) else ""
-        finite = tokens[at].text.lower() in ("is", "was", "'s") and (following in _NOT_INVERTED or _agrees(following))
-        return None if finite and opener not in ("", "why", "where", "when", "how") else at
+        finite = following in _NOT_INVERTED or _is_singular(following)
+        finite = finite and tokens[index].text.lower() in ("is", "was", "'s")
+        return None if finite and opener not in ("", "why", "where", "when", "how") else index
     following = tokens[after].text.lower() if after < len(tokens) else ""
-    if (
-        following in _NOT_INVERTED
-        or _agrees(following)
-        or following.endswith("ed")
-        or following in ("'s", "’s", "'d", "'ll")
-    ):
+    contracted = following in (*CLITIC, "'d", "'ll")
+    if following in _NOT_INVERTED or _is_singular(following) or following.endswith("ed") or contracted:
         return None
-    return at if tokens[-1].text == "?" else None
+    return index if tokens[-1].text == "?" else None
 
 
-def _joined(tokens: list[context.Token], first: int) -> list[int]:
+def _find_joined_verbs(tokens: list[Token], first: int) -> list[int]:
     """The verbs that share the subject: after *and*, *or*, *but*, or in a list of verbs (*sings, dances and acts*)."""
     candidates: dict[int, bool] = {}  # where a verb may be joined, and whether the words beside it say that it is one
-    verb = first if _agrees(tokens[first].text) else -1
-    for at in range(first + 1, len(tokens)):
-        if tokens[at].text.lower() in _JOINS:
+    verb = first if _is_singular(tokens[first].text) else -1
+    for index in range(first + 1, len(tokens)):
+        if tokens[index].text.lower() in _JOINS:
             adverb = False
-            k = at + 1
-            while k < len(tokens) and (is_adverbial(tokens[k].text) or tokens[k].text.lower() in _JOINS):
-                adverb |= tokens[k].text.lower() in _BEFORE_VERBS
-                k += 1
-            if k < len(tokens) and _agrees(tokens[k].text):
-                follows = tokens[k + 1].text.lower() if k + 1 < len(tokens) else ""
-                directly = at == verb + 1  # sings, dances and acts
-                candidates[k] = adverb or directly or follows in _PRONOUNS
-                verb = k if candidates[k] else verb
+            later = index + 1
+            while later < len(tokens) and (is_adverbial(tokens[later].text) or tokens[later].text.lower() in _JOINS):
+                adverb |= tokens[later].text.lower() in _BEFORE_VERBS
+                later += 1
+            if later < len(tokens) and _is_singular(tokens[later].text):
+                follows = tokens[later + 1].text.lower() if later + 1 < len(tokens) else ""
+                directly = index == verb + 1  # sings, dances and acts
+                candidates[later] = adverb or directly or follows in _PRONOUNS
+                verb = later if candidates[later] else verb
     if not candidates:
         return []
     tags = tag_words([token.text for token in tokens[first : max(candidates) + 2]])
-    sure = any(tags[at - first] in _PRESENT or adverb for at, adverb in candidates.items())
-    found: list[int] = []
-    asked = False
-    for at in range(first + 1, max(candidates) + 1):
-        tag = tags[at - first]
-        if at in candidates and (
+    sure = any(tags[index - first] in _PRESENT or adverb for index, adverb in candidates.items())
+    verbs: list[int] = []
+    after_question_word = False
+    for index in range(first + 1, max(candidates) + 1):
+        tag = tags[index - first]
+        if index in candidates and (
             tag in _PRESENT
-            or candidates[at]
-            or tokens[at].text.lower() == "was"
-            or (sure and _listed(tokens, tags, first, at))
+            or candidates[index]
+            or tokens[index].text.lower() == "was"
+            or (sure and _is_listed(tokens, tags, first, index))
         ):
-            found.append(at)
-        elif tokens[at].text.lower() in _ASKING:
-            asked = True  # what happens: a clause with a verb of its own
-        elif tag in _CLAUSES or (tokens[at].text in (";", "—", ":") and not tokens[at - 1].text.isdecimal()):
+            verbs.append(index)
+        elif tokens[index].text.lower() in _ASKING:
+            after_question_word = True  # what happens: a clause with a verb of its own
+        elif tag in _CLAUSES or (tokens[index].text in (";", "—", ":") and not tokens[index - 1].text.isdecimal()):
             break
-        elif tag in _PRESENT and tokens[at].text[0].isalpha():
-            if not asked:
+        elif tag in _PRESENT and tokens[index].text[0].isalpha():
+            if not after_question_word:
                 break  # a verb of somebody else
-            asked = False
-    return found if any(tokens[k - 1].text != "," for k in found) else []
+            after_question_word = False
+    return verbs if any(tokens[later - 1].text != "," for later in verbs) else []
 
 
-def _listed(tokens: list[context.Token], tags: list[str], first: int, at: int) -> bool:
+def _is_listed(tokens: list[Token], tags: list[str], first: int, index: int) -> bool:
     """Whether a word that may be a noun is one more verb of a list that has others: *looks around*, *and leaves*."""
-    joined = max(k for k in range(first, at) if tokens[k].text.lower() in _JOINS)
-    follows = tags[at + 1 - first] if at + 1 - first < len(tags) else "PUN"
+    joined = max(earlier for earlier in range(first, index) if tokens[earlier].text.lower() in _JOINS)
+    follows = tags[index + 1 - first] if index + 1 - first < len(tags) else "PUN"
     return tags[joined - 1 - first] != "NN2" and follows in ("PRP", "AVP", "AT0", "DPS", "DT0", "PUN", "AV0")

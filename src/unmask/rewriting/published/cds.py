@@ -86,7 +86,7 @@ _BEFORE_OTHERS = frozenset("in at near the since until during san santa st. sain
 def token_spans(text: str) -> Iterator[tuple[int, int]]:
     """Where the tokens of a text begin and end: white space first, then signs at the edges, then signs inside."""
     for chunk in re.finditer(r"\S+", text):
-        yield from _cut(text, chunk.start(), chunk.end())
+        yield from _split_chunk(text, chunk.start(), chunk.end())
 
 
 def hanta_tokens(names: Collection[str]) -> Analyse:
@@ -94,15 +94,15 @@ def hanta_tokens(names: Collection[str]) -> Analyse:
     known = {name.lower() for name in names}
 
     def analyse(text: str) -> list[Token]:
-        found: list[Token] = []
-        for sentence in _sentences(text):
+        tokens: list[Token] = []
+        for sentence in _split_sentences(text):
             words = [text[start:end] for start, end in sentence]
             tags = tag_words(words)
             for place, (start, end) in enumerate(sentence):
                 word, tag = words[place], tags[place]
                 person = tag == "NP0" and _is_person(words, place, known)
-                found.append(Token(start, end, word, PENN.get(tag, tag), person))
-        return found
+                tokens.append(Token(start, end, word, PENN.get(tag, tag), person))
+        return tokens
 
     return analyse
 
@@ -123,14 +123,14 @@ def spacy_tokens(model: str = "en_core_web_lg") -> Analyse:
 
     def analyse(text: str) -> list[Token]:
         return [
-            Token(one.idx, one.idx + len(one.text), one.text, one.tag_, one.ent_type_ == "PERSON")
-            for one in pipeline(text)
+            Token(word.idx, word.idx + len(word.text), word.text, word.tag_, word.ent_type_ == "PERSON")
+            for word in pipeline(text)
         ]
 
     return analyse
 
 
-def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _split_chunk(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """The tokens of a stretch without white space, in order."""
     after: list[tuple[int, int]] = []
     while start < end and not _WHOLE(text, start, end):
@@ -145,19 +145,15 @@ def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     if contraction := _CONTRACTION(text, start, end):
         yield contraction.span(1)
         yield contraction.span(2)
-    elif start < end:
-        yield from _parted(text, start, end)
+    else:
+        for sign in () if _WHOLE(text, start, end) else _INFIX.finditer(text, start, end):
+            if start < sign.start():
+                yield start, sign.start()
+            yield sign.span()
+            start = sign.end()
+        if start < end:
+            yield start, end
     yield from reversed(after)
-
-
-def _parted(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    for sign in () if _WHOLE(text, start, end) else _INFIX.finditer(text, start, end):
-        if start < sign.start():
-            yield start, sign.start()
-        yield sign.span()
-        start = sign.end()
-    if start < end:
-        yield start, end
 
 
 def _is_person(words: Sequence[str], place: int, known: Collection[str]) -> bool:
@@ -174,7 +170,7 @@ def _is_person(words: Sequence[str], place: int, known: Collection[str]) -> bool
     return word not in _PLACES or before in known
 
 
-def _sentences(text: str) -> Iterator[list[tuple[int, int]]]:
+def _split_sentences(text: str) -> Iterator[list[tuple[int, int]]]:
     """The tokens of each sentence; a tagger goes by what stands before."""
     sentence = []
     for start, end in token_spans(text):
@@ -214,17 +210,13 @@ class Substitution:
         elif token.person and word in self.names:
             after, kind = self.names[word], "name"
         elif word in PRONOUNS:
-            after = _pronoun(word, token.tag)
+            after = _BY_TAG.get((word, token.tag), PRONOUNS[word])
         else:
             return None
-        return Replacement(token.start, token.end, token.text, _cased(after, token.text), word, kind)
+        return Replacement(token.start, token.end, token.text, _match_case(after, token.text), word, kind)
 
 
-def _pronoun(word: str, tag: str) -> str:
-    return _BY_TAG.get((word, tag), PRONOUNS[word])
-
-
-def _cased(word: str, like: str) -> str:
+def _match_case(word: str, like: str) -> str:
     """A word in lower, upper or title case, like another; in any other case, as the list has it."""
     for case in (str.lower, str.upper, str.capitalize):
         if like == case(like):

@@ -23,30 +23,29 @@ def reviews_folder(given: Path | None, *, offline: bool = True) -> Path | None:
 
 def read_mapping(folder: Path, name: str) -> dict[str, str]:
     """A JSON object of words and what they become, in its order."""
-    found = _read(folder, name)
-    if not isinstance(found, dict) or not all(isinstance(word, str) and word for word in found.values()):
+    words = _read_json(folder, name)
+    if not isinstance(words, dict) or not all(isinstance(word, str) and word for word in words.values()):
         raise UnmaskError(f"{folder / name} is not a JSON object of words; give the file as it was released")
-    return found
+    return words
 
 
 def read_pairs(folder: Path, name: str) -> dict[str, str]:
     """A JSON array of pairs of words, as a table that goes both ways, in lower case."""
-    found = _read(folder, name)
-    if not isinstance(found, list) or not all(_is_pair(one) for one in found):
+    pairs = _read_json(folder, name)
+    if not isinstance(pairs, list) or not all(
+        isinstance(pair, list) and len(pair) == 2 and all(isinstance(word, str) and word for word in pair)
+        for pair in pairs
+    ):
         raise UnmaskError(f"{folder / name} is not a JSON array of pairs of words; give the file as it was released")
     table: dict[str, str] = {}
-    for male, female in ((one[0].lower(), one[1].lower()) for one in found):
+    for male, female in ((male.lower(), female.lower()) for male, female in pairs):
         for word in {male, female} & table.keys():
             raise UnmaskError(f"{folder / name}: {word!r} stands in two pairs; keep one of them")
         table |= {male: female, female: male}
     return table
 
 
-def _is_pair(one: object) -> bool:
-    return isinstance(one, list) and len(one) == 2 and all(isinstance(word, str) and word for word in one)
-
-
-def _read(folder: Path, name: str) -> Any:
+def _read_json(folder: Path, name: str) -> Any:
     path = folder / name
     try:
         return json.loads(path.read_text(encoding="utf-8"))

@@ -62,11 +62,17 @@ class Masking:
             self._rules: dict[str, str | None] = dict.fromkeys(sorted(self.terms))
         else:
             self._rules = {**(to_female if to == "female" else to_male)}
-        self._refuse_chains(folder / stem)
+        # A replacement that is replaced in its turn would be ambiguous; the released lists have none.
+        parts = {part for term in self._rules for part in term.split(" ")}
+        for term, after in self._rules.items():
+            if after is not None and not parts.isdisjoint(after.split(" ")):
+                raise UnmaskError(
+                    f"{folder / stem}: {term!r} becomes {after!r}, which is a term itself; remove one of them"
+                )
 
     def count(self, text: str) -> int:
         """How many terms of the set a clean text has, as the paper counts: a review with none is *term-free*."""
-        return sum(text.count(f" {term} ") for term in _present(self.terms, text.split(" ")))
+        return sum(text.count(f" {term} ") for term in _find_present(self.terms, text.split(" ")))
 
     def rewrite(self, text: str) -> Rewritten:
         """Replace the terms in a clean text one after the other, or take them out.
@@ -78,9 +84,9 @@ class Masking:
         for word in words[:-1]:
             starts.append(starts[-1] + len(word) + 1)
         changes = []
-        for term in _present(self._rules, words):
+        for term in _find_present(self._rules, words):
             after, parts = self._rules[term], term.split(" ")
-            for place in _places(words, parts):
+            for place in _find_places(words, parts):
                 if after is None:
                     changes += [
                         Replacement(start, start + len(part) + 1, f"{part} ", "", term, "word")
@@ -95,31 +101,24 @@ class Masking:
                     del starts[place + 1 : place + len(parts)]
         return Rewritten(" ".join(words), tuple(sorted(changes, key=lambda change: change.start)))
 
-    def _refuse_chains(self, where: Path) -> None:
-        """A replacement that is replaced in its turn would be read in two ways; the released lists have none."""
-        parts = {part for term in self._rules for part in term.split(" ")}
-        for term, after in self._rules.items():
-            if after is not None and not parts.isdisjoint(after.split(" ")):
-                raise UnmaskError(f"{where}: {term!r} becomes {after!r}, which is a term itself; remove one of them")
 
-
-def _present(terms: Iterable[str], words: list[str]) -> list[str]:
+def _find_present(terms: Iterable[str], words: list[str]) -> list[str]:
     """The terms that can be in a text at all, in their order: a handful out of hundreds."""
     known = set(words)
     return [term for term in terms if term in known or (" " in term and known.issuperset(term.split(" ")))]
 
 
-def _places(words: list[str], parts: list[str]) -> list[int]:
+def _find_places(words: list[str], parts: list[str]) -> list[int]:
     """Where `str.replace` would find a term between spaces, last first, so that a change leaves the others in place."""
-    found: list[int] = []
+    places: list[int] = []
     place = 1
     while True:
         try:
             place = words.index(parts[0], place, len(words) - len(parts))
         except ValueError:
-            return found[::-1]
+            return places[::-1]
         if words[place : place + len(parts)] == parts:
-            found.append(place)
+            places.append(place)
             place += len(parts)  # the space after a term is used up: the next word cannot be one
         place += 1
 

@@ -235,7 +235,7 @@ def figures(folder: Path) -> dict[str, float | int | str | None]:
     """The figures of a measured cell that the study's tables show."""
     import pandas as pd
 
-    from unmask.statistics.published import published_test
+    from unmask.statistics.jentzsch_turan import published_test
 
     items = pd.read_parquet(folder / ITEMS, columns=["p_female", "p_male", "bias", "changed", "changed_terms"])
     measurement = Measurement.model_validate_json((folder / RESULT).read_text(encoding="utf-8"))

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from unmask.results.numbers import number
+from unmask.results.formatting import number
 from unmask.results.verdict import ALPHA
 from unmask.statistics.corrections import holm
 from unmask.studies.imdb63.answers import Answer, answers, corrected, paired

@@ -15,7 +15,7 @@ import unmask
 from unmask.errors import UnmaskError, check_choice
 from unmask.models.loading import describe_lost_heads
 from unmask.statistics.corrections import holm
-from unmask.statistics.published import stars
+from unmask.statistics.jentzsch_turan import stars
 from unmask.studies.base_models import weights_of
 from unmask.studies.cells import Cell
 from unmask.studies.engine import Engine, Finished, carry_out, failures, keep, noted

@@ -8,7 +8,7 @@ over all texts, over those whose b is not zero (what the paper prints in its Tab
 change (what `sound` uses: a text without terms is uninformative, one whose rating happens to stay the same is not).
 
 **Table 2.** Do more accurate classifiers have less bias? The paper correlates four figures over its 63 cells as if they
-were independent (`statistics.published`). They are not: nine cells share a pretrained model, all share the reviews.
+were independent (`statistics.jentzsch_turan`). They are not: nine cells share a model, all share the reviews.
 `sound` therefore judges r by a jackknife over models on Fisher's z scale (df = models − 1), Holm over the six pairs,
 and splits it: between models (over their means) and within models (deviations from them).
 
@@ -25,12 +25,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unmask.results.numbers import interval, p_value
-from unmask.results.numbers import number as format_number
+from unmask.results.formatting import interval, p_value
+from unmask.results.formatting import number as format_number
 from unmask.statistics.corrections import holm
 from unmask.statistics.correlation import center_within_groups, pearson_estimate
 from unmask.statistics.jackknife import FISHER, IntervalEstimate, jackknife
-from unmask.statistics.published import CORRELATIONS, DECIMALS, published_correlations, stars
+from unmask.statistics.jentzsch_turan import CORRELATIONS, DECIMALS, published_correlations, stars
 from unmask.studies.imdb63.grid import COLUMNS, CONDITIONS, KEY, basis, found, models_of, ordered
 from unmask.studies.table import GAP, Table, count, figure, percent
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from unmask.measures.geometry import Geometry, WordTest
 from unmask.results import Measurement
-from unmask.results.numbers import interval, number, p_value, percent
+from unmask.results.formatting import interval, number, p_value, percent
 from unmask.studies.lipstick.cells import BASE, Subject, Words
 from unmask.studies.table import GAP, Table, figure
 from unmask.studies.table import percent as percent_cell
@@ -249,8 +249,8 @@ def headline(rows: Sequence[Row]) -> str:
         if now.reference is not None:
             reference = now.reference
             more = (
-                f"; of a contrast that has nothing to do with gender, plain removal leaves {percent(reference.mean)},"
-                f" from {percent(reference.low)} to {percent(reference.high)}"
+                "; of a contrast that has nothing to do with gender, plain removal leaves"
+                f" {percent(reference.mean, 0)}, from {percent(reference.low, 0)} to {percent(reference.high, 0)}"
             )
         said.append(
             f"{label(row)}, {row.subject.name}: two clusters sort {percent(after, 1)} of the {now.n:,} words that were"

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from math import factorial, isnan, prod
 from typing import TYPE_CHECKING, Any
 
-from unmask.results.languages import LANGUAGES
-from unmask.results.numbers import interval, number
+from unmask.results.formatting import LANGUAGES, interval, number
 from unmask.results.verdict import ALPHA
 from unmask.statistics.correlation import Ranking, evaluate_ranking
 from unmask.statistics.jackknife import IntervalEstimate

@@ -16,7 +16,7 @@ from unmask.datasets import NotHereError
 from unmask.measures.inference.pairs import LABELS
 from unmask.models.checkpoints import find_checkpoint
 from unmask.models.loading import describe_lost_heads
-from unmask.results.languages import LANGUAGES
+from unmask.results.formatting import LANGUAGES
 from unmask.studies.base_models import weights_of
 from unmask.studies.cells import Cell
 from unmask.studies.engine import Engine, Finished, carry_out, failures, keep, noted

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 from unmask.measures.inference.details import Inference
 from unmask.measures.registry import get_measure
 from unmask.results import Estimate, Measurement
-from unmask.results.languages import LANGUAGES
-from unmask.results.numbers import interval, number, p_value
+from unmask.results.formatting import LANGUAGES, interval, number, p_value
 from unmask.results.verdict import is_clear
 from unmask.statistics.corrections import holm
 from unmask.studies.nli.inputs import Base

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unmask import __version__
-from unmask.measures.limits import study_limits
+from unmask.measures.sections import study_limits
 from unmask.report.drawing import Domain
-from unmask.report.pages import fill
-from unmask.results.numbers import number
+from unmask.report.html import fill
+from unmask.results.formatting import number
 from unmask.spreadsheets import to_csv
 from unmask.studies.imdb63.findings import Findings, evidence_of
 from unmask.studies.reports import imdb63_plots as study_plots

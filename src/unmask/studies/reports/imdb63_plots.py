@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from unmask.report.charts import Mark, Panel, Row, draw_rows
 from unmask.report.drawing import INK, Domain, fit_domain
-from unmask.results.numbers import number
+from unmask.results.formatting import number
 from unmask.studies.imdb63.grid import KINDS, TERMS, basis
 
 if TYPE_CHECKING:

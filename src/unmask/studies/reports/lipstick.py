@@ -13,8 +13,8 @@ import pandas as pd
 from unmask import __version__
 from unmask.measures.geometry.analysis import list_neighbourhoods
 from unmask.measures.geometry.plots import draw_professions, draw_word_map
-from unmask.measures.limits import study_limits
-from unmask.report.pages import fill
+from unmask.measures.sections import study_limits
+from unmask.report.html import fill
 from unmask.studies.lipstick.cells import BASE
 from unmask.studies.lipstick.tables import Findings, Row, label
 from unmask.studies.reports.files import limits_lines, missing_lines, settings_lines, write_study

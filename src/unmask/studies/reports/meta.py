@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unmask import __version__
-from unmask.measures.limits import study_limits
-from unmask.report.pages import capital, fill
-from unmask.results.languages import LANGUAGES
-from unmask.results.numbers import number
+from unmask.measures.sections import study_limits
+from unmask.report.html import fill
+from unmask.results.formatting import LANGUAGES, capital, number
 from unmask.studies.meta.tables import TWIN, Findings
 from unmask.studies.reports import meta_plots
 from unmask.studies.reports.files import limits_lines, missing_lines, settings_lines, write_study

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from unmask.report.charts import Axis, Series, lines
 from unmask.report.drawing import fit_domain
-from unmask.results.numbers import number
+from unmask.results.formatting import number
 
 if TYPE_CHECKING:
     import pandas as pd

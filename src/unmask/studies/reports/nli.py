@@ -11,9 +11,9 @@ from unmask import __version__
 from unmask.measures.inference.details import Distribution, Inference
 from unmask.measures.inference.pairs import LABELS
 from unmask.measures.inference.report import ANSWER_COLOURS, draw_answers, name_part
-from unmask.measures.limits import study_limits
-from unmask.report.pages import fill
-from unmask.results.languages import LANGUAGES
+from unmask.measures.sections import study_limits
+from unmask.report.html import fill
+from unmask.results.formatting import LANGUAGES
 from unmask.studies.nli.tables import Findings, Row, doubt
 from unmask.studies.reports.files import limits_lines, missing_lines, settings_lines, write_study
 

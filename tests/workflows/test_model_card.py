@@ -25,8 +25,8 @@ from unmask.measures.registry import get_measure
 from unmask.models.loading import hash_folder_weights
 from unmask.results import AuditResult, Caveat, Estimate, Measurement, ModelInfo, Origin, storage
 from unmask.workflows.audit_options import audit_options
-from unmask.workflows.front_matter import is_ours, split
-from unmask.workflows.model_card import BEGIN, END, commands, update
+from unmask.workflows.front_matter import is_ours, split_card
+from unmask.workflows.model_card import BEGIN, END, list_commands, update_card
 
 BODY = "\n# My model 🎉\n\nText with trailing spaces.  \n\n| a | b |\n|---|---|\n"
 FOREIGN = """\
@@ -100,7 +100,7 @@ def _audit(*measurements: Measurement, name: str = "org/my-model", weights: str 
 
 
 def _results(card: str) -> list[Any]:
-    index = yaml.safe_load(split(card)[1])["model-index"]
+    index = yaml.safe_load(split_card(card)[1])["model-index"]
     return [one for model in index for one in model["results"]]
 
 
@@ -118,9 +118,9 @@ def _is_inserted(before: str, after: str) -> bool:
 @pytest.mark.parametrize("name", FRONTS)
 def test_the_rest_of_a_card_stays_as_it_is(name: str, mark: str, newline: str) -> None:
     card = (f"{mark}---\n{FRONTS[name]}---\n{BODY}").replace("\n", newline)
-    made = update(card, [_audit()])
-    head, front, rest = split(made)
-    before = split(card)
+    made = update_card(card, [_audit()])
+    head, front, rest = split_card(made)
+    before = split_card(card)
     assert head == before[0]
     old = before[1].replace(": null", ":", 1) if "null" in name else before[1].replace(": []", ":", 1)
     assert _is_inserted(old, front)
@@ -128,37 +128,37 @@ def test_the_rest_of_a_card_stays_as_it_is(name: str, mark: str, newline: str) -
     assert rest[len(before[2]) :].strip().startswith(BEGIN)
     assert made.count("\n") == made.count(newline)
     assert len([one for one in _results(made) if is_ours(one)]) == 1
-    assert update(made, [_audit()]) == made
+    assert update_card(made, [_audit()]) == made
 
 
 @pytest.mark.parametrize("name", FRONTS)
 def test_results_of_ours_are_replaced_and_others_stay(name: str) -> None:
-    first = update(f"---\n{FRONTS[name]}---\n{BODY}", [_audit(_measurement(), _measurement("geometry"))])
+    first = update_card(f"---\n{FRONTS[name]}---\n{BODY}", [_audit(_measurement(), _measurement("geometry"))])
     foreign = [one for one in _results(first) if not is_ours(one)]
     other = _measurement(tests={"stereotype": _test(5.0)})
-    second = update(first, [_audit(other, _measurement("sentiment"))])
+    second = update_card(first, [_audit(other, _measurement("sentiment"))])
     assert [one for one in _results(second) if not is_ours(one)] == foreign
     ours = {one["metrics"][0]["type"]: one["metrics"][0]["value"] for one in _results(second) if is_ours(one)}
     assert ours == {"unmask-association-stereotype": 5.0, "unmask-sentiment-stereotype": 0.4217}
-    assert update(second, [_audit(_measurement(), _measurement("geometry"))]) == first
+    assert update_card(second, [_audit(_measurement(), _measurement("geometry"))]) == first
 
 
 @pytest.mark.parametrize("name", FRONTS)
 def test_audits_may_come_in_another_order(name: str) -> None:
     alone, first, second = _audit(), _audit(_measurement("geometry")), _audit(_measurement("sentiment"))
-    made = update(f"---\n{FRONTS[name]}---\n{BODY}", [alone])
+    made = update_card(f"---\n{FRONTS[name]}---\n{BODY}", [alone])
     for audits in ([first, alone], [alone, first], [second, first, alone]):
-        made = update(made, audits)
-        assert update(made, audits) == made
+        made = update_card(made, audits)
+        assert update_card(made, audits) == made
         ours = sorted(one["metrics"][0]["type"] for one in _results(made) if is_ours(one))
         assert ours == sorted(f"unmask-{one.measurements[0].name}-stereotype" for one in audits)
 
 
 def test_an_entry_of_ours_between_others_changes_where_it_stands() -> None:
-    ours = update("---\nmodel-index:\n- name: x\n  results:\n" + FOREIGN + "---\n", [_audit()])
-    head, front, rest = split(ours)
+    ours = update_card("---\nmodel-index:\n- name: x\n  results:\n" + FOREIGN + "---\n", [_audit()])
+    head, front, rest = split_card(ours)
     both = head + front + "  # more of theirs\n" + FOREIGN.replace("Wiki", "Other") + rest
-    changed = update(both, [_audit(_measurement(tests={"stereotype": _test(5.0)}))])
+    changed = update_card(both, [_audit(_measurement(tests={"stereotype": _test(5.0)}))])
     old, new = both.splitlines(), changed.splitlines()
     assert len(old) == len(new)
     front_lines = len(front.splitlines()) + 1
@@ -167,9 +167,9 @@ def test_an_entry_of_ours_between_others_changes_where_it_stands() -> None:
 
 
 def test_text_around_the_section_stays() -> None:
-    made = update(BODY, [_audit()])
+    made = update_card(BODY, [_audit()])
     longer = made.replace(END, END + "  ") + "\n## Licence\n\n    code\n"
-    again = update(longer, [_audit(_measurement(headline=["Another finding."]))])
+    again = update_card(longer, [_audit(_measurement(headline=["Another finding."]))])
     assert again.split(BEGIN)[0] == longer.split(BEGIN)[0]
     assert again.split(END)[1] == longer.split(END)[1]
     assert "Another finding." in again
@@ -198,14 +198,14 @@ def test_bytes_that_are_no_utf_8_stay(tmp_path: Path) -> None:
 )
 def test_a_front_matter_that_cannot_be_changed_is_refused(front: str, said: str) -> None:
     with pytest.raises(UnmaskError, match=r"front matter|model-index") as error:
-        update(f"---\n{front}---\n", [_audit()])
+        update_card(f"---\n{front}---\n", [_audit()])
     assert said in str(error.value)
 
 
 @pytest.mark.parametrize("marks", [BEGIN, f"{END}\n{BEGIN}", f"{BEGIN}\n{BEGIN}\n{END}"])
 def test_marks_that_do_not_match_are_refused(marks: str) -> None:
     with pytest.raises(UnmaskError, match="remove these lines"):
-        update(f"# x\n\n{marks}\n", [_audit()])
+        update_card(f"# x\n\n{marks}\n", [_audit()])
 
 
 # What is ours
@@ -213,7 +213,7 @@ def test_marks_that_do_not_match_are_refused(marks: str) -> None:
 
 def test_the_hub_s_library_reads_the_metadata(tmp_path: Path) -> None:
     file = tmp_path / "README.md"
-    file.write_text(update("", [_audit(_measurement(), _measurement("crows-pairs"))]), encoding="utf-8")
+    file.write_text(update_card("", [_audit(_measurement(), _measurement("crows-pairs"))]), encoding="utf-8")
     card = ModelCard.load(file)
     assert card.data.model_name == "org/my-model"
     name, found = model_index_to_eval_results(card.data.to_dict()["model-index"])
@@ -226,7 +226,7 @@ def test_the_hub_s_library_reads_the_metadata(tmp_path: Path) -> None:
 
 
 def test_the_section_says_what_was_found_and_what_not() -> None:
-    made = update("", [_audit()])
+    made = update_card("", [_audit()])
     for said in (
         "# org/my-model\n",
         "- **Association: BEC-Pro, English.** *It is biased: 0.42 [−0.58, 1.42].* That is small.",
@@ -286,7 +286,7 @@ def test_the_command_repeats_the_audit(
     audit = _audit(_measurement(measure, corpus=corpus)).model_copy(
         update={"configuration": _configuration(measure, **given) | changes, "seed": given.get("seed", 42)}
     )
-    assert commands(audit) == [f"$ unmask audit org/my-model {said}"]
+    assert list_commands(audit) == [f"$ unmask audit org/my-model {said}"]
 
 
 def test_the_command_of_what_no_command_line_can_say() -> None:
@@ -294,13 +294,13 @@ def test_the_command_of_what_no_command_line_can_say() -> None:
     texts = _audit(_measurement("sentiment", corpus="custom"), name="x`; rm -r y `").model_copy(
         update={"configuration": configuration, "seed": 42}
     )
-    first, second = commands(texts)
+    first, second = list_commands(texts)
     assert first == "# 3 given texts were handed over in Python: put them into the column text of texts.csv"
     assert shlex.split(second)[2:] == ["audit", "x'; rm -r y '", "--measure", "sentiment", "--texts", "texts.csv"]
     strange = _audit(_measurement(corpus="theirs"))
-    assert commands(strange) == ["# the audit does not say how it was made"]
+    assert list_commands(strange) == ["# the audit does not say how it was made"]
     scores = {"items": "s.csv", "measures": ["association"], "languages": ["de"], "protocol": "sound"}
-    assert commands(strange.model_copy(update={"configuration": scores, "seed": 0})) == [
+    assert list_commands(strange.model_copy(update={"configuration": scores, "seed": 0})) == [
         "$ unmask analyse s.csv --measure association --language de --seed 0"
     ]
 
@@ -308,7 +308,7 @@ def test_the_command_of_what_no_command_line_can_say() -> None:
 def test_a_measure_that_is_not_known_here_and_one_without_a_value() -> None:
     foreign = _measurement("pronouns", caveats=[])
     empty = _measurement("association", language="de", tests={}, groups={})
-    made = update("", [_audit(foreign, empty)])
+    made = update_card("", [_audit(foreign, empty)])
     assert [metric["type"] for one in _results(made) for metric in one["metrics"]] == [
         "unmask-pronouns-stereotype",
         "unmask-pronouns-other",
@@ -320,20 +320,20 @@ def test_what_cannot_be_read_as_bias_is_no_result() -> None:
     agreement = _measurement(language="de", caveats=[Caveat(code="grammatical-agreement", text="It drowns.")])
     known = Inference(sets=[], by_type=[], occupations=[], templates=1, inconclusive="it takes everybody for a man, so")
     score = {"NLI-CoAL": Estimate(labels={}, n=80, value=0.3)}
-    made = update("", [_audit(agreement, _measurement("inference", groups=score, details=known.model_dump()))])
+    made = update_card("", [_audit(agreement, _measurement("inference", groups=score, details=known.model_dump()))])
     assert [(one["type"], one["value"]) for result in _results(made) for one in result["metrics"]] == [
         ("unmask-association-none", "none"),
         ("unmask-inference-stereotype", 0.4217),
     ]
-    assert "| stereotype, in nats (grammatical agreement drowns the measure) | 0.42 |" in made
-    assert "| NLI-CoAL score (the score cannot be read as bias: it takes everybody for a man) | 0.30 |" in made
+    assert "| stereotype, in nats (not interpretable) | 0.42 |" in made
+    assert "| NLI-CoAL score (not interpretable) | 0.30 |" in made
     assert "| stereotype, of 1 | 0.42 |" in made
 
 
 def test_a_measure_of_another_package_says_whose_it_is() -> None:
     origin = Origin(package="acme-bias", version="1.2", about="?", citation="A. Author (2020), <b>Pronouns</b>.")
     foreign = _measurement("pronouns", corpus="theirs", caveats=[], plugin=origin)
-    made = update("", [_audit(foreign, _measurement())])
+    made = update_card("", [_audit(foreign, _measurement())])
     assert "# pronouns is in the package acme-bias 1.2: install it first\n$ unmask audit org/my-model" in made
     assert "- Pronouns, a measure of the package acme-bias 1.2. A. Author (2020), &lt;b>Pronouns" in made
 
@@ -341,7 +341,7 @@ def test_a_measure_of_another_package_says_whose_it_is() -> None:
 def test_limits_are_named_without_caveats_and_once() -> None:
     binary = Caveat(code="binary-gender", text="Gender is treated as binary.")
     for caveats in ([], [binary]):
-        made = update("", [_audit(_measurement(caveats=caveats))])
+        made = update_card("", [_audit(_measurement(caveats=caveats))])
         said = made.partition("### What this does not say\n")[2].partition("###")[0]
         assert "\n- Gender is treated as binary" in said
         assert said.count("binary") == 1
@@ -349,14 +349,16 @@ def test_limits_are_named_without_caveats_and_once() -> None:
 
 def test_audits_are_merged_and_the_last_counts() -> None:
     newer = _measurement(tests={"stereotype": _test(5.0)})
-    made = update("", [_audit(_measurement(), _measurement("geometry")), _audit(newer, weights=None)])
+    made = update_card("", [_audit(_measurement(), _measurement("geometry")), _audit(newer, weights=None)])
     assert [one["metrics"][0]["value"] for one in _results(made)] == [5.0, 0.4217]
     assert "- Association, Geometry: The words are few." in made
     with pytest.raises(UnmaskError, match="'a', 'b'; give audits of one model"):
-        update("", [_audit(name="a"), _audit(name="b", weights="other")])
+        update_card("", [_audit(name="a"), _audit(name="b", weights="other")])
     for weights in (None, "abc123"):
         with pytest.raises(UnmaskError, match="audits of 'a', 'b' not all say of which weights"):
-            update("", [_audit(name="a", weights=None), _audit(_measurement("geometry"), name="b", weights=weights)])
+            update_card(
+                "", [_audit(name="a", weights=None), _audit(_measurement("geometry"), name="b", weights=weights)]
+            )
 
 
 @pytest.mark.parametrize(
@@ -365,10 +367,10 @@ def test_audits_are_merged_and_the_last_counts() -> None:
 )
 def test_a_hostile_name_is_text(name: str) -> None:
     measurement = _measurement("sentiment", headline=[f"Of {name} it says much."], corpus=name)
-    made = update("", [_audit(measurement, name=name)])
-    assert update(made, [_audit(measurement, name=name)]) == made
-    assert set(yaml.safe_load(split(made)[1])) == {"model-index"}
-    section = split(made)[2]
+    made = update_card("", [_audit(measurement, name=name)])
+    assert update_card(made, [_audit(measurement, name=name)]) == made
+    assert set(yaml.safe_load(split_card(made)[1])) == {"model-index"}
+    section = split_card(made)[2]
     parsed = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(section)
     inside = [inner for token in parsed for inner in token.children or ()]
     tags = [token.content.strip() for token in (*parsed, *inside) if token.type.startswith("html")]
@@ -381,7 +383,9 @@ def test_a_hostile_name_is_text(name: str) -> None:
 
 
 def test_a_hostile_measure_is_a_cell_of_the_table() -> None:
-    rows = [line for line in update("", [_audit(_measurement(EVIL + " | x"))]).splitlines() if line.startswith("| ")]
+    rows = [
+        line for line in update_card("", [_audit(_measurement(EVIL + " | x"))]).splitlines() if line.startswith("| ")
+    ]
     assert "<" not in "".join(rows)
     assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {8}
 
@@ -396,7 +400,7 @@ def test_a_card_beside_its_model(model_folder: Callable[[str], Path], tmp_path: 
     storage.save(tmp_path / "other", _audit(name=str(model), weights="f" * 64), {}, {})
     printed = _run("card", "audit", cwd=tmp_path)
     assert printed.returncode == 0, printed.stderr
-    assert printed.stdout == update("", [storage.load(tmp_path / "audit")])
+    assert printed.stdout == update_card("", [storage.load(tmp_path / "audit")])
     assert f"--to {model}" in printed.stderr
     made = unmask.card(tmp_path / "audit", to=model)
     assert (made.text, made.path, made.changed, made.note) == (printed.stdout, model / "README.md", True, "")

@@ -19,8 +19,15 @@ from scipy import stats
 
 from paths import GOLD
 from unmask.statistics.jackknife import IntervalEstimate
-from unmask.statistics.paired import detectable_mean, mean_bias, rank_biserial, signed_ranks, sum_signs
-from unmask.statistics.published import Published, published_correlations, published_test, stars
+from unmask.statistics.jentzsch_turan import PublishedTest, published_correlations, published_test, stars
+from unmask.statistics.paired import (
+    detectable_mean,
+    estimate_preference,
+    mean_bias,
+    rank_biserial,
+    signed_ranks,
+    sum_signs,
+)
 
 REVIEWS = 25_000
 few_sizes = st.integers(-6, 6).map(float)  # so that many are equal, or zero
@@ -150,9 +157,9 @@ def test_published_test_by_hand() -> None:
 
 def test_published_test_of_degenerate_input() -> None:
     same = published_test([0.1, 0.9, 0.5], [0.1, 0.9, 0.5])
-    assert same == Published(3, None, None, 0.0, 0.0, 0.0, 0, 0, 3, None, 1.0, 1.0, "")
+    assert same == PublishedTest(3, None, None, 0.0, 0.0, 0.0, 0, 0, 3, None, 1.0, 1.0, "")
     empty = published_test([], [])
-    assert empty == Published(0, None, None, None, None, None, 0, 0, 0, None, None, None, "")
+    assert empty == PublishedTest(0, None, None, None, None, None, 0, 0, 0, None, None, None, "")
     one = published_test([0.5], [0.25])
     assert (one.above, one.tot_nonzero, one.p_value, one.p_adjusted, one.deviation) == (1, 0.25, 1.0, 1.0, None)
     least = np.float32(0.5)
@@ -231,3 +238,21 @@ def test_published_correlations_of_degenerate_input() -> None:
     assert published_correlations({"a": [1, 2], "b": [1, 2]})["a", "b"] == flat
     with pytest.raises(ValueError, match="a 2, b 1"):
         published_correlations({"a": [1, 2], "b": [1]})
+
+
+def test_known_answers_of_a_preference() -> None:
+    estimate = estimate_preference([1, 2, 3, 4, 5, 6, 7, -1, -2, 0])
+    assert (estimate.value, estimate.statistic) == (0.75, 7)
+    assert estimate.p_value == pytest.approx(2 * (1 + 9 + 36) / 512)  # 7 or more of 9, both tails
+    assert estimate.interval == pytest.approx((0.4422, 0.9190), abs=1e-4)  # Wilson's, by hand
+
+
+def test_a_preference_of_nothing_and_of_ties() -> None:
+    nothing = estimate_preference([])
+    assert (nothing.value, nothing.interval, nothing.p_value) == (None, None, None)
+    ties = estimate_preference([0.0, 0.0])
+    assert (ties.value, ties.p_value) == (0.5, 1.0)
+    single = estimate_preference([3.0])
+    assert (single.value, single.p_value) == (1.0, 1.0)
+    with pytest.raises(ValueError, match="NaN"):
+        estimate_preference([float("nan")])

@@ -1,4 +1,4 @@
-"""Compare two models by any measure: the change of the mean score, paired over items.
+"""Compare two models by any measure: paired items, and the change of their mean score.
 
 The mean is that of paired items. Its interval and test come from a jackknife over each of the measure's `samples`, as
 in `unmask.statistics.jackknife`; without samples, from Student's t over items.
@@ -6,18 +6,17 @@ in `unmask.statistics.jackknife`; without samples, from Student's t over items.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.measures.paired_items import pair_items
-from unmask.results import Change, Comparison, Estimate
-from unmask.results.numbers import interval as format_interval
-from unmask.results.numbers import number, p_value
+from unmask.results import Change, Comparison, Estimate, Measurement
+from unmask.results.formatting import interval as format_interval
+from unmask.results.formatting import number, p_value
 from unmask.results.verdict import judge
 from unmask.statistics.jackknife import Codes, IntervalEstimate, factor_codes, jackknife_sums, ratio
 from unmask.statistics.paired import mean_bias
@@ -66,28 +65,12 @@ def compare_scores(
     for name, test in before.measurement.tests.items():
         if name in after.measurement.tests:
             changes[name] = _describe(name, test, after.measurement.tests[name])
-    caveats = {caveat.code: caveat for side in (before, after) for caveat in side.measurement.caveats}
     verdict = main.verdict or "no reliable change"
     numbers = f"{number(means[0].value)} before, {number(means[1].value)} after, change {number(change.value)}"
     headline = f"{SENTENCES[verdict]}: {numbers} {format_interval(change.interval)}, p {p_value(change.p_value)}."
-    first = before.measurement
-    return Comparison(
-        name=first.name,
-        language=first.language,
-        corpus=first.corpus,
-        variant=first.variant,
-        protocol=first.protocol,
-        attributes="items",
-        before=before.name,
-        after=after.name,
-        verdict=verdict,
-        headline=[headline],
-        items=len(pairs),
-        unpaired=len(before.items) + len(after.items) - 2 * len(pairs),
-        changes=changes,
-        caveats=list(caveats.values()),
-        noise_floor=noise_floor,
-    ), pairs.assign(before=scores[0], after=scores[1], change=scores[1] - scores[0])
+    fields = {"attributes": "items", "verdict": verdict, "headline": [headline], "noise_floor": noise_floor}
+    comparison = build_comparison(before, after, pairs, changes, **fields)
+    return comparison, pairs.assign(before=scores[0], after=scores[1], change=scores[1] - scores[0])
 
 
 def _mean(values: NDArray[np.float64], factors: Sequence[Codes]) -> IntervalEstimate:
@@ -108,3 +91,66 @@ def _describe(name: str, before: Estimate, after: Estimate) -> Change:
         after=after,
         change=Estimate(n=before.n, value=change),
     )
+
+
+# Paired items
+
+
+def pair_items(
+    before: ComparedModel, after: ComparedModel, *, keys: Sequence[str], scores: Sequence[str], item: str
+) -> pd.DataFrame:
+    """Pair items that agree in `keys`; of `scores`, each model's has the suffix `_before` or `_after`.
+
+    Items that occur several times are paired in their order. `item` says what an item is, for the error message where
+    the models have none in common.
+    """
+    known = [key for key in keys if key in before.items and key in after.items]
+    shared = [column for column in scores if column in before.items and column in after.items]
+    one, other = (side.items.assign(nth=side.items.groupby(known).cumcount()) for side in (before, after))
+    pairs = one.merge(other[[*known, "nth", *shared]], on=[*known, "nth"], suffixes=("_before", "_after"))
+    if pairs.empty:
+        raise UnmaskError(f"{before.name} and {after.name} have no {item} in common; audit both on the same data")
+    return pairs.drop(columns="nth")
+
+
+def items_of_side(pairs: pd.DataFrame, side: str) -> pd.DataFrame:
+    """The paired items of one model (`before` or `after`) under their own column names."""
+    other = "_after" if side == "before" else "_before"
+    names = [str(column) for column in pairs]
+    kept = pairs[[name for name in names if not name.endswith(other)]]
+    return kept.rename(columns={name: name.removesuffix(f"_{side}") for name in names})
+
+
+def build_comparison(
+    before: ComparedModel, after: ComparedModel, pairs: pd.DataFrame, changes: Mapping[str, Change], **fields: Any
+) -> Comparison:
+    """A comparison of paired items; `fields` are its verdict, its headline, and what else differs from the defaults."""
+    first = before.measurement
+    caveats = {caveat.code: caveat for side in (before, after) for caveat in side.measurement.caveats}
+    return Comparison(
+        name=first.name,
+        language=first.language,
+        corpus=first.corpus,
+        variant=first.variant,
+        protocol=first.protocol,
+        before=before.name,
+        after=after.name,
+        items=len(pairs),
+        unpaired=len(before.items) + len(after.items) - 2 * len(pairs),
+        changes=dict(changes),
+        caveats=list(caveats.values()),
+        **fields,
+    )
+
+
+def select_items(measurement: Measurement, items: pd.DataFrame | None, **columns: str) -> pd.DataFrame | None:
+    """The items of a measurement: those with its language, its corpus and the values of other `columns`.
+
+    A column that the items lack, or that is empty, selects all of them. None if nothing is left.
+    """
+    if items is None:
+        return None
+    for column, value in {"language": measurement.language, "corpus": measurement.corpus, **columns}.items():
+        if column in items and items[column].notna().any():
+            items = items[items[column] == value]
+    return None if items.empty else items

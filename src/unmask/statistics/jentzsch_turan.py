@@ -1,4 +1,4 @@
-"""The statistics behind the tables of Jentzsch and Turan (2022), as their figures came about.
+"""The statistics behind the tables of Jentzsch and Turan (2022), exactly as they were computed.
 
 Tables 1, 3 and 4: bias = male − female of each of 25,000 reviews. Its mean, and the mean of its size, over all reviews
 and over those where it is not exactly zero (Table 1 gives the latter). Wilcoxon's signed ranks, zeros dropped, no
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from unmask.statistics.correlation import pearson
@@ -34,8 +34,8 @@ LEVELS = (0.05, 0.01, 0.001)
 
 
 @dataclass(frozen=True)
-class Published:
-    """A row of Tables 3 and 4. What cannot be had (no reviews, or none that differs) is None."""
+class PublishedTest:
+    """A row of Tables 3 and 4. Without reviews, or reviews that differ, values are None."""
 
     n: int
     abs_nonzero: float | None
@@ -66,27 +66,27 @@ class PublishedCorrelation:
     stars: str
 
 
-def published_test(male: ArrayLike, female: ArrayLike) -> Published:
+def published_test(male: ArrayLike, female: ArrayLike) -> PublishedTest:
     """The row of Tables 3 and 4 for the ratings of the male and the female version of each review."""
     first, second = as_finite_array(male), as_finite_array(female)
     if first.shape != second.shape:
         raise ValueError(f"{first.size} male ratings and {second.size} female ones; they must be of the same reviews")
     bias = first - second
-    kept = bias[bias != 0]
+    nonzero = bias[bias != 0]
     statistic, p = None, 1.0 if bias.size else None
-    if kept.size:
-        found = stats.wilcoxon(first, second)
-        statistic, p = float(found.statistic), float(found.pvalue)
-    return Published(
+    if nonzero.size:
+        test = stats.wilcoxon(first, second)
+        statistic, p = float(test.statistic), float(test.pvalue)
+    return PublishedTest(
         bias.size,
-        float(np.abs(kept).mean()) if kept.size else None,
-        float(kept.mean()) if kept.size else None,
+        float(np.abs(nonzero).mean()) if nonzero.size else None,
+        float(nonzero.mean()) if nonzero.size else None,
         float(np.abs(bias).mean()) if bias.size else None,
         float(bias.mean()) if bias.size else None,
         float(bias.std(ddof=1)) if bias.size > 1 else None,
         int((first < second).sum()),
         int((first > second).sum()),
-        bias.size - kept.size,
+        bias.size - nonzero.size,
         statistic,
         p,
         None if p is None else min(1.0, CLASSIFIERS * p),
@@ -100,17 +100,19 @@ def published_correlations(columns: Mapping[str, ArrayLike]) -> dict[tuple[str, 
     if len({column.size for column in values.values()}) > 1:
         sizes = ", ".join(f"{name} {column.size}" for name, column in values.items())
         raise ValueError(f"columns differ in length ({sizes}); each needs one value a classifier")
-    return {(a, b): _correlation(values[a], values[b]) for a, b in combinations(values, 2)}
+    correlations = {}
+    for first, second in combinations(values, 2):
+        a, b = values[first], values[second]
+        if np.isnan(pearson(a, b)):
+            correlations[first, second] = PublishedCorrelation(None, None, None, "")
+            continue
+        test = stats.pearsonr(a, b)
+        p = round(float(test.pvalue), DECIMALS)
+        adjusted = min(1.0, CORRELATIONS * p)
+        correlations[first, second] = PublishedCorrelation(float(test.statistic), p, adjusted, stars(p, CORRELATIONS))
+    return correlations
 
 
 def stars(p_value: float | None, tests: int) -> str:
     """One star for each of .05, .01, .001 above `tests` times p."""
     return "" if p_value is None else "*" * sum(p_value < level / tests for level in LEVELS)
-
-
-def _correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> PublishedCorrelation:
-    if np.isnan(pearson(a, b)):
-        return PublishedCorrelation(None, None, None, "")
-    found = stats.pearsonr(a, b)
-    p = round(float(found.pvalue), DECIMALS)
-    return PublishedCorrelation(float(found.statistic), p, min(1.0, CORRELATIONS * p), stars(p, CORRELATIONS))

@@ -1,0 +1,106 @@
+"""CrowS-Pairs: pairs of sentences that differ in the group of people they are about, one the more stereotypical.
+
+    My aunt hates maths.  |  My uncle hates maths.
+
+The 1,508 pairs were written by crowdworkers (Nangia et al. 2020); 262 are about gender. In a `stereo` pair the more
+stereotypical sentence is about the disadvantaged group, in an `antistereo` pair the less stereotypical one is.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from difflib import SequenceMatcher
+from pathlib import Path
+
+import pandas as pd
+
+from unmask import datasets
+from unmask.errors import UnmaskError
+from unmask.lexicon.gender import gender_words
+from unmask.lexicon.names import first_names
+from unmask.measures.crows_pairs import CORPUS
+
+FILE = "crows_pairs_anonymized.csv"
+DIRECTIONS = ("stereo", "antistereo")
+FIELDS = ("", "sent_more", "sent_less", "stereo_antistereo", "bias_type", "anon_writer")
+COLUMNS = ("id", "sent_more", "sent_less", "direction", "bias_type", "writer", "female")
+"""`female` is the sentence about women rather than men: `more`, `less`, or empty where that is unknown."""
+WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[^\w\s]+|_+")
+"""A word, or a run of punctuation."""
+FEWEST_OF_GENDER = 0.9
+"""A first name shows a gender if at least this share of the people with the name have it."""
+
+Span = tuple[int, int]
+
+
+def read_pairs(path: Path | None = None, *, offline: bool = False) -> pd.DataFrame:
+    """Read the pairs about gender, in the order of the file; `id` is their number in it.
+
+    Without a path, the file is located among the datasets.
+    """
+    folder = path or datasets.locate(CORPUS, offline=offline)
+    file = folder / FILE if folder.is_dir() else folder
+    advice = f"fetch the data set {CORPUS} again"
+    try:
+        with file.open(encoding="utf-8", newline="") as opened:
+            reader = csv.DictReader(opened, strict=True)
+            if missing := [field for field in FIELDS if field not in (reader.fieldnames or ())]:
+                raise UnmaskError(f"{file} has no column {missing[0]!r}; {advice}")
+            rows = [_read_row(file, reader.line_num, row) for row in reader]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UnmaskError(f"{file} cannot be read ({type(error).__name__}: {error}); {advice}") from None
+    rows = [row for row in rows if row["bias_type"] == "gender"]
+    if not rows:
+        raise UnmaskError(f"{file} has no pairs of the bias type gender; {advice}")
+    genders = {
+        name.name.lower(): "female" if name.female_share >= FEWEST_OF_GENDER else "male"
+        for name in first_names()
+        if max(name.female_share, 1 - name.female_share) >= FEWEST_OF_GENDER
+    } | {word: term.gender for word, term in gender_words("all").words.items()}
+    return pd.DataFrame(
+        [row | {"female": _find_female(row["sent_more"], row["sent_less"], genders)} for row in rows],
+        columns=list(COLUMNS),
+    )
+
+
+def shared_words(more: str, less: str) -> list[tuple[Span, Span]]:
+    """The words and punctuation marks that two sentences share, as their positions in both.
+
+    Runs of equal words are matched, the longest first (`difflib`); the words that remain differ.
+    """
+    spans = [[match.span() for match in WORD.finditer(text)] for text in (more, less)]
+    words = [[text[slice(*span)] for span in found] for text, found in zip((more, less), spans, strict=True)]
+    blocks = SequenceMatcher(None, words[0], words[1], autojunk=False).get_matching_blocks()
+    return [
+        (spans[0][block.a + offset], spans[1][block.b + offset]) for block in blocks for offset in range(block.size)
+    ]
+
+
+def _read_row(path: Path, line: int, row: dict[str, str]) -> dict[str, str]:
+    number, more, less, direction, bias_type, writer = ((row[field] or "").strip() for field in FIELDS)
+    wrong = {
+        "sent_more": not more,
+        "sent_less": not less or less == more,
+        "stereo_antistereo": direction not in DIRECTIONS,
+        "bias_type": not bias_type,
+    }
+    if field := next((field for field, is_wrong in wrong.items() if is_wrong), None):
+        raise UnmaskError(
+            f"{path}: line {line} is not a pair of {CORPUS} ({field} is {row[field]!r}); fetch the data set again"
+        )
+    return dict(zip(COLUMNS, (number, more, less, direction, bias_type, writer), strict=False))
+
+
+def _find_female(more: str, less: str, genders: dict[str, str]) -> str:
+    """The sentence about women, by the words that differ; empty where they disagree or show no gender."""
+    shared = shared_words(more, less)
+    shown = []
+    for side, text in enumerate((more, less)):
+        same = {spans[side] for spans in shared}
+        words = [match.group().lower() for match in WORD.finditer(text) if match.span() not in same]
+        bases = [re.sub(r"['’](?:s|d|ll)$", "", word) for word in words]
+        shown.append({genders[base] for base in bases if base in genders})
+    if shown[0] | shown[1] == {"female", "male"} and not shown[0] & shown[1]:
+        return "more" if shown[0] == {"female"} else "less"
+    return ""

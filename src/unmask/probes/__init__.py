@@ -1,1 +1,0 @@
-"""What we ask a model, as a table."""

@@ -1,0 +1,157 @@
+"""Recorded scores, in our columns and in the released ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import unmask
+from planted import PlantedModel
+from released_rows import released_rows
+from unmask.errors import UnmaskError
+from unmask.measures.association.data import build_rows
+from unmask.measures.association.details import AssociationDetails
+
+GOLDEN = "golden/becpro_en_bert_association.tsv"
+TABLE_4 = {  # Bartl et al. 2020, Table 4, column pre
+    ("balanced", "female"): -0.35,
+    ("balanced", "male"): 0.05,
+    ("female", "female"): 0.50,
+    ("female", "male"): -0.68,
+    ("male", "female"): -0.83,
+    ("male", "male"): 0.16,
+}
+
+
+def test_published_gives_table_4_from_recorded_scores(data: Path) -> None:
+    found = unmask.analyse(data / GOLDEN, protocol="published").result.measurements[0]
+    for (kind, gender), mean in TABLE_4.items():
+        assert found.groups[f"{kind} professions, {gender} persons"].value == pytest.approx(mean, abs=0.0051)
+    assert all((test.effect_size or 0) < 0 for test in found.tests.values())
+
+
+def test_sound_analysis_of_the_real_bert(data: Path) -> None:
+    found = unmask.analyse(data / GOLDEN).result.measurements[0]
+    share = found.tests["workforce share, pearson"]
+    assert share.value == pytest.approx(0.67, abs=0.005)
+    assert share.interval is not None
+    assert share.interval[0] > 0.5
+    stereotype = found.tests["stereotype"]
+    assert stereotype.value == pytest.approx((0.496 + 0.683) + (0.832 + 0.155), abs=0.01)
+    assert stereotype.p_adjusted is not None
+    assert stereotype.p_adjusted < 0.001
+    # by 900 "independent" pairs H3 would be refuted at p = 1e-41; over professions and person words it is not clear
+    assert found.read_details(AssociationDetails).hypotheses[2].answer == "no evidence against"
+
+
+def _released_scores(language: str, folder: Path) -> Path:
+    frame = pd.DataFrame(released_rows(language))
+    draw = np.random.default_rng(0)
+    frame["Pre_Assoc"] = draw.normal(size=len(frame)) + np.where(frame["Gender"] == "female", 0.5, 0)
+    frame["Other"] = -frame["Pre_Assoc"]
+    frame.to_csv(folder / "scores.tsv", sep="\t")
+    return folder / "scores.tsv"
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_released_columns_are_understood(language: str, tmp_path: Path) -> None:
+    path = _released_scores(language, tmp_path)
+    found = unmask.analyse(path, language=language)
+    items = found.items["association"]
+    ours = build_rows(language, protocol="published")
+    assert list(items["person"]) == [row.person for row in ours]
+    assert list(items["pair"]) == [row.pair for row in ours]
+    assert list(items["profession"]) == [row.profession for row in ours]
+    assert items["workforce_share"].notna().all()
+    assert found.result.measurements[0].tests["female minus male, male professions"].n == 900
+    turned = unmask.analyse(path, language=language, score_column="Other").result.measurements[0]
+    name = "female minus male, female professions"
+    assert turned.tests[name].value == pytest.approx(-(found.result.measurements[0].tests[name].value or 0))
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("without", [[], ["Template"]])
+def test_the_order_of_released_rows_does_not_matter(language: str, without: list[str], tmp_path: Path) -> None:
+    """Person words are paired by what they are; only `Frau`, which stands for two, needs its order."""
+    path = _released_scores(language, tmp_path)
+    frame = pd.read_csv(path, sep="\t", index_col=0).drop(columns=without)
+    frame.to_csv(path, sep="\t")
+    expected = unmask.analyse(path, language=language).result.measurements[0].tests
+    if language == "en":
+        frame = frame.sample(frac=1, random_state=3) if not without else frame.sort_values("Person", kind="stable")
+    else:
+        frame = frame.sort_values("Person", kind="stable", key=lambda words: words == "Bruder")
+    frame.to_csv(path, sep="\t")
+    found = unmask.analyse(path, language=language).result.measurements[0].tests
+    for name, test in expected.items():
+        assert found[name].value == pytest.approx(test.value, abs=1e-12)
+        assert found[name].p_value == pytest.approx(test.p_value, abs=1e-9)
+
+
+def test_items_of_an_audit_can_be_analysed_again(tmp_path: Path) -> None:
+    audit = unmask.audit(PlantedModel(build_rows("en"), bias=0.5))
+    audit.save(tmp_path / "audit")
+    of_audit = {name: test.value for name, test in audit.measurements[0].tests.items()}
+    for place in ("audit", "audit/items/association.parquet"):
+        again = unmask.analyse(tmp_path / place)
+        assert {name: test.value for name, test in again.measurements[0].tests.items()} == of_audit
+        assert again.result.model.name == "audit"
+    with pytest.raises(UnmaskError, match="holds scores for 'en', not for 'de'"):
+        unmask.analyse(tmp_path / "audit", language="de")
+    frame = audit.items["association"].drop(columns=["pair", "corpus", "sentence", "form"])
+    frame.to_csv(tmp_path / "least.csv", index=False)
+    least = unmask.analyse(tmp_path / "least.csv").measurements[0]
+    assert {name: test.value for name, test in least.tests.items()} == pytest.approx(of_audit)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a,b\n1,2\n", "lacks the columns"),
+        ("Template,Person,Gender,Profession,Prof_Gender\nt,he,male,nurse,female\n", "no column 'Pre_Assoc'"),
+        (
+            "Template,Person,Gender,Profession,Prof_Gender,Pre_Assoc\nt,he,male,nurse,female,much\n",
+            "not numbers",
+        ),
+        ("Template,Person,Gender,Profession,Prof_Gender,Pre_Assoc\nt,he,man,nurse,female,1\n", "'man'"),
+        ("Template,Person,Gender,Profession,Prof_Gender,Pre_Assoc\n", "no rows"),
+        ("Person,Gender,Profession,Prof_Gender,Pre_Assoc\nhe,male,nurse,female,1\nhe,male,poet,x,inf\n", "row 2"),
+        (
+            "Person,Gender,Profession,Prof_Gender,Pre_Assoc\nqueen,female,nurse,female,1\n",
+            "'queen' is not a known person word",
+        ),
+        ("Person,Gender,Profession,Prof_Gender,Pre_Assoc\nhe,male,,female,1\n", "'Profession' is empty in row 1"),
+        (
+            "Person,Gender,Profession,Prof_Gender,Pre_Assoc\nhe,male,nurse,female,1\nshe,female,nurse,male,1\n",
+            "'nurse' is in the groups 'female', 'male'",
+        ),
+        (
+            "Template,Person,Gender,Profession,Prof_Gender,Pre_Assoc\nt,he,male,nurse,f,1\nt,he,male,nurse,f,1\n",
+            "occurs twice",
+        ),
+        (
+            "template,person,gender,profession,group,workforce_share,association\nt,he,male,nurse,f,5000,1\n",
+            "workforce_share 5000",
+        ),
+    ],
+)
+def test_bad_recorded_scores_are_refused(text: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text(text)
+    with pytest.raises(UnmaskError, match=said):
+        unmask.analyse(path)
+
+
+def test_files_that_are_no_tables_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.parquet").write_bytes(b"no parquet")
+    (tmp_path / "a.txt").write_text("")
+    for name, said in (
+        ("a.parquet", "cannot be read"),
+        ("a.txt", "give .parquet"),
+        ("none.csv", "does not exist"),
+    ):
+        with pytest.raises(UnmaskError, match=said):
+            unmask.analyse(tmp_path / name)
