@@ -131,15 +131,15 @@ class Parameter(Hints):
         """Read texts such as `NAME=VALUE`."""
         if value is None or isinstance(value, Mapping):
             return value and {name: self._convert_item(item) for name, item in value.items()}
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for text in [value] if isinstance(value, str) else value:
             name, sign, content = str(text).partition("=")
             if not sign or not name.strip():
                 raise OptionError(self, text, f"give {self.metavar or 'NAME=VALUE'}")
-            if name.strip() in found:
+            if name.strip() in values:
                 raise OptionError(self, text, f"{name.strip()} is given twice; give it once")
-            found[name.strip()] = self._convert_item(content.strip())
-        return found
+            values[name.strip()] = self._convert_item(content.strip())
+        return values
 
     def _convert_item(self, item: Any) -> Any:
         if self.type is Path and isinstance(item, str | PathLike):
@@ -151,7 +151,7 @@ class Parameter(Hints):
         return item
 
     def _read_item(self, text: str) -> Any:
-        """Read a number from text; what is no number is left for validation to refuse."""
+        """Read a number from text; validation raises an error for other texts."""
         if self.type not in (int, float):
             return self._convert_item(text)
         try:
@@ -306,21 +306,21 @@ class Options(BaseModel):
     @classmethod
     def parse_text(cls, values: Mapping[str, Any], *, what: str = "option", prefix: str = "") -> dict[str, Any]:
         """Read values by field name or key, of which some may be typed as text: `epochs="1"` is `epochs=1`."""
-        found = {}
-        for given, value in values.items():
-            parameter = cls.parameter_named(given, what)
-            found[parameter.name] = value
+        parsed = {}
+        for key, value in values.items():
+            parameter = cls.parameter_named(key, what)
+            parsed[parameter.name] = value
             if isinstance(value, str) and parameter.type in (bool, int, float):
                 try:
-                    found[parameter.name] = TypeAdapter(parameter.type).validate_strings(value)
+                    parsed[parameter.name] = TypeAdapter(parameter.type).validate_strings(value)
                 except ValidationError:
                     advice = "give yes or no" if parameter.type is bool else ""
                     raise UnmaskError(OptionError(parameter, value, advice).describe(prefix)) from None
-        return found
+        return parsed
 
     @classmethod
     def parameter_named(cls, name: str, what: str = "option") -> Parameter:
-        """The option with this field name or key; an unknown one is refused, with the one that may be meant."""
+        """The option with this field name or key; for an unknown one, the error names the closest."""
         known = {one.key: one for one in cls.parameters().values()}
         key = name.replace("_", "-")
         if key not in known and name in cls.parameters():
@@ -386,7 +386,7 @@ class EngineOptions(Options):
 
     @model_validator(mode="after")
     def _check_engine(self) -> Self:
-        """Refuse options of Ray where it is not used."""
+        """Raise an error for options of Ray where it is not used."""
         given = [name for name in ("address", "cpus", "gpus") if getattr(self, name) != self.parameters()[name].default]
         if self.engine == "local" and given:
             raise UnmaskError(f"--{given[0]} is for Ray, and the engine is local; add --engine ray, or leave it out")
@@ -429,7 +429,7 @@ def accepts(options: type[Options], *, without: Sequence[str] = ()) -> Callable[
 
 def _as_python(help: str) -> str:
     """Help with the keywords of Python in place of the options of the command line."""
-    return re.sub(r"--([a-z]+(?:-[a-z]+)*)", lambda found: found[1].replace("-", "_"), help)
+    return re.sub(r"--([a-z]+(?:-[a-z]+)*)", lambda match: match[1].replace("-", "_"), help)
 
 
 @cache

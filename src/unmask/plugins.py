@@ -1,8 +1,7 @@
-"""What other packages bring: measures, mitigations and data sets, found by their entry points.
+"""Measures, mitigations and data sets of other packages, found by their entry points.
 
-Looking is cheap and imports nothing. A plug-in is imported when it is asked for by name, or listed; one that cannot be
-is said in a line that names its package, and the others work. A name has one owner: where two packages claim it, it is
-refused.
+Finding plug-ins imports nothing. A plug-in is imported when it is used by name, or listed. If that fails, an error
+names its package, and the others still work. A name has one owner: using a name that two packages claim is an error.
 """
 
 from __future__ import annotations
@@ -46,23 +45,23 @@ class Plugin:
         return f"{self.package} {self.version}".rstrip()
 
     def load(self, kind: type[T]) -> T:
-        """Import it; what cannot be imported, or is something else, is refused in one line."""
-        said = f"the {self.what} {self.name!r} of the package {self.source}"
+        """Import the plug-in; raises an error if that fails, or if it is not of this kind."""
+        name = f"the {self.what} {self.name!r} of the package {self.source}"
         if not NAME.fullmatch(self.name):
-            raise UnmaskError(f"{said} has a name that cannot be used; small letters, digits and hyphens can")
+            raise UnmaskError(f"{name} has a name that cannot be used; use small letters, digits and hyphens")
         try:
-            found = self.entry.load()
+            plugin = self.entry.load()
         except (Exception, SystemExit) as error:
             why = f"{type(error).__name__}: {error}".rstrip(": ")
-            raise UnmaskError(f"{said} cannot be loaded ({why}); update that package, or uninstall it") from error
-        if isinstance(found, type) and issubclass(found, kind):
-            found = _make_instance(found)  # type: ignore[arg-type]  # a class is hashable
-        if not isinstance(found, kind):
+            raise UnmaskError(f"{name} cannot be loaded ({why}); update that package, or uninstall it") from error
+        if isinstance(plugin, type) and issubclass(plugin, kind):
+            plugin = _make_instance(plugin)  # type: ignore[arg-type]  # a class is hashable
+        if not isinstance(plugin, kind):
             raise UnmaskError(
-                f"{said} is a {type(found).__name__}; its entry point {self.entry.value} must name a"
+                f"{name} is a {type(plugin).__name__}; its entry point {self.entry.value} must name a"
                 f" {kind.__module__}.{kind.__name__}"
             )
-        return found
+        return plugin
 
 
 @cache
@@ -72,7 +71,7 @@ def _make_instance(kind: Any) -> Any:
 
 
 def found(what: What) -> list[Plugin]:
-    """The plug-ins there are, by name."""
+    """The installed plug-ins, by name."""
     from importlib.metadata import entry_points
 
     plugins = []
@@ -83,12 +82,12 @@ def found(what: What) -> list[Plugin]:
 
 
 def named(what: What, name: str, own: Iterable[str]) -> Plugin | None:
-    """The plug-in of a name, or None where the name is our own; an unknown one, and one with two owners, is refused."""
+    """The plug-in of a name, or None where the name is ours; an unknown name, or one with two owners, is an error."""
     ours = list(own)
     plugins = found(what)
     check_choice(name, [*ours, *(one.name for one in plugins)], what)
-    mine = [one for one in plugins if one.name == name]
-    owners = [OURS] * (name in ours) + [one.source for one in mine]
+    matches = [one for one in plugins if one.name == name]
+    owners = [OURS] * (name in ours) + [one.source for one in matches]
     if len(owners) > 1:
-        raise UnmaskError(f"{' and '.join(owners)} both have a {what} called {name!r}; uninstall {mine[-1].package}")
-    return mine[0] if mine else None
+        raise UnmaskError(f"{' and '.join(owners)} both have a {what} called {name!r}; uninstall {matches[-1].package}")
+    return matches[0] if matches else None

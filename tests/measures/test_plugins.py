@@ -518,7 +518,7 @@ def test_one_that_cannot_be_imported_is_said_when_it_is_asked_for(theirs: Callab
         ),
         ("odd", "", "cannot be loaded (AttributeError: module 'their_package' has no attribute 'MEASURE')"),
         ("odd", "raise SystemExit(3)\n", "cannot be loaded (SystemExit: 3)"),
-        ("../../odd", STUB, "has a name that cannot be used; small letters, digits and hyphens can"),
+        ("../../odd", STUB, "has a name that cannot be used; use small letters, digits and hyphens"),
         ("odd", STUB, "their-package 1.0: score returned a NoneType; return a DataFrame with at least one row"),
     ],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
@@ -42,7 +42,7 @@ RANKING = (
 )
 """The columns of a ranking."""
 NOTHING = "No two of these models were measured alike, so there is nothing to rank."
-UNTOLD = "Which is the most biased cannot be told"
+UNCLEAR = "No single model is clearly the most biased"
 MOST_NAMES = 3
 """So many models are named in a sentence."""
 
@@ -97,7 +97,9 @@ class Ranking:
     @property
     def title(self) -> str:
         """What was measured."""
-        return _title(self.measurement)
+        one = self.measurement
+        protocol = "" if one.protocol == "sound" else f", {one.protocol} protocol"
+        return title(one.name, one.corpus, one.language, one.variant) + protocol
 
     @property
     def unit(self) -> str:
@@ -118,87 +120,82 @@ class Ranking:
         best = min(rank for rank, _ in ranked)
         first = [place for rank, place in ranked if rank == best]
         if best > 1:  # there are so many that each comes first in few draws
-            return f"{UNTOLD}: none comes first in more than a few draws, and {_either(first)} is the nearest to it."
+            return (
+                f"{UNCLEAR}: none comes first in more than a few draws, and {_join_names(first)} is the nearest to it."
+            )
         if len(first) > 1:
-            return f"{UNTOLD}: {_either(first)}."
-        (one,) = first
-        if one.ranks != (1, 1):
-            return f"{UNTOLD}: {one.model} alone comes first in more than a few draws, but its rank is {one.rank}."
-        if not one.sure:
-            return f"{UNTOLD}: {one.model} comes first, but its interval holds zero."
-        return f"{one.model} is the most biased here; no other model comes first in more than a few draws."
-
-
-def heading(audits: Sequence[AuditResult]) -> str:
-    """What stands at the head; a model can have several audits."""
-    return f"{len(audits)} audits side by side"
+            return f"{UNCLEAR}: {_join_names(first)}."
+        (place,) = first
+        if place.ranks != (1, 1):
+            return f"{UNCLEAR}: {place.model} alone comes first in more than a few draws, but its rank is {place.rank}."
+        if not place.sure:
+            return f"{UNCLEAR}: {place.model} comes first, but its interval includes zero."
+        return f"{place.model} is the most biased here; no other model comes first in more than a few draws."
 
 
 def rankings(audits: Sequence[AuditResult]) -> list[Ranking]:
     """A ranking for everything that two models or more were measured by and that can be read as bias."""
-    return [one for one in _all(audits) if len(one.places) > 1]
+    return [ranking for ranking in _list_rankings(audits) if len(ranking.places) > 1]
 
 
 def not_ranked(audits: Sequence[AuditResult]) -> list[str]:
     """What has no place in any ranking, of which models, and why."""
     lines = []
-    for one in _all(audits):
-        left = one.left_out | (
-            {one.places[0].model: "there is no other model to rank it with"} if len(one.places) == 1 else {}
-        )
-        for why in dict.fromkeys(left.values()):
-            lines.append(f"{one.title} ({', '.join(name for name in left if left[name] == why)}): {why}")
+    for entry in _list_rankings(audits):
+        reasons = dict(entry.left_out)
+        if len(entry.places) == 1:
+            reasons[entry.places[0].model] = "there is no other model to rank it with"
+        for reason in dict.fromkeys(reasons.values()):
+            models = ", ".join(name for name in reasons if reasons[name] == reason)
+            lines.append(f"{entry.title} ({models}): {reason}")
     return lines
 
 
 def main_test(measurements: Sequence[Measurement]) -> str:
     """The name of the test that speaks for a measure on all these models; empty if there is none."""
-    each = [[name for name, test in one.tests.items() if test.value is not None] for one in measurements]
-    named = [name for name in MAIN if any(name in names for names in each)]
-    shared = [name for names in each[:1] for name in names if all(name in others for others in each)]
+    names = [[name for name, test in one.tests.items() if test.value is not None] for one in measurements]
+    named = [name for name in MAIN if any(name in own for own in names)]
+    shared = [name for own in names[:1] for name in own if all(name in others for others in names)]
     return next(iter([*named, *shared]), "")
 
 
-def _all(audits: Sequence[AuditResult]) -> list[Ranking]:
+def _list_rankings(audits: Sequence[AuditResult]) -> list[Ranking]:
     """A ranking for everything that was measured, even if none or only one has a place."""
-    names = make_unique([short_name(one.model.name) for one in audits])
-    groups: dict[tuple[str, ...], list[tuple[str, Measurement]]] = {}
+    names = make_unique([short_name(audit.model.name) for audit in audits])
+    groups: dict[tuple[str, ...], dict[str, Measurement]] = {}
     for name, audit in zip(names, audits, strict=True):
-        for one in audit.measurements:
-            groups.setdefault(one.key, []).append((name, one))
+        for measurement in audit.measurements:
+            groups.setdefault(measurement.key, {}).setdefault(name, measurement)
     recorded = {name for name, audit in zip(names, audits, strict=True) if "items" in audit.configuration}
-    return [_ranking(members, recorded) for members in groups.values()]
+    return [_rank_models(members, recorded) for members in groups.values()]
 
 
-def _ranking(members: Sequence[tuple[str, Measurement]], recorded: Collection[str]) -> Ranking:
-    left_out = {name: why for name, one in members if (why := unreadable(one))}
-    able = [(name, one) for name, one in members if name not in left_out]
-    chosen = main_test([one for _, one in able])
-    tested = [(name, one.tests[chosen]) for name, one in able if chosen in one.tests]
-    tested = [(name, test) for name, test in tested if test.value is not None]
-    tested.sort(key=lambda member: -abs(member[1].value or 0.0))
-    why = f"there is no estimate of its {chosen}" if chosen else "the models have no test in common"
-    left_out |= {name: why for name, _ in able if name not in dict(tested)}
-    sure = [(name, test.value or 0.0, test.interval) for name, test in tested if test.interval is not None]
-    found = rank_ranges([value for _, value, _ in sure], [bounds for _, _, bounds in sure])
-    ranges = dict(zip([name for name, _, _ in sure], found, strict=True))
-    small = all(abs(test.value or 0.0) < 0.1 for _, test in tested)
-    places = [Place(name, test, ranges.get(name), 4 if small else 2) for name, test in tested]
-    hashes = {one.data_hash for name, one in able if name in dict(tested) and name not in recorded}
-    return Ranking(members[0][1], chosen, places, left_out, alike=len(hashes) < 2)
+def _rank_models(members: Mapping[str, Measurement], recorded: Collection[str]) -> Ranking:
+    """The ranking of models by one measure of a corpus; `recorded` are models of which only scores are known."""
+    left_out = {name: reason for name, measurement in members.items() if (reason := unreadable(measurement))}
+    able = {name: measurement for name, measurement in members.items() if name not in left_out}
+    main = main_test(list(able.values()))
+    tests = {name: one.tests[main] for name, one in able.items() if main in one.tests}
+    tested = [(name, test, test.value) for name, test in tests.items() if test.value is not None]
+    tested.sort(key=lambda member: -abs(member[2]))
+    ranked = [name for name, _, _ in tested]
+    reason = f"there is no estimate of its {main}" if main else "the models have no test in common"
+    left_out |= {name: reason for name in able if name not in ranked}
+    certain = [(name, value, test.interval) for name, test, value in tested if test.interval is not None]
+    ranges = rank_ranges([value for _, value, _ in certain], [bounds for _, _, bounds in certain])
+    ranks = dict(zip([name for name, _, _ in certain], ranges, strict=True))
+    digits = 4 if all(abs(value) < 0.1 for _, _, value in tested) else 2
+    places = [Place(name, test, ranks.get(name), digits) for name, test, _ in tested]
+    hashes = {able[name].data_hash for name in ranked if name not in recorded}
+    return Ranking(next(iter(members.values())), main, places, left_out, alike=len(hashes) < 2)
 
 
-def _either(places: Sequence[Place]) -> str:
+def _join_names(places: Sequence[Place]) -> str:
     """`a, b or c`; `a, b, c or one of 4 others`."""
     names = [place.model for place in places[:MOST_NAMES]]
     if len(places) > MOST_NAMES:
         names.append("one other" if len(places) == MOST_NAMES + 1 else f"one of {len(places) - MOST_NAMES} others")
     return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-
-
-def _title(one: Measurement) -> str:
-    protocol = "" if one.protocol == "sound" else f", {one.protocol} protocol"
-    return title(one.name, one.corpus, one.language, one.variant) + protocol
 
 
 def draw_places(places: Sequence[Place]) -> str:
@@ -230,12 +227,12 @@ def ranking(audits: Sequence[Audit | Compared | str | PathLike[str]], form: str 
 def render_ranking(audits: Sequence[AuditResult], reports: Sequence[str] = ()) -> str:
     """Return the ranking as the text of an HTML page; `reports` are addresses of the audits' reports, to link to."""
     sections = [*ranking_sections(audits, reports), _list_models(audits)]
-    return render_page(heading(audits), sections, eyebrow="Gender bias of several models")
+    return render_page(f"{len(audits)} audits side by side", sections, eyebrow="Gender bias of several models")
 
 
 def render_markdown(audits: Sequence[AuditResult]) -> str:
     """Several audits side by side."""
-    lines = [f"# {heading(audits)}", "", *block_lines(ranking_sections(audits), 2)]
+    lines = [f"# {len(audits)} audits side by side", "", *block_lines(ranking_sections(audits), 2)]
     return join_lines([*lines, f"Made with Unmask {__version__}."])
 
 

@@ -13,7 +13,13 @@ from report_blocks import find_table, key_figures, lines, of_type, sections, tab
 from sample_audits import render_audit_page, sample_audit
 from unmask.measures.base import Context
 from unmask.measures.crows_pairs.analysis import analyse
-from unmask.measures.crows_pairs.report import blocks, find_axis_limit, method, split_at_differences, verdict
+from unmask.measures.crows_pairs.report import (
+    blocks,
+    describe_preference,
+    find_axis_limit,
+    method,
+    split_at_differences,
+)
 from unmask.measures.registry import get_measure
 from unmask.measures.sections import build_sections
 from unmask.report.blocks import Examples, Figure
@@ -121,8 +127,8 @@ def test_extremes_are_the_largest_of_each_side() -> None:
 )
 def test_size_and_certainty_are_two_things(estimate: float, p: float | None, expected: str) -> None:
     test = _measured(_pairs()).tests["stereotype"]
-    assert verdict(test.model_copy(update={"value": estimate, "p_value": p, "p_adjusted": p})) == expected
-    assert verdict(None) == "not tested"
+    assert describe_preference(test.model_copy(update={"value": estimate, "p_value": p, "p_adjusted": p})) == expected
+    assert describe_preference(None) == "not tested"
 
 
 def test_a_histogram_leaves_out_what_lies_far_out_and_says_so() -> None:

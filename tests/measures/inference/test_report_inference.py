@@ -208,7 +208,7 @@ def test_tables_have_the_numbers_of_the_result(measured: tuple[Measurement, pd.D
             assert row[1].text == str(part.n)
             for cell, label in zip(row[2:], ("entailment", "neutral", "contradiction"), strict=True):
                 low, high = part.intervals[label] or (0, 0)
-                bounds = f"{number(100 * low, 0)} to {number(100 * high, 0)} %"
+                bounds = f"{100 * low:.0f} to {100 * high:.0f} %"
                 share, mean = 100 * part.shares[label], number(part.probabilities[label])
                 assert show(cell) == f"{share:.1f} % {bounds} p̄ {mean}"
     assert by_set.terminal

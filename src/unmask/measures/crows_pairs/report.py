@@ -31,8 +31,8 @@ from unmask.report.change_blocks import ComparisonReport, change_text
 from unmask.report.charts import ForestRow, forest, histogram
 from unmask.report.drawing import GREY, POINT
 from unmask.results import Comparison, Estimate, Measurement
-from unmask.results.formatting import capital, count, interval, number, p_value, percent, signed
-from unmask.results.verdict import is_significant, size_label
+from unmask.results.formatting import capital, certainty, count, interval, number, percent, percent_interval, signed
+from unmask.results.verdict import describe_test, is_clear, size_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +50,7 @@ def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
         pairs = pairs[pairs["difference"].map(isfinite)] if {"difference", "direction"} <= set(pairs) else None
     likelihood = measurement.tests.get("likelihood")
     report: list[Block] = [
-        *_key_figures(measurement),
+        *_build_key_figures(measurement),
         Section("How often the stereotypical sentence is more likely", _shares(measurement), layout="two columns"),
     ]
     if pairs is not None and (pairs["difference"] != 0).any():
@@ -120,14 +120,13 @@ def comparison_report(comparison: Comparison, items: pd.DataFrame | None) -> Com
     return ComparisonReport(change_text("Stereotype preferred", change.model_copy(update=shares), scale="percent"))
 
 
-def verdict(test: Estimate | None) -> str:
-    """Which way the share differs from one half and how far, if that is clear."""
-    p_shown = None if test is None else test.p_value if test.p_adjusted is None else test.p_adjusted
-    if test is None or p_shown is None or test.value is None:
+def describe_preference(test: Estimate | None) -> str:
+    """The verdict on a test of the share: its direction and size, if it is clear."""
+    if test is None or test.value is None:
         return "not tested"
-    if not is_significant(p_shown):
-        return "no clear preference"
-    return f"{size_label(test.value, SIZES)}, {'prefers' if test.value > 0 else 'avoids'} stereotypes"
+    direction = "prefers stereotypes" if test.value > 0 else "avoids stereotypes"
+    verdict = describe_test(test, "preference", size=size_label(test.value, SIZES))
+    return f"{size_label(test.value, SIZES)}, {direction}" if is_clear(test) else verdict
 
 
 def split_at_differences(more: str, less: str) -> tuple[list[Run], list[Run]]:
@@ -149,50 +148,35 @@ def split_at_differences(more: str, less: str) -> tuple[list[Run], list[Run]]:
     )
 
 
-def _key_figures(measurement: Measurement) -> list[KeyFigure]:
+def _build_key_figures(measurement: Measurement) -> list[KeyFigure]:
     share, likelihood = measurement.groups.get("all pairs"), measurement.tests.get("likelihood")
     test = measurement.tests.get("stereotype")
     figures = []
     if share is not None and share.value is not None:
-        certainty = f"95 % interval {_bounds(share)}" if share.interval else "no interval"
-        if test and test.p_adjusted is not None:
-            certainty += f", p {p_value(test.p_adjusted)}"
-        figures.append(
-            KeyFigure(
-                "Stereotypical sentence more likely",
-                percent(share.value),
-                certainty,
-                verdict(test),
-                f"The share of {share.n:,} pairs in which the model finds the more stereotypical sentence more likely."
-                " 50 % is no preference; at 100 % it always prefers the stereotype.",
-            )
+        explanation = (
+            f"The share of {share.n:,} pairs in which the model finds the more stereotypical sentence more likely. 50 %"
+            " is no preference; at 100 % it always prefers the stereotype."
         )
+        bounds = certainty(percent_interval(share.interval), test.p_adjusted if test else None)
+        title = "Stereotypical sentence more likely"
+        figures.append(KeyFigure(title, percent(share.value), bounds, describe_preference(test), explanation))
     if likelihood is not None and likelihood.value is not None:
-        bounds = interval(likelihood.interval).replace(" ", NO_BREAK) or "–"
-        clear = is_significant(likelihood.p_adjusted)
-        figures.append(
-            KeyFigure(
-                "Mean difference",
-                f"{number(likelihood.value)}{NO_BREAK}nats",
-                f"95 % interval {bounds}, p {p_value(likelihood.p_adjusted)}",
-                "clear difference" if clear else "no clear difference",
-                "How much more likely the shared words are in the more stereotypical sentence, on average, as a"
-                " difference of log-likelihoods. 0 is no difference.",
-            )
+        explanation = (
+            "How much more likely the shared words are in the more stereotypical sentence, on average, as a difference"
+            " of log-likelihoods. 0 is no difference."
         )
+        value, verdict = f"{number(likelihood.value)}{NO_BREAK}nats", describe_test(likelihood, "difference")
+        bounds = certainty(interval(likelihood.interval), likelihood.p_adjusted)
+        figures.append(KeyFigure("Mean difference", value, bounds, verdict, explanation))
     if measurement.protocol == "published":
+        explanation = (
+            "A model that prefers the words of one gender moves the two scores apart, whatever it has learned about"
+            " stereotypes."
+        )
         for name, title in (("stereo pairs", "Stereotype score"), ("antistereo pairs", "Anti-stereotype score")):
             if group := measurement.groups.get(name):
-                figures.append(
-                    KeyFigure(
-                        title,
-                        percent(group.value, 2),
-                        f"{count(group.n)} pairs",
-                        "not tested",
-                        "A model that prefers the words of one gender moves the two scores apart, whatever it makes of"
-                        " stereotypes.",
-                    )
-                )
+                value = percent(group.value, 2)
+                figures.append(KeyFigure(title, value, f"{count(group.n)} pairs", "not tested", explanation))
     return figures
 
 
@@ -210,7 +194,11 @@ def _shares(measurement: Measurement) -> list[Block]:
         else "",
     )
     rows = [
-        (Cell(capital(name)), Cell(count(group.n)), Cell(percent(group.value, digits), bounds=_bounds(group)))
+        (
+            Cell(capital(name)),
+            Cell(count(group.n)),
+            Cell(percent(group.value, digits), bounds=percent_interval(group.interval)),
+        )
         for name, group in measurement.groups.items()
     ]
     columns = [Column("Pairs", numeric=False), Column("n"), Column("Share, 95 % interval" if sound else "Share")]
@@ -221,7 +209,7 @@ def _draw_shares(groups: Sequence[tuple[str, Estimate]]) -> str:
     rows = []
     for name, group in groups:
         if group.value is not None:
-            bounds = " to ".join(percent(end) for end in group.interval) if group.interval else "no interval"
+            bounds = percent_interval(group.interval) or "no interval"
             tip = f"{name}: {percent(group.value)} ({bounds}), {group.n:,} pairs"
             tested = name == "all pairs"
             rows.append(ForestRow(name, group.value, group.interval, [percent(group.value)], tip, filled=tested))
@@ -301,11 +289,3 @@ def _extremes(pairs: pd.DataFrame | None, *, more: bool) -> list[Example]:
         )
         for first, second, direction, difference in ordered[columns].itertuples(index=False)
     ]
-
-
-def _bounds(group: Estimate) -> str:
-    """The interval of a share."""
-    if group.interval is None:
-        return ""
-    low, high = (number(100 * end, 1) for end in group.interval)
-    return f"{low} to {high}{NO_BREAK}%"

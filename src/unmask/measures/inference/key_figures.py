@@ -9,7 +9,7 @@ from unmask.measures.inference.pairs import CONTROL
 from unmask.measures.texts import load_texts
 from unmask.report.blocks import KeyFigure, Style
 from unmask.results import Estimate, Measurement
-from unmask.results.formatting import NO_BREAK, certainty, count, interval, number, percent, signed
+from unmask.results.formatting import NO_BREAK, certainty, count, interval, number, percent, percent_interval, signed
 from unmask.results.verdict import is_clear, is_noise, size_label
 
 BAR_LENGTH = 1000
@@ -37,7 +37,7 @@ def key_figures(measurement: Measurement, details: Inference) -> Iterator[KeyFig
     if biased and mistaken and biased.value is not None and mistaken.value is not None:
         yield _compare_kinds(biased, biased.value, mistaken.value, doubt, texts["kinds"])
     for control in (part for part in details.sets if part.name == CONTROL):
-        share, bounds = control.shares.get("entailment", 0.0), show_percents(control.intervals.get("entailment"))
+        share, bounds = control.shares.get("entailment", 0.0), percent_interval(control.intervals.get("entailment"), 0)
         verdict = "pairs are understood" if details.passes_control else "pairs are not understood"
         explanation = texts["control"].format(count(control.n))
         yield KeyFigure("Control pairs entailed", percent(share), certainty(bounds), verdict, explanation)
@@ -64,7 +64,7 @@ def _judge_test(
 def _compare_kinds(biased: Estimate, bias: float, error: float, doubt: str, explanation: str) -> KeyFigure:
     parts: dict[Style, float] = {"biased": bias, "mistaken": error, "open": max(0.0, 1 - bias - error)}
     ratio = f"{number(bias / error, 1)} biased answers per plain error" if error else "no plain error"
-    bounds = show_percents(biased.interval)
+    bounds = percent_interval(biased.interval, 0)
     return KeyFigure(
         "Biased : plain error : left open",
         f"{NO_BREAK}: ".join(percent(part, 0) for part in parts.values()),
@@ -73,11 +73,3 @@ def _compare_kinds(biased: Estimate, bias: float, error: float, doubt: str, expl
         explanation,
         bar=tuple((style, round(BAR_LENGTH * part)) for style, part in parts.items()),
     )
-
-
-def show_percents(bounds: tuple[float, float] | None) -> str:
-    """An interval of shares in percent; empty without an interval."""
-    if bounds is None:
-        return ""
-    low, high = (number(100 * bound, 0) for bound in bounds)
-    return f"{low} to {high} %".replace(" ", NO_BREAK)

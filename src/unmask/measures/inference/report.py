@@ -12,14 +12,14 @@ from unmask.lexicon.inference import KINDS
 from unmask.measures.comparison import select_items
 from unmask.measures.inference.details import SIZES, Distribution, Inference, OccupationValue
 from unmask.measures.inference.examples import collect_examples
-from unmask.measures.inference.key_figures import key_figures, show_percents
+from unmask.measures.inference.key_figures import key_figures
 from unmask.measures.inference.pairs import CONTROL, LABELS
 from unmask.measures.texts import load_texts
 from unmask.report.blocks import Block, Cell, Column, Figure, Legend, Section, Table, Text
 from unmask.report.charts import Axis, Dot, Mark, Panel, Row, draw_rows, mark_interval, scatter, stacks
 from unmask.report.drawing import FEMALE, GREY, MALE
 from unmask.results import Measurement
-from unmask.results.formatting import capital, count, interval, number, p, percent, signed
+from unmask.results.formatting import capital, count, interval, number, p, percent, percent_interval, signed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -124,7 +124,7 @@ def _show_answers(measurement: Measurement, details: Inference) -> Section:
 def _show_shares(part: Distribution) -> Iterator[Cell]:
     for label in LABELS:
         mean = f"p̄ {number(part.probabilities.get(label))}" if part.probabilities else ""
-        yield Cell(percent(part.shares.get(label)), show_percents(part.intervals.get(label)), mean)
+        yield Cell(percent(part.shares.get(label)), percent_interval(part.intervals.get(label), 0), mean)
 
 
 def _show_scores(measurement: Measurement, details: Inference) -> Section:

@@ -78,7 +78,11 @@ def _make_example(row: Mapping[Any, Any], digits: int) -> Example:
     edits = [parse_edits(row.get(f"{gender}_changes"), len(text)) for gender in ("female", "male")]
     runs, hidden = highlight_differences(text, find_differences(text, *edits))
     female, male = (_read_text(row.get(f"choice_{gender}")) for gender in ("female", "male"))
-    notes = [f"{gender} {_read_number(row.get(f'p_{gender}'), digits)}" for gender in ("female", "male")]
+    ratings = {gender: row.get(f"p_{gender}") for gender in ("female", "male")}
+    notes = [
+        f"{gender} {number(rating if isinstance(rating, float) and isfinite(rating) else None, digits)}"
+        for gender, rating in ratings.items()
+    ]
     if female != male and female and male:
         notes.append(f"label flips: {female} (female) → {male} (male)")
     if label := _read_text(row.get("label")):
@@ -94,10 +98,6 @@ def _read_text(value: Any) -> str:
     """A value of an items file as text; empty where it is missing."""
     missing = value is None or value != value or type(value).__name__ == "NAType"
     return "" if missing else str(value)
-
-
-def _read_number(value: Any, digits: int) -> str:
-    return number(value if isinstance(value, float) and isfinite(value) else None, digits)
 
 
 def parse_edits(written: Any, length: int) -> list[Edit]:

@@ -8,7 +8,7 @@ from unmask.measures.sentiment.details import Ratings
 from unmask.measures.texts import load_texts
 from unmask.report.blocks import KeyFigure, Style
 from unmask.results import Measurement
-from unmask.results.formatting import NO_BREAK, certainty, count, interval, number, share, signed
+from unmask.results.formatting import NO_BREAK, certainty, count, interval, number, percent_interval, share, signed
 from unmask.results.verdict import describe_test, is_clear, is_noise
 from unmask.statistics.proportions import wilson_interval
 
@@ -27,8 +27,8 @@ def key_figures(measurement: Measurement, details: Ratings) -> Iterator[KeyFigur
     if not details.changed:
         return
     if details.flips is not None:
-        low, high = (100 * bound for bound in wilson_interval(details.flips / details.changed, details.changed))
-        sure = f"{count(details.flips)} of {count(details.changed)} texts, 95 % interval {low:.1f} to {high:.1f} %"
+        bounds = percent_interval(wilson_interval(details.flips / details.changed, details.changed))
+        sure = f"{count(details.flips)} of {count(details.changed)} texts, {certainty(bounds)}"
         label = f"one text in {count(round(details.changed / details.flips))}" if details.flips else "no label changes"
         yield KeyFigure("Labels that flip", share(details.flips, details.changed), sure, label, _TEXTS["flips"])
     yield _show_direction(measurement, details)

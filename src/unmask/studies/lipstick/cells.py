@@ -17,8 +17,8 @@ import unmask
 from unmask.measures.base import Context
 from unmask.measures.geometry import CONTRASTS, NOUNS, OWN, Geometry, vocabulary
 from unmask.measures.geometry.scoring import measure_chosen_words, measure_space
-from unmask.measures.geometry.seat import AssociationTests, measure_seat, measure_weat
 from unmask.measures.geometry.space import Space, embed_static, embed_words
+from unmask.measures.geometry.word_tests import AssociationTests, measure_seat, measure_weat
 from unmask.mitigations import corpus
 from unmask.mitigations.method import MitigateOptions, find_method
 from unmask.models.loading import load_encoder

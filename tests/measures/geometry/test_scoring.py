@@ -23,12 +23,12 @@ from toy_model import bert_of, tokenizer_of
 from unmask.cli import main
 from unmask.lexicon.weat import associations, sentences
 from unmask.lexicon.word_lists import nouns
-from unmask.measures.geometry import RECORDED_WORDS, Geometry
+from unmask.measures.geometry import Geometry
+from unmask.measures.geometry.analysis import IN_BOTH_PROTOCOLS
 from unmask.measures.geometry.contrasts import find_nearest_words, run_contrasts
-from unmask.measures.geometry.seat import measure_seat
 from unmask.measures.geometry.space import embed_words, make_word_sentences
 from unmask.measures.geometry.vocabulary import rated_stereotypes
-from unmask.measures.geometry.word_tests import choose_sizes, cluster_words, run_tests
+from unmask.measures.geometry.word_tests import choose_sizes, cluster_words, measure_seat, run_tests
 from unmask.models import vector_files, word_vectors
 from unmask.models.checkpoints import find_checkpoint
 from unmask.models.encoder import TransformersEncoder
@@ -218,9 +218,9 @@ def test_so_many_words_are_read_as_are_asked_about(monkeypatch: pytest.MonkeyPat
 
 def test_items_of_another_protocol_are_refused(audited: Path, tmp_path: Path) -> None:
     sound = pd.read_parquet(audited / "items" / "geometry.parquet")
-    published = sound[["language", "corpus", *RECORDED_WORDS]].assign(put_down=sound["bias"], asked=1, right=1)
+    published = sound[["language", "corpus", *IN_BOTH_PROTOCOLS]].assign(put_down=sound["bias"], asked=1, right=1)
     published.to_csv(tmp_path / "published.csv", index=False)
-    sound[list(RECORDED_WORDS)].to_csv(tmp_path / "few.csv", index=False)
+    sound[list(IN_BOTH_PROTOCOLS)].to_csv(tmp_path / "few.csv", index=False)
     with pytest.raises(unmask.UnmaskError, match=r"by the published protocol, not sound; give --protocol published$"):
         unmask.analyse(tmp_path / "published.csv", measure="geometry")
     with pytest.raises(unmask.UnmaskError, match=r"by the sound protocol, not published; give --protocol sound$"):

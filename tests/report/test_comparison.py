@@ -148,7 +148,7 @@ def test_several_models_begin_with_an_overview() -> None:
         *("improved", "8.70 × → 1.91 ×", "× 0.22 [0.18, 0.27]", "+0.041 [0.021, 0.061]", "91.8 % (92.1 % before)")
     ]
     assert rows[OTHER][:2] == ["overshot", "8.70 × → 0.27 ×"]
-    assert [row[0].link for row in table.rows] == ["comparison-1", "comparison-2"]
+    assert [row[0].link for row in table.rows] == ["#comparison-1", "#comparison-2"]
     page = render_comparison_page(result)
     assert 'id="comparison-2"' in page
     assert seen(page).count("The tokenizers differ.") == 1

@@ -1,4 +1,4 @@
-"""What measures of masked language models ask alike: which queries can be asked, and answers that are numbers."""
+"""Queries of masked language models: which can be answered, and finite answers."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from unmask.models.roles import Describes, LiteralQuery, MaskedLM, MaskQuery, Sh
 Query = MaskQuery | LiteralQuery | SharedTokensQuery
 
 
-def ask(model: MaskedLM, queries: Sequence[Query]) -> NDArray[np.float64]:
-    """The log-probability of each query's target; answers that are no finite numbers are refused."""
+def ask_model(model: MaskedLM, queries: Sequence[Query]) -> NDArray[np.float64]:
+    """Return the log-probability of the target of each query. An answer that is not finite is an error."""
     answer = np.asarray(model.log_probability(queries), dtype=np.float64)  # type: ignore[arg-type]
     if answer.shape != (len(queries),):
         raise UnmaskError(
@@ -25,16 +25,16 @@ def ask(model: MaskedLM, queries: Sequence[Query]) -> NDArray[np.float64]:
     return answer
 
 
-def pieces(model: MaskedLM, queries: Sequence[Query]) -> list[int | None]:
-    """How many tokens each query asks for; None where the model cannot be asked, 1 where it cannot say.
+def count_pieces(model: MaskedLM, queries: Sequence[Query]) -> list[int | None]:
+    """Return how many tokens each query asks for: None where the model cannot be asked, 1 where it cannot tell.
 
     A model cannot be asked for a word that its tokenizer joins with its neighbours, or does not know.
     """
-    return list(_pieces(model, queries)) if isinstance(model, Describes) else [1] * len(queries)
+    return list(_count_halves(model, queries)) if isinstance(model, Describes) else [1] * len(queries)
 
 
-def _pieces(model: Describes, queries: Sequence[Query]) -> Iterator[int | None]:
-    """One query that cannot be asked spoils a batch, so that is halved."""
+def _count_halves(model: Describes, queries: Sequence[Query]) -> Iterator[int | None]:
+    """One query that cannot be asked makes its whole batch fail, so such a batch is halved."""
     try:
         yield from model.describe(queries).pieces
     except UnmaskError:
@@ -42,5 +42,5 @@ def _pieces(model: Describes, queries: Sequence[Query]) -> Iterator[int | None]:
             yield None
             return
         half = len(queries) // 2
-        yield from _pieces(model, queries[:half])
-        yield from _pieces(model, queries[half:])
+        yield from _count_halves(model, queries[:half])
+        yield from _count_halves(model, queries[half:])
