@@ -291,6 +291,13 @@ class Measure(ABC):
         """Run the whole pipeline: build everything, load the model once, then score and analyse each unit."""
         with self.blamed():
             built = [self.build(options, unit) for unit in units]
+        yield from self.measure_items(model, options, units, built)
+
+    def measure_items(
+        self, model: ModelHandle, options: Any, units: Sequence[Context], built: Sequence[Any]
+    ) -> Iterator[tuple[pd.DataFrame, Measurement]]:
+        """Load the model once, then score and analyse what was built for each unit."""
+        with self.blamed():
             loaded = self.load(model, options)
             info = model.info()
             for unit, items in zip(units, built, strict=True):

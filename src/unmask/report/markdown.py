@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from unmask.report.blocks import Block, Cell, Examples, KeyFigure, Legend, Section, Table, Text
+from unmask.report.blocks import Block, Cell, Examples, Figure, KeyFigure, Section, Table, Text
 from unmask.report.comparison import (
     ComparisonSection,
     closing_blocks,
@@ -146,8 +146,8 @@ def _lines_of(block: Block, level: int) -> Iterator[str]:
         else:
             for line in block.lines:
                 yield from (escape_markdown(line), "")
-    elif isinstance(block, Legend):
-        return
+    elif isinstance(block, Figure) and block.file:
+        yield from (f"![{escape_markdown(block.description)}]({block.file})", "")
 
 
 def _drop_title(block: Block, title: str) -> Block:
