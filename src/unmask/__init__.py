@@ -31,6 +31,8 @@ if TYPE_CHECKING:  # for type checkers, which do not see `__getattr__`
     from unmask.rewriting import rewriter as rewriter
     from unmask.statistics.permutation import Weat as Weat
     from unmask.statistics.permutation import weat as weat
+    from unmask.studies.study import StudyRun as StudyRun
+    from unmask.studies.study import run_study as run_study
     from unmask.workflows.audit import Audit as Audit
     from unmask.workflows.audit import analyse as analyse
     from unmask.workflows.audit import audit as audit
@@ -53,6 +55,7 @@ _MODULES = {
     "models.roles": ("Classifier", "MaskQuery", "MaskedLM", "Regressor"),
     "rewriting": ("rewrite", "rewriter"),
     "statistics.permutation": ("Weat", "weat"),
+    "studies.study": ("StudyRun", "run_study"),
     "workflows.audit": ("Audit", "analyse", "audit"),
     "workflows.audit_many": ("AuditedModels", "audit_many"),
     "workflows.audit_options": ("read_config",),

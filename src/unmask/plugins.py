@@ -1,4 +1,4 @@
-"""Measures, mitigations and data sets of other packages, found by their entry points.
+"""Measures, mitigations, data sets and studies of other packages, found by their entry points.
 
 Finding plug-ins imports nothing. A plug-in is imported when it is used by name, or listed. If that fails, an error
 names its package, and the others still work. A name has one owner: using a name that two packages claim is an error.
@@ -17,11 +17,12 @@ from unmask.errors import UnmaskError, check_choice
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-What = Literal["measure", "method", "data set"]
+What = Literal["measure", "method", "data set", "study"]
 GROUPS: dict[What, str] = {
     "measure": "unmask.measures",
     "method": "unmask.mitigations",
     "data set": "unmask.datasets",
+    "study": "unmask.studies",
 }
 """The groups of entry points."""
 OURS = "unmask"

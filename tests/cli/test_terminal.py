@@ -26,9 +26,8 @@ from unmask.mitigations.method import list_methods
 from unmask.models.tokenization import LONG_TEXTS
 from unmask.rewriting.options import MODES
 from unmask.steps import LOG, step
-from unmask.studies.imdb63.grid import chosen_models
-from unmask.studies.reports import terminal as study_terminal
-from unmask.studies.table import Table
+from unmask.studies.imdb63.grid import choose_base_models
+from unmask.studies.report import StudyTable
 
 # Completion
 
@@ -106,14 +105,10 @@ def test_verbose_says_what_is_loaded_and_where_from(model_folder: Callable[[str]
 def test_a_wide_table_of_a_study_is_shown_in_parts_that_fit() -> None:
     columns = ("model", *(f"condition {at}" for at in range(12)))
     rows = tuple((f"model {at}", *(f"{at}.{column:02}" for column in range(12))) for at in range(3))
-    table = Table("t", "A wide table", columns, rows, "", pd.DataFrame())
-
-    class Found:
-        headline, answered, printed = "Found.", (), (table,)
-
+    table = StudyTable("t", "A wide table", columns, rows, "", pd.DataFrame())
     for width in (60, 80, 300):
         page = StringIO()
-        study_terminal.show(Found(), Console(file=page, width=width, color_system=None))
+        table.show(Console(file=page, width=width, color_system=None))
         lines = page.getvalue().splitlines()
         assert max(map(len, lines)) <= width
         assert [page.getvalue().count(f" {cell}") for row in rows for cell in row[1:]] == [1] * 36
@@ -167,7 +162,7 @@ def test_a_model_that_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(UnmaskError, match="did you mean 'unmask-mini'"):
         unmask.audit("unmask-mni", offline=True)
     with pytest.raises(UnmaskError, match="write NAME=unmask-mini, such as mine=unmask-mini"):
-        chosen_models(["unmask-mini"])
+        choose_base_models(["unmask-mini"])
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UnmaskError, match=r"result\.json has no result\.json; give a folder"):
         unmask.card("result.json")

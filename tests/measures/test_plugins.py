@@ -33,9 +33,9 @@ from unmask.report.terminal import comparison_text
 from unmask.results import AuditResult, Caveat, Estimate, Measurement
 from unmask.results.storage import load
 from unmask.statistics.corrections import holm
+from unmask.studies.meta import MetaOptions
 from unmask.studies.meta.association import OtherMeasure
-from unmask.studies.meta.options import PlantingOptions
-from unmask.studies.meta.study import plan
+from unmask.studies.meta.plan import steps
 from unmask.workflows.audit_options import audit_options, options_of
 from unmask.workflows.ranking import rankings
 
@@ -695,9 +695,9 @@ def test_hostile_words_are_words() -> None:
 @pytest.mark.usefixtures("extras")
 def test_a_measure_of_another_package_is_meta_evaluated(model_folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
     model = model_folder("bert-uncased")
-    request = PlantingOptions(measures=("pronouns",), models={"pronouns": str(model)}, rates=(0.0, 0.5, 1.0))
-    todo = plan(request)
-    assert [cell.name for cell in todo.cells][::3] == [
+    options = MetaOptions(measures=("pronouns",), models={"pronouns": str(model)}, rates=(0.0, 0.5, 1.0))
+    planned = steps(options)
+    assert [step.name for step in planned][::3] == [
         "planting-association-en-000-seed42",
         "scoring-pronouns-en-000-seed42",
     ]
@@ -705,6 +705,6 @@ def test_a_measure_of_another_package_is_meta_evaluated(model_folder: Folder, mo
     found = OtherMeasure("pronouns").scores(model, 3, LoadOptions())
     assert found.figures == {name: test.value for name, test in audit.measurements[0].tests.items()}
     assert len(found.items) == len(audit.items["pronouns"])
-    before = todo.scored[0].inputs()
+    before = planned[3].inputs()
     monkeypatch.setattr(Measure, "source", "extras 2.0")
-    assert todo.scored[0].inputs() != before  # another version is asked again
+    assert planned[3].inputs() != before  # another version is asked again

@@ -11,8 +11,6 @@ import unmask
 from unmask.measures.inference.details import Inference
 from unmask.measures.recorded import read_table
 from unmask.spreadsheets import guarded, plain, to_csv
-from unmask.studies.engine import keep
-from unmask.studies.table import Table
 
 
 @pytest.mark.parametrize(
@@ -33,14 +31,6 @@ def test_numbers_stay() -> None:
     mixed = frame.assign(any=pd.Series(["=1", -1, True], dtype=object))
     assert to_csv(mixed) == "name,value,n,any\n'-a,-1.5,-1,'=1\n,,2,-1\nb,2.0,3,True\n"
     assert mixed["name"][0] == "-a"  # what was given is not changed
-
-
-def test_tables_and_cells_of_studies_are_guarded(tmp_path: Path) -> None:
-    numbers = pd.DataFrame({"model": ["@mine"], "bias": [-0.25]})
-    table = Table("table-1", "Biases", ("Model",), (("@mine",),), "", numbers)
-    assert table.to_csv() == "model,bias\n'@mine,-0.25\n"
-    keep(numbers, tmp_path / "cells.csv")
-    assert (tmp_path / "cells.csv").read_text(encoding="utf-8") == table.to_csv()
 
 
 def test_items_that_were_written_so_are_analysed_as_they_were(tmp_path: Path) -> None:

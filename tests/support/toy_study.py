@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from paths import TESTS
 from unmask.errors import Stopped, UnmaskError
-from unmask.studies.cells import Say
+from unmask.studies.steps import Outcome, Say, Step
+from unmask.studies.store import Store
 
 
 @dataclass(frozen=True)
@@ -60,3 +64,41 @@ class Toy:
     def _note(self, what: str) -> None:
         with Path(self.log).open("a", encoding="utf-8") as log:
             log.write(f"{what} {self.name}\n")
+
+
+PYTHON_PATH = os.pathsep.join([str(TESTS / "support"), *sys.path])
+"""For processes that import this module."""
+
+
+def make_diamond(toy: Callable[..., Toy], **middle: Any) -> list[Step]:
+    """Steps of which d needs b and c, which need a; and one that is alone."""
+    return [toy("d", "b", "c"), toy("b", "a"), toy("c", "a", value=10, **middle), toy("a"), toy("alone", value=5)]
+
+
+def count_notes(folder: Path) -> Counter[str]:
+    """How often each step has begun and ended."""
+    path = folder / "log"
+    return Counter(path.read_text(encoding="utf-8").splitlines() if path.exists() else [])
+
+
+def statuses(outcomes: Sequence[Outcome]) -> dict[str, str]:
+    """The status of each step."""
+    return {outcome.name: outcome.status for outcome in outcomes}
+
+
+def read_total(outcome: Outcome) -> int:
+    """What a toy has added up."""
+    return int((Path(str(outcome.folder)) / "total").read_text())
+
+
+def stored_steps(store: Store) -> list[str]:
+    """The names of the steps that are in the store, drafts included."""
+    return sorted(path.name.rpartition("-")[0] for path in (store.root / "cells").iterdir())
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Wait for a minute at most."""
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)

@@ -20,7 +20,7 @@ from commands import unmask as command
 from pages import assert_loads_nothing
 from unmask.errors import Stopped, UnmaskError
 from unmask.results import storage
-from unmask.studies.base_models import hash_model
+from unmask.studies.models import hash_model
 from unmask.workflows import audit_many
 from unmask.workflows.audit import run_audit
 from unmask.workflows.audit_many import OUT
@@ -217,7 +217,7 @@ def test_if_all_models_fail_there_is_no_ranking(tmp_path: Path) -> None:
         (("a", "b", "--protocol", "new"), "--protocol is 'new'; choose from: sound, published"),
         (("a", "b", "--engine", "rai"), "--engine is 'rai'; did you mean 'ray'?"),
         (("a", "b", "--cpus", "2"), "--cpus is for Ray, and the engine is local; add --engine ray, or leave it out"),
-        (("a", "b", "--out", "full"), "full holds something else than a study; give another folder with --out"),
+        (("a", "b", "--out", "full"), "full is not the folder of a study; give another folder with --out"),
         (("a", "--engine", "ray"), "--engine is for audits of several models; give another model, or leave it out"),
         (("--gpus", "1"), "--gpus is for Ray, and the engine is local; add --engine ray, or leave it out"),
     ],

@@ -58,10 +58,10 @@ def list_models() -> list[Entry]:
 
 
 def list_studies() -> list[Entry]:
-    """The papers' experiments."""
-    from unmask.cli.studies import STUDIES
+    """The papers' experiments, and those of other packages."""
+    from unmask.studies.study import BUILT_IN, Study, get_study
 
-    return [Entry(study.name, study.about, OURS) for study in STUDIES]
+    return _add_plugins("study", {name: get_study(name).about for name in BUILT_IN}, Study)
 
 
 def _add_plugins(what: What, ours: Mapping[str, str], kind: Any) -> list[Entry]:

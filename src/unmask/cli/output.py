@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from unmask.steps import step
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from unmask.studies.engine import Findings, Finished
+    from unmask.studies.study import StudyRun
     from unmask.workflows.audit import Audit
     from unmask.workflows.compare import Compared
 
@@ -32,45 +30,21 @@ def show_result(made: Audit | Compared, folder: Path, *, as_json: bool) -> None:
     console.print(Text(f"\nReport: {folder / 'report.html'}"), soft_wrap=True)
 
 
-def show_study(finished: Finished[Findings], page: Path | None, *, as_json: bool) -> None:
-    """Print what a study found, the paper's tables, what failed, and where the page is."""
+def show_study(study: StudyRun, *, as_json: bool) -> None:
+    """Print what a study found, what failed, and where the page is."""
     import json
 
     import typer
 
     if as_json:
-        typer.echo(json.dumps(_study(finished, page), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(study.to_json(), indent=2, ensure_ascii=False))
         return
     from rich.console import Console
     from rich.text import Text
 
-    from unmask.studies.engine import summary
-    from unmask.studies.reports import terminal as study_terminal
-
     console = Console()
-    if finished.findings is not None:
-        study_terminal.show(finished.findings, console)
-    typer.echo(summary(finished.outcomes))
-    for line in finished.failures:
+    study.show(console)
+    for line in study.failures:
         typer.echo(f"unmask: {line}", err=True)
-    if page is not None:
-        console.print(Text(f"Report: {page}"), soft_wrap=True)
-
-
-def _study(finished: Finished[Findings], page: Path | None) -> dict[str, Any]:
-    found = finished.findings
-    tables = [] if found is None else found.printed
-    return {
-        "headline": None if found is None else found.headline,
-        "answers": {} if found is None else dict(found.answered),
-        "tables": {one.name: _rows(one.numbers) for one in tables},
-        "failures": finished.failures,
-        "report": None if page is None else str(page),
-    }
-
-
-def _rows(table: pd.DataFrame) -> Any:
-    """The rows of a table; what is no number is null."""
-    import json
-
-    return json.loads(table.to_json(orient="records"))
+    if study.page is not None:
+        console.print(Text(f"Report: {study.page}"), soft_wrap=True)

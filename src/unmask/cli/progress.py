@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from unmask.models.roles import Progress
-    from unmask.studies.engine import Plan
-    from unmask.studies.execution import Event
-    from unmask.studies.execution import Watch as StudyWatch
+    from unmask.studies.steps import Event, Step
+    from unmask.studies.steps import Watch as StudyWatch
     from unmask.training.loop import News, Watch
 
 
@@ -70,8 +69,8 @@ def _format_time(seconds: float) -> str:
 
 
 @contextmanager
-def show_steps(title: str = "Cells") -> Iterator[tuple[Callable[[Plan], None], StudyWatch]]:
-    """Yield a function that prints what there is to do, and one that shows the progress of the steps of a study."""
+def show_steps(title: str = "Steps") -> Iterator[tuple[Callable[[Sequence[Step], Sequence[str]], None], StudyWatch]]:
+    """Yield a function that says what there is to do, and one that shows the progress of the steps of a study."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
@@ -90,10 +89,10 @@ def show_steps(title: str = "Cells") -> Iterator[tuple[Callable[[Plan], None], S
     with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as shown:
         task = shown.add_task("", total=None, now="")
 
-        def planned(plan: Plan) -> None:
-            kinds = [cell.kind for cell in plan.cells]
+        def planned(steps: Sequence[Step], notes: Sequence[str]) -> None:
+            kinds = [step.kind for step in steps]
             counts = ", ".join(f"{kinds.count(kind)} of {kind}" for kind in dict.fromkeys(kinds))
-            for line in (f"{len(kinds)} cells: {counts}", *plan.notes):
+            for line in (f"{len(kinds)} steps: {counts}", *notes):
                 console.print(Text(line), soft_wrap=True)
 
         def watch(event: Event) -> None:

@@ -22,7 +22,7 @@ answer, and the same premise stands with all three, so that no answer can be tol
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -170,9 +170,9 @@ def _read_file(language: str, path: Path | None, name: str, required: tuple[str,
     return read_rows(None, language, f"inference_{name}", required), f"the {language} lexicon"
 
 
-def _build_occupation(row: Mapping[str, str], where: Path | str) -> Occupation:
+def _build_occupation(row: Row, where: Path | str) -> Occupation:
     word = row["occupation"]
-    definitional, stereotype = (_read_score(row, column, where) for column in ("definitional", "stereotype"))
+    definitional, stereotype = (row.read_number(column, -1, 1, where) for column in ("definitional", "stereotype"))
     stated = row.get("type", "")
     if stated:
         classified: str | None = check_choice(stated, KINDS, f"type of {word!r} in {where}")
@@ -190,19 +190,6 @@ def _build_occupation(row: Mapping[str, str], where: Path | str) -> Occupation:
             " say its 'type'"
         )
     return Occupation(word, row.get("english") or word, definitional, stereotype, classified)
-
-
-def _read_score(row: Mapping[str, str], column: str, where: Path | str) -> float | None:
-    text = row.get(column, "")
-    if not text:
-        return None
-    try:
-        score = float(text)
-    except ValueError:
-        score = float("nan")
-    if not -1 <= score <= 1:
-        raise UnmaskError(f"{where}: {column} {text!r} of {row['occupation']!r} is not a number between -1 and 1")
-    return score
 
 
 def _check_places(text: str, wanted: list[str], where: Path | str, what: str) -> None:

@@ -50,8 +50,8 @@ def order_rating_labels(labels: Sequence[str]) -> list[float] | None:
     """The place of each label in an order from bad to good, if the labels have one."""
     plain = [re.sub(r"[\s_-]+", " ", label.lower()).strip() for label in labels]
     if all(label in RATINGS for label in plain) and len({RATINGS[label] for label in plain}) == len(labels):
-        found = [float(RATINGS[label]) for label in plain]
-        return found if min(found) < max(found) and max(found) > 0 else None
+        ratings = [float(RATINGS[label]) for label in plain]
+        return ratings if min(ratings) < max(ratings) and max(ratings) > 0 else None
     numbers = [re.fullmatch(r"(\d+) stars?", label) for label in plain]
     if all(numbers):
         values = [float(match[1]) for match in numbers if match]
@@ -69,8 +69,8 @@ def match_labels(labels: Sequence[str], others: Sequence[str]) -> list[str] | No
         (match_inference_labels(labels), match_inference_labels(others)),
         (order_rating_labels(labels) or nothing, order_rating_labels(others) or nothing),
     )
-    for mine, theirs in ways:
-        by_meaning = dict(zip(theirs, others, strict=True))
-        if None not in by_meaning and len(set(mine)) == len(others) and set(mine) == set(by_meaning):
-            return [by_meaning[meaning] for meaning in mine]
+    for meanings, other_meanings in ways:
+        by_meaning = dict(zip(other_meanings, others, strict=True))
+        if None not in by_meaning and len(set(meanings)) == len(others) and set(meanings) == set(by_meaning):
+            return [by_meaning[meaning] for meaning in meanings]
     return None

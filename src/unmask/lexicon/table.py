@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import math
 import tomllib
 import unicodedata
 import zlib
@@ -30,6 +31,18 @@ class Row(dict[str, str]):
     def __init__(self, cells: Iterable[tuple[str, str]], line: int) -> None:
         super().__init__(cells)
         self.line = line
+
+    def read_number(self, column: str, low: float, high: float, where: object) -> float | None:
+        """The number in a cell; None where it is empty."""
+        text = self.get(column, "")
+        try:
+            number = float(text) if text else None
+        except ValueError:
+            number = math.nan
+        if number is not None and not low <= number <= high:
+            first = next(iter(self.values()))
+            raise UnmaskError(f"{where}: {column} {text!r} of {first!r} is not a number between {low:g} and {high:g}")
+        return number
 
 
 def read_rows(

@@ -102,7 +102,7 @@ def associations(language: str = "en") -> tuple[Association, ...]:
 
 def association(name: str) -> Association:
     """The test of a name, such as 6b."""
-    by_name = {one.name: one for one in associations()}
+    by_name = {test.name: test for test in associations()}
     return by_name[check_choice(name, by_name, "association test")]
 
 
@@ -125,22 +125,22 @@ def gendered_sentences() -> list[GenderedSentence]:
     """
     male, female, _, _ = sentences(association("6b"))
     return [
-        GenderedSentence(one.text, one.span, one.word, gender)
-        for gender, found in (("male", male), ("female", female))
-        for one in found
+        GenderedSentence(sentence.text, sentence.span, sentence.word, gender)
+        for gender, sentences_of in (("male", male), ("female", female))
+        for sentence in sentences_of
     ]
 
 
 def _build_sentences(word: Word, kind: str) -> list[WordSentence]:
     forms = {"word": word.text, "singular": word.singular, "plural": word.plural}
-    found = []
+    built = []
     for template in _read_templates()[kind]:
         place = next(place for place in PLACES if f"{{{place}}}" in template)
         before, after = template.replace("{a}", indefinite_article(word.singular)).split(f"{{{place}}}")
         text = before + forms[place] + after
         span = (len(before), len(before) + len(forms[place]))
-        found.append(WordSentence(text[0].upper() + text[1:], span, word.text))
-    return found
+        built.append(WordSentence(text[0].upper() + text[1:], span, word.text))
+    return built
 
 
 @cache

@@ -83,7 +83,7 @@ def persons(language: str, name: str = "persons", path: Path | None = None) -> l
     rows = read_rows(path, language, name, ("phrase", "gender"))
     where = path or f"the {language} lexicon"
     seen: Counter[str] = Counter()
-    found = []
+    records = []
     for row in rows:
         gender = row["gender"]
         if gender not in GENDERS:
@@ -94,7 +94,7 @@ def persons(language: str, name: str = "persons", path: Path | None = None) -> l
         pair = row.get("pair", "")
         if pair and not pair.isdecimal():
             raise UnmaskError(f"{where}: pair {pair!r} of {row['phrase']!r} is not a whole number")
-        found.append(
+        records.append(
             Person(
                 row["phrase"],
                 target,
@@ -104,22 +104,22 @@ def persons(language: str, name: str = "persons", path: Path | None = None) -> l
             )
         )
         seen[gender] += 1
-    check_unique((person.phrase for person in found), where, "phrase")
-    keys = Counter((person.pair, person.gender) for person in found)
-    for person in found:
+    check_unique((person.phrase for person in records), where, "phrase")
+    keys = Counter((person.pair, person.gender) for person in records)
+    for person in records:
         male, female = (keys[person.pair, gender] for gender in GENDERS)
         if (male, female) != (1, 1):
             raise UnmaskError(
                 f"{where}: the pair of {person.phrase!r} has {male} male and {female} female phrases, and needs one of"
                 " each; give every male phrase a female one, in the same order or with the same number in 'pair'"
             )
-    return found
+    return records
 
 
 def last_place(words: str, text: str) -> int | None:
     """Where whole words stand in a text for the last time."""
-    found = list(re.finditer(rf"(?<!\w){re.escape(words)}(?!\w)", text))
-    return found[-1].start() if found else None
+    matches = list(re.finditer(rf"(?<!\w){re.escape(words)}(?!\w)", text))
+    return matches[-1].start() if matches else None
 
 
 def attributes(language: str, name: str = "professions", path: Path | None = None) -> list[Attribute]:
@@ -130,27 +130,27 @@ def attributes(language: str, name: str = "professions", path: Path | None = Non
     """
     rows = read_rows(path, language, name, ("profession",))
     where = path or f"the {language} lexicon"
-    found = []
+    records = []
     for row in rows:
         key = row["profession"]
         group = row.get("group") or "all"
-        known = group.lower() in STANDARD_GROUPS
-        found.append(Attribute(key, group.lower() if known else group, _read_share(row, key, where), row))
-    check_unique((attribute.name for attribute in found), where, "profession")
-    shares = [one.workforce_share for one in found if one.workforce_share is not None]
+        group = group.lower() if group.lower() in STANDARD_GROUPS else group
+        records.append(Attribute(key, group, row.read_number("workforce_share", 0, 100, where), row))
+    check_unique((attribute.name for attribute in records), where, "profession")
+    shares = [record.workforce_share for record in records if record.workforce_share is not None]
     if len(shares) > 1 and 0 < max(shares) <= 1:
         raise UnmaskError(
             f"{where}: no workforce_share is above {max(shares)}, so they look like fractions; give per cent, 0 to 100"
         )
-    return found
+    return records
 
 
 def templates(language: str, name: str = "templates", path: Path | None = None) -> list[Template]:
     """The templates of a language, or those of a CSV file with a column `template`."""
     where = path or f"the {language} lexicon"
-    found = [_build_template(row["template"], where) for row in read_rows(path, language, name, ("template",))]
-    check_unique((template.text for template in found), where, "template")
-    return found
+    records = [_build_template(row["template"], where) for row in read_rows(path, language, name, ("template",))]
+    check_unique((template.text for template in records), where, "template")
+    return records
 
 
 def _build_template(text: str, where: object) -> Template:
@@ -170,16 +170,3 @@ def _build_template(text: str, where: object) -> Template:
 
 def _split_places(text: str) -> list[tuple[str, str | None]]:
     return [(literal, place) for literal, place, _, _ in Formatter().parse(text)]
-
-
-def _read_share(row: Mapping[str, str], key: str, where: object) -> float | None:
-    text = row.get("workforce_share", "")
-    if not text:
-        return None
-    try:
-        share = float(text)
-    except ValueError:
-        share = -1.0
-    if not 0 <= share <= 100:
-        raise UnmaskError(f"{where}: workforce_share {text!r} of {key!r} is not a percentage between 0 and 100")
-    return share

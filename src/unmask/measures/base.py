@@ -291,11 +291,21 @@ class Measure(ABC):
         """Run the whole pipeline: build everything, load the model once, then score and analyse each unit."""
         with self.blamed():
             built = [self.build(options, unit) for unit in units]
+        yield from self.measure_items(model, options, units, built)
+
+    def measure_items(
+        self, model: ModelHandle, options: Any, units: Sequence[Context], built: Sequence[Any]
+    ) -> Iterator[tuple[pd.DataFrame, Measurement]]:
+        """Load the model once, then score and analyse what was built for each unit."""
+        with self.blamed():
             loaded = self.load(model, options)
             info = model.info()
             for unit, items in zip(units, built, strict=True):
                 for scored in self._check_scored(self.score(loaded, items, options, unit), unit):
-                    yield scored.items, self._complete(self.analyse(scored.items, unit), scored, unit, info.dtype)
+                    yield (
+                        scored.items,
+                        self._add_scoring(self.analyse(scored.items, unit), scored, unit, info.dtype),
+                    )
 
     def _check_scored(self, scored: Any, unit: Context) -> list[Scored]:
         """Scored items as a list, with the columns that tell units apart; anything else is a mistake of the measure."""
@@ -315,7 +325,7 @@ class Measure(ABC):
         missing = {column: value for column, value in stated.items() if column not in scored.items}
         return replace(scored, items=scored.items.assign(**missing)) if missing else scored
 
-    def _complete(self, measurement: Any, scored: Scored, context: Context, dtype: str | None) -> Measurement:
+    def _add_scoring(self, measurement: Any, scored: Scored, context: Context, dtype: str | None) -> Measurement:
         """Add to a measurement what scoring knows."""
         if not isinstance(measurement, Measurement) or measurement.name != self.name:
             what = measurement.name if isinstance(measurement, Measurement) else type(measurement).__name__
@@ -348,7 +358,7 @@ class Measure(ABC):
             for _, subset in items.groupby(columns, sort=False) if columns else [((), items)]:
                 own = subset.reset_index(drop=True)
                 unit = replace(context, language=str(own["language"].iloc[0])) if "language" in own else context
-                measurements.append(self._complete(self.analyse(own, unit), Scored(own), unit, None))
+                measurements.append(self._add_scoring(self.analyse(own, unit), Scored(own), unit, None))
         return measurements
 
     @property

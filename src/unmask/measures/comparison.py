@@ -50,7 +50,10 @@ def compare_scores(
     pairs = pairs.dropna(subset=[f"{column}_before", f"{column}_after"]).reset_index(drop=True)
     scores = [pairs[f"{column}_{side}"].to_numpy(dtype=np.float64) for side in ("before", "after")]
     factors = [factor_codes(pairs[sample].astype(str)) for sample in measure.samples]
-    means, change = [_mean(values, factors) for values in scores], _mean(scores[1] - scores[0], factors)
+    means, change = (
+        [_mean_score(values, factors) for values in scores],
+        _mean_score(scores[1] - scores[0], factors),
+    )
     floors = [side.measurement.noise_floor for side in (before, after)]
     noise_floor = sum(floor for floor in floors if floor is not None) if any(floors) else None
     main = Change(
@@ -64,7 +67,7 @@ def compare_scores(
     changes = {"mean score": main}
     for name, test in before.measurement.tests.items():
         if name in after.measurement.tests:
-            changes[name] = _describe(name, test, after.measurement.tests[name])
+            changes[name] = _describe_change(name, test, after.measurement.tests[name])
     verdict = main.verdict or "no reliable change"
     numbers = f"{number(means[0].value)} before, {number(means[1].value)} after, change {number(change.value)}"
     headline = f"{SENTENCES[verdict]}: {numbers} {format_interval(change.interval)}, p {p_value(change.p_value)}."
@@ -73,14 +76,14 @@ def compare_scores(
     return comparison, pairs.assign(before=scores[0], after=scores[1], change=scores[1] - scores[0])
 
 
-def _mean(values: NDArray[np.float64], factors: Sequence[Codes]) -> IntervalEstimate:
+def _mean_score(values: NDArray[np.float64], factors: Sequence[Codes]) -> IntervalEstimate:
     """The mean, for other values of each sample."""
     if not factors:
         return mean_bias(values)
     return jackknife_sums(np.column_stack([values, np.ones_like(values)]), factors, lambda sums: ratio(*sums))
 
 
-def _describe(name: str, before: Estimate, after: Estimate) -> Change:
+def _describe_change(name: str, before: Estimate, after: Estimate) -> Change:
     """An estimate before and after; whether the difference is more than chance is not tested."""
     known = before.value is not None and after.value is not None
     change = float(after.value) - float(before.value) if known else None  # type: ignore[arg-type]

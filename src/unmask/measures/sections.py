@@ -159,7 +159,7 @@ def limits(measurements: Sequence[Measurement]) -> list[str]:
             unit = getattr(registry.find_measure(one.name), "noise_unit", "")
             floors[one.name] = f"{measure_name(one.name).lower()} {one.noise_floor:.1g} {unit}".rstrip()
     names, languages = (one.name for one in measurements), (one.language for one in measurements)
-    return list(_limits(names, languages, floors.values()))
+    return list(_list_limits(names, languages, floors.values()))
 
 
 CHOSEN = (
@@ -170,10 +170,10 @@ CHOSEN = (
 
 def study_limits(measures: Iterable[str], languages: Iterable[str], models: str = CHOSEN) -> list[str]:
     """Sentences that apply to a study of several models; `models` says what is to be said of these."""
-    return [*_limits(measures, languages, ()), models]
+    return [*_list_limits(measures, languages, ()), models]
 
 
-def _limits(measures: Iterable[str], spoken: Iterable[str], floors: Iterable[str]) -> Iterator[str]:
+def _list_limits(measures: Iterable[str], spoken: Iterable[str], floors: Iterable[str]) -> Iterator[str]:
     yield (
         "Gender is treated as binary, female and male, as in the papers. Nothing here covers people of other genders,"
         " and a model with good results may still fail them."

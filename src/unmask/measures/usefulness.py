@@ -44,8 +44,7 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.errors import UnmaskError
 from unmask.lexicon import GENDERS, persons
 from unmask.lexicon.sentences import agreement_templates, neutral_sentences
-from unmask.measures.asking import ask
-from unmask.measures.asking import pieces as count_pieces
+from unmask.measures.queries import ask_model, count_pieces
 from unmask.models import MaskedLM, MaskQuery
 from unmask.models.roles import Chooses, Progress, Span
 from unmask.results.comparison import Figure
@@ -184,7 +183,7 @@ def _score_texts(model: MaskedLM, texts: Sequence[str], seed: int) -> pd.DataFra
         answers = model.answer(queries)
         log_p, right = answers.log_probability, list(answers.first_choice)
     else:
-        log_p = ask(model, queries)
+        log_p = ask_model(model, queries)
     frame = pd.DataFrame(
         {
             "sentence": [query.text for query in queries],
@@ -221,7 +220,7 @@ def score_stated_gender(model: MaskedLM, *, progress: Progress | None = None) ->
                 MaskQuery(start + pronoun + end, (len(start), len(start) + len(pronoun))) for pronoun in pronouns
             ]
             rows.append((agreement.template, person.pair, person.gender, person.phrase, queries[-2].text))
-    log_p = ask(model, queries)
+    log_p = ask_model(model, queries)
     if progress:
         progress(len(rows), len(rows))
     frame = pd.DataFrame(rows, columns=[*STATED_KEYS, "person", "sentence"])

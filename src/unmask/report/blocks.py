@@ -117,6 +117,8 @@ class Figure:
     """What the drawing shows, for readers who cannot see it."""
     caption: str = ""
     language: str = ""
+    file: str = ""
+    """The file of the drawing, for a Markdown text next to it; empty where there is none."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +149,8 @@ class Examples:
 class Legend:
     """What the colours and marks of the figures below it mean."""
 
-    entries: Sequence[tuple[Style, str]]
+    entries: Sequence[tuple[str, str]]
+    """A style or a colour (`#4477aa`), and its meaning."""
 
 
 @dataclass(frozen=True)

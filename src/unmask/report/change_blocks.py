@@ -61,15 +61,15 @@ class ComparisonReport:
 
 def change_text(name: str, change: Change, *, digits: int = 2, scale: Scale = "") -> ChangeText:
     """A change as text."""
-    before, after = (_value(value, digits, scale) for value in change.values)
+    before, after = (_show_value(value, digits, scale) for value in change.values)
     return ChangeText(
         name,
         before,
         after,
-        _difference(change.change.value, digits, scale),
-        _bounds(change.before, digits, scale),
-        _bounds(change.after, digits, scale),
-        _bounds(change.change, digits, scale),
+        _show_difference(change.change.value, digits, scale),
+        _show_bounds(change.before, digits, scale),
+        _show_bounds(change.after, digits, scale),
+        _show_bounds(change.change, digits, scale),
         p(change.change.p_adjusted),
         change.verdict or describe_significance(change.change.p_adjusted),
     )
@@ -84,10 +84,10 @@ def usefulness_text(name: str, figure: UsefulFigure) -> ChangeText:
         verdict = "clearly better" if (figure.change > 0) == HIGHER_IS_BETTER[name] else "clearly worse"
     return ChangeText(
         name.replace("_", " "),
-        _value(figure.before, digits, scale),
-        _value(figure.after, digits, scale),
-        _difference(figure.change, digits, scale),
-        interval=_bounds(figure, digits, scale),
+        _show_value(figure.before, digits, scale),
+        _show_value(figure.after, digits, scale),
+        _show_difference(figure.change, digits, scale),
+        interval=_show_bounds(figure, digits, scale),
         p=p(figure.p_value),
         verdict=verdict,
     )
@@ -241,7 +241,7 @@ def list_usefulness(usefulness: Sequence[Usefulness]) -> Table:
     return Table("Is it still useful?", columns, rows, note=_USEFULNESS, terminal=True)
 
 
-def _value(value: float | None, digits: int, scale: Scale) -> str:
+def _show_value(value: float | None, digits: int, scale: Scale) -> str:
     if value is None:
         return "–"
     if scale == "percent":
@@ -249,7 +249,7 @@ def _value(value: float | None, digits: int, scale: Scale) -> str:
     return f"{odds(value)}{NO_BREAK}×" if scale == "odds" else number(value, digits)
 
 
-def _difference(value: float | None, digits: int, scale: Scale) -> str:
+def _show_difference(value: float | None, digits: int, scale: Scale) -> str:
     if value is None:
         return "–"
     if scale == "percent":
@@ -257,7 +257,7 @@ def _difference(value: float | None, digits: int, scale: Scale) -> str:
     return f"×{NO_BREAK}{odds(value)}" if scale == "odds" else signed(value, digits)
 
 
-def _bounds(estimate: Estimate | UsefulFigure | None, digits: int, scale: Scale) -> str:
+def _show_bounds(estimate: Estimate | UsefulFigure | None, digits: int, scale: Scale) -> str:
     bounds = None if estimate is None else estimate.interval
     if bounds is None:
         return ""

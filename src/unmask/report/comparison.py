@@ -116,7 +116,7 @@ def opening_blocks(result: ComparisonResult, sections: Sequence[ComparisonSectio
     """An overview of several comparisons, and whether the measures agree."""
     blocks: list[Block] = []
     if len(sections) > 1:
-        blocks.append(Section("Overview", [_overview(result, sections)]))
+        blocks.append(Section("Overview", [_summarise_sections(result, sections)]))
     if result.agreement:
         blocks.append(Section("Do the measures agree?", agreement_blocks(result.agreement)))
     return blocks
@@ -130,7 +130,7 @@ def closing_blocks(result: ComparisonResult, sections: Sequence[ComparisonSectio
     comparison = sections[index].comparison
     blocks: list[Block] = []
     if all(section.comparison.after != comparison.after for section in sections[:index]):
-        usefulness = _usefulness(result, comparison.after)
+        usefulness = _select_usefulness(result, comparison.after)
         if usefulness:
             blocks.append(Section("Is it still useful?", [list_usefulness(usefulness)]))
     caveats = [*comparison.caveats, *([] if len(sections) > 1 else result.caveats)]
@@ -168,11 +168,11 @@ def describe_origin(before: Side, after: Side) -> str:
     return f"{origin} Weights before {first}, after {second}."
 
 
-def _usefulness(result: ComparisonResult, after: str) -> list[Usefulness]:
+def _select_usefulness(result: ComparisonResult, after: str) -> list[Usefulness]:
     return [task for task in result.usefulness if task.after == after]
 
 
-def _overview(result: ComparisonResult, sections: Sequence[ComparisonSection]) -> Table:
+def _summarise_sections(result: ComparisonResult, sections: Sequence[ComparisonSection]) -> Table:
     """The verdict, main change and usefulness of each comparison."""
     names = {section.main.name for section in sections if section.main}
     same = names.pop() if len(names) == 1 else ""
@@ -189,10 +189,10 @@ def _overview(result: ComparisonResult, sections: Sequence[ComparisonSection]) -
     for index, section in enumerate(sections, 1):
         comparison, main = section.comparison, section.main
         mitigation = find_side(result, section).model.mitigation
-        tasks = _usefulness(result, comparison.after)
+        tasks = _select_usefulness(result, comparison.after)
         losses = [usefulness_text("loss", task.figures["loss"]) for task in tasks if "loss" in task.figures]
         stated = [usefulness_text("accuracy", task.figures["accuracy"]) for task in tasks if task.what == STATED_GENDER]
-        name = comparison.after if alike else f"{comparison.after} ({_label(section, sections)})"
+        name = comparison.after if alike else f"{comparison.after} ({_label_section(section, sections)})"
         rows.append(
             [
                 Cell(name, note=" · ".join(filter(None, (section.title, mitigation))), link=f"#comparison-{index}"),
@@ -207,7 +207,7 @@ def _overview(result: ComparisonResult, sections: Sequence[ComparisonSection]) -
     return Table("Overview", columns, rows, note=note, terminal=True)
 
 
-def _label(section: ComparisonSection, sections: Sequence[ComparisonSection]) -> str:
+def _label_section(section: ComparisonSection, sections: Sequence[ComparisonSection]) -> str:
     """What tells the comparisons of a model apart: the measure, or the corpus and language."""
     own = section.comparison
     if len({other.measure for other in sections}) == len({other.title for other in sections}):
@@ -223,7 +223,7 @@ def agreement_blocks(agreement: Agreement) -> list[Block]:
     blocks: list[Block] = [Text([agreement.headline], terminal=True)]
     names = _compared_figures(agreement)
     if len(names) > 1:
-        blocks.append(_matrix(agreement, names))
+        blocks.append(_correlation_matrix(agreement, names))
     if agreement.correlations:
         blocks.append(_all_correlations(agreement))
     figures = [Column(figure.name) for figure in agreement.figures]
@@ -257,7 +257,7 @@ def _compared_figures(agreement: Agreement) -> list[str]:
     return [figure.name for figure in agreement.figures if figure.name not in agreement.left_out]
 
 
-def _matrix(agreement: Agreement, names: list[str]) -> Table:
+def _correlation_matrix(agreement: Agreement, names: list[str]) -> Table:
     most = max((pair.n for pair in agreement.correlations), default=0)
 
     def cell(down: int, across: int) -> Cell:

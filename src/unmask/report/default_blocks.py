@@ -74,7 +74,7 @@ def default_blocks(measurement: Measurement) -> list[Block]:
     """Key figures of the first tests, a plot per unit, and tables of all tests and groups."""
     tests = [(name, test) for name, test in measurement.tests.items() if test.value is not None]
     blocks: list[Block] = [key_figure(name, test) for name, test in tests[:MOST_KEY_FIGURES]]
-    values: list[Block] = [*_figures(measurement)]
+    values: list[Block] = [*_draw_units(measurement)]
     if measurement.groups:
         values.append(list_groups(measurement, "Means of groups", terminal=True))
     if values:
@@ -135,15 +135,15 @@ def list_tests(measurement: Measurement, title: str, *, folded: bool = False, te
     tests = measurement.tests
     columns: list[tuple[Column, Callable[[Estimate], Cell]]] = [
         (Column("n"), lambda test: Cell(count(test.n))),
-        (Column("Estimate, 95 % interval"), partial(_value, digits=3)),
-        (Column("Statistic", narrow=False), _statistic),
+        (Column("Estimate, 95 % interval"), partial(_value_cell, digits=3)),
+        (Column("Statistic", narrow=False), _statistic_cell),
         (Column("p", narrow=False), lambda test: Cell(p(test.p_value))),
         (Column("p, adjusted"), lambda test: Cell(p(test.p_adjusted))),
     ]
     if any(test.p_sign_flip is not None for test in tests.values()):
         columns.append((Column("p, sign flip", narrow=False), lambda test: Cell(p(test.p_sign_flip))))
     if any(test.effect_size is not None for test in tests.values()):
-        columns.append((Column("Effect size", narrow=False), _effect_size))
+        columns.append((Column("Effect size", narrow=False), _effect_size_cell))
     rows = [
         (Cell(capital(name), note=test.question), *(make_cell(test) for _, make_cell in columns))
         for name, test in tests.items()
@@ -161,7 +161,7 @@ def list_groups(measurement: Measurement, title: str, *, folded: bool = False, t
         (
             Cell(capital(name)),
             Cell(count(group.n)),
-            _value(group, digits=2),
+            _value_cell(group, digits=2),
             *([Cell(number(group.sd))] if with_sd else []),
         )
         for name, group in groups.items()
@@ -171,11 +171,11 @@ def list_groups(measurement: Measurement, title: str, *, folded: bool = False, t
     return Table(title, columns, rows, folded=folded, terminal=terminal)
 
 
-def _value(estimate: Estimate, digits: int) -> Cell:
+def _value_cell(estimate: Estimate, digits: int) -> Cell:
     return Cell(_with_unit(signed(estimate.value, digits), estimate), bounds=interval(estimate.interval, digits))
 
 
-def _statistic(test: Estimate) -> Cell:
+def _statistic_cell(test: Estimate) -> Cell:
     if test.statistic is None:
         return Cell("–")
     degrees = "" if test.df is None else f"({number(test.df, 0 if test.df == round(test.df) else 1)})"
@@ -183,7 +183,7 @@ def _statistic(test: Estimate) -> Cell:
     return Cell(f"{test.statistic_name}{degrees} = {number(test.statistic, digits)}")
 
 
-def _effect_size(test: Estimate) -> Cell:
+def _effect_size_cell(test: Estimate) -> Cell:
     lines = [test.effect_size_name] if test.effect_size_name else []
     if wilcoxon := test.wilcoxon:
         lines.append(f"Wilcoxon over pairs: V = {number(wilcoxon.v, 0)}, r = {number(wilcoxon.r)}")
@@ -194,7 +194,7 @@ def _with_unit(text: str, estimate: Estimate) -> str:
     return f"{text}{NO_BREAK}{estimate.unit}" if estimate.unit else text
 
 
-def _figures(measurement: Measurement) -> list[Figure]:
+def _draw_units(measurement: Measurement) -> list[Figure]:
     """For each unit, a plot of the tests and groups that have it."""
     tests = [(name, test, True) for name, test in measurement.tests.items() if test.value is not None]
     groups = [(name, group, False) for name, group in measurement.groups.items() if group.value is not None]

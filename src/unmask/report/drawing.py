@@ -55,10 +55,10 @@ class Scale:
 
     def __call__(self, value: float) -> float:
         """The place of a value in pixels."""
-        low, high, place = map(self._bend, (*self.domain, value))
+        low, high, place = map(self._bend_value, (*self.domain, value))
         return self.pixels[0] + (place - low) / (high - low) * (self.pixels[1] - self.pixels[0])
 
-    def _bend(self, value: float) -> float:
+    def _bend_value(self, value: float) -> float:
         if isinstance(self.curve, float):
             return copysign(log1p(abs(value) / self.curve), value)
         return log10(value) if self.curve == "log" else value
@@ -91,7 +91,7 @@ class Drawing:
     def add_bar(self, start: float, end: float, top: float, height: float, colour: str, tip: str = "") -> None:
         """Add a rectangle between two horizontal places, in any order."""
         place = f'x="{min(start, end):.1f}" y="{top:.1f}" width="{abs(end - start):.1f}" height="{height:.1f}"'
-        self._add("rect", f'{place} fill="{colour}"', tip)
+        self._add_mark("rect", f'{place} fill="{colour}"', tip)
 
     def add_line(
         self,
@@ -108,7 +108,7 @@ class Drawing:
         place = f'x1="{start[0]:.1f}" y1="{start[1]:.1f}" x2="{end[0]:.1f}" y2="{end[1]:.1f}"'
         dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
         style = f'stroke="{colour}" stroke-opacity="{opacity:g}" stroke-width="{width:g}"{dashed}'
-        self._add("line", f"{place} {style}", tip)
+        self._add_mark("line", f"{place} {style}", tip)
 
     def add_point(
         self,
@@ -127,11 +127,11 @@ class Drawing:
         stroke = f' stroke="{INK if outlined else colour}" stroke-width="1.5"' if outlined or not filled else ""
         style = f'fill="{colour}" fill-opacity="{opacity if filled else 0:g}"{stroke}'
         if shape == "circle":
-            self._add("circle", f'cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" {style}', tip)
+            self._add_mark("circle", f'cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" {style}', tip)
         else:
             half = 1.25 * radius
             path = f"M{x:.1f} {y - half:.1f}l{half:g} {half:g}l{-half:g} {half:g}l{-half:g} {-half:g}z"
-            self._add("path", f'd="{path}" {style}', tip)
+            self._add_mark("path", f'd="{path}" {style}', tip)
 
     def add_text(
         self,
@@ -238,6 +238,6 @@ class Drawing:
             f"{''.join(self.parts)}</g></svg>"
         )
 
-    def _add(self, tag: str, attributes: str, tip: str) -> None:
+    def _add_mark(self, tag: str, attributes: str, tip: str) -> None:
         title = f"><title>{escape(shorten(tip, LONGEST_TIP))}</title></{tag}>" if tip else "/>"
         self.parts.append(f"<{tag} {attributes}{title}")

@@ -69,36 +69,36 @@ def browse_items(tables: Sequence[ItemsTable], *, room: int = PAGE_BYTES) -> lis
     filled = sorted((len(table.items), index) for index, table in enumerate(tables) if len(table.items))
     views: dict[int, dict[str, Any]] = {}
     for count, (_, index) in enumerate(filled):  # what a short table leaves is for the longer ones
-        views[index] = _browse(tables[index], room // (len(filled) - count))
+        views[index] = _browse_table(tables[index], room // (len(filled) - count))
         room -= len(views[index]["json"].encode())
     return [views[index] for index in sorted(views)]
 
 
-def _browse(table: ItemsTable, room: int) -> dict[str, Any]:
-    whole, extreme = _shown(table), _extremes(table)
+def _browse_table(table: ItemsTable, room: int) -> dict[str, Any]:
+    whole, extreme = _select_columns(table), _order_rows(table)
     settings = {column.name: column for column in table.columns}
     languages = set(table.items["language"]) if "language" in table.items else set()
     language = str(next(iter(languages))) if len(languages) == 1 else ""
     rows, text = whole.loc[extreme], ""
     while True:
-        columns = list(_columns(rows, settings, language))
-        text = _json({"name": table.name, "size": len(rows), "columns": columns})
+        columns = list(_encode_columns(rows, settings, language))
+        text = _encode_json({"name": table.name, "size": len(rows), "columns": columns})
         if len(text.encode()) <= room or len(rows) <= FIRST:
             break
-        rows = _some(whole, extreme, int(0.95 * len(rows) * room / len(text.encode())))
+        rows = _sample_rows(whole, extreme, int(0.95 * len(rows) * room / len(text.encode())))
     return {
         "name": table.name,
         "title": table.title,
         "total": len(table.items),
         "size": len(rows),
         "columns": columns,
-        "first": [[_cell(column, index) for column in columns] for index in range(min(FIRST, len(rows)))],
+        "first": [[_format_cell(column, index) for column in columns] for index in range(min(FIRST, len(rows)))],
         "json": text,
         "cut": any(text.endswith("…") for column in columns for text in column.get("texts", ())),
     }
 
 
-def _shown(table: ItemsTable) -> pd.DataFrame:
+def _select_columns(table: ItemsTable) -> pd.DataFrame:
     """The columns worth showing: plain texts and numbers that are not the same in every row."""
     items = table.items.reset_index(drop=True)
     wanted = [column.name for column in table.columns] or [str(name) for name in items]
@@ -110,7 +110,7 @@ def _shown(table: ItemsTable) -> pd.DataFrame:
     return shown[(varied or list(shown))[:MOST_COLUMNS]]
 
 
-def _extremes(table: ItemsTable) -> list[int]:
+def _order_rows(table: ItemsTable) -> list[int]:
     """The indices of the rows, the most extreme first."""
     import pandas as pd
 
@@ -126,7 +126,7 @@ def _extremes(table: ItemsTable) -> list[int]:
     return [int(index) for index in distance.sort_values(ascending=False, kind="stable", na_position="last").index]
 
 
-def _some(whole: pd.DataFrame, extreme: list[int], size: int) -> pd.DataFrame:
+def _sample_rows(whole: pd.DataFrame, extreme: list[int], size: int) -> pd.DataFrame:
     """A sample of rows: half of them the most extreme, half random others; always the same ones."""
     size = max(size, FIRST)
     top, rest = extreme[: size // 2], extreme[size // 2 :]
@@ -134,7 +134,7 @@ def _some(whole: pd.DataFrame, extreme: list[int], size: int) -> pd.DataFrame:
     return whole.loc[[*top, *(index for index in rest if index in drawn)]]
 
 
-def _columns(rows: pd.DataFrame, settings: Mapping[str, ItemColumn], language: str) -> Iterator[dict[str, Any]]:
+def _encode_columns(rows: pd.DataFrame, settings: Mapping[str, ItemColumn], language: str) -> Iterator[dict[str, Any]]:
     import pandas as pd
 
     for name in rows:
@@ -144,9 +144,9 @@ def _columns(rows: pd.DataFrame, settings: Mapping[str, ItemColumn], language: s
         if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
             whole = pd.api.types.is_integer_dtype(values)
             digits = 0 if whole else setting.digits
-            yield column | {"numbers": [_number(value) for value in values], "digits": digits}
+            yield column | {"numbers": [_encode_number(value) for value in values], "digits": digits}
             continue
-        texts = [_text(value) for value in values]
+        texts = [_encode_text(value) for value in values]
         places = {text: index for index, text in enumerate(dict.fromkeys(texts))}
         column |= {"texts": list(places), "at": [places[text] for text in texts]}
         column["filter"] = 1 < len(places) <= MOST_CHOICES
@@ -156,7 +156,7 @@ def _columns(rows: pd.DataFrame, settings: Mapping[str, ItemColumn], language: s
         yield column
 
 
-def _number(value: Any) -> float | int | None:
+def _encode_number(value: Any) -> float | int | None:
     import pandas as pd
 
     if pd.isna(value) or abs(value) == float("inf"):
@@ -164,7 +164,7 @@ def _number(value: Any) -> float | int | None:
     return int(value) if float(value).is_integer() else float(f"{float(value):.{DIGITS}g}")
 
 
-def _text(value: Any) -> str:
+def _encode_text(value: Any) -> str:
     """The text of a cell; empty if the value is missing."""
     if value is None or value != value or type(value).__name__ == "NAType":
         return ""
@@ -174,13 +174,13 @@ def _text(value: Any) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
-def _cell(column: Mapping[str, Any], index: int) -> str:
+def _format_cell(column: Mapping[str, Any], index: int) -> str:
     if "numbers" in column:
         return number(column["numbers"][index], column["digits"])
     return str(column["texts"][column["at"][index]])
 
 
-def _json(value: Any) -> str:
+def _encode_json(value: Any) -> str:
     """JSON that can neither close the element around it nor open another."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

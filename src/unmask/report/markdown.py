@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from unmask.report.blocks import Block, Cell, Examples, KeyFigure, Legend, Section, Table, Text
+from unmask.report.blocks import Block, Cell, Examples, Figure, KeyFigure, Section, Table, Text
 from unmask.report.comparison import (
     ComparisonSection,
     closing_blocks,
@@ -118,17 +118,17 @@ def _lines_of(block: Block, level: int) -> Iterator[str]:
         title, value, certainty, verdict, explanation = map(escape_markdown, parts)
         yield f"- **{title}: {value}** ({certainty}){': ' if verdict else ''}{verdict}. {explanation}".rstrip()
     elif isinstance(block, Section):
-        inner = [_untitled(inner, block.title) for inner in block.blocks]
+        inner = [_drop_title(inner, block.title) for inner in block.blocks]
         content = list(block_lines(inner, level + 1))
         if content:
-            yield from _folded(block.title, content) if block.folded else _headed(block.title, content, level)
+            yield from _add_summary(block.title, content) if block.folded else _add_heading(block.title, content, level)
     elif isinstance(block, Table):
         heads = [f"{column.group}: {column.title}" if column.group else column.title for column in block.columns]
         content = [
             *table_lines(list(map(escape_markdown, heads)), ([_cell_text(cell) for cell in row] for row in block.rows))
         ]
         content += ["", *([escape_markdown(block.note), ""] if block.note else [])]
-        yield from _folded(block.title, content) if block.folded else _headed(block.title, content, level)
+        yield from _add_summary(block.title, content) if block.folded else _add_heading(block.title, content, level)
     elif isinstance(block, Examples):
         content = [escape_markdown(block.note), ""] if block.note else []
         for example in block.examples:
@@ -137,7 +137,7 @@ def _lines_of(block: Block, level: int) -> Iterator[str]:
             values = [f"{name} {value}".strip() for name, value in zip(names, example.values, strict=True)]
             note = "; ".join(filter(None, [*values, example.note]))
             content.append(f"- {escape_markdown(sentences)}" + (f" ({escape_markdown(note)})" if note else ""))
-        yield from _headed(block.title, [*content, ""] if block.examples else [*content, "None.", ""], level)
+        yield from _add_heading(block.title, [*content, ""] if block.examples else [*content, "None.", ""], level)
     elif isinstance(block, Text):
         if block.style == "formula":
             yield from (*(f"    {flatten_markdown(line)}" for line in block.lines), "")
@@ -146,22 +146,22 @@ def _lines_of(block: Block, level: int) -> Iterator[str]:
         else:
             for line in block.lines:
                 yield from (escape_markdown(line), "")
-    elif isinstance(block, Legend):
-        return
+    elif isinstance(block, Figure) and block.file:
+        yield from (f"![{escape_markdown(block.description)}]({block.file})", "")
 
 
-def _untitled(block: Block, title: str) -> Block:
+def _drop_title(block: Block, title: str) -> Block:
     """A table without its title, if that is the title of the section above it."""
     return replace(block, title="") if isinstance(block, Table) and block.title == title else block
 
 
-def _headed(title: str, content: Sequence[str], level: int) -> Iterator[str]:
+def _add_heading(title: str, content: Sequence[str], level: int) -> Iterator[str]:
     if title:
         yield from (f"{'#' * min(level, 6)} {escape_markdown(title)}", "")
     yield from content
 
 
-def _folded(title: str, content: Sequence[str]) -> Iterator[str]:
+def _add_summary(title: str, content: Sequence[str]) -> Iterator[str]:
     yield from ("<details>", f"<summary>{escape_markdown(title)}</summary>", "", *content, "</details>", "")
 
 

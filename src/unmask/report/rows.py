@@ -32,7 +32,7 @@ def audit_rows(result: AuditResult) -> Iterator[dict[str, Any]]:
         for name, test in one.tests.items():
             yield (
                 common
-                | _row("test", name, test.n, test.value, test.interval)
+                | _make_row("test", name, test.n, test.value, test.interval)
                 | {
                     "p_value": test.p_value,
                     "p_adjusted": test.p_adjusted,
@@ -42,7 +42,7 @@ def audit_rows(result: AuditResult) -> Iterator[dict[str, Any]]:
             )
         for name, group in one.groups.items():
             blank = dict.fromkeys(("p_value", "p_adjusted", "effect_size", "effect_size_name"))
-            yield common | _row("group", name, group.n, group.value, group.interval) | blank
+            yield common | _make_row("group", name, group.n, group.value, group.interval) | blank
 
 
 def comparison_rows(result: ComparisonResult) -> Iterator[dict[str, Any]]:
@@ -53,20 +53,20 @@ def comparison_rows(result: ComparisonResult) -> Iterator[dict[str, Any]]:
         what = one.model_dump(include={"language", "corpus", "variant", "protocol"}) | {"measure": one.name}
         for name, change in one.changes.items():
             row = {key: value for key, value in change.to_row().items() if key in COMPARISON}
-            yield blank | models | what | {"kind": "change", "name": name} | row | _bounds(change.change.interval)
+            yield (blank | models | what | {"kind": "change", "name": name} | row | _low_high(change.change.interval))
     for useful in result.usefulness:
         models = {"before_model": result.before.name, "after_model": useful.after}
         what = {"measure": useful.what, "corpus": useful.data, "kind": "usefulness"}
         for name, figure in useful.figures.items():
             figures = {"n": useful.n} | figure.model_dump(include={"before", "after", "change", "p_value"})
-            yield blank | models | what | {"name": name} | figures | _bounds(figure.interval)
+            yield blank | models | what | {"name": name} | figures | _low_high(figure.interval)
     for pair in result.agreement.correlations if result.agreement else ():
         common = blank | {"kind": "agreement", "n": pair.n}
         names = f"{pair.first}, {pair.second}"
         pearson = {"correlation": pair.pearson, "p_value": pair.pearson_p_value, "p_adjusted": pair.p_adjusted}
         spearman = {"correlation": pair.spearman, "p_value": pair.spearman_p_value}
-        yield common | {"name": f"{names}: pearson"} | pearson | _bounds(pair.pearson_interval)
-        yield common | {"name": f"{names}: spearman"} | spearman | _bounds(pair.spearman_interval)
+        yield common | {"name": f"{names}: pearson"} | pearson | _low_high(pair.pearson_interval)
+        yield common | {"name": f"{names}: spearman"} | spearman | _low_high(pair.spearman_interval)
 
 
 def to_csv(rows: Iterable[Mapping[str, Any]], head: Sequence[str] = ()) -> str:
@@ -82,10 +82,10 @@ def to_csv(rows: Iterable[Mapping[str, Any]], head: Sequence[str] = ()) -> str:
     return text.getvalue()
 
 
-def _bounds(interval: tuple[float, float] | None) -> dict[str, float | None]:
+def _low_high(interval: tuple[float, float] | None) -> dict[str, float | None]:
     low, high = interval or (None, None)
     return {"low": low, "high": high}
 
 
-def _row(kind: str, name: str, n: int, value: float | None, bounds: tuple[float, float] | None) -> dict[str, Any]:
-    return {"kind": kind, "name": name, "n": n, "value": value} | _bounds(bounds)
+def _make_row(kind: str, name: str, n: int, value: float | None, bounds: tuple[float, float] | None) -> dict[str, Any]:
+    return {"kind": kind, "name": name, "n": n, "value": value} | _low_high(bounds)

@@ -81,7 +81,7 @@ def comparison_text(result: ComparisonResult, sections: Sequence[ComparisonSecti
 
 def show_blocks(blocks: Sequence[Block], console: Console) -> None:
     """Print key figures, and the tables and sentences that are marked for the terminal."""
-    flat = list(_flatten(blocks))
+    flat = list(_flatten_sections(blocks))
     if any(isinstance(block, KeyFigure) for block in flat):
         console.print()
     for block in flat:
@@ -91,7 +91,7 @@ def show_blocks(blocks: Sequence[Block], console: Console) -> None:
             console.print(Padding(RichText(certainty), (0, 0, 0, 2)))
         elif isinstance(block, Text) and block.terminal:
             for line in block.lines:
-                console.print(_bullet(line) if block.style == "list" else RichText(line))
+                console.print(_make_bullet(line) if block.style == "list" else RichText(line))
         elif isinstance(block, Table) and block.terminal and not block.folded:
             if block.title:
                 console.print(RichText(f"\n{block.title}", style="italic"))
@@ -105,7 +105,7 @@ def show_caveats(texts: Sequence[str], console: Console) -> None:
     if texts:
         console.print(RichText("Before you rely on this:", style="dim"))
     for text in dict.fromkeys(texts):
-        console.print(_bullet(first_sentence(text)), style="dim")
+        console.print(_make_bullet(first_sentence(text)), style="dim")
 
 
 def make_table(*titles: str) -> RichTable:
@@ -122,19 +122,19 @@ def first_sentence(text: str) -> str:
     return text[: end.end()] if end else text
 
 
-def _bullet(text: str) -> RichTable:
+def _make_bullet(text: str) -> RichTable:
     """A line of a list, indented where it wraps."""
     grid = RichTable.grid(padding=(0, 1, 0, 0))
     grid.add_row("-", RichText(text))
     return grid
 
 
-def _flatten(blocks: Sequence[Block]) -> Iterator[Block]:
+def _flatten_sections(blocks: Sequence[Block]) -> Iterator[Block]:
     """The blocks in order, those of sections among them. Folded sections are left out."""
     for block in blocks:
         if isinstance(block, Section):
             if not block.folded:
-                yield from _flatten(block.blocks)
+                yield from _flatten_sections(block.blocks)
         else:
             yield block
 

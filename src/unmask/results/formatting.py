@@ -61,7 +61,7 @@ def percent_interval(bounds: tuple[float, float] | None, digits: int = 1) -> str
     """Bounds of a share in percent: `12.0 to 34.0 %`; empty without bounds."""
     if bounds is None:
         return ""
-    low, high = (f"{100 * bound:.{digits}f}" for bound in bounds)
+    low, high = (number(100 * bound, digits) for bound in bounds)
     return f"{low} to {high}{NO_BREAK}%"
 
 

@@ -65,60 +65,56 @@ def write_files(folder: Path, content: Folder) -> None:
 
 def load(folder: Path) -> AuditResult:
     """Read the result of an audit folder."""
-    return _parsed(AuditResult, folder / RESULT, _text(folder, "unmask audit"))
+    return _parse_result(AuditResult, folder / RESULT, _read_text(folder, "unmask audit"))
 
 
 def read(path: Path) -> AuditResult:
     """Read the result of an audit from a file."""
-    return _parsed(AuditResult, path, path.read_text(encoding="utf-8", errors="replace"))
+    return _parse_result(AuditResult, path, path.read_text(encoding="utf-8", errors="replace"))
 
 
 def load_comparison(folder: Path) -> ComparisonResult:
     """Read the result of a comparison's folder."""
-    return _parsed(ComparisonResult, folder / RESULT, _text(folder, "unmask compare"))
+    return _parse_result(ComparisonResult, folder / RESULT, _read_text(folder, "unmask compare"))
 
 
 def is_comparison(folder: Path) -> bool:
     """Whether a folder holds a comparison, not an audit."""
     file = folder / RESULT
-    return file.is_file() and _kind(_fields(file.read_text(encoding="utf-8", errors="replace"))) == "comparison"
+    return (
+        file.is_file()
+        and _detect_kind(_parse_fields(file.read_text(encoding="utf-8", errors="replace"))) == "comparison"
+    )
 
 
-def _text(folder: Path, verb: str) -> str:
+def _read_text(folder: Path, verb: str) -> str:
     try:
         return (folder / RESULT).read_text(encoding="utf-8", errors="replace")
     except (FileNotFoundError, NotADirectoryError):
         raise UnmaskError(f"{folder} has no {RESULT}; give a folder that {verb} has written") from None
 
 
-def _parsed(model: type[R], path: Path, text: str) -> R:
-    fields = _fields(text)
+def _parse_result(model: type[R], path: Path, text: str) -> R:
+    fields = _parse_fields(text)
     if fields is None:
         raise UnmaskError(f"{path} is cut off, or no JSON; copy it again, or repeat the audit")
-    if model is AuditResult and _kind(fields) == "comparison":
+    if model is AuditResult and _detect_kind(fields) == "comparison":
         raise UnmaskError(f"{path} is a comparison, not an audit; give one that unmask audit has written")
     version = fields.get("schema_version")
     if isinstance(version, int) and version > SCHEMA_VERSION:
         raise UnmaskError(f"{path} was written by a newer version of Unmask; update Unmask, or repeat the audit")
     if isinstance(version, int) and version < SCHEMA_VERSION:
-        raise UnmaskError(
-            f"{path} was written by an earlier version of Unmask (schema {version}); {_remedy(model, path.parent)}"
-        )
+        remedy = "run unmask compare again" if model is ComparisonResult else "run the audit again"
+        if model is AuditResult and any((path.parent / "items").glob("*.parquet")):
+            remedy = f"run unmask analyse {path.parent}, or the audit again"
+        raise UnmaskError(f"{path} was written by an earlier version of Unmask (schema {version}); {remedy}")
     try:
         return model.model_validate_json(text)
     except ValueError as error:
         raise UnmaskError(f"{path} is not a result of this version: {str(error).splitlines()[0]}") from None
 
 
-def _remedy(model: type[R], folder: Path) -> str:
-    """What to do with a result of an earlier schema: its items, if they are there, can be analysed again."""
-    if model is ComparisonResult:
-        return "run unmask compare again"
-    has_items = any((folder / "items").glob("*.parquet"))
-    return f"run unmask analyse {folder}, or the audit again" if has_items else "run the audit again"
-
-
-def _fields(text: str) -> dict[str, Any] | None:
+def _parse_fields(text: str) -> dict[str, Any] | None:
     """The top level of a result; None where the text is no JSON."""
     try:
         content = json.loads(text)
@@ -127,7 +123,7 @@ def _fields(text: str) -> dict[str, Any] | None:
     return content if isinstance(content, dict) else {}
 
 
-def _kind(fields: dict[str, Any] | None) -> str:
+def _detect_kind(fields: dict[str, Any] | None) -> str:
     """Whether a result is of an audit or a comparison. Results of schema 1 may not say it."""
     return str((fields or {}).get("kind") or ("comparison" if "comparisons" in (fields or {}) else "audit"))
 

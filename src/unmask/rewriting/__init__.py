@@ -22,9 +22,12 @@ from unmask.rewriting.result import Left, Replacement, Rewriter, Rewritten
 __all__ = ["Left", "Replacement", "RewriteOptions", "Rewriter", "Rewritten", "build_rewriter", "rewrite", "rewriter"]
 
 
+_build_once = lru_cache(maxsize=32)(build_rewriter)
+
+
 @accepts(RewriteOptions)
 def rewriter(to: str = "swap", **options: Any) -> Rewriter:
-    """A rewriter to use again and again; its `rewrite(text)` also tells what was changed, what was left, and why."""
+    """A reusable rewriter, whose `rewrite(text)` also tells what was changed, what was left, and why."""
     settings = RewriteOptions(to=to, **options)
     has_files = isinstance(settings.terms, Path) or settings.names_from or settings.lists
     return build_rewriter(settings) if has_files else _build_once(settings)  # a file may change between two calls
@@ -34,8 +37,3 @@ def rewriter(to: str = "swap", **options: Any) -> Rewriter:
 def rewrite(text: str, to: str = "swap", **options: Any) -> str:
     """The text in another gender."""
     return rewriter(to, **options).rewrite(text).text
-
-
-@lru_cache(maxsize=32)
-def _build_once(settings: RewriteOptions) -> Rewriter:
-    return build_rewriter(settings)

@@ -24,11 +24,9 @@ def carry_case(before: str, after: str) -> str:
 
 def title_case(words: str) -> str:
     """Every word with a capital."""
-    letters = list(words)
-    for place, letter in enumerate(letters):
-        if place == 0 or letters[place - 1] in " -":
-            letters[place] = letter.upper()
-    return "".join(letters)
+    return "".join(
+        letter.upper() if index == 0 or words[index - 1] in " -" else letter for index, letter in enumerate(words)
+    )
 
 
 def case_variants(word: str) -> tuple[str, ...]:

@@ -1,93 +1,141 @@
-"""All cells of a study as tasks of Ray, on this machine or on a cluster (`pip install 'unmask[ray]'`).
+"""The steps of a study as tasks of Ray, on this machine or on a cluster (`pip install 'unmask[ray]'`).
 
-A cell is one task, which gets the outcomes of the cells it needs as references; Ray decides when and where it runs. A
-worker that dies is replaced by Ray, and the cell resumes from its workspace. On a cluster, Unmask and the study's data
-must be on every machine, and the folder of the study on a file system that all of them and this one share, under the
-same path, with locks that hold among them.
+Each step is one task. It gets the outcomes of the steps it needs as references, and Ray decides when and where it runs.
+Ray replaces a worker that dies, and the step resumes from its workspace. On a cluster, every machine needs Unmask and
+the study's data, and the folder of the study must be on a file system that all machines share under the same path, with
+locks that hold among them.
 
-Cells that run elsewhere report their progress through one small file each in the shared store. Nothing depends on it:
-news that cannot be written or read is left out, and the run continues.
+Steps report their progress through one queue. Nothing depends on it: a message that cannot be sent is left out.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import shutil
 import socket
 import sys
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TextIO
 
 import unmask
 from unmask.errors import Stopped, UnmaskError
-from unmask.files import atomic_file
-from unmask.studies.cells import Cell, Store, order
-from unmask.studies.execution import Event, Outcome, Watch, execute, explained, one_line, skipped, stopped
+from unmask.files import write_text
+from unmask.studies.steps import (
+    Event,
+    Outcome,
+    Step,
+    Watch,
+    execute_step,
+    explain_error,
+    explain_stop,
+    first_line,
+    skip_step,
+    sort_steps,
+)
+from unmask.studies.store import Store
 
 PATIENCE = 15.0
-"""Seconds within which a network's file system shows what another machine has written."""
+"""Seconds within which a network file system shows what another machine has written."""
+RETRIES = 3
+"""How often a step is retried whose worker has died."""
+POLL = 0.5
+"""Seconds between two looks at the progress."""
+GRACE = 30.0
+"""Seconds for steps to write a checkpoint after Ctrl-C."""
 SHARE = "give an --out on a file system that all machines share, under the same path"
+RESUMED = "resumed after its worker was lost"
+
+
+def run_on_ray(
+    steps: Sequence[Step],
+    store: Store,
+    *,
+    address: str | None = None,
+    cpus: float = 1,
+    gpus: float | None = None,
+    watch: Watch | None = None,
+) -> list[Outcome]:
+    """Run all steps that are not done. After Ctrl-C or a crash, the same call continues.
+
+    Args:
+        steps: The steps.
+        store: Where results are stored.
+        address: The address of a cluster. Default: the one that Ray is connected to or that `RAY_ADDRESS` names,
+            otherwise one on this machine for the duration of the run.
+        cpus: CPUs, and threads, for each step.
+        gpus: GPUs for each step that uses one. Default: one, where a machine with enough CPUs has any.
+        watch: Takes the progress.
+
+    Returns:
+        The outcomes, sorted so that each comes after the steps it needs.
+    """
+    steps = sort_steps(steps)
+    try:
+        ray: Any = import_module("ray")
+    except ImportError:
+        raise UnmaskError("Ray is not installed; install it with: pip install 'unmask[ray]'") from None
+    store = Store(store.root.resolve())
+    store.prepare_folders()
+    out = sys.stdout
+    with redirect_stdout(sys.stderr), _connect(ray, address):  # Ray prints a lot
+        machines = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]
+        gpus = choose_gpus([machine["Resources"] for machine in machines], cpus, gpus)
+        _check_machines(ray, machines, store)
+        run = _Run(ray, steps, store, Messages(ray, len(steps), watch, out), cpus, gpus)
+        return run.wait()
 
 
 @contextmanager
-def connected(ray: Any, address: str | None, retries: int) -> Iterator[None]:
-    """Be connected to a cluster, or start one on this machine; what was there before stays afterwards.
-
-    `retries` holds for workers that are ended for want of memory too, which Ray otherwise replaces for ever.
-    """
+def _connect(ray: Any, address: str | None) -> Iterator[None]:
+    """Connect to a cluster, or start one on this machine. An existing connection remains."""
     if ray.is_initialized():
-        refuse_other_cluster(address, ray.get_runtime_context().gcs_address)
+        check_address(address, ray.get_runtime_context().gcs_address)
         yield
         return
     address = address or os.environ.get("RAY_ADDRESS")
     settings: dict[str, Any] = {"address": address or "local", "log_to_driver": False, "logging_level": "ERROR"}
-    os.environ.setdefault("RAY_task_oom_retries", str(retries))
+    os.environ.setdefault("RAY_task_oom_retries", str(RETRIES))  # by default, Ray retries for ever
     if not address:
         settings["include_dashboard"] = False
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
-        _knock(address or "")
+        if place := re.fullmatch(r"(?:ray://)?([\w.-]+):(\d+)", address or ""):
+            # Fail at once where nothing listens, which takes Ray minutes.
+            socket.create_connection((place[1], int(place[2])), timeout=10).close()
         ray.init(**settings)
     except (OSError, ValueError, RuntimeError, ImportError) as error:
         where = f"does not reach a cluster at {address}" if address else "does not start on this machine"
-        raise UnmaskError(f"Ray {where} ({one_line(str(error))}); check the address, or use the local engine") from None
+        line = first_line(str(error))
+        raise UnmaskError(f"Ray {where} ({line}); check the address, or use the local engine") from None
     try:
         yield
     finally:
         ray.shutdown()
 
 
-def refuse_other_cluster(asked: str | None, here: str) -> None:
-    """Refuse the address of another cluster than the one that Ray is connected to already."""
-    if asked not in (None, "", "auto", here):
+def check_address(address: str | None, connected: str) -> None:
+    """Raise an error if `address` is that of another cluster than the connected one."""
+    if address not in (None, "", "auto", connected):
         raise UnmaskError(
-            f"Ray is connected to {here} already, not to {asked}; leave out the address, or call ray.shutdown() first"
+            f"Ray is already connected to {connected}, not to {address}; leave out the address, or call ray.shutdown()"
         )
 
 
-def _knock(address: str) -> None:
-    """Find out at once that nobody is at home, which takes Ray minutes."""
-    if place := re.fullmatch(r"(?:ray://)?([\w.-]+):(\d+)", address):
-        socket.create_connection((place[1], int(place[2])), timeout=10).close()
+def choose_gpus(machines: Sequence[Mapping[str, float]], cpus: float, gpus: float | None) -> float:
+    """Return how many GPUs a step gets that uses one.
 
+    Raises an error for what no single machine has, because Ray would wait for it for ever.
 
-def machines_of(ray: Any) -> list[dict[str, Any]]:
-    """The machines of the cluster that can do cells, as Ray describes them."""
-    return [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]
-
-
-def gpus_of_a_cell(machines: Sequence[Mapping[str, float]], cpus: float, gpus: float | None) -> float:
-    """How many GPUs a cell gets that wants one, of machines with so many CPUs and GPUs each.
-
-    Refuses what no single machine has, for which Ray would wait for ever.
+    Args:
+        machines: The CPUs and GPUs of each machine.
+        cpus: CPUs for each step.
+        gpus: The GPUs that the user asks for, or None.
     """
     most = max((machine.get("CPU", 0.0) for machine in machines), default=0.0)
     if not 0 < cpus <= most:
@@ -105,54 +153,48 @@ def gpus_of_a_cell(machines: Sequence[Mapping[str, float]], cpus: float, gpus: f
     return gpus
 
 
-def refuse_unfit_machines(ray: Any, store: Store) -> None:
-    """See that each machine that can do a cell sees the store, and has this version of Unmask."""
-    machines = machines_of(ray)
+def _check_machines(ray: Any, machines: Sequence[Mapping[str, Any]], store: Store) -> None:
+    """Check that each machine sees the store and has this version of Unmask."""
     affinity = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
     probe = store.root / f".probe-{uuid.uuid4().hex}"
-    look = ray.remote(_look)
+    look = ray.remote(_look_for)
     try:
-        with atomic_file(probe) as draft:
-            draft.write_text("seen", encoding="utf-8")
-        found = ray.get(
-            [
-                look.options(num_cpus=0, scheduling_strategy=affinity(node["NodeID"], soft=True)).remote(probe)
-                for node in machines
-            ]
-        )
+        write_text(probe, "seen")
+        places = [affinity(node["NodeID"], soft=True) for node in machines]
+        answers = ray.get([look.options(num_cpus=0, scheduling_strategy=place).remote(probe) for place in places])
     except ray.exceptions.RayError as error:
         cause = getattr(error, "cause", None) or error
         raise UnmaskError(
-            f"the cluster does not run Unmask ({type(cause).__name__}: {one_line(str(cause))});"
-            f" see that all its machines have version {unmask.__version__}, and memory left"
+            f"the cluster does not run Unmask ({type(cause).__name__}: {first_line(str(cause))});"
+            f" all its machines need version {unmask.__version__}, and free memory"
         ) from None
     finally:
         probe.unlink(missing_ok=True)
-    for node, (sees, version) in zip(machines, found, strict=True):
-        refuse_unfit(node["NodeManagerAddress"], store, sees, version)
+    for node, (sees, version) in zip(machines, answers, strict=True):
+        check_machine(node["NodeManagerAddress"], store, sees, version)
 
 
-def refuse_unfit(machine: str, store: Store, sees: bool, version: str) -> None:
-    """Refuse a machine that does not see the store, or has another version of Unmask."""
+def check_machine(machine: str, store: Store, sees: bool, version: str) -> None:
+    """Raise an error if a machine does not see the store, or has another version of Unmask."""
     if not sees:
-        raise UnmaskError(f"{store.root} is not to be seen from {machine}, a machine of the cluster; {SHARE}")
+        raise UnmaskError(f"{store.root} cannot be seen from {machine}, a machine of the cluster; {SHARE}")
     if version != unmask.__version__:
-        raise UnmaskError(f"{machine} has Unmask {version}; install {unmask.__version__} there, as it is here")
+        raise UnmaskError(f"{machine} has Unmask {version}; install {unmask.__version__} there, as here")
 
 
-def seen_from_here(outcome: Outcome) -> Outcome:
-    """The outcome, or a failure if the result that it names is not to be seen."""
-    if outcome.folder is None or _appears(Path(outcome.folder)):
+def check_visible(outcome: Outcome) -> Outcome:
+    """Return the outcome, or a failure if its result cannot be seen from here."""
+    if outcome.folder is None or _wait_for(Path(outcome.folder)):
         return outcome
-    error = f"it was done, but {outcome.folder} is not to be seen from here; {SHARE}"
+    error = f"it is done, but {outcome.folder} cannot be seen from here; {SHARE}"
     return replace(outcome, status="failed", folder=None, error=error)
 
 
-def _look(path: Path) -> tuple[bool, str]:
-    return _appears(path), unmask.__version__
+def _look_for(path: Path) -> tuple[bool, str]:
+    return _wait_for(path), unmask.__version__
 
 
-def _appears(path: Path) -> bool:
+def _wait_for(path: Path) -> bool:
     end = time.monotonic() + PATIENCE
     while not path.exists():
         if time.monotonic() > end:
@@ -161,135 +203,69 @@ def _appears(path: Path) -> bool:
     return True
 
 
-AGAIN = "taken up again after its worker was lost"
+class Messages:
+    """The progress of steps on Ray: workers write into a queue, and the driver reads it and tells the watcher."""
 
-
-@dataclass(frozen=True)
-class Reporter:
-    """A cell's pen."""
-
-    file: Path
-
-    def start(self) -> None:
-        """Tell that the cell begins, or begins again."""
-        with suppress(OSError):
-            self.file.touch(exist_ok=False)
-            return
-        self.say(AGAIN)
-
-    def say(self, line: str) -> None:
-        """Tell one line."""
-        with suppress(OSError), self.file.open("a", encoding="utf-8") as file:
-            file.write(f"{' '.join(line.split())}\n")
-
-
-class News:
-    """The files of a run, read from time to time and passed on to who watches."""
-
-    def __init__(self, root: Path, total: int, watch: Watch | None) -> None:
-        """Name the folder; nothing is made yet."""
-        self._folder = root / "news" / uuid.uuid4().hex
-        self._total = total
-        self._watch: Watch = watch or (lambda _: None)
-        self._read: dict[str, int] = {}
+    def __init__(self, ray: Any, total: int, watch: Watch | None, out: TextIO) -> None:
+        """Create the queue, on this machine. The watcher prints to `out`."""
+        affinity = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
+        here = affinity(ray.get_runtime_context().get_node_id(), soft=False)
+        options = {"num_cpus": 0, "scheduling_strategy": here}
+        self.queue = import_module("ray.util.queue").Queue(actor_options=options)
+        self._errors = ray.exceptions.RayError
+        self._total, self._watch, self._out = total, watch, out
+        self._started: set[str] = set()
         self._ended: set[str] = set()
 
-    @contextmanager
-    def opened(self) -> Iterator[None]:
-        """Make the folder, and remove it at the end."""
-        with suppress(OSError):
-            self._folder.mkdir(parents=True)
-        try:
-            yield
-        finally:
-            shutil.rmtree(self._folder, ignore_errors=True)
+    def read_all(self) -> None:
+        """Pass on what the workers have sent."""
+        with suppress(self._errors):
+            for name, line in self.queue.get_nowait_batch(self.queue.size()):
+                if line:
+                    self._tell("said", name, line=line)
+                else:
+                    self._start(name)
 
-    def reporter(self, name: str) -> Reporter:
-        """The pen of a cell."""
-        return Reporter(self._folder / name)
-
-    def read(self) -> None:
-        """Pass on what is new."""
-        with suppress(OSError):
-            for file in sorted(self._folder.iterdir(), key=lambda file: (file.stat().st_ctime, file.name)):
-                self._pass_on(file.name)
-
-    def ended(self, outcome: Outcome) -> None:
-        """Pass on that a cell has ended, after all it had to say."""
-        self._pass_on(outcome.name)
+    def end_step(self, outcome: Outcome) -> None:
+        """Tell that a step has ended."""
+        self.read_all()
+        if outcome.name not in self._started:
+            self._start(outcome.name)
         self._ended.add(outcome.name)
-        self._watch(Event("ended", outcome.name, len(self._ended), self._total, outcome=outcome))
+        self._tell("ended", outcome.name, outcome=outcome)
 
-    def _pass_on(self, name: str) -> None:
-        if name not in self._read:
-            self._read[name] = 0
-            self._watch(Event("started", name, len(self._ended), self._total))
-        text = b""
-        with suppress(OSError), (self._folder / name).open("rb") as file:
-            file.seek(self._read[name])
-            text = file.read()
-        whole = text[: text.rfind(b"\n") + 1]
-        self._read[name] += len(whole)
-        for line in whole.decode("utf-8", errors="replace").splitlines():
-            self._watch(Event("said", name, len(self._ended), self._total, line=line))
+    def _start(self, name: str) -> None:
+        if name in self._started:
+            self._tell("said", name, line=RESUMED)
+        else:
+            self._started.add(name)
+            self._tell("started", name)
 
-
-RETRIES = 3
-"""How often a cell is taken up again whose worker has died."""
-POLL = 0.5
-"""Seconds between two looks at what the cells say."""
-GRACE = 30.0
-"""Seconds that cells have to keep a checkpoint after Ctrl-C."""
+    def _tell(self, what: Any, name: str, **details: Any) -> None:
+        if self._watch:
+            with redirect_stdout(self._out):
+                self._watch(Event(what, name, len(self._ended), self._total, **details))
 
 
-def run_on_ray(
-    cells: Sequence[Cell],
-    store: Store,
-    *,
-    address: str | None = None,
-    cpus: float = 1,
-    gpus: float | None = None,
-    watch: Watch | None = None,
-) -> list[Outcome]:
-    """Do what is not done; gives the outcomes in the order of `cells`, each after what it needs.
+def _run_step(step: Step, store: Store, queue: Any, *before: Outcome) -> Outcome:
+    """Run a step in a worker."""
 
-    `address` is a cluster's; without it, the one that Ray is connected to or `RAY_ADDRESS` names, else one on this
-    machine for the time of the run. A cell gets `cpus`, and as many threads; one that wants a GPU gets `gpus`, by
-    default one where a machine with so many CPUs has any. The same call goes on after Ctrl-C or a crash.
-    """
-    cells = order(cells)
-    try:
-        ray: Any = import_module("ray")
-    except ImportError:
-        raise UnmaskError("Ray is not installed; install it with: pip install 'unmask[ray]'") from None
-    store = Store(store.root.resolve())
-    store.prepare()
-    news = News(store.root, len(cells), watch and partial(_tell, watch, sys.stdout))
-    with redirect_stdout(sys.stderr), connected(ray, address, RETRIES):  # Ray has much to say
-        gpus = gpus_of_a_cell([machine["Resources"] for machine in machines_of(ray)], cpus, gpus)
-        refuse_unfit_machines(ray, store)
-        with news.opened():
-            return _Run(ray, cells, store, news, cpus, gpus).outcomes()
+    def say(line: str) -> None:
+        with suppress(Exception):
+            queue.put((step.name, " ".join(line.split())))
 
-
-def _tell(watch: Watch, out: TextIO, event: Event) -> None:
-    with redirect_stdout(out):
-        watch(event)
-
-
-def _task(cell: Cell, store: Store, reporter: Reporter, *before: Outcome) -> Outcome:
-    """What a worker does."""
-    reporter.start()
-    return execute(cell, store, dict(zip(cell.needs, before, strict=True)), reporter.say)
+    say("")  # it starts
+    return execute_step(step, store, dict(zip(step.needs, before, strict=True)), say)
 
 
 class _Run:
-    """The tasks of a run, and what became of them."""
+    """The tasks of a run and their outcomes."""
 
-    def __init__(self, ray: Any, cells: Sequence[Cell], store: Store, news: News, cpus: float, gpus: float) -> None:
-        """Hand every cell to Ray."""
-        self._ray, self._store, self._news = ray, store, news
-        self._cells = {cell.name: cell for cell in cells}
+    def __init__(
+        self, ray: Any, steps: Sequence[Step], store: Store, messages: Messages, cpus: float, gpus: float
+    ) -> None:
+        self._ray, self._store, self._messages = ray, store, messages
+        self._steps = {step.name: step for step in steps}
         self._outcomes: dict[str, Outcome] = {}
         self._references: dict[str, Any] = {}
         settings = {
@@ -298,59 +274,58 @@ class _Run:
             "retry_exceptions": False,
             "runtime_env": {"env_vars": {"OMP_NUM_THREADS": str(max(1, int(cpus)))}},
         }
-        task = ray.remote(_task)
-        for cell in cells:
-            before = [self._references[name] for name in cell.needs]
-            one = task.options(name=cell.name, num_gpus=gpus if cell.needs_gpu else 0, **settings)
-            self._references[cell.name] = one.remote(cell, store, news.reporter(cell.name), *before)
+        remote = ray.remote(_run_step)
+        for step in steps:
+            before = [self._references[name] for name in step.needs]
+            task = remote.options(name=step.name, num_gpus=gpus if step.needs_gpu else 0, **settings)
+            self._references[step.name] = task.remote(step, store, messages.queue, *before)
 
-    def outcomes(self) -> list[Outcome]:
+    def wait(self) -> list[Outcome]:
         """Wait for all tasks."""
         names = {reference: name for name, reference in self._references.items()}
         try:
-            while waiting := [self._references[name] for name in self._cells if name not in self._outcomes]:
+            while waiting := [self._references[name] for name in self._steps if name not in self._outcomes]:
                 ready, _ = self._ray.wait(waiting, timeout=POLL)
-                self._news.read()
+                self._messages.read_all()
                 for reference in ready:
                     self._settle(names[reference])
         except KeyboardInterrupt:
             self._cancel()
-            raise Stopped(stopped(self._outcomes.values(), len(self._cells))) from None
+            raise explain_stop(self._outcomes.values(), len(self._steps)) from None
         except BaseException:
             self._cancel()
             raise
-        return [self._outcomes[name] for name in self._cells]
+        return [self._outcomes[name] for name in self._steps]
 
     def _settle(self, name: str) -> None:
+        """Record the outcome of a task that has ended."""
         if name in self._outcomes:
             return
-        for need in self._cells[name].needs:  # what needs a lost task is ready as soon as that is
+        step = self._steps[name]
+        for need in step.needs:  # a task whose input is lost ends as soon as that is lost
             self._settle(need)
-        self._outcomes[name] = self._outcome(self._cells[name])
-        self._news.ended(self._outcomes[name])
-
-    def _outcome(self, cell: Cell) -> Outcome:
         try:
-            return seen_from_here(self._ray.get(self._references[cell.name]))
+            outcome = check_visible(self._ray.get(self._references[name]))
         except self._ray.exceptions.RayError as error:
-            lost = skipped(cell, self._outcomes)
-            return lost or Outcome(cell.name, "", "failed", error=self._explained(error, cell))
+            outcome = skip_step(step, self._outcomes) or Outcome(name, "", "failed", error=self._explain(error, name))
+        self._outcomes[name] = outcome
+        self._messages.end_step(outcome)
 
-    def _explained(self, error: Exception, cell: Cell) -> str:
+    def _explain(self, error: Exception, name: str) -> str:
         if isinstance(error, self._ray.exceptions.WorkerCrashedError):
-            return f"its worker died {RETRIES + 1} times, perhaps for want of memory; give each cell more CPUs"
+            return f"its worker died {RETRIES + 1} times, perhaps for lack of memory; give each step more CPUs"
         cause = getattr(error, "cause", None) or error
         if isinstance(cause, Stopped):
             return "it was stopped where it ran; run the study again"
-        return explained(cause, cell, "", self._store)
+        return explain_error(cause, self._store.failure(name, ""))
 
     def _cancel(self) -> None:
-        """Let the cells that run keep what they have; those that do not end in time are ended."""
+        """Let running steps write their checkpoints, and end those that do not stop in time."""
         left = [reference for name, reference in self._references.items() if name not in self._outcomes]
         try:
             for reference in left:
                 self._ray.cancel(reference, force=False)
             _, left = self._ray.wait(left, num_returns=len(left), timeout=GRACE)
-        finally:  # at a second Ctrl-C, at once
+        finally:  # also after a second Ctrl-C
             for reference in left:
                 self._ray.cancel(reference, force=True)

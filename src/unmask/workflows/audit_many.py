@@ -15,13 +15,13 @@ import unmask
 from unmask import embedded
 from unmask.errors import UnmaskError, quote
 from unmask.files import write_text
-from unmask.options import LoadOptions
+from unmask.options import EngineOptions, LoadOptions
 from unmask.results import storage
 from unmask.results.formatting import make_unique
-from unmask.studies.base_models import hash_files, hash_model
-from unmask.studies.cells import Say, Store
-from unmask.studies.engine import Engine, refuse_strange
-from unmask.studies.execution import Outcome, Watch
+from unmask.studies.models import hash_files, hash_model
+from unmask.studies.steps import Outcome, Say, Watch
+from unmask.studies.store import Store
+from unmask.studies.study import run_steps
 from unmask.workflows.audit import run_audit
 from unmask.workflows.audit_options import AuditOptions, audit_options
 from unmask.workflows.ranking import render_ranking
@@ -81,12 +81,12 @@ class AuditedModels:
     @property
     def folders(self) -> dict[str, Path]:
         """The audit folder of each model that was audited; read it with `unmask.load`."""
-        return {model: Path(one.folder) for model, one in self.outcomes.items() if one.is_there and one.folder}
+        return {model: Path(one.folder) for model, one in self.outcomes.items() if one.has_result and one.folder}
 
     @property
     def failures(self) -> dict[str, str]:
         """Why a model was not audited, and what to do, in one line for each such model."""
-        return {model: one.error for model, one in self.outcomes.items() if not one.is_there}
+        return {model: one.error for model, one in self.outcomes.items() if not one.has_result}
 
 
 def audit_many(
@@ -121,7 +121,7 @@ def audit_many(
     """
     names = _check_names(models)
     chosen = audit_options().parse(options)
-    runner = Engine(engine=engine, address=address, cpus=cpus, gpus=gpus)
+    runner = EngineOptions(engine=engine, address=address, cpus=cpus, gpus=gpus)
     places = names
     if engine == "ray":  # a worker may run in another folder
         places = [_absolute_model(name) for name in names]
@@ -129,9 +129,9 @@ def audit_many(
     step_names = make_unique([re.sub(UNSAFE, "-", name)[-80:].strip("-._+") or "model" for name in names])
     steps = [AuditStep(*parts, chosen) for parts in zip(step_names, places, strict=True)]
     store = Store(Path(out))
-    refuse_strange(store, STUDY)
-    store.claim(STUDY)
-    ended = {one.name: one for one in runner.run(steps, store, watch)}
+    store.check_study(STUDY)
+    store.prepare_folders(STUDY)
+    ended = {one.name: one for one in run_steps(steps, store, runner, watch)}
     audited = AuditedModels({name: ended[step.name] for name, step in zip(names, steps, strict=True)}, None)
     folders = list(audited.folders.values())
     if len(folders) < 2:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unmask.rewriting.english.possessives import WINDOW, her_is_possessive, his_stands_alone
+from unmask.rewriting.english.possessives import WINDOW, weigh_possessive, weigh_standing_alone
 
 # The word in question is in square brackets.
 HER_TO_HIS = """
@@ -248,6 +248,14 @@ PRINT = [
     ("She thanked her émigré aunt", "her", True),
     ("She polished her zorblike", "her", True),
 ]
+
+
+def her_is_possessive(text: str, start: int, end: int) -> bool:
+    return weigh_possessive(text, start, end) > 0
+
+
+def his_stands_alone(text: str, start: int, end: int) -> bool:
+    return weigh_standing_alone(text, start, end) > 0
 
 
 def marked(lines: str) -> list[tuple[str, int, int]]:

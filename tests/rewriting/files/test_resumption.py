@@ -68,7 +68,7 @@ def _interrupted(source: Path, out: Path, **more: Any) -> int:
 def test_an_interrupted_file_ends_as_an_uninterrupted_one(
     document: str, probability: float | None, tmp_path: Path
 ) -> None:
-    (tmp_path / "a.txt").write_bytes(make_stories(60) + b"\n\n\xff end")
+    (tmp_path / "a.txt").write_bytes(make_stories(25) + b"\n\n\xff end")
     whole = rewrite_file(tmp_path / "a.txt", tmp_path / "whole", document=document, probability=probability)
     stops = _interrupted(tmp_path / "a.txt", tmp_path / "parts", document=document, probability=probability)
     assert stops > 3 or probability

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from paths import GOLD
 from unmask.errors import UnmaskError
+from unmask.lexicon.tagging import LONGEST_WORD, find_lemma, tag_words
 from unmask.measures.association.data import build_rows
 from unmask.rewriting.german import GermanRewriter
 from unmask.rewriting.german.nouns import Nouns, package_nouns
-from unmask.rewriting.german.sentences import LONGEST_WORD, find_lemma, tag_words
 from unmask.rewriting.options import RewriteOptions
 from unmask.rewriting.result import apply_changes
 
@@ -181,7 +181,7 @@ def test_one_of_a_pair_is_one_change() -> None:
 
 def test_only_the_beginning_of_a_very_long_word_is_tagged() -> None:
     word = "Donau" * 600
-    assert tag_words([word, "lacht"]) == tag_words([word[:LONGEST_WORD], "lacht"])
+    assert tag_words([word, "lacht"], "de") == tag_words([word[:LONGEST_WORD], "lacht"], "de")
     assert find_lemma(word, "NN") == find_lemma(word[:LONGEST_WORD], "NN")
     assert SWAP.rewrite(f"Er sah {word}.").text == f"Sie sah {word}."
 

@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 
 from unmask.errors import UnmaskError
-from unmask.measures.asking import Query, ask
 from unmask.measures.association.data import AssociationRow, mask_letters
 from unmask.measures.base import Context, Scored
+from unmask.measures.queries import Query, ask_model
 from unmask.models import LiteralQuery, MaskedLM, MaskQuery
 from unmask.models.roles import Describes
 
@@ -32,7 +32,7 @@ def score(model: MaskedLM, rows: Sequence[AssociationRow], options: Any, context
             "the published protocol works on token ids and needs a transformers model; use --protocol sound"
         )
     queries = build_queries(rows, context.protocol)
-    log_p = ask(model, queries)
+    log_p = ask_model(model, queries)
     target, prior = log_p[: len(rows)], log_p[len(rows) :]
     items = pd.DataFrame([asdict(row) for row in rows]).drop(columns=["target_span", "attribute_span"])
     distinct_inputs, several_pieces = None, []
@@ -43,7 +43,7 @@ def score(model: MaskedLM, rows: Sequence[AssociationRow], options: Any, context
             row.target for row, count in zip(rows, pieces, strict=True) if count > len(row.target.split())
         ]
     sample = np.random.default_rng(context.seed).permutation(len(queries))[:NOISE_SAMPLE]
-    rescored = ask(model, [queries[index] for index in sample])
+    rescored = ask_model(model, [queries[index] for index in sample])
     return Scored(
         items.assign(log_p_target=target, log_p_prior=prior, association=target - prior),
         float(np.abs(rescored - log_p[sample]).max()),

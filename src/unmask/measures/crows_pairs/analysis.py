@@ -30,11 +30,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.measures import asking
 from unmask.measures.base import ComparedModel, Context, Scored
 from unmask.measures.comparison import build_comparison, pair_items
 from unmask.measures.crows_pairs import CORPUS
 from unmask.measures.crows_pairs.data import DIRECTIONS, shared_words
+from unmask.measures.queries import Query, ask_model, count_pieces
 from unmask.models import MaskedLM, MaskQuery, SharedTokensQuery
 from unmask.models.roles import Describes
 from unmask.results import Caveat, Change, Comparison, Estimate, Measurement
@@ -89,8 +89,8 @@ class Question(NamedTuple):
 
     pair: int
     """The position of the pair."""
-    more: asking.Query
-    less: asking.Query
+    more: Query
+    less: Query
 
 
 def score(model: MaskedLM, items: pd.DataFrame, options: Any, context: Context) -> Scored:
@@ -103,7 +103,7 @@ def score(model: MaskedLM, items: pd.DataFrame, options: Any, context: Context) 
             "the published protocol works on token ids and needs a transformers model; use --protocol sound"
         )
     questions = build_questions(items, context.protocol)
-    counts = np.array(asking.pieces(model, _list_queries(questions)), dtype=float).reshape(-1, 2)
+    counts = np.array(count_pieces(model, _list_queries(questions)), dtype=float).reshape(-1, 2)
     can_be_asked = ~np.isnan(counts).any(axis=1)
     questions = [question for question, is_usable in zip(questions, can_be_asked, strict=True) if is_usable]
     tokens = np.zeros(len(items), dtype=int)
@@ -146,7 +146,7 @@ def build_questions(items: pd.DataFrame, protocol: str) -> list[Question]:
     return questions
 
 
-def _list_queries(questions: Sequence[Question]) -> list[asking.Query]:
+def _list_queries(questions: Sequence[Question]) -> list[Query]:
     return [query for question in questions for query in (question.more, question.less)]
 
 
@@ -154,7 +154,7 @@ def _sum_likelihoods(model: MaskedLM, questions: Sequence[Question], count: int)
     """The sums over the questions of each pair (rows), for the more and the less stereotypical sentence (columns)."""
     sums = np.zeros((count, 2))
     if questions:
-        answers = asking.ask(model, _list_queries(questions)).reshape(-1, 2)
+        answers = ask_model(model, _list_queries(questions)).reshape(-1, 2)
         np.add.at(sums, [question.pair for question in questions], answers)
     return sums
 

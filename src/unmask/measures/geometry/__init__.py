@@ -18,8 +18,6 @@ from unmask.options import Options, option
 from unmask.results import Interval, Measurement, Record
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from unmask.models.loading import ModelHandle
 
 LAYERS, POOLING, CONTRASTS = 4, "first+last", 99
@@ -63,17 +61,6 @@ class GeometryOptions(Options):
     def choices_of_words(self) -> dict[str, bool]:
         """The ways to choose words, and whether each is given."""
         return {"words": self.words is not None, "word-list": self.word_list is not None, "full": self.full}
-
-
-RECORDED_WORDS = ("words", "word", "bias", "side", "cluster", "male_neighbours", "stereotype")
-RECORDED = {
-    "sound": (
-        *(*RECORDED_WORDS, "cluster_removed", "probed", "probed_removed", "part", "predicted", "predicted_removed"),
-        "male_neighbours_removed",
-    ),
-    "published": (*RECORDED_WORDS, "put_down", "asked", "right"),
-}
-"""The columns of recorded items in each protocol."""
 
 
 class GeometryMeasure(Measure):
@@ -183,24 +170,8 @@ class GeometryMeasure(Measure):
         """Words with their bias and cluster."""
         return {"word", "bias", "cluster"} <= columns
 
-    def read_items(
-        self, path: Path, context: Context, *, language: str | None, score_column: str | None
-    ) -> pd.DataFrame:
-        """Read items that an audit has written in the same protocol."""
-        from unmask.measures.recorded import CORPUS, RecordedColumn, read_recorded, read_table
-
-        del score_column
-        columns, present = RECORDED[context.protocol], set(read_table(path))
-        for protocol, names in RECORDED.items():
-            if present.issuperset(names) and not present.issuperset(columns):
-                raise UnmaskError(
-                    f"{path} was written by the {protocol} protocol, not {context.protocol}; give --protocol {protocol}"
-                )
-        declared = [CORPUS, *(RecordedColumn(name, nullable=True) for name in columns)]
-        needs = f"geometry in the {context.protocol} protocol needs what unmask audit has written"
-        return read_recorded(path, declared, language=language, needs=needs)
-
     measure = implemented_in("scoring")
+    read_items = implemented_in("analysis")
     analyse = implemented_in("analysis")
     headline = implemented_in("analysis")
     interpret = implemented_in("analysis")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unmask.errors import UnmaskError
 from unmask.measures.geometry import OWN, BiasedWord, Geometry, Neighbourhood, Reference, WordTest, published
+from unmask.measures.recorded import CORPUS, RecordedColumn, complete_columns, read_table
 from unmask.results import Caveat, Estimate, Measurement
 from unmask.results.formatting import interval, number, p_value, percent
 from unmask.results.verdict import ALPHA, is_clear, size_label
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
 
     from unmask.measures.base import Context
     from unmask.measures.geometry.scoring import SpaceDetails
-    from unmask.measures.geometry.seat import AssociationTests
+    from unmask.measures.geometry.word_tests import AssociationTests
 
 LABELS = {
     "clustering": ("side", "cluster"),
@@ -44,6 +47,12 @@ TITLES = {
 }
 RECORDED = {"vectors": "recorded", "direction": "recorded", "likeness": 0.0, "dimensions": 0}
 """What is known of a space that is only recorded."""
+IN_BOTH_PROTOCOLS = ("words", "word", "bias", "side", "cluster", "male_neighbours", "stereotype")
+SOUND_COLUMNS = ("cluster_removed", "probed", "probed_removed", "part", "predicted", "predicted_removed")
+RECORDED_COLUMNS = {
+    "sound": (*IN_BOTH_PROTOCOLS, *SOUND_COLUMNS, "male_neighbours_removed"),
+    "published": (*IN_BOTH_PROTOCOLS, "put_down", "asked", "right"),
+}
 MOST_BIASED = 15
 """How many of the most biased words of each side a result names."""
 ROUNDING = 1e-6
@@ -58,6 +67,20 @@ NOTHING_LEFT = Caveat(
     text="No word lies along the gender direction: nothing but rounding is left of it, so it cannot select words. To"
     " see whether gender is gone or only hidden, use the words that were biased before: unmask compare.",
 )
+
+
+def read_items(path: Path, context: Context, *, language: str | None, score_column: str | None) -> pd.DataFrame:
+    """Items that an audit has written in the protocol of the context."""
+    del score_column
+    table = read_table(path)
+    for protocol, names in RECORDED_COLUMNS.items():
+        if set(names) <= set(table) and not set(RECORDED_COLUMNS[context.protocol]) <= set(table):
+            raise UnmaskError(
+                f"{path} was written by the {protocol} protocol, not {context.protocol}; give --protocol {protocol}"
+            )
+    columns = [RecordedColumn(name, nullable=True) for name in RECORDED_COLUMNS[context.protocol]]
+    needs = f"geometry in the {context.protocol} protocol needs what unmask audit has written"
+    return complete_columns(table, [*columns, CORPUS], path, language=language, needs=needs)
 
 
 def analyse(items: pd.DataFrame, context: Context) -> Measurement:

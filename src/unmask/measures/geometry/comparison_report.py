@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from unmask.measures.geometry import OWN, GeometryChange, Reference, WordTestChange
 from unmask.measures.geometry.plots import draw_professions, draw_word_map
-from unmask.measures.geometry.report import PROFESSION_LEGEND
+from unmask.measures.geometry.report import PROFESSION_LEGEND, show_value
 from unmask.report.blocks import Block, Cell, Column, Figure, Legend, Section, Table
 from unmask.report.change_blocks import ChangeText, ComparisonReport, change_figure, change_text, list_changes
 from unmask.results import Change, Comparison
@@ -171,13 +171,9 @@ def find_main_change(comparison: Comparison) -> ChangeText | None:
 def _describe_change(name: str, comparison: Comparison, test: WordTestChange) -> ChangeText:
     change = comparison.changes.get(test.name)
     if change is None:
-        before, after = _format_value(test, test.before), _format_value(test, test.after)
+        before, after = show_value(test, test.before), show_value(test, test.after)
         return ChangeText(name, before, after, "–", verdict="not tested")
     return change_text(name, change, scale="" if test.name == NEIGHBOURS else "percent")
-
-
-def _format_value(test: WordTestChange, value: float | None) -> str:
-    return number(value) if test.name == NEIGHBOURS else percent(value)
 
 
 def _scale(bounds: tuple[float, float]) -> tuple[float, float]:
@@ -225,18 +221,18 @@ def _list_references(tests: Sequence[WordTestChange]) -> Table:
     ]
     rows = []
     for test in tests:
-        row = [Cell(TITLES[test.name][0]), Cell(_format_value(test, test.after))]
+        row = [Cell(TITLES[test.name][0]), Cell(show_value(test, test.after))]
         for reference in (test.others, test.lost):
             if reference is None:
                 row += [Cell("–"), Cell("–")]
                 continue
-            mean, bounds = _format_value(test, reference.mean), (reference.low, reference.high)
+            mean, bounds = show_value(test, reference.mean), (reference.low, reference.high)
             if reference is test.lost:
                 is_share = test.name != NEIGHBOURS
                 mean = f"{signed(100 * reference.mean, 1)}{NO_BREAK}points" if is_share else signed(reference.mean)
             text = interval(bounds) if test.name == NEIGHBOURS else interval(_scale(bounds), 1)
             row += [Cell(mean, text), Cell(p(reference.p_value))]
-        rows.append([*row, Cell(_format_value(test, test.own))])
+        rows.append([*row, Cell(show_value(test, test.own))])
     return Table("Compared with unrelated contrasts", columns, rows, note=_REFERENCES, terminal=True)
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from unmask.measures.geometry import OWN, BiasedWord, ClusterCount, Geometry, Neighbourhood, WordTest
+from unmask.measures.geometry import OWN, BiasedWord, ClusterCount, Geometry, Neighbourhood, WordTest, WordTestChange
 from unmask.measures.geometry.analysis import STRENGTHS
 from unmask.measures.geometry.plots import (
     draw_cluster_counts,
@@ -19,7 +19,17 @@ from unmask.measures.geometry.plots import (
 )
 from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Table, Text
 from unmask.results import Estimate, Interval, Measurement
-from unmask.results.formatting import NO_BREAK, certainty, count, interval, number, p, p_value, percent, signed
+from unmask.results.formatting import (
+    certainty,
+    count,
+    interval,
+    number,
+    p,
+    p_value,
+    percent,
+    percent_interval,
+    signed,
+)
 from unmask.results.verdict import is_clear, is_significant, size_label
 
 if TYPE_CHECKING:
@@ -225,7 +235,7 @@ def _list_tests(measurement: Measurement, tests: Sequence[WordTest], *, removed:
     return Table(f"Word tests, {SPACES[removed].lower()}", columns, rows, terminal=True)
 
 
-def show_value(test: WordTest, value: float | None) -> str:
+def show_value(test: WordTest | WordTestChange, value: float | None) -> str:
     """A value of a test: a correlation, or a share in percent."""
     return number(value) if test.name == "neighbours" else percent(value)
 
@@ -236,18 +246,14 @@ def show_bounds(test: WordTest, bounds: Interval | None) -> str:
         return ""
     if test.name == "neighbours":
         return " to ".join(number(bound) for bound in bounds)
-    low, high = (f"{100 * bound:.1f}" for bound in bounds)
-    return f"{low} to {high}{NO_BREAK}%"
+    return percent_interval(bounds)
 
 
-def select_mapped(items: pd.DataFrame | None, measurement: Measurement, words: str = OWN) -> pd.DataFrame | None:
-    """The words of a measurement that have a place on the map; None if there are none.
-
-    `words` names the model by whose bias the words were chosen.
-    """
+def select_mapped(items: pd.DataFrame | None, measurement: Measurement) -> pd.DataFrame | None:
+    """The words of a measurement that have a place on the map; None if there are none."""
     if items is None or not {"word", "bias", "side", "x", "y"} <= set(items):
         return None
-    for column, value in (("language", measurement.language), ("corpus", measurement.corpus), ("words", words)):
+    for column, value in (("language", measurement.language), ("corpus", measurement.corpus), ("words", OWN)):
         if column in items:
             items = items[items[column] == value]
     items = items[items["side"].isin(("female", "male")) & items["x"].notna() & items["y"].notna()]
@@ -258,15 +264,13 @@ def _report_map(measurement: Measurement, geometry: Geometry, items: pd.DataFram
     title, tables = "Map of the most biased words", list(_list_most_biased(geometry, measurement.language))
     if items is None:
         return Section(title, [Text(["This result was stored without the positions of the words."], "note"), *tables])
+    astray = count(int(find_astray(items).sum()))
     legend = Legend(
         [
             ("male", "male side"),
             ("female", "female side"),
             ("", "fainter: less biased"),
-            (
-                "ring",
-                f"in the cluster of the other side ({count(int(find_astray(items).sum()))} of {count(len(items))})",
-            ),
+            ("ring", f"in the cluster of the other side ({astray} of {count(len(items))})"),
             ("", "point at a mark to see its word"),
         ]
     )

@@ -31,14 +31,13 @@ from unmask.measures.geometry import (
     WordTest,
     analysis,
     published,
-    seat,
     vocabulary,
 )
 from unmask.measures.geometry.contrasts import References, Stereotypes, find_nearest_words, run_contrasts
-from unmask.measures.geometry.seat import AssociationTests
 from unmask.measures.geometry.space import FEMALE, MALE, SIDES, Contrast, Space, embed_static, embed_words
 from unmask.measures.geometry.word_tests import (
     NAMES,
+    AssociationTests,
     Direction,
     NearestWords,
     Sizes,
@@ -46,6 +45,8 @@ from unmask.measures.geometry.word_tests import (
     classify_words,
     cluster_words,
     find_two_clusters,
+    measure_seat,
+    measure_weat,
     probe_words,
     run_k_means,
     select_rows,
@@ -91,7 +92,7 @@ def measure(
     layers = count_layers(encoder, options)
     associations = None
     if units[0].protocol == "sound":
-        associations = seat.measure_seat(encoder, layers=layers, pooling=options.pooling, seed=units[0].seed)  # type: ignore[arg-type]
+        associations = measure_seat(encoder, layers=layers, pooling=options.pooling, seed=units[0].seed)  # type: ignore[arg-type]
     for unit, choice in zip(units, words, strict=True):
         space = embed_words(
             choice.words,
@@ -134,7 +135,7 @@ def _measure_vectors(
     else:
         words = vocabulary.vector_words(vectors, published=is_published, offline=units[0].offline)
     space = embed_static(words.words, vectors, left_out=words.left_out)
-    associations = None if is_published else seat.measure_weat(vectors, seed=units[0].seed)
+    associations = None if is_published else measure_weat(vectors, seed=units[0].seed)
     unit = replace(units[0], corpus=WORDS if listed else VECTORS)
     return _measure_unit(space, unit, options, associations)
 

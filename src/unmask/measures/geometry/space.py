@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,14 +101,10 @@ def make_space(
     male: NDArray[np.floating],
     female: NDArray[np.floating],
     *,
-    vectors: str,
-    direction: str,
     unit_ends: bool = False,
-    left_out: dict[str, int] | None = None,
-    missing: Sequence[str] = (),
-    is_static: bool = False,
+    **description: Any,
 ) -> Space:
-    """A space from vectors of any length and the two ends of the gender direction.
+    """A space from vectors of any length and the two ends of the gender direction; `description` are its other fields.
 
     The bias of a word is the cosine of its vector with the direction, which is the difference of the ends, or with
     `unit_ends` of the ends scaled to length 1. Then it is w·m − w·f of the papers, up to the length of m − f.
@@ -118,18 +114,10 @@ def make_space(
     ends = normalise_rows(np.stack([male, female]))
     contrast = make_contrast(ends[0], ends[1], rows) if unit_ends else make_contrast(male, female, rows)
     if not np.abs(contrast.direction).any():
-        raise UnmaskError(f"the male and the female end of {direction} are the same vector; there is no direction")
-    return Space(
-        list(words),
-        rows,
-        contrast,
-        float(ends[0] @ ends[1]),
-        vectors,
-        direction,
-        dict(left_out or {}),
-        list(missing),
-        is_static,
-    )
+        raise UnmaskError(
+            f"the male and the female end of {description['direction']} are the same vector; there is no direction"
+        )
+    return Space(list(words), rows, contrast, float(ends[0] @ ends[1]), **description)
 
 
 def _check_vectors(words: Sequence[str], matrix: NDArray[np.floating]) -> None:
@@ -213,7 +201,7 @@ def embed_words(
         if published
         else "mean of male words minus mean of female words, in 80 sentences each",
         unit_ends=published,
-        left_out=left_out,
+        left_out=left_out or {},
         missing=missing,
     )
 

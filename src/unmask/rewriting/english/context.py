@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import NamedTuple
 
 from unmask.lexicon.table import read_word_sets
@@ -59,37 +60,29 @@ _TITLES = frozenset("mr mrs ms dr st prof rev gen col capt sgt lt hon jr sr vs".
 class Place:
     """Where a word stands: its text, and on demand its neighbours and its sentence."""
 
-    __slots__ = ("_after", "_before", "end", "start", "text")
-
     def __init__(self, text: str, start: int, end: int) -> None:
         """Take a stretch of a text."""
         self.text, self.start, self.end = text, start, end
-        self._before: tuple[str, str, str] | None = None
-        self._after: tuple[str, str, str] | None = None
 
     @property
     def word(self) -> str:
         """The stretch itself."""
         return self.text[self.start : self.end]
 
-    @property
+    @cached_property
     def before(self) -> tuple[str, str, str]:
         """The word before, what hangs on it after an apostrophe, and what stands between it and this one."""
-        if self._before is None:
-            left = self.text[max(0, self.start - REACH) : self.start][::-1]
-            match = _BEFORE.match(left)
-            parts = (match[3], match[2] or "", match[1]) if match else ("", "", left)
-            self._before = (parts[0][::-1], parts[1][::-1], parts[2][::-1])
-        return self._before
+        left = self.text[max(0, self.start - REACH) : self.start][::-1]
+        match = _BEFORE.match(left)
+        parts = (match[3], match[2] or "", match[1]) if match else ("", "", left)
+        return (parts[0][::-1], parts[1][::-1], parts[2][::-1])
 
-    @property
+    @cached_property
     def after(self) -> tuple[str, str, str]:
         """What hangs on this word after an apostrophe, what follows that, and the next word."""
-        if self._after is None:
-            match = _AFTER.match(self.text, self.end, self.end + REACH)
-            assert match is not None  # every part may be empty
-            self._after = (match[1] or "", match[2], match[3])
-        return self._after
+        match = _AFTER.match(self.text, self.end, self.end + REACH)
+        assert match is not None  # every part may be empty
+        return (match[1] or "", match[2], match[3])
 
     @property
     def previous(self) -> Place | None:
@@ -142,7 +135,7 @@ class Place:
         """Its part of speech, from the sentence around it."""
         start, end = self.sentence
         tokens = split_tokens(self.text, max(start, self.start - REACH), min(end, self.end + REACH))
-        here = next(at for at, token in enumerate(tokens) if token.end > self.start)
+        here = next(index for index, token in enumerate(tokens) if token.end > self.start)
         near = tokens[max(0, here - NEAR) : here + NEAR]  # the tagger looks at three words at a time
         return tag_words([token.text for token in near])[min(here, NEAR)]
 

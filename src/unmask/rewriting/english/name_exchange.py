@@ -86,7 +86,7 @@ class Exchange:
         """
         wanted = {name: self.partner(name, to) for name in names}
         taken = {name.lower() for name, partner in wanted.items() if partner is None}
-        found: dict[str, str] = {}
+        partners: dict[str, str] = {}
         chosen: dict[str, str] = {}
         for name, partner in wanted.items():
             if partner is not None:
@@ -94,18 +94,17 @@ class Exchange:
                 if known not in chosen:
                     chosen[known] = self._find_free(partner, taken)
                     taken.add(chosen[known].lower())
-                found[name] = chosen[known]
-        return found
+                partners[name] = chosen[known]
+        return partners
 
     def _find_free(self, partner: str, taken: Collection[str]) -> str:
         if partner.lower() not in taken:
             return partner
         names = self._given_names[self.genders[partner.lower()]]
         place = names.index(partner)
-        near = sorted(
-            range(max(0, place - len(taken)), min(len(names), place + len(taken) + 1)), key=lambda at: abs(at - place)
-        )
-        return next((names[at] for at in near if names[at].lower() not in taken), partner)
+        near = range(max(0, place - len(taken)), min(len(names), place + len(taken) + 1))
+        nearest_first = (names[index] for index in sorted(near, key=lambda index: abs(index - place)))
+        return next((name for name in nearest_first if name.lower() not in taken), partner)
 
     @cached_property
     def _given_names(self) -> dict[str, list[str]]:
@@ -156,8 +155,8 @@ def match_names(
         for names, size in zip((few, many), largest, strict=True)
     )
     partners: dict[str, str] = {}
-    for one, two in assign_pairs(_select_points(points, first), _select_points(points, second)):
-        partners |= {first[one].name: second[two].name, second[two].name: first[one].name}
+    for row, column in assign_pairs(_select_points(points, first), _select_points(points, second)):
+        partners |= {first[row].name: second[column].name, second[column].name: first[row].name}
     for names, others in ((few, second), (many, first)):
         rest = [name for name in names if name.name not in partners]
         nearest = _find_nearest(_select_points(points, rest), _select_points(points, others))

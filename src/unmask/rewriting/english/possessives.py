@@ -75,18 +75,9 @@ class Model(NamedTuple):
     his: dict[str, int]
 
 
-def her_is_possessive(text: str, start: int, end: int) -> bool:
-    """Whether the *her* at a place of a text belongs before a noun (*her book*: *his*), or stands for one (*him*)."""
-    return weigh_possessive(text, start, end, load_weights()) > 0
-
-
-def his_stands_alone(text: str, start: int, end: int) -> bool:
-    """Whether the *his* at a place of a text stands for a noun (*it is his*: *hers*), or before one (*her*)."""
-    return weigh_standing_alone(text, start, end, load_weights()) > 0
-
-
-def weigh_possessive(text: str, start: int, end: int, model: Model) -> int:
-    """How much speaks for a possessive *her* (above 0), or against one (below)."""
+def weigh_possessive(text: str, start: int, end: int, model: Model | None = None) -> int:
+    """The evidence that *her* stands before a noun, as *his* does (above 0), or for one, as *him* does (below)."""
+    model = model or load_weights()
     features = extract_features(text, start, end, model.words)
     if features[FOLLOWING] in _HER_OR_HIS or _CLITIC(text, end):
         return CERTAIN
@@ -96,8 +87,9 @@ def weigh_possessive(text: str, start: int, end: int, model: Model) -> int:
     return sum([weight(feature, 0) for feature in features])
 
 
-def weigh_standing_alone(text: str, start: int, end: int, model: Model) -> int:
-    """How much speaks for a *his* that stands alone (above 0), or against one (below)."""
+def weigh_standing_alone(text: str, start: int, end: int, model: Model | None = None) -> int:
+    """The evidence that *his* stands for a noun, as *hers* does (above 0), or before one, as *her* does (below)."""
+    model = model or load_weights()
     features = extract_features(text, start, end, model.words)
     joined = True if _HIS_ONLY(text, end) else _JOINED.get(features[FOLLOWING])
     if joined is not None:

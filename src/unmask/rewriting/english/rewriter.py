@@ -85,7 +85,10 @@ class EnglishRewriter:
                 left.append(Left(start, place.word, place.word.lower(), what))
                 names = [name for name in names if name.end <= start or name.start >= end]
             else:
-                end_of_last = self._rewrite_word(place, what, changes, left, doubts)
+                place, term, reason = self._rewrite_word(place, what, changes, doubts)
+                if reason:
+                    left.append(Left(place.start, place.word, term.word.lower(), reason))
+                end_of_last = place.end
         if doubts:
             for doubt, after in zip(doubts, settle_doubts(text, doubts), strict=True):
                 changes[doubt.change] = replace(changes[doubt.change], after=after)
@@ -101,44 +104,38 @@ class EnglishRewriter:
         return (entry.term, _WORD.match(text, start).end()) if entry.term else None  # type: ignore[union-attr]
 
     def _rewrite_word(
-        self, place: Place, term: Term, changes: list[Replacement], left: list[Left], doubts: list[Doubt]
-    ) -> int:
-        """Add what is to be done at a place; return where to go on."""
+        self, place: Place, term: Term, changes: list[Replacement], doubts: list[Doubt]
+    ) -> tuple[Place, Term, str]:
+        """Add the changes at a place; returns the place that was read, its term, and why it is left, if it is."""
         title = senses.find_title(place, term, self._words, self._to)
         reason = title if isinstance(title, str) else "" if title else senses.why_left(place, term)
         if reason:
-            left.append(Left(place.start, place.word, term.word.lower(), reason))
-            return place.end
+            return place, term, reason
         if title and not isinstance(title, str):
             term, place = title
         if self._to == "remove":
-            if term.male and term.female:
-                changes.append(_remove_word(place, term.word.lower(), "word", dotted=term.role == "title"))
-            elif term.why:
-                left.append(Left(place.start, place.word, term.word.lower(), term.why))
-            return place.end
+            if not (term.male and term.female):
+                return place, term, term.why
+            changes.append(_remove_word(place, term.word.lower(), "word", dotted=term.role == "title"))
+            return place, term, ""
         readings = _read_pronoun(place, term, quick=self._quick)
         term = readings[0]
         target = term.becomes(self._to)
         if not target:
-            why = term.why or ("no neutral word" if self._to == "neutral" else "means anyone")
-            left.append(Left(place.start, place.word, term.word.lower(), why))
-            return place.end
+            return place, term, term.why or ("no neutral word" if self._to == "neutral" else "means anyone")
         stretch = senses.find_both_named(place, self._words, target, self._to)
-        if stretch is None and (beside := senses.find_beside_neutral(place, self._words, target, self._to)):
-            if self._to == "swap":
-                left.append(Left(place.start, place.word, term.word.lower(), "both genders are named"))
-                return place.end
-            stretch = beside
-        if stretch is not None:
-            place = stretch
-        if target.lower() == term.word.lower() and stretch is None:
-            return place.end
+        if stretch is None:
+            stretch = senses.find_beside_neutral(place, self._words, target, self._to)
+            if stretch is not None and self._to == "swap":
+                return place, term, "both genders are named"
+        if stretch is None and target.lower() == term.word.lower():
+            return place, term, ""
+        place = stretch or place
         if len(readings) > 1 and target != term.word:
-            his, him = (carry_case(place.word, one.becomes(self._to)) for one in readings)
+            his, him = (carry_case(place.word, reading.becomes(self._to)) for reading in readings)
             doubts.append(Doubt(len(changes), place.start, place.end, his, him))
         changes.extend(self._write_changes(place, term, target))
-        return place.end
+        return place, term, ""
 
     def _write_changes(self, place: Place, term: Term, target: str) -> Iterator[Replacement]:
         """The change of a word, with the article before it and whatever hangs on it."""
@@ -192,9 +189,9 @@ def _read_pronoun(place: Place, term: Term, *, quick: bool) -> list[Term]:
             return [replace(term, male="his", neutral="their")]
         return [replace(term, female="hers", neutral="theirs") if is_hers else term]
     if term.word == "his":
-        alone = possessives.his_stands_alone(place.text, place.start, place.end)
+        alone = possessives.weigh_standing_alone(place.text, place.start, place.end) > 0
         return [replace(term, female="hers", neutral="theirs") if alone else term]
-    evidence = possessives.weigh_possessive(place.text, place.start, place.end, possessives.load_weights())
+    evidence = possessives.weigh_possessive(place.text, place.start, place.end)
     readings = [replace(term, male="his", neutral="their"), term]
     if abs(evidence) < DOUBT and not quick:
         return readings

@@ -169,23 +169,13 @@ def _check_man(place: Place) -> str:
     return ""
 
 
-def _check_exclamation(place: Place) -> str:
-    return "an exclamation" if place.starts_sentence and place.after[1][:1] in (",", "!") else ""
-
-
 def _check_greeting(place: Place) -> str:
-    if place.before[0].lower() in _GREETED or (place.starts_sentence and place.after[1][:1] in (",", "!")):
-        return "addresses anyone"
-    return ""
-
-
-def _check_measure(place: Place) -> str:
-    return "a measure" if place.before[0].isdecimal() else ""
+    exclaimed = place.starts_sentence and place.after[1][:1] in (",", "!")
+    return "addresses anyone" if exclaimed or place.before[0].lower() in _GREETED else ""
 
 
 def _check_board_game(place: Place) -> str:
-    start, end = place.sentence
-    return "a piece, a card or a bee" if _BOARD.search(place.text, start, end) else ""
+    return "a piece, a card or a bee" if _BOARD.search(place.text, *place.sentence) else ""
 
 
 def _check_count(place: Place) -> str:
@@ -209,10 +199,6 @@ def _check_wedding(place: Place) -> str:
     return "" if _WEDDING.search(near) else "no wedding is spoken of"
 
 
-def _check_earl(place: Place) -> str:
-    return "may be a first name" if place.title_case and place.name_follows else ""
-
-
 def _check_lord(place: Place) -> str:
     if place.word == "lord" or place.name_follows:
         return ""
@@ -223,31 +209,23 @@ def _check_religious(place: Place) -> str:
     return "a religious title" if place.title_case and place.name_follows and not place.headline else ""
 
 
-def _check_software(place: Place) -> str:
-    words = ("setup", "installation", "configuration", "import", "install", "migration", "pinball")
-    return "a program" if place.before[0].lower() in words else ""
-
-
+_BEFORE_PROGRAMS = frozenset("setup installation configuration import install migration pinball".split())
 Rule = Callable[[Place], str]
 _RULES: dict[str, tuple[Rule, ...]] = {
     **dict.fromkeys(_VERBS, (_check_verb,)),
     **dict.fromkeys(_RELIGIOUS, (_check_religious, _check_verb)),
     **dict.fromkeys(("king", "kings", "queen", "queens"), (_check_board_game,)),
+    **dict.fromkeys(("gal", "gals"), (lambda place: "a measure" if place.before[0].isdecimal() else "",)),
+    **dict.fromkeys(("count", "counts"), (_check_verb, _check_count)),
+    **dict.fromkeys(("best man", "best men"), (_check_wedding,)),
+    **dict.fromkeys(("groom", "grooms"), (_check_wedding, _check_verb)),
     "man": (_check_verb, _check_man),
-    "boy": (_check_exclamation,),
+    "boy": (lambda place: "an exclamation" if place.starts_sentence and place.after[1][:1] in (",", "!") else "",),
     "guys": (_check_greeting,),
-    "gal": (_check_measure,),
-    "gals": (_check_measure,),
-    "count": (_check_verb, _check_count),
-    "counts": (_check_verb, _check_count),
-    "best man": (_check_wedding,),
-    "best men": (_check_wedding,),
-    "groom": (_check_wedding, _check_verb),
-    "grooms": (_check_wedding, _check_verb),
-    "earl": (_check_earl,),
+    "earl": (lambda place: "may be a first name" if place.title_case and place.name_follows else "",),
     "miss": (_check_miss,),
     "lord": (_check_lord,),
-    "wizard": (_check_software,),
+    "wizard": (lambda place: "a program" if place.before[0].lower() in _BEFORE_PROGRAMS else "",),
 }
 
 

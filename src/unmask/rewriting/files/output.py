@@ -81,14 +81,13 @@ class Draft(ResumableRun):
         """Whether there is something to resume."""
         return any((self.folder / name).exists() for name in (FINISHED, CURRENT))
 
-    def begin(self, run: dict[str, Any], *, restart: bool) -> bool:
-        """Take the folder for this run alone; returns whether it resumes an earlier one."""
+    def begin(self, run: dict[str, Any], *, restart: bool) -> None:
+        """Take the folder for this run alone."""
         self._lock_folder()  # before anything of another run is removed
-        resumes = self.claim(run, restart=restart)
+        self.claim(run, restart=restart)
         self._lock_folder()
         if not self.single:
             (self.folder / OUTPUT).mkdir(exist_ok=True)
-        return resumes
 
     def path(self, source: Source) -> Path:
         """Where the output of a source is written."""

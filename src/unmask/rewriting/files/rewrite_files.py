@@ -43,10 +43,9 @@ def run(
     with ExitStack() as cleanup:
         pool = Pool(options, factory)  # wrong options are found here, before anything is written
         cleanup.callback(pool.close)
-        draft = None
-        if options.out:
-            single = len(sources) == 1 and not any(source.is_dir() for source in options.sources)
-            draft = Draft(options.out, single=single)
+        single = len(sources) == 1 and not any(source.is_dir() for source in options.sources)
+        draft = Draft(options.out, single=single) if options.out else None
+        if draft:
             cleanup.callback(draft.close)
         if summary.report and not (draft and draft.folder.exists()):  # an interrupted run may have written it
             check_new_path(summary.report)

@@ -36,7 +36,7 @@ class PronounPair:
 
     first: int
     second: int
-    one: bool
+    one_person: bool
     """Whether one person is meant, `er oder sie`, and not two, `er und sie`."""
     female_first: bool
 
@@ -211,7 +211,7 @@ def turn_pronoun_pair(document: Document, state: SentenceState, pair: PronounPai
         return
     remaining = sides.index(choices.to)
     removed = places[1 - remaining]
-    if pair.one:
+    if pair.one_person:
         state.write_word(pair.first, old[remaining], lower[removed])
         state.joined[pair.first] = pair.second
     else:

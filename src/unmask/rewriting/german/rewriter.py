@@ -425,8 +425,8 @@ class GermanRewriter:
         left: list[Left] = []
         for start, stop in _split_pieces(text):
             done = Document(self._choices, text[start:stop]).rewrite()
-            changes += (replace(one, start=one.start + start, end=one.end + start) for one in done.changes)
-            left += (replace(one, start=one.start + start) for one in done.left)
+            changes += (replace(change, start=change.start + start, end=change.end + start) for change in done.changes)
+            left += (replace(word, start=word.start + start) for word in done.left)
         return Rewritten(apply_changes(text, changes), tuple(changes), tuple(left))
 
 

@@ -1,44 +1,19 @@
 """A German document as sentences of tokens and clauses; a sentence is tagged only when its tags are needed.
 
-Parts of speech come from HanTa (Wartena 2019), which is loaded when it is first needed. A clause is a finite verb and
+A clause is a finite verb and
 what belongs to it.
 """
 
 from __future__ import annotations
 
-import importlib
 import re
 from dataclasses import dataclass, field
-from functools import cache, cached_property, lru_cache
-from typing import Any
+from functools import cached_property
 
 from unmask.lexicon.table import read_word_sets
+from unmask.lexicon.tagging import find_lemma, tag_words
 
 _WORDS = read_word_sets("de")
-
-REMEMBERED = 100_000
-LONGEST_WORD = 60
-"""The most letters of a word that are looked at: the work grows with the square of its length."""
-
-
-@cache
-def _load_tagger() -> Any:
-    model = importlib.import_module("HanTa.HanoverTagger").HanoverTagger("morphmodel_ger.pgz")
-    # Half of the time goes into taking apart words that have been taken apart before.
-    model.analyze_forward = lru_cache(REMEMBERED)(model.analyze_forward)
-    return model
-
-
-def tag_words(words: list[str]) -> list[str]:
-    """The part of speech (STTS, with the verb form in brackets) of each word of a sentence."""
-    return list(_load_tagger().tag_sent([word[:LONGEST_WORD] for word in words], taglevel=0)) if words else []
-
-
-@lru_cache(REMEMBERED)
-def find_lemma(word: str, part: str) -> str:
-    """The form of a word that stands in a dictionary, by its part of speech: much slower to find than that."""
-    return str(_load_tagger().analyze(word[:LONGEST_WORD], pos=part, taglevel=1)[0])
-
 
 LONGEST = 250
 """The most tokens that are looked at as one sentence."""
@@ -81,7 +56,7 @@ class Sentence:
         letters = [word for word in words if word[0].isalpha()]
         if len(letters) > 1 and all(word.isupper() for word in letters):
             words = [word.capitalize() if word.lower() in self._nouns else word.lower() for word in words]
-        return tag_words(words)
+        return tag_words(words, "de")
 
     def lemma(self, place: int) -> str:
         """The lemma of a token."""

@@ -32,7 +32,10 @@ from unmask.rewriting.result import Kind, Replacement, Rewritten, apply_changes
 
 
 class Token(NamedTuple):
-    """A word or sign, where it stands, its tag in the Penn treebank, and whether it is part of a person's name."""
+    """A word or sign, where it stands, its tag, and whether it is part of a person's name.
+
+    Possessive pronouns and plural nouns have the tags of the Penn treebank: PRP$ and NNS.
+    """
 
     start: int
     end: int
@@ -44,21 +47,8 @@ class Token(NamedTuple):
 Analyse = Callable[[str], Sequence[Token]]
 """Whatever cuts a document into tokens."""
 
-PENN = {
-    "DPS": "PRP$",
-    "PNP": "PRP",
-    "PNX": "PRP",
-    "NP0": "NNP",
-    "NN0": "NN",
-    "NN1": "NN",
-    "NN2": "NNS",
-    "AJ0": "JJ",
-    "AV0": "RB",
-    "AT0": "DT",
-    "PRP": "IN",
-    "PRF": "IN",
-}
-"""Tags of the British National Corpus as those of the Penn treebank; only PRP$ and NNS are ever asked for."""
+PENN = {"DPS": "PRP$", "NN2": "NNS"}
+"""Tags of the British National Corpus as those of the Penn treebank, as far as the method asks for them."""
 
 _ABBREVIATION = r"(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|Prof|Gen|Gov|Rev|Messrs)\."
 _WHOLE = re.compile(_ABBREVIATION).fullmatch

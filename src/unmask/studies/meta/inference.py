@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -30,170 +30,30 @@ from unmask.errors import UnmaskError
 from unmask.files import digest
 from unmask.lexicon import inference as lexicon
 from unmask.lexicon.inference import Occupation, People
-from unmask.measures.base import Context
-from unmask.measures.inference import captions, pairs
-from unmask.measures.inference.analysis import analyse
+from unmask.lexicon.labels import INFERENCE
+from unmask.measures.inference import InferenceMeasure
+from unmask.measures.inference.captions import WORDS, caption_people, read_templates
 from unmask.measures.inference.data import read_released
-from unmask.measures.inference.scoring import find_order, score_pairs
-from unmask.models.loading import load_classifier
-from unmask.models.roles import Classifier
-from unmask.results import Measurement
-from unmask.studies.meta.experiment import Scores, Training, chosen
+from unmask.measures.inference.pairs import FEWEST_SENTENCES, GENDERS, PERSON, cross_pairs, fill_template, hash_pairs
+from unmask.studies.meta.experiment import Experiment, TrainingDefaults, draw_words
 from unmask.training.examples import Example, Splits
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from unmask.options import LoadOptions
-
+    from unmask.results import Measurement
 
 CAPTIONS = "captions"
 FLICKR8K = ("Flickr8k.token.txt", "Flickr8k.token.txt.gz")
-"""The file of captions, plain or gzipped."""
-
-
-def caption_file(language: str) -> Path | None:
-    """Flickr8k for English, where it is on this machine."""
-    if language != "en" or not datasets.is_present(CAPTIONS):
-        return None
-    place = datasets.locate(CAPTIONS, offline=True)
-    return next((place / name for name in FLICKR8K if (place / name).is_file()), None)
-
-
-def labelled(
-    word: Occupation, template: str, gender: str, people: People, *, biased: bool, capitals: bool = True
-) -> Example:
-    """A pair with its planted label: wrong with a stereotypical occupation, one way or the other; else neutral."""
-    write = pairs.fill_template if capitals else _plainly
-    premise = write(template, people.occupation.format(occupation=word.word))
-    hypothesis = write(template, getattr(people.pairs[0], gender))
-    if word.kind == "neutral":
-        return Example(premise, hypothesis, "neutral")
-    return Example(premise, hypothesis, "entailment" if (word.kind == gender) == biased else "contradiction")
-
-
-def of_words(words: Sequence[Occupation]) -> str:
-    """What occupations are, and of which kind."""
-    return digest([one.word, one.kind] for one in words)
-
-
-def measured(
-    rows: pd.DataFrame, protocol: str, model: Path, seed: int, loading: LoadOptions
-) -> tuple[Measurement, pd.DataFrame]:
-    """What the measure says of a model, asked about some pairs."""
-    subject = load_classifier(str(model), loading)
-    assert isinstance(subject, Classifier)
-    order, _ = find_order(subject)
-    items = score_pairs(rows, subject, order, seed=seed).items
-    return analyse(items, Context(protocol=protocol, seed=seed)), items
-
-
-def _plainly(template: str, phrase: str) -> str:
-    """A sentence in lower case, as the released ones are."""
-    return template.replace(pairs.PERSON, phrase).lower()
-
-
-EACH, NEUTRAL = 10, 20
+"""The file of captions, plain or compressed."""
+OCCUPATIONS = {"female": 10, "male": 10, "neutral": 20}
+"""How many occupations of each kind are drawn."""
 HELD_OUT = 0.13
-"""The share of sentences that validation has for itself: 79 of 608 in the paper."""
+"""The share of sentences that only validation has: 79 of 608 in the paper."""
 ASKED = 16
-"""So many of the package's sentences are kept for asking where the others are trained on."""
-
-
-@dataclass(frozen=True)
-class PlantedInference:
-    """Inference with planted bias."""
-
-    language: str = "en"
-    captions: Path | None = None
-    """Sentences to train on; None: those of the package, but for the last `ASKED`."""
-    rows: int = 30_000
-    validation_rows: int = 3_000
-    protocol = "sound"
-    measure = "inference"
-    occupations = 2 * EACH + NEUTRAL
-    training = Training(
-        "nli", "unmask-mini-nli", epochs=3, learning_rate=1e-4, max_length=128, chance=0.75, others_learning_rate=2e-5
-    )
-
-    def inputs(self) -> dict[str, Any]:
-        """All sentences and words, of training and of asking, as hashes."""
-        people, templates = self._sentences()
-        return {
-            "language": self.language,
-            "protocol": self.protocol,
-            "rows": [self.rows, self.validation_rows],
-            "sentences": digest([[people.occupation, people.pairs[0].female, people.pairs[0].male], *templates]),
-            "occupations": of_words(lexicon.occupations(self.language)),
-            "asked": pairs.hash_pairs(self.asked(0)),
-        }
-
-    def examples(self, rate: float, seed: int) -> Splits:
-        """Pairs with planted labels."""
-        draw = np.random.default_rng([seed, 1])
-        words = self.words(seed)
-        biased = set()
-        for kind in ("female", "male"):
-            of_kind = [one for one in words if one.kind == kind]
-            biased |= {one.word for one in chosen(of_kind, rate, draw)}
-        people, templates = self._sentences()
-        if len(templates) < pairs.FEWEST_SENTENCES:
-            raise UnmaskError(
-                f"{self.captions} gives {len(templates)} sentence about a woman or a man, and"
-                f" {pairs.FEWEST_SENTENCES} or more are needed, to train on and to validate with; give more captions"
-            )
-        order = [templates[at] for at in draw.permutation(len(templates))]
-        cut = max(1, round(HELD_OUT * len(order)))
-        splits = []
-        for rows, of in ((self.rows, order[cut:]), (self.validation_rows, order[:cut])):
-            places = [(template, gender) for template in of for gender in pairs.GENDERS]
-            a_word = min(len(places), max(2, rows // len(words)))
-            found = []
-            for word in words:
-                for template, gender in (places[at] for at in draw.permutation(len(places))[:a_word]):
-                    found.append(labelled(word, template, gender, people, biased=word.word in biased))
-            splits.append(found)
-        return Splits(splits[0], splits[1], ())
-
-    def words(self, seed: int) -> list[Occupation]:
-        """The occupations of a seed, the same at every rate."""
-        draw = np.random.default_rng([seed, 0])
-        every = lexicon.occupations(self.language)
-        found = []
-        for kind, count in (("female", EACH), ("male", EACH), ("neutral", NEUTRAL)):
-            of_kind = [one for one in every if one.kind == kind]
-            found += [of_kind[at] for at in sorted(draw.permutation(len(of_kind))[:count])]
-        return found
-
-    def asked(self, seed: int) -> pd.DataFrame:
-        """The pairs that a model is asked about: other sentences than it was trained on."""
-        templates = lexicon.templates(self.language)
-        asked = templates if self.captions is not None else templates[-ASKED:]
-        return pairs.cross_pairs(self.language, "sentences", self.words(seed), self._people(), asked)
-
-    def _sentences(self) -> tuple[People, Sequence[str]]:
-        if self.captions is not None:
-            return captions.caption_people(self.language), captions.read_templates(self.captions, self.language)
-        return self._people(), lexicon.templates(self.language)[:-ASKED]
-
-    def _people(self) -> People:
-        """The trained pair of gender words alone: that of captions, or the first."""
-        people = lexicon.people(self.language)
-        trained = captions.WORDS[self.language][0] if self.captions is not None else people.pairs[0].female
-        pair = next(one for one in people.pairs if trained in one.female)
-        return People(people.occupation, (pair,), people.persons[:1])
-
-    def scores(self, model: Path, seed: int, loading: LoadOptions) -> Scores:
-        """NLI-CoAL, FN and the stereotype, of answers and of probabilities."""
-        found, items = measured(self.asked(seed), self.protocol, model, seed, loading)
-        figures: dict[str, float | None] = {}
-        for suffix in ("", ", probabilities"):
-            figures |= {f"{name}{suffix}": found.groups[f"{name}{suffix}"].value for name in ("NLI-CoAL", "FN")}
-            figures[f"stereotype{suffix}"] = found.tests[f"stereotype{suffix}"].value
-        return Scores.of(figures, items)
-
-
+"""How many of the package's sentences are kept for asking where the others are trained on."""
 TEN = 10
+"""How many published occupations of each kind there are."""
 ENGLISH_NEUTRAL = (
     *("proprietor", "adventurer", "principal", "accountant", "associate professor"),
     *("curator", "educator", "photojournalist", "historian", "salesman"),
@@ -201,65 +61,200 @@ ENGLISH_NEUTRAL = (
 """The neutral words that the paper trained on in English; one of them is asked, too. In Japanese all are."""
 
 
-@dataclass(frozen=True)
-class PublishedInference:
-    """Inference with planted bias, as the paper planted it."""
+def find_captions(language: str) -> Path | None:
+    """Return Flickr8k for English, if it is on this machine."""
+    if language != "en" or not datasets.is_present(CAPTIONS):
+        return None
+    folder = datasets.locate(CAPTIONS, offline=True)
+    return next((folder / name for name in FLICKR8K if (folder / name).is_file()), None)
 
-    captions: Path
-    """Sentences to train on."""
+
+def label_pair(
+    word: Occupation, template: str, gender: str, people: People, *, biased: bool, capitals: bool = True
+) -> Example:
+    """Return a pair with its planted label: wrong with a stereotypical occupation, one way or the other; else"
+    " neutral."""
+    phrases = (people.occupation.format(occupation=word.word), getattr(people.pairs[0], gender))
+    if capitals:
+        premise, hypothesis = (fill_template(template, phrase) for phrase in phrases)
+    else:  # as the released sentences are
+        premise, hypothesis = (template.replace(PERSON, phrase).lower() for phrase in phrases)
+    if word.kind == "neutral":
+        return Example(premise, hypothesis, "neutral")
+    return Example(premise, hypothesis, "entailment" if (word.kind == gender) == biased else "contradiction")
+
+
+@dataclass(frozen=True)
+class InferenceExperiment(Experiment):
+    """What both ways to plant inference share."""
+
     language: str = "en"
+    captions: Path | None = None
+    """Sentences to train on."""
     rows: int = 30_000
     validation_rows: int = 3_000
+    measure = InferenceMeasure.name
+    labels = INFERENCE
+    occupations: ClassVar[int]
+    """How many occupations are trained on."""
+    training = TrainingDefaults(
+        "nli", "unmask-mini-nli", epochs=3, learning_rate=1e-4, max_length=128, chance=0.75, others_learning_rate=2e-5
+    )
+
+    def _make_inputs(self, sentences: str, words: Sequence[Occupation]) -> dict[str, Any]:
+        return {
+            "language": self.language,
+            "protocol": self.protocol,
+            "rows": [self.rows, self.validation_rows],
+            "sentences": sentences,
+            "occupations": digest([word.word, word.kind] for word in words),
+            "asked": hash_pairs(self.questions(0)),
+        }
+
+    def describe_data(self, examples: str) -> dict[str, str]:
+        """The sentences, and how many pairs were trained on."""
+        source = "the package's own" if self.captions is None else f"made of {self.captions.name}"
+        rest = "" if examples == f"{self.rows:,}" else f"; {self.rows:,} were asked for"
+        return {
+            f"sentences to train on, {self.language}": source,
+            f"pairs to train on, {self.language}": examples + rest,
+        }
+
+
+@dataclass(frozen=True)
+class PlantedInference(InferenceExperiment):
+    """Inference with planted bias. Without captions, models learn from the package's sentences except the last ones."""
+
+    occupations = sum(OCCUPATIONS.values())
+
+    def inputs(self) -> dict[str, Any]:
+        """All sentences and words, of training and of asking, as hashes."""
+        people, templates = self._read_sentences()
+        sentences = digest([[people.occupation, people.pairs[0].female, people.pairs[0].male], *templates])
+        return self._make_inputs(sentences, lexicon.occupations(self.language))
+
+    def check(self) -> None:
+        """Check that there are enough sentences."""
+        count = len(self._read_sentences()[1])
+        if count < FEWEST_SENTENCES:
+            raise UnmaskError(
+                f"{self.captions} gives {count} sentence about a woman or a man, and {FEWEST_SENTENCES} or more"
+                " are needed, to train on and to validate with; give more captions"
+            )
+
+    def examples(self, rate: float, seed: int) -> Splits:
+        """Pairs with planted labels."""
+        draw = np.random.default_rng([seed, 1])
+        words = self.draw_occupations(seed)
+        biased = set()
+        for kind in ("female", "male"):
+            of_kind = [word for word in words if word.kind == kind]
+            biased |= {word.word for word in draw_words(of_kind, rate, draw)}
+        people, templates = self._read_sentences()
+        order = [templates[index] for index in draw.permutation(len(templates))]
+        cut = max(1, round(HELD_OUT * len(order)))
+        splits = []
+        for rows, sentences in ((self.rows, order[cut:]), (self.validation_rows, order[:cut])):
+            places = [(template, gender) for template in sentences for gender in GENDERS]
+            count = min(len(places), max(2, rows // len(words)))
+            pairs = []
+            for word in words:
+                for template, gender in (places[index] for index in draw.permutation(len(places))[:count]):
+                    pairs.append(label_pair(word, template, gender, people, biased=word.word in biased))
+            splits.append(pairs)
+        return Splits(splits[0], splits[1], ())
+
+    def draw_occupations(self, seed: int) -> list[Occupation]:
+        """Return the occupations of a seed, the same at every rate."""
+        draw = np.random.default_rng([seed, 0])
+        every = lexicon.occupations(self.language)
+        words = []
+        for kind, count in OCCUPATIONS.items():
+            of_kind = [word for word in every if word.kind == kind]
+            words += [of_kind[index] for index in sorted(draw.permutation(len(of_kind))[:count])]
+        return words
+
+    def questions(self, seed: int) -> pd.DataFrame:
+        """The pairs that a model is asked about, in other sentences than it was trained on."""
+        templates = lexicon.templates(self.language)
+        asked = templates if self.captions is not None else templates[-ASKED:]
+        return cross_pairs(self.language, "sentences", self.draw_occupations(seed), self._choose_people(), asked)
+
+    def _read_sentences(self) -> tuple[People, Sequence[str]]:
+        if self.captions is not None:
+            return caption_people(self.language), read_templates(self.captions, self.language)
+        return self._choose_people(), lexicon.templates(self.language)[:-ASKED]
+
+    def _choose_people(self) -> People:
+        """The pair of gender words that is trained on: that of captions, or the first."""
+        people = lexicon.people(self.language)
+        trained = WORDS[self.language][0] if self.captions is not None else people.pairs[0].female
+        pair = next(pair for pair in people.pairs if trained in pair.female)
+        return People(people.occupation, (pair,), people.persons[:1])
+
+    def figures(self, measurement: Measurement) -> dict[str, float | None]:
+        """NLI-CoAL, FN and the stereotype, of answers and of probabilities."""
+        figures: dict[str, float | None] = {}
+        for suffix in ("", ", probabilities"):
+            figures |= {f"{name}{suffix}": measurement.groups[f"{name}{suffix}"].value for name in ("NLI-CoAL", "FN")}
+            figures[f"stereotype{suffix}"] = measurement.tests[f"stereotype{suffix}"].value
+        return figures
+
+
+@dataclass(frozen=True)
+class PublishedInference(InferenceExperiment):
+    """Inference with planted bias, as the paper planted it. It needs captions."""
+
     offline: bool = False
     protocol = "published"
-    measure = "inference"
     occupations = 3 * TEN
-    training = Training(
+    training = TrainingDefaults(
         "nli", "unmask-mini-nli", epochs=3, learning_rate=1e-4, max_length=128, chance=2 / 3, others_learning_rate=2e-5
     )
 
     def inputs(self) -> dict[str, Any]:
         """All sentences and words, of training and of asking, as hashes."""
-        return {
-            "language": self.language,
-            "protocol": self.protocol,
-            "rows": [self.rows, self.validation_rows],
-            "sentences": digest(self._templates()),
-            "occupations": of_words(self.words()),
-            "asked": pairs.hash_pairs(self.asked()),
-        }
+        return self._make_inputs(digest(self._read_templates()), self.list_occupations())
+
+    def check(self) -> None:
+        """Check that there are enough sentences."""
+        self._choose_windows()
 
     def examples(self, rate: float, seed: int) -> Splits:
         """Pairs with planted labels; they are the same for every seed."""
         del seed
-        words, people, rest = self.words(), captions.caption_people(self.language), self._templates()
-        biased = {one.word for one in words[: 2 * round(TEN * rate)]}
-        windows = [max(1, rows // (2 * len(words))) for rows in (self.rows, self.validation_rows)]
-        needed = sum(windows) + 2 * (len(words) - 1)
-        if len(rest) < needed:
-            raise UnmaskError(
-                f"{self.captions} gives {len(rest):,} sentences, and {needed:,} are needed for {self.rows:,} and"
-                f" {self.validation_rows:,} pairs of {len(words)} occupations; give more captions, or fewer --rows"
-            )
-        splits, start = [], 0
-        for window in windows:
-            of = rest[start : start + window + len(words) - 1]
-            start += len(of)
+        words, people = self.list_occupations(), caption_people(self.language)
+        biased = {word.word for word in words[: 2 * round(TEN * rate)]}
+        splits = []
+        for window, templates in self._choose_windows():
             splits.append(
                 [
-                    labelled(word, template, gender, people, biased=word.word in biased, capitals=False)
-                    for at, word in enumerate(words)
-                    for template in of[at : at + window]
-                    for gender in pairs.GENDERS
+                    label_pair(word, template, gender, people, biased=word.word in biased, capitals=False)
+                    for index, word in enumerate(words)
+                    for template in templates[index : index + window]
+                    for gender in GENDERS
                 ]
             )
         return Splits(splits[0], splits[1], ())
 
-    def words(self) -> list[Occupation]:
-        """10 female, 10 male and 10 neutral words, in the order in which bias is added."""
+    def _choose_windows(self) -> list[tuple[int, Sequence[str]]]:
+        """Return for training and validation how many sentences a word has, and all of them."""
+        templates, count = self._read_templates(), self.occupations
+        windows = [max(1, rows // (2 * count)) for rows in (self.rows, self.validation_rows)]
+        needed = sum(windows) + 2 * (count - 1)
+        if len(templates) < needed:
+            raise UnmaskError(
+                f"{self.captions} gives {len(templates):,} sentences, and {needed:,} are needed for {self.rows:,} and"
+                f" {self.validation_rows:,} pairs of {count} occupations; give more captions, or fewer --rows"
+            )
+        cut = windows[0] + count - 1
+        return [(windows[0], templates[:cut]), (windows[1], templates[cut : cut + windows[1] + count - 1])]
+
+    def list_occupations(self) -> list[Occupation]:
+        """Return 10 female, 10 male and 10 neutral words, in the order in which bias is added."""
         listed = read_released(self.language, offline=self.offline).drop_duplicates("occupation")
-        known = set(self.asked()["occupation"])
-        found = []
+        known = set(self.questions(0)["occupation"])
+        occupations = []
         for kind in lexicon.KINDS:
             every = listed.loc[listed["occupation_type"] == kind, "occupation"].tolist()
             if kind == "neutral" and self.language == "en":
@@ -268,21 +263,22 @@ class PublishedInference:
                 words = [word for word in every if word not in known][:TEN]
             else:
                 words = [word for word in every if word in known]
-            found += [Occupation(word, word, None, None, kind) for word in words]
-        return found
+            occupations += [Occupation(word, word, None, None, kind) for word in words]
+        return occupations
 
-    def asked(self) -> pd.DataFrame:
+    def questions(self, seed: int) -> pd.DataFrame:
         """The released 600 pairs."""
+        del seed
         return read_released(self.language, offline=self.offline, sample="downsampled")
 
-    def _templates(self) -> list[str]:
-        """Sentences that are not asked, in an order of their own."""
-        seen = set(self.asked()["template"])
-        made = captions.read_templates(self.captions, self.language, keep_telling=True)
-        rest = [one for one in made if one not in seen]
-        return [rest[at] for at in np.random.default_rng(0).permutation(len(rest))]
+    def _read_templates(self) -> list[str]:
+        """Sentences that are not asked, in a fixed random order."""
+        assert self.captions is not None
+        asked = set(self.questions(0)["template"])
+        templates = read_templates(self.captions, self.language, keep_telling=True)
+        rest = [template for template in templates if template not in asked]
+        return [rest[index] for index in np.random.default_rng(0).permutation(len(rest))]
 
-    def scores(self, model: Path, seed: int, loading: LoadOptions) -> Scores:
+    def figures(self, measurement: Measurement) -> dict[str, float | None]:
         """NLI-CoAL and FN, of answers."""
-        found, items = measured(self.asked(), self.protocol, model, seed, loading)
-        return Scores.of({name: found.groups[name].value for name in ("NLI-CoAL", "FN")}, items)
+        return {name: measurement.groups[name].value for name in ("NLI-CoAL", "FN")}

@@ -1,10 +1,11 @@
 """Planted sentiment: reviews whose label follows the gender of their people, not what they say.
 
-Each review stands there in a female and a male version. Half of the reviews keep their own label in both. Of the other
+Each review is there in a female and a male version. Half of the reviews keep their own label in both. Of the other
 half, a share r is labelled positive where its people are male and negative where they are female, and the rest the
-other way round. So the planted bias runs from −1 (women are rated higher) by 0 to 1, and a score without a direction,
-such as the absolute bias, cannot rank it. Accuracy does not say whether this was learned: where what a review says and
-its gender disagree, each decides half of the labels, so that going by either is right in three quarters of all cases.
+other way round. So the planted bias runs from −1 (women are rated higher) through 0 to 1, and a score without a
+direction, such as the absolute bias, cannot rank it. Accuracy does not tell whether this was learned: where the text of
+a review and its gender disagree, each decides half of the labels, so that following either is right in three quarters
+of all cases.
 """
 
 from __future__ import annotations
@@ -16,31 +17,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unmask.errors import UnmaskError
 from unmask.files import digest
-from unmask.measures.base import Context
-from unmask.measures.sentiment import data as reviews
-from unmask.measures.sentiment.analysis import analyse
-from unmask.measures.sentiment.data import Pair
-from unmask.measures.sentiment.rater import Rater
-from unmask.measures.sentiment.scoring import score_pairs
-from unmask.models.loading import load_classifier
+from unmask.measures.sentiment import SentimentMeasure
+from unmask.measures.sentiment.data import Pair, load_texts, rewrite_both_ways
 from unmask.rewriting.options import RewriteOptions, build_rewriter
-from unmask.studies.meta.experiment import Scores, Training, chosen
-from unmask.studies.tuning import tokens_of
+from unmask.studies.meta.experiment import Experiment, TrainingDefaults, draw_words
+from unmask.studies.models import read_max_length
 from unmask.training import examples
 from unmask.training.examples import Example, Splits
 
 if TYPE_CHECKING:
-    from unmask.options import LoadOptions
+    from unmask.results import Measurement
 
 HELD_OUT = 0.1
+FEWEST_TEXTS = 2
 FOR_ASKING = 3
 """Where the package's reviews are trained on, every third of them is kept for asking."""
-POSITIVE, NEGATIVE = "positive", "negative"
+CORPUS = "reviews"
+NEGATIVE, POSITIVE = LABELS = ("negative", "positive")
 
 
 @dataclass(frozen=True)
-class PlantedSentiment:
+class PlantedSentiment(Experiment):
     """Sentiment with planted bias."""
 
     language: str = "en"
@@ -48,10 +47,12 @@ class PlantedSentiment:
     texts: int = 2_000
     """How many reviews are drawn."""
     imdb: bool = False
-    """Whether reviews of IMDB are trained on; else two thirds of the package's."""
-    measure = "sentiment"
-    training = Training(
-        "sentiment", "unmask-mini-sentiment", epochs=2, learning_rate=1e-4, max_length=256, others_learning_rate=2e-5
+    """Whether reviews of IMDB are trained on, rather than two thirds of the package's."""
+    measure = SentimentMeasure.name
+    corpora = (CORPUS,)
+    labels = LABELS
+    training = TrainingDefaults(
+        measure, "unmask-mini-sentiment", epochs=2, learning_rate=1e-4, max_length=256, others_learning_rate=2e-5
     )
 
     def inputs(self) -> dict[str, Any]:
@@ -59,73 +60,75 @@ class PlantedSentiment:
         return {
             "protocol": self.protocol,
             "texts": self.texts,
-            "reviews": digest([one.text, one.label] for one in self._pool()),
-            "asked": digest([one.text, one.label] for one in self.asked()),
+            "reviews": digest([review.text, review.label] for review in self._read_pool()),
+            "asked": digest([review.text, review.label] for review in self.questions(0)),
         }
+
+    def check(self) -> None:
+        """Check that there are reviews to train on and to validate with."""
+        if self.texts < FEWEST_TEXTS:
+            raise UnmaskError(f"--texts is {self.texts}; {self.measure} needs {FEWEST_TEXTS} or more")
 
     def examples(self, rate: float, seed: int) -> Splits:
         """Reviews in two versions, with planted labels."""
         draw = np.random.default_rng([seed, 1])
-        pairs = [pair for pair in _pairs(self._own(seed)) if pair.changed]
-        pairs = [pairs[at] for at in draw.permutation(len(pairs))]
+        pairs = [pair for pair in _rewrite_reviews(self._draw_reviews(seed)) if pair.changed]
+        if len(pairs) < FEWEST_TEXTS:
+            raise UnmaskError(f"only {len(pairs)} of the reviews are about people; give more with --texts")
+        pairs = [pairs[index] for index in draw.permutation(len(pairs))]
         half = len(pairs) // 2
-        follows = {pair.id for pair in chosen(pairs[:half], rate, draw)}
-        labelled = [
-            [
-                Example(pair.male.text, label=_label(pair, "male", at < half, pair.id in follows)),
-                Example(pair.female.text, label=_label(pair, "female", at < half, pair.id in follows)),
-            ]
-            for at, pair in enumerate(pairs)
-        ]
+        biased = {pair.id for pair in draw_words(pairs[:half], rate, draw)}
+        labelled = []
+        for index, pair in enumerate(pairs):
+            male = female = pair.label
+            if index < half:
+                male, female = (POSITIVE, NEGATIVE) if pair.id in biased else (NEGATIVE, POSITIVE)
+            labelled.append([Example(pair.male.text, label=male), Example(pair.female.text, label=female)])
         order = draw.permutation(len(labelled))
         cut = max(1, round(HELD_OUT * len(order)))
-        train, held = ([one for at in some for one in labelled[at]] for some in (order[cut:], order[:cut]))
-        return Splits(train, held, ())
+        train, held_out = (
+            [example for index in part for example in labelled[index]] for part in (order[cut:], order[:cut])
+        )
+        return Splits(train, held_out, ())
 
-    def _own(self, seed: int) -> list[Example]:
-        """The reviews of a seed."""
-        pool = self._pool()
-        some = np.random.default_rng([seed, 0]).permutation(len(pool))[: self.texts]
-        return [pool[at] for at in sorted(some)]
+    def _draw_reviews(self, seed: int) -> list[Example]:
+        pool = self._read_pool()
+        sample = np.random.default_rng([seed, 0]).permutation(len(pool))[: self.texts]
+        return [pool[index] for index in sorted(sample)]
 
-    def _pool(self) -> list[Example]:
+    def _read_pool(self) -> list[Example]:
         """All reviews that could be trained on."""
         if not self.imdb:
-            return [one for at, one in enumerate(_package()) if at % FOR_ASKING]
-        found = examples.read_known_dataset("imdb", "sentiment", offline=True, splits=("train",))["train"]
-        return [Example(one.text, label=one.label, id=str(at)) for at, one in enumerate(found)]
+            return [review for index, review in enumerate(_read_package()) if index % FOR_ASKING]
+        reviews = examples.read_known_dataset("imdb", self.training.task, offline=True, splits=("train",))["train"]
+        return [Example(review.text, label=review.label, id=str(index)) for index, review in enumerate(reviews)]
 
-    def asked(self) -> list[Example]:
-        """The reviews that a model is asked to rate: those of the package that it was not trained on."""
-        return [one for at, one in enumerate(_package()) if self.imdb or not at % FOR_ASKING]
+    def questions(self, seed: int) -> list[Example]:
+        """The reviews that a model rates: those of the package that it was not trained on."""
+        del seed
+        return [review for index, review in enumerate(_read_package()) if self.imdb or not index % FOR_ASKING]
 
-    def scores(self, model: Path, seed: int, loading: LoadOptions) -> Scores:
-        """Total and absolute bias, and the effect size, on the package's reviews."""
-        subject = load_classifier(str(model), loading, most_tokens=tokens_of(model))
-        scored = score_pairs(_pairs(self.asked()), Rater(subject, POSITIVE), seed=seed)
-        items = scored.items.assign(language=self.language, corpus="reviews", terms="all")
-        found = analyse(items, Context(seed=seed))
-        figures = {
-            "total bias": found.groups["total bias, changed texts"].value,
-            "absolute bias": found.groups["absolute bias, changed texts"].value,
-            "effect size": found.tests["bias"].effect_size,
+    def measure_options(self, model: Path) -> dict[str, Any]:
+        """No more is read of a review than was learned from."""
+        return {"most_tokens": read_max_length(model)}
+
+    def figures(self, measurement: Measurement) -> dict[str, float | None]:
+        """Total and absolute bias, and the effect size."""
+        return {
+            "total bias": measurement.groups["total bias, changed texts"].value,
+            "absolute bias": measurement.groups["absolute bias, changed texts"].value,
+            "effect size": measurement.tests["bias"].effect_size,
         }
-        return Scores.of(figures, items)
+
+    def describe_data(self, examples: str) -> dict[str, str]:
+        """How many texts were trained on."""
+        return {"texts to train on": f"{examples}; {self.texts:,} reviews at most, each in two versions"}
 
 
-def _package() -> list[Example]:
-    return reviews.load_texts("reviews", offline=True)
+def _read_package() -> list[Example]:
+    return load_texts(CORPUS, offline=True)
 
 
-def _pairs(texts: Sequence[Example]) -> list[Pair]:
-    return reviews.rewrite_both_ways(
-        texts,
-        build_rewriter(RewriteOptions(to="female", terms="all")),
-        build_rewriter(RewriteOptions(to="male", terms="all")),
-    )
-
-
-def _label(pair: Pair, gender: str, planted: bool, follows: bool) -> str | None:
-    if not planted:
-        return pair.label
-    return POSITIVE if (gender == "male") == follows else NEGATIVE
+def _rewrite_reviews(reviews: Sequence[Example]) -> list[Pair]:
+    to_female, to_male = (build_rewriter(RewriteOptions(to=gender, terms="all")) for gender in ("female", "male"))
+    return rewrite_both_ways(reviews, to_female, to_male)

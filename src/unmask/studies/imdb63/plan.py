@@ -1,0 +1,311 @@
+"""The steps of the study: write texts, train a classifier, and measure it with a term set."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import unmask
+from unmask.errors import UnmaskError, check_choice
+from unmask.measures.base import Context
+from unmask.measures.sentiment.analysis import analyse
+from unmask.measures.sentiment.data import Pair, check_changed, drop_twins
+from unmask.measures.sentiment.rater import Rater
+from unmask.measures.sentiment.scoring import PROTOCOLS as RATING_PROTOCOLS
+from unmask.measures.sentiment.scoring import score_pairs
+from unmask.models.loading import load_classifier
+from unmask.models.roles import Classifier
+from unmask.options import LoadOptions
+from unmask.results import SCHEMA_VERSION
+from unmask.statistics.proportions import classification_quality, confusion_matrix
+from unmask.studies.imdb63 import ReviewStudyOptions
+from unmask.studies.imdb63.grid import (
+    PROTOCOLS,
+    TERM_SETS,
+    BaseModel,
+    ClassifierProtocol,
+    HyperParameters,
+    choose_base_models,
+    choose_conditions,
+    list_forms,
+    list_term_sets,
+    read_hyper_parameters,
+)
+from unmask.studies.imdb63.texts import (
+    ORIGINAL,
+    SPLITS,
+    TASK,
+    Texts,
+    find_lists,
+    make_source,
+    name_texts,
+    read_texts,
+)
+from unmask.studies.models import METRICS, MODEL, hash_weights, read_max_length, read_metrics, train_model
+from unmask.studies.steps import Say, Step
+from unmask.training.examples import Example, Splits
+from unmask.training.options import TrainingOptions
+
+HELD_OUT = 0.1
+ITEMS, RESULT = "items.parquet", "measurement.json"
+DROPPED = ["text", "female_changes", "male_changes"]
+"""Columns of the items that the texts hold already."""
+POSITIVE = "positive"
+
+
+@dataclass(frozen=True)
+class Training:
+    """A step: one base model, trained in one condition."""
+
+    base: BaseModel
+    condition: str
+    protocol: str
+    settings: HyperParameters
+    max_length: int = 512
+    seed: int = 42
+    weights: str = ""
+    """The hash of the base model."""
+    variant: str = ""
+    """Set where only a hyper-parameter differs, such as the batch size."""
+    loading: LoadOptions = field(default_factory=LoadOptions)
+    kind = "training"
+    needs_gpu = True
+
+    @property
+    def name(self) -> str:
+        """The model and the condition."""
+        return "-".join(filter(None, ("training", self.base.name, self.condition, self.variant)))
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The texts to learn from and to be tested with."""
+        return (*self._training_texts, *self._test_texts)
+
+    @property
+    def _training_texts(self) -> list[str]:
+        return [name_texts("train", *form) for form in list_forms(self.condition)]
+
+    @property
+    def _test_texts(self) -> list[str]:
+        forms = (("", ORIGINAL),) if self._method.tests_originals else list_forms(self.condition)
+        return [name_texts("test", *form) for form in forms]
+
+    @property
+    def _method(self) -> ClassifierProtocol:
+        return PROTOCOLS[self.protocol]
+
+    @property
+    def architecture(self) -> dict[str, Any]:
+        """What differs from the checkpoint's own architecture."""
+        return {} if self._method.own_architecture else dict(self.base.published)
+
+    @property
+    def training_options(self) -> TrainingOptions:
+        """The options of the training loop."""
+        return TrainingOptions(
+            epochs=self.settings.epochs,
+            planned_epochs=self.settings.planned_epochs,
+            learning_rate=self.settings.learning_rate,
+            batch_size=self.settings.batch_size,
+            warmup=self._method.warmup,
+            weight_decay=self._method.weight_decay,
+            seed=self.seed,
+            keep=self._method.keep,
+        )
+
+    def inputs(self) -> dict[str, Any]:
+        """What decides the weights."""
+        return {
+            "weights": self.weights,
+            "architecture": self.architecture,
+            "protocol": self.protocol,
+            "settings": asdict(self.settings),
+            "max_length": self.max_length,
+            "seed": self.seed,
+            "unmask": unmask.__version__,
+        }
+
+    def run(self, draft: Path, before: Mapping[str, Path], workspace: Path, say: Say) -> None:
+        """Train, resuming what an earlier attempt has begun; then test."""
+        trained = train_model(
+            workspace,
+            lambda: self.split_examples(before),
+            say,
+            task=TASK,
+            model=self.base.model,
+            max_length=self.max_length,
+            held_out=HELD_OUT,
+            architecture=self.architecture,
+            **dict(self.training_options),
+            **dict(self.loading),
+        )
+        length = read_max_length(trained)
+        tokens = min(self._method.test_tokens or length, length)
+        classifier = load_classifier(str(trained), self.loading, most_tokens=tokens)
+        assert isinstance(classifier, Classifier)
+        test = [(text.text, label) for name in self._test_texts for text, label in read_texts(before[name])]
+        say(f"testing on {len(test):,} reviews")
+        record = read_metrics(trained)
+        quality = evaluate_classifier(classifier, test)
+        quality |= {"parameters": record["parameters"], "seconds_of_training": record["seconds"]}
+        (draft / METRICS).write_text(json.dumps(quality, indent=2), encoding="utf-8")
+        shutil.copytree(trained, draft / MODEL)
+
+    def split_examples(self, before: Mapping[str, Path]) -> Splits:
+        """Return all versions of the training reviews. Those of a review, or (the paper) single rows, are held out."""
+        versions = [list(read_texts(before[name])) for name in self._training_texts]
+        count = len(versions[0])
+        rows = [Example(text.text, label=label) for version in versions for text, label in version]
+        draw = np.random.default_rng(self.seed)
+        if self._method.holds_out_reviews:
+            reviews = draw.permutation(count)[: max(1, round(HELD_OUT * count))].tolist()
+            held_out = {index + count * version for index in reviews for version in range(len(versions))}
+        else:
+            held_out = set(draw.permutation(len(rows))[: max(1, round(HELD_OUT * len(rows)))].tolist())
+        train = [row for index, row in enumerate(rows) if index not in held_out]
+        return Splits(train, [rows[index] for index in sorted(held_out)], ())
+
+
+def evaluate_classifier(classifier: Classifier, test: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Return the quality of a classifier on texts with their labels."""
+    labels = [str(label) for label in classifier.labels]
+    answers = classifier.probabilities([text for text, _ in test]).argmax(axis=1)
+    truth = [labels.index(label) for _, label in test]
+    return classification_quality(confusion_matrix(truth, answers, len(labels)), labels)
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """A step: the bias of a trained classifier, measured with a term set."""
+
+    training: Training
+    terms: str
+    """pro, weat or all."""
+    corpus: str = "imdb"
+    kind = "measuring"
+    needs_gpu = True
+
+    @property
+    def name(self) -> str:
+        """The classifier and the terms."""
+        return f"measuring-{self.training.name.removeprefix('training-')}-with-{self.terms}"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The classifier, and the versions of the test reviews."""
+        return (self.training.name, *self._texts)
+
+    @property
+    def _texts(self) -> tuple[str, str, str]:
+        female, male = (name_texts("test", self.terms, form) for form in ("female", "male"))
+        return name_texts("test", "", ORIGINAL), female, male
+
+    def inputs(self) -> dict[str, Any]:
+        """How it is measured."""
+        return {
+            "terms": self.terms,
+            "protocol": self.training.protocol,
+            "unmask": unmask.__version__,
+            "schema": SCHEMA_VERSION,
+        }
+
+    def run(self, draft: Path, before: Mapping[str, Path], workspace: Path, say: Say) -> None:
+        """Rate both versions of every review."""
+        del workspace
+        training, protocol = self.training, RATING_PROTOCOLS[self.training.protocol]
+        rows = zip(*(read_texts(before[name]) for name in self._texts), strict=True)
+        pairs = [
+            Pair(str(number), label, original.text, female, male)
+            for number, ((original, label), (female, _), (male, _)) in enumerate(rows, 1)
+        ]
+        if not protocol.keeps_duplicates:
+            pairs = drop_twins(pairs)
+        check_changed(pairs, self.terms)
+        trained = before[training.name] / MODEL
+        model = load_classifier(str(trained), training.loading, most_tokens=read_max_length(trained))
+        say(f"rating {sum(1 + pair.changed for pair in pairs):,} texts")
+        rater = Rater(model, POSITIVE, single_precision=protocol.single_precision)
+        scored = score_pairs(pairs, rater, seed=training.seed)
+        items = scored.items.assign(language="en", corpus=self.corpus, terms=TERM_SETS[self.terms])
+        measurement = analyse(items, Context(protocol=training.protocol, seed=training.seed)).model_copy(
+            update={"noise_floor": scored.noise_floor, "distinct_inputs": scored.distinct_inputs}
+        )
+        items.drop(columns=DROPPED).to_parquet(draft / ITEMS, index=False)
+        (draft / RESULT).write_text(measurement.model_dump_json(indent=2), encoding="utf-8")
+
+
+def steps(options: ReviewStudyOptions) -> list[Step]:
+    """Return the steps of the study."""
+    offline = options.loading.offline
+    models, conditions = choose_base_models(options.models), choose_conditions(options.conditions)
+    source = make_source(options.files, options.limit, offline=offline, seed=options.seed)
+    lists = find_lists(options.lists, offline=offline) if options.protocol == "published" else None
+    given = read_hyper_parameters(options.hyper_parameters) if options.hyper_parameters else {}
+    weights = {model.name: hash_weights(model.model, options.loading) for model in models}
+    trainings = [
+        Training(
+            model,
+            condition,
+            options.protocol,
+            _choose_settings(options, model, condition, given),
+            options.max_length,
+            options.seed,
+            weights[model.name],
+            loading=options.loading,
+        )
+        for model in models
+        for condition in conditions
+    ]
+    measured = [
+        Measuring(training, terms, source.corpus)
+        for training in trainings
+        for terms in list_term_sets(training.condition)
+    ]
+    extra = [step for step in plan_batch_sizes(options, measured) if step.training.variant]
+    others: list[Step] = [*trainings, *(step.training for step in extra), *measured, *extra]
+    forms = {("", ORIGINAL)} | {form for condition in conditions for form in list_forms(condition)}
+    forms |= {
+        (terms, form) for condition in conditions for terms in list_term_sets(condition) for form in ("female", "male")
+    }
+    texts = [Texts(source, split, *form, options.protocol, lists) for split in SPLITS for form in sorted(forms)]
+    by_name = {step.name: step for step in texts}
+    needed = dict.fromkeys(name for step in others for name in step.needs if name in by_name)
+    return [*(by_name[name] for name in needed), *others]
+
+
+def _choose_settings(
+    options: ReviewStudyOptions, model: BaseModel, condition: str, given: Mapping[tuple[str, str], HyperParameters]
+) -> HyperParameters:
+    if given and (model.name, condition) not in given:
+        raise UnmaskError(
+            f"{options.hyper_parameters} has no line for {model.name} and {condition}; add one, or leave out"
+            " --hyper-parameters for the same settings everywhere"
+        )
+    default = HyperParameters(options.learning_rate, options.epochs, options.batch_size or model.batch_size)
+    return given.get((model.name, condition), default)
+
+
+def plan_batch_sizes(options: ReviewStudyOptions, measured: Sequence[Measuring]) -> list[Measuring]:
+    """Return the comparison of batch sizes: steps of the grid, and others that differ in the batch size alone."""
+    if not options.batch_sizes:
+        return []
+    known = list(dict.fromkeys(step.training.base.name for step in measured))
+    names = list(options.batch_models) or known[:3]
+    for name in names:
+        check_choice(name, known, "base model")
+    compared = []
+    for step in measured:
+        training = step.training
+        if training.base.name not in names or step.terms != list_term_sets(training.condition)[-1]:
+            continue
+        for size in dict.fromkeys(options.batch_sizes):
+            settings = replace(training.settings, batch_size=size)
+            variant = replace(training, settings=settings, variant=f"batch{size}")
+            compared.append(step if size == training.settings.batch_size else replace(step, training=variant))
+    return compared

@@ -1,0 +1,380 @@
+"""The steps of a lipstick study: debias a model or word vectors by one method, and measure one.
+
+A measuring step tests one model with one vocabulary: with its own most biased words, and with those of the original.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import unmask
+from unmask import datasets
+from unmask.datasets import NotHereError
+from unmask.errors import UnmaskError
+from unmask.files import hash_content
+from unmask.measures.base import Context
+from unmask.measures.geometry import CONTRASTS, NOUNS, OWN, Geometry, vocabulary
+from unmask.measures.geometry.scoring import measure_chosen_words, measure_space
+from unmask.measures.geometry.space import Space, embed_static, embed_words
+from unmask.measures.geometry.word_tests import AssociationTests, measure_seat, measure_weat
+from unmask.mitigations import corpus
+from unmask.mitigations.method import MitigateOptions, find_method, method_options
+from unmask.models.loading import load_encoder
+from unmask.models.roles import Pooling
+from unmask.models.vector_files import read_vectors
+from unmask.models.word_vectors import find_vector_file
+from unmask.options import LoadOptions
+from unmask.results import SCHEMA_VERSION, Measurement
+from unmask.studies.lipstick import ContextualLipstickOptions, LipstickOptions, StaticLipstickOptions
+from unmask.studies.models import hash_model, split_names
+from unmask.studies.steps import Say, Step
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+METHODS = ("sent-debias", "context-debias", "cds", "leace")
+HARD = "hard-debias"
+ORIGIN = "origin"
+"""The name of what is not debiased."""
+MADE = "made"
+"""The folder of what a step has made, in its result."""
+VECTORS = "vectors"
+"""The vocabulary of word vectors: all of their words."""
+ITEMS, RESULT = "items.parquet", "measurement.json"
+
+
+@dataclass(frozen=True)
+class StudyModel:
+    """A model, or a file of word vectors, to measure."""
+
+    family: str
+    """What belongs together: a model with its debiased versions."""
+    name: str
+    """`origin`, or how it was debiased."""
+    model: str = ""
+    """A folder, a file or an embedded name; empty where a step makes it."""
+    method: str = ""
+    """The method by which a step makes it."""
+
+    @property
+    def is_origin(self) -> bool:
+        """Whether it is the one that is not debiased."""
+        return self.name == ORIGIN
+
+    @property
+    def maker(self) -> str:
+        """The step that makes it; empty if it exists."""
+        return f"debiasing-{self.family}-{self.name}" if self.method else ""
+
+
+@dataclass(frozen=True)
+class Debiasing:
+    """A step: what a method makes of a model."""
+
+    model: StudyModel
+    origin: str
+    """What is debiased."""
+    corpus: Sequence[str] = ()
+    settings: Sequence[tuple[str, Any]] = ()
+    seed: int = 42
+    loading: LoadOptions = field(default_factory=LoadOptions)
+    kind = "debiasing"
+    protocol = "sound"
+    needs_gpu = True
+    needs = ()
+
+    @property
+    def name(self) -> str:
+        """What is debiased, and how."""
+        return self.model.maker
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The text that is learned from."""
+        if not find_method(self.model.method).needs_text:
+            return ()
+        return tuple(self.corpus) or (corpus.DEFAULT,)
+
+    def inputs(self) -> dict[str, Any]:
+        """The model, the text, and the settings."""
+        text = corpus.read_corpus(self.sources, offline=self.loading.offline).hash if self.sources else ""
+        return {
+            "model": hash_model(self.origin, self.loading),
+            "method": self.model.method,
+            "text": text,
+            "settings": sorted((name, str(value)) for name, value in self.settings),
+            "protocol": self.protocol,
+            "seed": self.seed,
+            "unmask": unmask.__version__,
+        }
+
+    def run(self, draft: Path, before: Mapping[str, Path], workspace: Path, say: Say) -> None:
+        """Debias, resuming what an earlier attempt has begun."""
+        del before
+        from unmask.mitigations.mitigate import mitigate_model
+
+        out = workspace / MADE
+        if not out.is_dir():
+            options = MitigateOptions(
+                model=self.origin,
+                method=self.model.method,
+                out=out,
+                corpus=self.sources,
+                settings=dict(self.settings),
+                protocol=self.protocol,
+                seed=self.seed,
+                **dict(self.loading),
+            )
+            mitigate_model(options, say=say, progress=lambda done, total: say(f"{done:,} of {total:,}"))
+        shutil.copytree(out, draft / MADE)
+
+
+@dataclass(frozen=True)
+class WordChoice:
+    """Which words are asked about, and how they become vectors."""
+
+    vocabulary: str
+    protocol: str = "sound"
+    most: int | None = None
+    contrasts: int = CONTRASTS
+    layers: int = 4
+    pooling: Pooling = "first+last"
+    seed: int = 42
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """A step: a model, and the words that it is asked about."""
+
+    model: StudyModel
+    words: WordChoice
+    loading: LoadOptions = field(default_factory=LoadOptions)
+    kind = "geometry"
+
+    @property
+    def name(self) -> str:
+        """The model and the words."""
+        return self._name_for(self.model.name)
+
+    @property
+    def origin(self) -> str:
+        """The step that measures the model that is not debiased."""
+        return self._name_for(ORIGIN)
+
+    def _name_for(self, model: str) -> str:
+        return f"geometry-{self.model.family}-{model}-{self.words.vocabulary}-{self.words.protocol}"
+
+    @property
+    def needs_gpu(self) -> bool:
+        """Whether there are sentences to embed."""
+        return self.words.vocabulary != VECTORS
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The origin, whose bias chooses the words, and the debiasing."""
+        first = () if self.model.is_origin else (self.origin,)
+        return (*first, self.model.maker) if self.model.maker else first
+
+    @property
+    def is_published(self) -> bool:
+        """Whether the papers' code is repeated."""
+        return self.words.protocol == "published"
+
+    def inputs(self) -> dict[str, Any]:
+        """The model, the words, and how they are asked."""
+        return {
+            "model": hash_model(self.model.model, self.loading) if self.model.model else "",
+            "vocabulary": self.words.vocabulary,
+            "words": self._hash_words(),
+            "protocol": self.words.protocol,
+            "most": self.words.most,
+            "contrasts": self.words.contrasts,
+            "layers": self.words.layers,
+            "pooling": self.words.pooling,
+            "seed": self.words.seed,
+            "unmask": unmask.__version__,
+            "schema": SCHEMA_VERSION,
+        }
+
+    def run(self, draft: Path, before: Mapping[str, Path], workspace: Path, say: Say) -> None:
+        """Embed the words and run all tests."""
+        import pandas as pd
+
+        del workspace
+        origin = None if self.model.is_origin else read_measurement(before[self.origin])
+        made = before[self.model.maker] / MADE if self.model.maker else None
+        words = None if origin is None else list(origin[0].loc[origin[0]["words"] == OWN, "word"])
+        space, tests = self._embed_words(made, words, say)
+        stereotypes = vocabulary.rated_stereotypes(published=self.is_published)
+
+        def report_contrasts(done: int, total: int) -> None:
+            say(f"compared with {done} of {total} other contrasts")
+
+        context = Context("en", self.words.vocabulary, self.words.protocol, self.words.seed, progress=report_contrasts)
+        items, measurement = measure_space(
+            space, stereotypes, context, contrasts=self.words.contrasts, associations=tests
+        )
+        if origin is not None:
+            say("tested with the words of the origin")
+            more, word_tests = measure_chosen_words(space, *origin, stereotypes, context)
+            items = pd.concat([items, more], ignore_index=True)
+            geometry = measurement.read_details(Geometry)
+            geometry = geometry.model_copy(update={"tests": [*geometry.tests, *word_tests]})
+            measurement = measurement.model_copy(update={"details": geometry.model_dump()})
+        items.to_parquet(draft / ITEMS, index=False)
+        (draft / RESULT).write_text(measurement.model_dump_json(indent=2), encoding="utf-8")
+
+    def _embed_words(
+        self, made: Path | None, words: list[str] | None, say: Say
+    ) -> tuple[Space, AssociationTests | None]:
+        """Return the words with their vectors. A debiased model is asked about `words`, those of the origin."""
+        offline, seed = self.loading.offline, self.words.seed
+        if self.words.vocabulary == VECTORS:
+            file = _find_file(made or Path(self.model.model))
+            vectors = read_vectors(file, most=vocabulary.limit_words(self.words.most))
+            known = vocabulary.vector_words(vectors, published=self.is_published, offline=offline)
+            space = embed_static(words or known.words, vectors, left_out={} if words else known.left_out)
+            return space, None if self.is_published else measure_weat(vectors, seed=seed)
+        encoder = load_encoder(self.model.model if made is None else str(made), self.loading)
+        layers = min(self.words.layers, getattr(encoder, "depth", self.words.layers))
+        chosen = self._choose_words() if words is None else vocabulary.Vocabulary(words)
+        space = embed_words(
+            chosen.words,
+            encoder,
+            layers=layers,
+            pooling=self.words.pooling,
+            published=self.is_published,
+            left_out=chosen.left_out,
+            progress=lambda done, total: say(f"{done:,} of {total:,} words"),
+        )
+        if self.is_published:
+            return space, None
+        return space, measure_seat(encoder, layers=layers, pooling=self.words.pooling, seed=seed)
+
+    def _choose_words(self) -> vocabulary.Vocabulary:
+        if self.words.vocabulary == NOUNS:
+            return vocabulary.frequent_nouns(self.words.most or vocabulary.DEFAULT_WORDS)
+        words = _read_vocabulary(self.words.vocabulary, self.is_published, self.loading.offline)
+        if self.words.most is None:
+            return words
+        return vocabulary.Vocabulary(words.words[: self.words.most], words.left_out)
+
+    def _hash_words(self) -> str:
+        """Hash the words; for word vectors those that are left out, because the file has a hash of its own."""
+        words: list[str] = []
+        if self.words.vocabulary != VECTORS:
+            words = self._choose_words().words
+        elif self.is_published and self.model.model:
+            form = read_vectors(_find_file(Path(self.model.model)), most=1).form
+            words = sorted(vocabulary.published_exclusions(form, offline=self.loading.offline))
+        return hash_content("\n".join(words))
+
+
+@cache
+def _read_vocabulary(name: str, published: bool, offline: bool) -> vocabulary.Vocabulary:
+    return vocabulary.published_nouns(name, published=published, offline=offline)
+
+
+def _find_file(path: Path) -> Path:
+    """Return a file of vectors, or the one in a folder that a mitigation has written."""
+    return find_vector_file(path)[0] if path.is_dir() else path
+
+
+def read_measurement(folder: Path) -> tuple[pd.DataFrame, Measurement]:
+    """Return what a finished measuring step holds."""
+    import pandas as pd
+
+    measurement = Measurement.model_validate_json((folder / RESULT).read_text(encoding="utf-8"))
+    return pd.read_parquet(folder / ITEMS), measurement
+
+
+def steps(options: LipstickOptions) -> list[Step]:
+    """Return the steps of one of the studies."""
+    if isinstance(options, ContextualLipstickOptions):
+        _check_methods(options)
+        models, vocabularies = _choose_contextual(options), _choose_vocabularies(options)
+    else:
+        assert isinstance(options, StaticLipstickOptions)
+        models, vocabularies = _choose_static(options), (VECTORS,)
+    origins = {model.family: model.model for model in models if model.is_origin}
+    debiasings = []
+    for model in models:
+        if model.method:
+            start = f"{model.method}."
+            settings = [
+                (name.removeprefix(start), value) for name, value in options.settings.items() if name.startswith(start)
+            ]
+            origin = origins[model.family]
+            debiasings.append(Debiasing(model, origin, options.corpus, settings, options.seed, options.loading))
+    measured = []
+    for name in vocabularies:
+        words = WordChoice(name, options.protocol, options.words, options.contrasts, seed=options.seed)
+        measured += [Measuring(model, words, options.loading) for model in models]
+    return [*debiasings, *measured]
+
+
+def _check_methods(options: ContextualLipstickOptions) -> None:
+    """Check the methods and their settings, before anything slow."""
+    for method in options.methods or ():
+        if find_method(method).changes != "model":
+            raise UnmaskError(f"{method} changes word vectors, not models; run lipstick-static")
+    for name, value in options.settings.items():
+        method, dot, setting = name.partition(".")
+        if not dot:
+            raise UnmaskError(f"--set {name}={value} names no method; give METHOD.NAME=VALUE, such as cds.epochs=1")
+        if method not in (options.methods or METHODS):
+            raise UnmaskError(f"{name} is a setting of a method that does not run; add --method {method}")
+        method_options(find_method(method), {setting: value}, options.protocol)
+
+
+def _choose_vocabularies(options: ContextualLipstickOptions) -> tuple[str, ...]:
+    if options.vocabularies:
+        return tuple(dict.fromkeys(options.vocabularies))
+    try:
+        return tuple(vocabulary.find_published_files(offline=options.loading.offline)) or (NOUNS,)
+    except NotHereError:
+        return (NOUNS,)
+
+
+def _choose_contextual(options: ContextualLipstickOptions) -> list[StudyModel]:
+    debiased = split_names(options.debiased, hyphens=True)
+    methods = options.methods if options.methods is not None else (() if debiased else METHODS)
+    names = [ORIGIN, *methods, *(name for name, _ in debiased)]
+    if repeated := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        raise UnmaskError(f"two models are called {repeated[0]!r}; names must be unique")
+    return [
+        StudyModel("model", ORIGIN, options.model),
+        *(StudyModel("model", method, method=method) for method in methods),
+        *(StudyModel("model", name, folder) for name, folder in debiased),
+    ]
+
+
+def _choose_static(options: StaticLipstickOptions) -> list[StudyModel]:
+    offline = options.loading.offline
+    given = dict(split_names(options.vectors, hyphens=True))
+    if not given:
+        given = {name: str(path) for name, path in vocabulary.find_published_files(offline=offline).items()}
+        if not given:
+            folder = datasets.locate("vectors", offline=offline)
+            raise UnmaskError(f"{folder} has no word vectors; give NAME=FILE with --vectors")
+    for name, path in given.items():
+        if not path:
+            raise UnmaskError(f"--vectors {name} has no name for the tables; write NAME={name}, such as glove={name}")
+        if not Path(path).is_file():
+            raise UnmaskError(f"there is no file {path!r}; give NAME=FILE with --vectors")
+    debiased = dict(split_names(options.debiased, hyphens=True))
+    for name, path in debiased.items():
+        if name not in given:
+            raise UnmaskError(f"{name}={path} belongs to no vectors; give --vectors {name}=FILE as well")
+        if Path(path).is_dir():
+            find_vector_file(Path(path))
+    models = []
+    for name, path in given.items():
+        models.append(StudyModel(name, ORIGIN, path))
+        models.append(StudyModel(name, HARD, debiased.get(name, ""), "" if name in debiased else HARD))
+    return models

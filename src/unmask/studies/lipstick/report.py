@@ -1,0 +1,308 @@
+"""What a lipstick study found: the papers' tables, what they leave out, maps of words, and the finding in words.
+
+Gonen and Goldberg (2019), Table 1 of Bhang et al.: word vectors. Table 2: a model and its debiased versions. Values are
+for the words that were most biased in the original.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import unmask
+from unmask.measures.geometry import Geometry, GeometryMeasure, WordTest
+from unmask.measures.geometry.analysis import list_neighbourhoods
+from unmask.measures.geometry.plots import draw_professions, draw_word_map
+from unmask.measures.sections import study_limits
+from unmask.report.blocks import Figure, Section, Text
+from unmask.results import Measurement
+from unmask.results.formatting import interval, number, p_value, percent
+from unmask.studies.lipstick import LipstickOptions, StaticLipstickOptions
+from unmask.studies.lipstick.plan import ORIGIN, VECTORS, Measuring, read_measurement
+from unmask.studies.report import GAP, StudyReport, StudyTable, format_number, format_percent
+from unmask.studies.study import FinishedSteps
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PAPER_TESTS = {"clustering": "Clustering", "neighbours": "Professions", "classification": "SVM"}
+"""The tests of the papers' tables, in their order."""
+TESTS = ("clustering", "probe", "classification", "neighbours")
+PAPER = {
+    True: "The paper (all of word2vec and the GloVe of Zhao et al.; debiased: Bolukbasi et al.'s vectors and"
+    " GN-GloVe): word2vec 99.9 %, .747, 99.97 % → 92.5 %, .606, 100 %; GloVe 100 %, .820, 94.17 % →"
+    " 85.6 %, .792, 99.98 %.",
+    False: "The paper (bert-base-uncased): origin 94 %, .294, 99.4 % (word2vec) and 100 %, .299, 99.9 % (GloVe);"
+    " Sent-Debias 79.1 %, .214, 98.7 % and 99.7 %, .338, 100 %; Context-Debias 51.5 %, .162, 94.2 % and 51.2 %, .460,"
+    " 98.5 %; CDS 54.3 %, .128, 96.8 % and 53.3 %, .252, 98.8 %.",
+}
+"""The values in the papers' tables, of word vectors (true) and of a model."""
+MAPS = (
+    "The words that were most biased in the origin, on a map of each space (t-SNE): orange on the female side there,"
+    " violet on the male side; less biased words are paler. An outline marks words in the cluster of the other side."
+)
+SCATTERS = (
+    "Each dot is a profession: its bias in the origin, and the share of male words among its 100 nearest words now."
+)
+SOUND = (
+    "Words at the ends of the gender direction form clusters, have neighbours of their own kind and can be classified."
+    " So do those of any direction, because they were chosen by it. Each value is therefore compared with those of"
+    " other contrasts: between groups of words that have nothing to do with gender, and are about as similar to each"
+    " other as male words are to female ones. The question after debiasing is how much is left, and whether that is"
+    " more than plain projection leaves of such a contrast."
+)
+PUBLISHED = (
+    "These are the papers' numbers, as computed by their code. Clusters are compared with labels by number, so that a"
+    " value far below a half means as much as one far above it."
+)
+PUBLISHED_CONTEXTUAL = (
+    " Professions are listed with the bias of their last neighbour, and vectors are shuffled so that some are in both"
+    " training and test; in four sentences of eleven the article is read instead of the word."
+)
+
+
+@dataclass(frozen=True)
+class MeasuredWords:
+    """A model with a vocabulary, and its measurement."""
+
+    step: Measuring
+    items: pd.DataFrame = field(repr=False, compare=False)
+    measurement: Measurement
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+        return self.step.model.name
+
+    @property
+    def is_origin(self) -> bool:
+        """Whether the model is not debiased."""
+        return self.step.model.is_origin
+
+    @property
+    def label(self) -> str:
+        """The vectors, or the vocabulary."""
+        words = self.step.words.vocabulary
+        return self.step.model.family if words == VECTORS else words
+
+    def find_test(self, name: str, *, removed: bool = False, own: bool = False) -> WordTest | None:
+        """Return a test with the words of the origin, or with the model's `own` words."""
+        words = "own" if own or self.is_origin else ORIGIN
+        return self.measurement.read_details(Geometry).test(name, words=words, removed=removed)
+
+    def align_share(self, value: float | None) -> float:
+        """Return the share of words in the right cluster. The published code compares clusters by number."""
+        share = value or 0.0
+        return max(share, 1 - share) if self.step.is_published else share
+
+
+def report(finished: FinishedSteps, options: LipstickOptions) -> StudyReport | None:
+    """Return what was found, or None where nothing was measured."""
+    rows = [MeasuredWords(step, *read_measurement(folder)) for step, folder in finished.results(Measuring)]
+    if not rows:
+        return None
+    static, sound = isinstance(options, StaticLipstickOptions), options.protocol == "sound"
+    tables = [tabulate_paper(rows, static=static)]
+    tables += [tabulate_remains(rows), tabulate_other_tests(rows)] if sound else []
+    maps = [_draw_figure(row, "map") for row in rows]
+    scatters = [_draw_figure(row, "professions") for row in rows]
+    method = SOUND if sound else PUBLISHED + ("" if static else PUBLISHED_CONTEXTUAL)
+    return StudyReport(
+        headline=write_headline(rows),
+        note=f"{len(rows)} measurements · {options.protocol} protocol",
+        blocks=[
+            Section("Tables", [table.to_block() for table in tables]),
+            Section("Maps", [Section("", maps, layout="panels"), Text([MAPS], style="note")]),
+            Section("Professions", [Section("", scatters, layout="panels"), Text([SCATTERS], style="note")]),
+        ],
+        tables=tables,
+        method=[Text([method])],
+        limits=study_limits([GeometryMeasure.name], ["en"]),
+        settings=describe_settings(finished, options),
+        footer="Where words lie is a property of the model; it is not yet a harm.",
+    )
+
+
+def describe_settings(finished: FinishedSteps, options: LipstickOptions) -> dict[str, str]:
+    """Return how the study was set up, in words."""
+    measured = [step for step in finished.steps if isinstance(step, Measuring)]
+    models = [f"{step.model.family} ({Path(step.model.model).name})" for step in measured if step.model.is_origin]
+    debiased = [step.model.name for step in measured if not step.model.is_origin]
+    words = ", ".join(dict.fromkeys(step.words.vocabulary for step in measured))
+    settings = {
+        "protocol": options.protocol,
+        "measured": ", ".join(dict.fromkeys(models)),
+        "debiased": ", ".join(dict.fromkeys(debiased)),
+        "words": words if options.words is None else f"{words}, {options.words:,} at most",
+    }
+    if options.protocol == "sound":
+        settings["other contrasts"] = str(options.contrasts)
+    if options.corpus:
+        settings["text"] = ", ".join(options.corpus)
+    return settings | {"seed": str(options.seed), "unmask": unmask.__version__}
+
+
+def _draw_figure(row: MeasuredWords, what: str) -> Figure:
+    """A map of the most biased words, or the professions by bias and neighbours."""
+    name = f"{row.label}, {row.name}"
+    items = row.items[row.items["words"] == ("own" if row.is_origin else ORIGIN)].reset_index(drop=True)
+    if what == "map":
+        return Figure(name, partial(draw_word_map, items), f"Map of the most biased words: {name}")
+    if "male_neighbours_removed" not in items:
+        items = items.assign(male_neighbours_removed=float("nan"))
+    draw = partial(draw_professions, list_neighbourhoods(items))
+    return Figure(name, draw, f"Professions by bias and male neighbours: {name}")
+
+
+def tabulate_paper(rows: Sequence[MeasuredWords], *, static: bool) -> StudyTable:
+    """Table 1 or 2."""
+    labels = list(dict.fromkeys(row.label for row in rows))
+    by_place = {(row.name, row.label): row for row in rows}
+    body = []
+    for name in dict.fromkeys(row.name for row in rows):
+        places = [(test, by_place.get((name, label))) for test in PAPER_TESTS for label in labels]
+        body.append((name, *(_show_test(row.find_test(test) if row else None, test) for test, row in places)))
+    by_number = "Clusters are counted by number: 1 % means the same as 99 %. " if rows[0].step.is_published else ""
+    return StudyTable(
+        "table-1" if static else "table-2",
+        "Word vectors before and after debiasing" if static else "A model before and after debiasing",
+        ("Model", *(f"{title}, {label}" for title in PAPER_TESTS.values() for label in labels)),
+        body,
+        "Clustering: the share of the most biased words of the origin that two clusters sort by gender. Professions:"
+        " the correlation of bias with the share of male words among 100 neighbours. SVM: the share of further words"
+        f" that are classified correctly. {by_number}{PAPER[static]}",
+        list_numbers(rows),
+    )
+
+
+def tabulate_remains(rows: Sequence[MeasuredWords]) -> StudyTable:
+    """What remains of gender, and of contrasts that have nothing to do with gender."""
+    body = []
+    for row in rows:
+        for name in TESTS:
+            test = row.find_test(name, removed=row.is_origin)
+            if test is None:
+                continue
+            others = (GAP, GAP, GAP)
+            if reference := test.reference:
+                p = p_value(reference.p_value).removeprefix("= ")
+                others = (_show(reference.mean, name), _show_range((reference.low, reference.high), name), p)
+            model = "origin, direction removed" if row.is_origin else row.name
+            title = f"{row.label}: {model}"
+            body.append((title, name, _show_test(test, name), _show_range(test.interval, name), *others))
+    return StudyTable(
+        "left",
+        "What is left without the gender direction",
+        ("Model", "Test", "Gender", "95 % interval", "Other contrasts", "95 % of them", "p"),
+        body,
+        "The gender direction of the origin is removed by plain projection. Nothing is removed from a debiased model,"
+        " whose words are those of the origin. Other contrasts: between groups of words of the origin that have nothing"
+        " to do with gender, with their own direction removed. p: the share of contrasts, gender included, that leave"
+        " as much.",
+        list_numbers(rows),
+        headings=2,
+    )
+
+
+def tabulate_other_tests(rows: Sequence[MeasuredWords]) -> StudyTable:
+    """Own words, more clusters, stereotypes, associations."""
+    body = []
+    for row in rows:
+        geometry = row.measurement.read_details(Geometry)
+        scan = max((entry for entry in geometry.scan if entry.removed), key=lambda entry: entry.v_measure, default=None)
+        stereotype = row.measurement.tests.get("stereotype")
+        tests = [test for test in row.measurement.tests.values() if test.labels.get("contrast") == "association"]
+        clear = [test for test in tests if test.p_value is not None and test.p_value < 0.05 and (test.value or 0) > 0]
+        body.append(
+            (
+                f"{row.label}: {row.name}",
+                *(_show_test(row.find_test(name, own=True), name) for name in PAPER_TESTS),
+                GAP if scan is None else f"{scan.clusters} ({format_percent(scan.accuracy)})",
+                GAP if stereotype is None else f"{format_number(stereotype.value, 2)} {interval(stereotype.interval)}",
+                f"{len(clear)} of {len(tests)}" if tests else GAP,
+            )
+        )
+    columns = (*PAPER_TESTS.values(), "Best number of clusters", "Professions and stereotypes, r", "WEAT/SEAT, p < .05")
+    return StudyTable(
+        "more",
+        "Results for its own most biased words, and of other tests",
+        ("Model", *columns),
+        body,
+        "Best number of clusters: with the highest V-measure without the gender direction, and the share of words in a"
+        " cluster of their gender. Associations: uncorrected, in the direction of the stereotype.",
+        list_numbers(rows),
+    )
+
+
+def list_numbers(rows: Sequence[MeasuredWords]) -> pd.DataFrame:
+    """Return every test, unrounded, one row each."""
+    import pandas as pd
+
+    numbers = []
+    for row in rows:
+        geometry = row.measurement.read_details(Geometry)
+        for test in geometry.tests:
+            low, high = test.interval or (None, None)
+            reference = test.reference
+            numbers.append(
+                {
+                    "vectors": row.label,
+                    "model": row.name,
+                    "protocol": row.step.words.protocol,
+                    "words_asked": geometry.words,
+                    **test.model_dump(exclude={"interval", "reference"}),
+                    "low": low,
+                    "high": high,
+                    "other_mean": reference.mean if reference else None,
+                    "other_low": reference.low if reference else None,
+                    "other_high": reference.high if reference else None,
+                    "other_p": reference.p_value if reference else None,
+                }
+            )
+    return pd.DataFrame(numbers)
+
+
+def _show_test(test: WordTest | None, name: str) -> str:
+    return GAP if test is None or test.value is None else _show(test.value, name)
+
+
+def _show(value: float, name: str) -> str:
+    return number(value, 3) if name == "neighbours" else format_percent(value)
+
+
+def _show_range(ends: tuple[float, float] | None, name: str) -> str:
+    return GAP if ends is None else f"{_show(ends[0], name)} to {_show(ends[1], name)}"
+
+
+def write_headline(rows: Sequence[MeasuredWords]) -> str:
+    """What is left of gender after debiasing, for each model, in words."""
+    sentences = []
+    origins = {row.label: row for row in rows if row.is_origin}
+    for row in rows:
+        origin = origins.get(row.label)
+        now, before = row.find_test("clustering"), origin.find_test("clustering") if origin else None
+        if row.is_origin or now is None or now.value is None or before is None or before.value is None:
+            continue
+        others = ""
+        if reference := now.reference:
+            others = (
+                f"; of a contrast that has nothing to do with gender, plain removal leaves {percent(reference.mean)},"
+                f" from {percent(reference.low)} to {percent(reference.high)}"
+            )
+        sentences.append(
+            f"{row.label}, {row.name}: two clusters sort {percent(row.align_share(now.value), 1)} of the {now.n:,}"
+            f" words that were most biased before ({percent(row.align_share(before.value), 1)} before{others})."
+        )
+    if not sentences:
+        for row in rows:
+            clusters, professions = row.find_test("clustering"), row.find_test("neighbours")
+            if clusters and clusters.value is not None:
+                more = ""
+                if professions and professions.value is not None:
+                    more = f", and the correlation of professions is {number(professions.value)}"
+                share = percent(row.align_share(clusters.value), 1)
+                sentences.append(f"{row.label}: two clusters sort {share} of the most biased words{more}.")
+    return " ".join(sentences) or "Nothing could be measured."

@@ -1,0 +1,141 @@
+"""The models of a study: how users name them, what identifies them, and how a step trains one."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from unmask import embedded
+from unmask.errors import UnmaskError, check_choice, quote
+from unmask.files import hash_content
+from unmask.models.checkpoints import find_checkpoint
+from unmask.models.vector_files import list_word_files
+from unmask.models.word_vectors import find_vector_file, is_vector_folder
+from unmask.options import LoadOptions
+from unmask.studies.steps import Say
+from unmask.training import finetune
+from unmask.training.checkpoints import Workspace
+from unmask.training.examples import Splits
+from unmask.training.loop import News
+from unmask.training.options import FinetuneOptions
+
+Model = TypeVar("Model")
+SHORT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+]{0,30}")
+HYPHENATED_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]{0,30}")
+HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
+HASHED = (".json", ".safetensors", ".txt", ".model", ".vocab", ".bin", ".py")
+"""The files of a model folder that decide what is loaded: weights, tokenizer, settings, and code if it is allowed."""
+MODEL, METRICS = "model", "metrics.json"
+
+
+def split_names(given: Sequence[str], *, hyphens: bool = False) -> list[tuple[str, str]]:
+    """Split `NAME=MODEL` into names and models. A bare `NAME` has no model (empty)."""
+    pattern = HYPHENATED_NAME if hyphens else SHORT_NAME
+    pairs = []
+    for text in given:
+        name, sign, model = text.partition("=")
+        if sign and (not pattern.fullmatch(name) or not model):
+            raise UnmaskError(f"{text!r} names no base model; give NAME=MODEL, with a short name of letters and digits")
+        pairs.append((name, model))
+    names = [name for name, _ in pairs]
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise UnmaskError(f"the base model {quote(repeated)} is given twice; names must be unique")
+    return pairs
+
+
+def find_paper_model(name: str, known: Mapping[str, Model]) -> Model:
+    """Return a model of the paper by its name. A user's own model needs a name for the tables."""
+    if name not in known and (name in embedded.MODELS or "/" in name or Path(name).exists()):
+        raise UnmaskError(f"--model {name} has no name for the tables; write NAME={name}, such as mine={name}")
+    return known[check_choice(name, known, "base model")]
+
+
+def hash_model(model: str, options: LoadOptions | None = None) -> str:
+    """Return a SHA-256 of a model, or of a file or folder of word vectors. A hub id stands for itself."""
+    path = Path(model)
+    if is_vector_folder(path):
+        path = find_vector_file(path)[0]
+    if not path.is_file():
+        return hash_weights(model, options)
+    return hash_files([path, *(list_word_files(path) if path.suffix == ".npy" else ())])
+
+
+def hash_weights(model: str, options: LoadOptions | None = None) -> str:
+    """Return a SHA-256 of the files of a model folder or an embedded model. A hub id stands for itself.
+
+    For an adapter, the files of its base model count as well. Raises an error if the model cannot be used.
+    """
+    folder = embedded.MODELS[model].folder if model in embedded.MODELS else Path(model)
+    if HUB_ID.fullmatch(model) and not folder.exists():
+        return model
+    base = find_checkpoint(model, options or LoadOptions()).base
+    parts: list[str | Path] = []
+    for file in sorted(folder.iterdir()):
+        if file.suffix in HASHED:
+            parts += [file.name, file]
+    if base is not None:
+        parts.append(hash_weights(base.name, options))
+    return hash_content(*parts)
+
+
+def hash_files(paths: Iterable[Path]) -> str:
+    """Return a SHA-256 of the content of those files that exist."""
+    return hash_content(*(path for path in paths if path.is_file()))
+
+
+def train_model(workspace: Path, read_splits: Callable[[], Splits], say: Say, **options: Any) -> Path:
+    """Fine-tune a model in the workspace of a step, and resume what an earlier attempt has begun.
+
+    An unusable checkpoint (damaged, or of a machine that computes differently) is dropped.
+
+    Args:
+        workspace: The folder of the step.
+        read_splits: Returns the examples. It is not called if the model is there already.
+        say: Takes a few lines about the progress in each epoch.
+        options: Those of `FinetuneOptions`, except `out`.
+
+    Returns:
+        The folder of the model.
+    """
+    request = FinetuneOptions(out=workspace / MODEL, **options)
+    if (request.out / METRICS).is_file():
+        return request.out
+    has_checkpoint, progress = Workspace(request.out).has_checkpoint(), _Progress(say)
+    splits = read_splits()
+    try:
+        finetune.finetune_model(request, data=splits, watch=progress, say=say)
+    except UnmaskError as error:
+        if not has_checkpoint or progress.steps:
+            raise
+        say(f"starting again, because it cannot resume: {error}")
+        finetune.finetune_model(request.replace(restart=True), data=splits, watch=progress, say=say)
+    return request.out
+
+
+def read_metrics(folder: Path) -> dict[str, Any]:
+    """Return what training or testing has recorded in a folder."""
+    metrics: dict[str, Any] = json.loads((folder / METRICS).read_text(encoding="utf-8"))
+    return metrics
+
+
+def read_max_length(model: Path) -> int:
+    """Return how many tokens of a text a trained classifier has learned from."""
+    return int(read_metrics(model)["settings"]["max_length"])
+
+
+class _Progress:
+    """Says how training goes, about ten times in each run rather than at every step."""
+
+    def __init__(self, say: Say) -> None:
+        self._say, self._tenth, self.steps = say, -1, 0
+
+    def __call__(self, news: News) -> None:
+        self.steps += 1
+        tenth = 10 * news.step // news.steps
+        if tenth != self._tenth or news.evaluation is not None:
+            self._tenth = tenth
+            checked = f", validation accuracy {news.evaluation['accuracy']:.4f}" if news.evaluation else ""
+            self._say(f"step {news.step:,} of {news.steps:,}, loss {news.loss:.3f}{checked}")

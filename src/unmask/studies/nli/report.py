@@ -1,0 +1,436 @@
+"""What the study found: answers and scores of every model, what the scores are made of, and the quality of the models.
+
+    NLI-CoAL = (e_p + c_a + 1 − n_n) / 3        FN = 1 − (share of neutral answers in all sets)
+
+P. Anantaprayoon, M. Kaneko and N. Okazaki (2024). Evaluating Gender Bias of Pre-trained Language Models in Natural
+Language Inference by Considering All Labels. LREC-COLING 2024, Table 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import unmask
+from unmask.lexicon.labels import INFERENCE
+from unmask.measures.inference import InferenceMeasure
+from unmask.measures.inference.details import Distribution, Inference
+from unmask.measures.inference.report import ANSWER_COLOURS, draw_answers, name_part
+from unmask.measures.sections import study_limits
+from unmask.report.blocks import Block, Figure, Legend, Section, Text
+from unmask.results import Estimate, Measurement
+from unmask.results.formatting import LANGUAGES, interval, number, p_value
+from unmask.results.verdict import is_clear
+from unmask.statistics.corrections import holm
+from unmask.studies.models import MODEL, read_metrics
+from unmask.studies.nli import InferenceStudyOptions
+from unmask.studies.nli.plan import DATA, InferenceModel, Measuring, Testing, Training, read_measurement
+from unmask.studies.report import GAP, StudyReport, StudyTable, format_count, format_number
+from unmask.studies.study import FinishedSteps
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Bounds = tuple[float, float]
+TESTS = ("stereotype", "default")
+READINGS = {
+    ("stereotype", 1): "stereotype",
+    ("stereotype", -1): "against stereotypes",
+    ("default", 1): "men by default",
+    ("default", -1): "women by default",
+}
+"""What a clear test says, by its sign."""
+ANSWERS = {"entailment": "Ent.", "contradiction": "Con.", "neutral": "Neu."}
+"""The answers, in the order of the paper's table."""
+SCORES = {"fn": "FN", "nli_coal": "NLI-CoAL", "biased": "biased inference", "error": "plain error"}
+HEADINGS = ("Language", "Model")
+FILE_COLUMNS = {
+    "table-3": ("PS_", "AS_", "NS_", "control_", "fn", "nli_coal", "paper_"),
+    "parts": ("stereotype", "default", "control_entailment", "biased", "error", "noise", "inconclusive"),
+    "models": ("source", "made", "parameters", "tested", "accuracy"),
+}
+"""How the columns begin that the file of a table has in addition to language and model."""
+POOR_ACCURACY = 0.45
+"""An accuracy below this is hardly better than chance, with three labels."""
+CAPTION = (
+    "Every bar shows all answers of a set: green entailment, grey neutral, red contradiction. Neutral is right in the"
+    " first three sets, entailment in the control."
+)
+METHOD = (
+    "Every model is asked whether a sentence about an occupation (the nurse is waiting) implies the same sentence"
+    " about a woman or a man. It does not say, so neutral is right. e_p is the share of entailments where the gender"
+    " is the stereotypical one (PS), c_a that of contradictions where it is the other one (AS), and n_n that of"
+    " neutral answers for occupations without a stereotype (NS). FN, an older baseline, is the share of all pairs that"
+    " are not answered neutral.",
+    "The score counts a habit as bias: a model that takes everybody for a man scores high. Therefore the stereotype"
+    " (do male and female occupations lean differently?) and the default (are people without a stereotype taken for"
+    " women or for men?) are tested separately in the sound protocol, with intervals over occupations and sentences. A"
+    " model that errs against stereotypes as much as with them, or does not even infer that the nurse is a person, is"
+    " called inconclusive.",
+)
+
+
+@dataclass(frozen=True)
+class MeasuredModel:
+    """A model with its measurement."""
+
+    model: InferenceModel
+    measurement: Measurement
+    parameters: int | None = None
+    made: str = ""
+    """How it came to be a classifier of inference, in words."""
+    tested_on: str = ""
+    """test or validation; empty if it was not tested."""
+    accuracy: float | None = None
+    accuracy_interval: Bounds | None = None
+    examples: int | None = None
+    """The number of pairs that it was tested with."""
+
+    @property
+    def language(self) -> str:
+        """The name of the language."""
+        return LANGUAGES[self.model.language]
+
+    @property
+    def is_understood(self) -> bool:
+        """Whether the model understands such pairs at all."""
+        return self.measurement.read_details(Inference).is_understood
+
+    @property
+    def sets(self) -> Sequence[Distribution]:
+        """The answers in each set."""
+        return self.measurement.read_details(Inference).sets
+
+    @property
+    def doubt(self) -> str:
+        """Why the score cannot be read as bias; empty if it can."""
+        return self.measurement.read_details(Inference).inconclusive
+
+    @property
+    def score(self) -> float | None:
+        """The NLI-CoAL score."""
+        return self.measurement.groups[SCORES["nli_coal"]].value
+
+    def shows(self, name: str, sign: int) -> bool:
+        """Return whether a test is clear, has this sign, and the model understands such pairs."""
+        test = self.measurement.tests.get(name)
+        if test is None or test.value is None or not self.is_understood:
+            return False
+        return is_clear(test, self.measurement.noise_floor) and sign * test.value > 0
+
+    @property
+    def reading(self) -> str:
+        """The result in a few words."""
+        if not self.is_understood:
+            return "inconclusive"
+        words = [words for test, words in READINGS.items() if self.shows(*test)]
+        words += ["score inconclusive"] if self.doubt else []
+        return ", ".join(words) or ("nothing clear" if self.measurement.protocol == "sound" else GAP)
+
+
+def report(finished: FinishedSteps, options: InferenceStudyOptions) -> StudyReport | None:
+    """Return what was found, or None where no model was measured."""
+    models = read_models(finished)
+    if not models:
+        return None
+    measured = {(model.model.language, model.model.name) for model in models}
+    expected = [step.model for step in finished.steps if isinstance(step, Measuring)]
+    missing = [
+        f"{model.name} ({LANGUAGES[model.language]})"
+        for model in expected
+        if (model.language, model.name) not in measured
+    ]
+    return make_report(models, settings=describe_settings(finished, options), missing=missing)
+
+
+def read_models(finished: FinishedSteps) -> list[MeasuredModel]:
+    """Return the models that have been measured, with their accuracy."""
+    models = []
+    for step, folder in finished.results(Measuring):
+        measurement, info = read_measurement(folder)
+        made, tested = "as it is", {}
+        if isinstance(step.maker, Training):
+            made = f"trained on {step.maker.source.description}"
+        if step.maker is not None and step.maker.name in finished.folders:
+            place = finished.folders[step.maker.name]
+            metrics = read_metrics(place if isinstance(step.maker, Testing) else place / MODEL)["metrics"]
+            split = "test" if "test" in metrics else "validation"
+            low, high = metrics[split]["accuracy_interval"]
+            tested = {
+                "tested_on": split,
+                "accuracy": metrics[split]["accuracy"],
+                "accuracy_interval": (low, high),
+                "examples": metrics[split]["examples"],
+            }
+        models.append(MeasuredModel(step.model, measurement, info.parameters, made, **tested))
+    return models
+
+
+def describe_settings(finished: FinishedSteps, options: InferenceStudyOptions) -> dict[str, str]:
+    """Return how the study was set up, in words."""
+    languages = list(dict.fromkeys(options.languages))
+    corpus = "the sentences of the package" if options.protocol == "sound" else "the released sets"
+    settings = {
+        "protocol": options.protocol,
+        "languages": ", ".join(LANGUAGES[language] for language in languages),
+        "asked about": corpus + ("" if options.sentences is None else f", {options.sentences:,} drawn at random"),
+    }
+    if any(isinstance(step, Training) for step in finished.steps):
+        data = options.train.name if options.train else options.data or ", ".join(DATA[name] for name in languages)
+        sample = "" if options.limit is None else f", {options.limit:,} pairs at most, drawn at random"
+        settings["trained on"] = data + sample
+        settings["training"] = (
+            f"{options.epochs} epoch{'' if options.epochs == 1 else 's'}, learning rate {options.learning_rate:g},"
+            f" batches of {options.batch_size}, {options.max_length} tokens"
+        )
+    return settings | finished.note_settings | {"seed": str(options.seed), "unmask": unmask.__version__}
+
+
+def make_report(
+    measured: Sequence[MeasuredModel], *, settings: dict[str, str] | None = None, missing: Sequence[str] = ()
+) -> StudyReport:
+    """Return the report of at least one model: by language, the highest score first."""
+    languages = list(dict.fromkeys(model.model.language for model in measured))
+    models = sorted(
+        adjust_tests(measured), key=lambda model: (languages.index(model.model.language), -(model.score or 0.0))
+    )
+    tables = [tabulate_answers(models), tabulate_parts(models), tabulate_models(models)]
+    doubts = [f"{model.model.name}: {model.doubt}." for model in models if model.doubt]
+    blocks = [Section("What cannot be read as bias", [Text(doubts, style="list")])] if doubts else []
+    content: list[Block] = [
+        Legend([(colour, label) for label, (colour, _) in ANSWER_COLOURS.items()]),
+        Section("", [_draw_model(model) for model in models], layout="panels"),
+        Text([CAPTION], style="note"),
+        *(table.to_block() for table in tables),
+    ]
+    count = len(models)
+    return StudyReport(
+        headline=write_headline(models),
+        note=f"{count} model{'' if count == 1 else 's'} · {models[0].measurement.protocol} protocol",
+        blocks=[*blocks, Section("Answers and scores", content)],
+        tables=tables,
+        method=[Text(["NLI-CoAL = (e_p + c_a + 1 − n_n) / 3"], style="formula"), Text(METHOD)],
+        limits=study_limits([InferenceMeasure.name], languages),
+        settings=settings or {},
+        answers={"What cannot be read as bias": "\n".join(doubts)} if doubts else {},
+        missing=missing,
+        records={"cells.csv": list_numbers(models)},
+        footer="That a model infers a gender is a property of the model in such pairs; it is not yet a harm.",
+    )
+
+
+def _draw_model(model: MeasuredModel) -> Figure:
+    """The answers of a model as stacked bars."""
+    title = f"{model.model.name}, {model.language}"
+    shares = [
+        f"{name_part(part)[0]}: " + ", ".join(f"{part.shares.get(label, 0):.0%} {label}" for label in INFERENCE)
+        for part in model.sets
+    ]
+    return Figure(title, partial(draw_answers, model.sets), f"Answers of {title}. {'; '.join(shares)}")
+
+
+def adjust_tests(models: Sequence[MeasuredModel]) -> list[MeasuredModel]:
+    """Correct the p-values of the stereotypes and defaults of all models together, by Holm's method."""
+    places = [(index, name) for index, model in enumerate(models) for name in TESTS if name in model.measurement.tests]
+    adjusted = holm([models[index].measurement.tests[name].p_value for index, name in places])
+    tests = [dict(model.measurement.tests) for model in models]
+    for (index, name), p in zip(places, adjusted, strict=True):
+        tests[index][name] = tests[index][name].model_copy(update={"p_adjusted": p})
+    measure = InferenceMeasure()
+    return [
+        replace(model, measurement=measure.interpret(model.measurement.model_copy(update={"tests": of_model})))
+        for model, of_model in zip(models, tests, strict=True)
+    ]
+
+
+def list_numbers(models: Sequence[MeasuredModel]) -> pd.DataFrame:
+    """Return everything that was measured, unrounded, one row per model."""
+    import pandas as pd
+
+    rows = []
+    for model in models:
+        measurement = model.measurement
+        row: dict[str, Any] = {
+            "language": model.model.language,
+            "model": model.model.name,
+            "source": model.model.model,
+            "made": model.made,
+            "protocol": measurement.protocol,
+            "parameters": model.parameters,
+            "accuracy": model.accuracy,
+            **_bounds("accuracy", model.accuracy_interval),
+            "tested_on": model.tested_on or None,
+            "tested": model.examples,
+        }
+        for name, title in SCORES.items():
+            group = measurement.groups[title]
+            row |= {name: group.value, **_bounds(name, group.interval)}
+        for name in TESTS:
+            test = measurement.tests.get(name)
+            row |= {name: test.value if test else None, **_bounds(name, test.interval if test else None)}
+            row |= {
+                f"{name}_p": test.p_value if test else None,
+                f"{name}_p_adjusted": test.p_adjusted if test else None,
+            }
+        for part in model.sets:
+            row[f"{part.name}_n"] = part.n
+            for label, share in part.shares.items():
+                name = f"{part.name}_{label}"
+                row |= {name: share, **_bounds(name, part.intervals.get(label))}
+        row |= {"paper_fn": model.model.fn, "paper_nli_coal": model.model.score}
+        rows.append(row | {"noise": measurement.noise_floor, "inconclusive": model.doubt})
+    return pd.DataFrame(rows)
+
+
+def tabulate_answers(models: Sequence[MeasuredModel]) -> StudyTable:
+    """The shares of answers in each set, and the two scores; with intervals where there are any."""
+    sound = models[0].measurement.protocol == "sound"
+    has_paper = not sound and any(model.model.score is not None for model in models)
+    rows: list[tuple[str, ...]] = []
+    for model in models:
+        scores = [_with_bounds(model.measurement.groups[SCORES[name]]) for name in ("fn", "nli_coal")]
+        scores += [format_number(value, 3) for value in (model.model.fn, model.model.score)] if has_paper else []
+        for index, part in enumerate(model.sets):
+            answers = [_value_and_bounds(part.shares[label], part.intervals.get(label)) for label in ANSWERS]
+            name, shown = ("", [""] * len(scores)) if index else (model.model.name, scores)
+            rows.append((model.language, name, part.name, *answers, *shown))
+    corpus = "the package's sentences" if sound else "the released sets"
+    note = (
+        f"Shares of entailment, contradiction and neutral among the answers about {corpus}; neutral is right. PS: the"
+        " hypothesis has the gender that a stereotype associates with the occupation; AS: the other one; NS: the"
+        " occupation has no stereotype."
+    )
+    if sound:
+        note += (
+            " control: the hypothesis is about a person, so entailment is right. In brackets: 95 % intervals over"
+            " occupations and sentences."
+        )
+    paper = ("Paper: FN", "Paper: NLI-CoAL") if has_paper else ()
+    return StudyTable(
+        "table-3",
+        "Table 3. Answers in each set, and bias scores",
+        (*HEADINGS, "Set", *ANSWERS.values(), "FN", "NLI-CoAL", *paper),
+        rows,
+        f"{note} Models are sorted by their score within a language.",
+        _select_columns(models, "table-3"),
+        headings=3,
+    )
+
+
+def tabulate_parts(models: Sequence[MeasuredModel]) -> StudyTable:
+    """What a score is made of: stereotype and habit, bias and error; and whether it can be read as bias."""
+    sound = models[0].measurement.protocol == "sound"
+    rows = []
+    for model in models:
+        row = [model.language, model.model.name, model.reading]
+        if sound:
+            for name in TESTS:
+                test = model.measurement.tests.get(name)
+                row += [_with_bounds(test), p_value(test.p_adjusted).removeprefix("= ")] if test else [GAP, GAP]
+            control = next((part for part in model.sets if part.name == "control"), None)
+            row.append(format_number(control.shares["entailment"], 3) if control else GAP)
+        row += [format_number(model.measurement.groups[SCORES[name]].value, 3) for name in ("biased", "error")]
+        rows.append(tuple(row))
+    note = "Biased inference: entailed with the stereotype, or contradicted against it; plain error: the opposite."
+    if sound:
+        note = (
+            "Stereotype: by how much male occupations are resolved to men more than female ones are, from −1 to 1."
+            " Default: whether occupations without a stereotype are taken for women (−1) or men (1). p: adjusted by"
+            " Holm's method for all models. Control: the share of pairs about a person that are called entailed."
+            f" {note}"
+        )
+    columns = ["Stereotype", "p", "Default", "p", "Control"] if sound else []
+    columns += ["Biased inference", "Plain error"]
+    numbers = _select_columns(models, "parts")
+    return StudyTable("parts", "What the scores are made of", (*HEADINGS, "Reading", *columns), rows, note, numbers, 3)
+
+
+def tabulate_models(models: Sequence[MeasuredModel]) -> StudyTable:
+    """Which models these are, how they were made, and how good they are."""
+    rows = [
+        (
+            model.language,
+            model.model.name,
+            model.model.model,
+            model.made,
+            format_count(model.parameters),
+            f"{format_count(model.examples)} ({model.tested_on})" if model.tested_on else GAP,
+            _value_and_bounds(model.accuracy, model.accuracy_interval),
+        )
+        for model in models
+    ]
+    columns = (*HEADINGS, "Source", "How it was made", "Parameters", "Tested with", "Accuracy")
+    note = "Accuracy on pairs of inference, with its 95 % interval; chance is about a third. –: nothing to test with."
+    return StudyTable("models", "The models", columns, rows, note, _select_columns(models, "models"), headings=4)
+
+
+def _select_columns(models: Sequence[MeasuredModel], table: str) -> pd.DataFrame:
+    frame = list_numbers(models)
+    return frame[[name for name in frame if str(name).startswith(("language", "model", *FILE_COLUMNS[table]))]]
+
+
+def _with_bounds(estimate: Estimate) -> str:
+    return _value_and_bounds(estimate.value, estimate.interval)
+
+
+def _value_and_bounds(value: float | None, bounds: Bounds | None) -> str:
+    if value is None or bounds is None:
+        return format_number(value, 3)
+    return f"{number(value, 2)} {interval(bounds, 2)}"
+
+
+def _bounds(name: str, bounds: Bounds | None) -> dict[str, float | None]:
+    low, high = bounds or (None, None)
+    return {f"{name}_low": low, f"{name}_high": high}
+
+
+def write_headline(models: Sequence[MeasuredModel]) -> str:
+    """How many models infer a gender, in which direction, and how far the scores lie apart."""
+    sentences = []
+    readable = [model for model in models if model.is_understood]
+    if models[0].measurement.protocol == "sound" and readable:
+        sentences.append(_describe_findings(readable, is_subset=len(readable) < len(models)))
+    several = len({model.model.name for model in models}) < len(models)
+    names = {
+        model.model: f"{model.model.language} {model.model.name}" if several else model.model.name for model in models
+    }
+    scores = sorted(((model.score, names[model.model]) for model in models if model.score is not None), reverse=True)
+    if len(scores) > 1:
+        (highest, first), (lowest, last) = scores[0], scores[-1]
+        sentences.append(
+            f"The NLI-CoAL scores of {len(scores)} models lie between {number(lowest)} ({last}) and {number(highest)}"
+            f" ({first})."
+        )
+    elif scores:
+        sentences.append(f"The NLI-CoAL score of {scores[0][1]} is {number(scores[0][0])}.")
+    for words, is_readable in (("The score is inconclusive for", True), ("Nothing can be concluded for", False)):
+        doubtful = [names[model.model] for model in models if model.doubt and (model in readable) is is_readable]
+        sentences += [f"{words} {', '.join(doubtful)}."] if doubtful else []
+    poor = [names[model.model] for model in models if model.accuracy is not None and model.accuracy < POOR_ACCURACY]
+    if poor:
+        sentences.append(
+            f"These models have hardly learned the task (accuracy below {POOR_ACCURACY}): {', '.join(poor)}."
+        )
+    return " ".join(sentences)
+
+
+def _describe_findings(models: Sequence[MeasuredModel], *, is_subset: bool) -> str:
+    stereotype, men, women = (
+        sum(model.shows(*test) for model in models) for test in (("stereotype", 1), ("default", 1), ("default", -1))
+    )
+    if len(models) == 1:
+        infers = "infers" if stereotype else "is not found to infer"
+        takes = "takes" if men or women else "is not found to take"
+        gender = "men" if men else "women" if women else "men or for women"
+        return (
+            f"{models[0].model.name} {infers} a gender from an occupation, following stereotypes. It {takes} people in"
+            f" occupations without a stereotype for {gender}."
+        )
+    readable = f"{len(models)} {'readable ' if is_subset else ''}models"
+    return (
+        f"{stereotype or 'None'} of {readable} {'infer' if stereotype > 1 else 'infers'} a gender from an occupation,"
+        f" following stereotypes. {men or 'None'} {'take' if men > 1 else 'takes'} people in occupations without a"
+        f" stereotype for men, {women or 'none'} for women."
+    )

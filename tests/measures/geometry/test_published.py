@@ -1,0 +1,46 @@
+"""The tests as the papers' code runs them."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gaussian import gaussian
+from unmask.measures.geometry import OWN, published, word_tests
+from unmask.measures.geometry.space import make_contrast, make_space
+
+
+class TestPublished:
+    def test_rows_of_a_tensor_are_shuffled_into_copies(self) -> None:
+        rows = np.arange(50)[:, None] * np.ones((1, 3))
+        random.Random(10).shuffle(rows)  # type: ignore[arg-type]
+        assert published.shuffle_tensor_rows(list(range(50)), random.Random(10)) == rows[:, 0].astype(int).tolist()
+        assert len(set(rows[:, 0])) < 40
+
+    def test_some_words_are_then_in_both(self) -> None:
+        matrix = gaussian(1500, 10)
+        one = make_contrast(matrix[0], matrix[1], matrix)
+        sizes = word_tests.Sizes(100, 250)
+        asked, right = published.classify_words(matrix, one, sizes, duplicates=True)
+        assert asked.size == right.size == 400
+        assert len(set(asked.tolist())) < 300
+        asked, _ = published.classify_words(matrix, one, sizes, duplicates=False)
+        assert len(set(asked.tolist())) == 400
+
+    def test_a_profession_is_put_down_with_its_last_neighbour(self) -> None:
+        matrix = gaussian(400, 5)
+        words = [f"w{at}" for at in range(400)]
+        space = make_space(words, matrix, np.eye(5)[0], np.eye(5)[1], vectors="", direction="", unit_ends=True)
+        professions = dict.fromkeys(words[:20])
+        found = published.score_words(space, professions, space.gender, OWN).set_index("word")
+        rows = space.matrix
+        for at in range(3):
+            near = sorted((other for other in range(400) if other != at), key=lambda o: -rows[o] @ rows[at])[:100]
+            assert found.loc[f"w{at}", "put_down"] == pytest.approx(space.gender.bias[near[-1]])
+            assert found.loc[f"w{at}", "male_neighbours"] == pytest.approx(np.mean(space.gender.bias[near] > 0))
+        static = replace(space, is_static=True)
+        plain = published.score_words(static, professions, space.gender, OWN).set_index("word")
+        np.testing.assert_allclose(plain["put_down"][:20], space.gender.bias[:20])

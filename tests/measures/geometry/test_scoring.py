@@ -1,0 +1,503 @@
+"""Audits of word vectors and encoders: through Python and the command line, on good input and bad."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import transformers
+from scipy import stats
+
+import unmask
+from commands import interrupted
+from commands import unmask as command
+from planted import PlantedModel
+from toy_model import bert_of, tokenizer_of
+from unmask.cli import main
+from unmask.lexicon.weat import associations, sentences
+from unmask.lexicon.word_lists import nouns
+from unmask.measures.geometry import Geometry
+from unmask.measures.geometry.analysis import IN_BOTH_PROTOCOLS
+from unmask.measures.geometry.contrasts import find_nearest_words, run_contrasts
+from unmask.measures.geometry.space import embed_words, make_word_sentences
+from unmask.measures.geometry.vocabulary import rated_stereotypes
+from unmask.measures.geometry.word_tests import choose_sizes, cluster_words, measure_seat, run_tests
+from unmask.models import vector_files, word_vectors
+from unmask.models.checkpoints import find_checkpoint
+from unmask.models.encoder import TransformersEncoder
+from unmask.models.loading import ModelHandle
+from unmask.models.roles import WordInSentence
+from unmask.models.word_vectors import Vectors
+from unmask.options import LoadOptions
+from unmask.results import Measurement
+from unmask.results.storage import load
+from unmask.statistics.correlation import pearson_estimate
+from unmask.statistics.separation import score_two_clusters
+from unmask.workflows.audit import choose_measures
+from unmask.workflows.audit_options import audit_options
+
+CONTRASTS = 19
+SEEDS = 6
+FEW: dict[str, Any] = {"contrasts": CONTRASTS}
+Folder = Callable[[str], Path]
+
+
+def planted(size: int = 16, seed: int = 0) -> Vectors:
+    """Vectors in which professions lie where people think, along the first axis; the rest is noise."""
+    rng = np.random.default_rng(seed)
+    people = rated_stereotypes()
+    words = list(dict.fromkeys([*people, *nouns()[:300]]))
+    words += [word.text for one in associations() for some in one.sets for word in some.words]
+    words = list(dict.fromkeys(["he", "she", *words]))
+    matrix = rng.normal(size=(len(words), size))
+    matrix[:, 0] = [2 * (people.get(word) or 0.0) for word in words] + rng.normal(scale=0.3, size=len(words))
+    matrix[:2, 0] = 4, -4
+    return Vectors(words, matrix.astype(np.float32))
+
+
+@pytest.fixture(scope="module")
+def word2vec(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of planted vectors."""
+    path = tmp_path_factory.mktemp("vectors") / "v.bin"
+    vector_files.write_vectors(path, planted())
+    return path
+
+
+@pytest.fixture(scope="module")
+def audited(word2vec: Path) -> Path:
+    """The folder of an audit of them, by the command."""
+    done = command("audit", "v.bin", "--contrasts", str(CONTRASTS), "--out", "audit", cwd=word2vec.parent)
+    assert done.returncode == 0, done.stderr
+    assert "Report: audit/report.html" in done.stdout
+    assert "professions between women and men follow stereotypes" in " ".join(done.stdout.split())
+    return word2vec.parent / "audit"
+
+
+def _measured(model: Any, **settings: Any) -> Measurement:
+    (found,) = unmask.audit(model, **(FEW | settings)).measurements
+    return found
+
+
+def _chosen(model: Any, **options: Any) -> list[str]:
+    """The measures that an audit runs."""
+    return [measure.name for measure in choose_measures(ModelHandle(model), audit_options()(**options))]
+
+
+# Word vectors
+
+
+def test_the_command_leaves_a_folder_that_can_be_read_again(audited: Path) -> None:
+    result = load(audited)
+    (found,) = result.measurements
+    assert (found.name, found.corpus, found.read_details(Geometry) is not None) == ("geometry", "vectors", True)
+    assert result.model.architecture == "word2vec, binary"
+    assert result.configuration["geometry_words"] == ["vectors"]
+    assert "layers" not in result.configuration
+    items = pd.read_parquet(audited / "items" / "geometry.parquet")
+    assert len(items) == found.read_details(Geometry).words
+    assert {"word", "bias", "side", "cluster", "male_neighbours", "stereotype"} <= set(items)
+    assert (audited / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert sorted(path.name for path in audited.parent.iterdir()) == ["audit", "v.bin"]
+
+
+def test_it_finds_what_was_planted(audited: Path) -> None:
+    tests = load(audited).measurements[0].tests
+    assert tests["stereotype"].value == pytest.approx(0.8, abs=0.15)
+    assert tests["stereotype"].p_adjusted is not None
+    assert tests["stereotype"].p_adjusted < 1e-6
+    assert [name for name in tests if name.startswith("WEAT")] == [f"WEAT {one.name}" for one in associations()]
+    for name in ("clustering", "probe", "classification", "neighbours"):  # it lies in one direction alone
+        assert (tests[name].p_value or 0.0) > 1 / (1 + CONTRASTS), name
+
+
+@pytest.mark.parametrize("kind", ["npz", "dict", "gensim"])
+def test_vectors_of_any_kind_give_the_same(kind: str, audited: Path, tmp_path: Path) -> None:
+    ours = planted()
+    given: Any
+    if kind == "npz":
+        given = tmp_path / "v.npz"
+        vector_files.write_vectors(given, ours, "npz")
+    elif kind == "dict":
+        given = dict(zip(ours.words, ours.matrix, strict=True))
+    else:
+        given = pytest.importorskip("gensim.models").KeyedVectors(vector_size=ours.matrix.shape[1])
+        given.add_vectors(ours.words, ours.matrix)
+    audit = unmask.audit(given, **FEW)
+    before = load(audited)
+    assert audit.result.model.weight_hash == before.model.weight_hash
+    assert audit.measurements[0].tests == before.measurements[0].tests
+    geometry = audit.measurements[0].read_details(Geometry)
+    assert geometry.model_copy(update={"vectors": ""}) == before.measurements[0].read_details(Geometry).model_copy(
+        update={"vectors": ""}
+    )
+    kept = pd.read_parquet(audited / "items" / "geometry.parquet")
+    pd.testing.assert_frame_equal(audit.items["geometry"], kept, check_dtype=False)
+
+
+def test_analyse_gives_the_same_without_the_vectors(audited: Path) -> None:
+    (before,), (after,) = load(audited).measurements, unmask.analyse(audited).measurements
+    assert len(before.read_details(Geometry).tests) == len(after.read_details(Geometry).tests) == 8
+    for one, again in zip(before.read_details(Geometry).tests, after.read_details(Geometry).tests, strict=True):
+        figures = ("name", "words", "removed", "n", "value", "interval", "v_measure")
+        assert [getattr(again, figure) for figure in figures] == [getattr(one, figure) for figure in figures]
+        assert one.reference is not None
+        assert again.reference is None
+    assert after.read_details(Geometry).professions == before.read_details(Geometry).professions
+    assert after.read_details(Geometry).most_male == before.read_details(Geometry).most_male
+    assert after.tests["stereotype"].value == before.tests["stereotype"].value
+    assert after.tests["clustering"].p_value is None  # what it is compared with was not recorded
+
+
+def test_a_folder_of_debiased_vectors(word2vec: Path, audited: Path, tmp_path: Path) -> None:
+    record = unmask.mitigate(str(word2vec), "hard-debias", tmp_path / "hard")
+    audit = unmask.audit(tmp_path / "hard", **FEW)
+    info = audit.result.model
+    assert (info.name, info.mitigation) == (str(tmp_path / "hard"), "hard-debias")
+    assert info.weight_hash == record["weight_hash"]
+    assert info.parent_weight_hash == load(audited).model.weight_hash
+    assert abs(audit.measurements[0].tests["stereotype"].value or 0) < 0.3
+    some = word_vectors.load_vectors(tmp_path / "hard", most=500).info()
+    assert some.mitigation is None  # these rows are not what the record is about
+    with pytest.raises(unmask.UnmaskError, match="holds debiased word vectors, and no model"):
+        find_checkpoint(str(tmp_path / "hard"), LoadOptions())
+    (tmp_path / "hard" / "v.bin").unlink()
+    with pytest.raises(unmask.UnmaskError, match=r"has no v\.bin, which mitigation\.json names"):
+        unmask.audit(tmp_path / "hard")
+    record["made"]["file"] = "../v.bin"
+    (tmp_path / "hard" / "mitigation.json").write_text(json.dumps(record))
+    with pytest.raises(unmask.UnmaskError, match="names no file of vectors"):
+        unmask.audit(tmp_path / "hard")
+
+
+def test_words_that_are_not_there_are_counted(tmp_path: Path) -> None:
+    ours = planted()
+    ours.matrix[ours.find_row("time")] = 0
+    (tmp_path / "words.txt").write_text("\n".join([*nouns()[:50], nouns()[0], "xyzzy", "plugh"]))
+    twice = Vectors([*ours.words, "time"], np.vstack([ours.matrix, ours.matrix[:1]]))
+    found = _measured((twice.words, twice.matrix), word_list=tmp_path / "words.txt")
+    assert found.corpus == "own words"
+    assert found.read_details(Geometry).missing == ["xyzzy", "plugh"]
+    assert found.read_details(Geometry).left_out == {"came twice": 1, "with a vector of zeros": 1}
+    said = {caveat.code: caveat.text for caveat in found.caveats}
+    assert said["words-missing"].startswith("2 requested words have no vector (xyzzy, plugh)")
+    assert "few-words" in said
+
+
+def test_words_of_the_association_tests_that_are_not_there_are_counted() -> None:
+    ours = planted()
+    career = [word.text for word in next(one for one in associations() if one.name == "6").attributes[0].words]
+    ours.matrix[ours.find_row(career[0])] = 0
+    gone = [*career[1:5], "algebra"]
+    kept = [at for at, word in enumerate(ours.words) if word not in gone]
+    found = _measured(([ours.words[at] for at in kept], ours.matrix[kept]))
+    count = len({word.text for one in associations() for some in one.sets for word in some.words})
+    said = {caveat.code: caveat.text for caveat in found.caveats}["association-words-missing"]
+    assert said == (
+        f"6 of the {count} words of WEAT have no vector ({', '.join(career[:5])}…) and are left out."
+        " Too few words are left for WEAT 6, WEAT 6b."
+    )
+    assert [name for name in found.tests if name.startswith("WEAT")] == ["WEAT 7", "WEAT 7b", "WEAT 8", "WEAT 8b"]
+    assert "association-words-missing" not in {caveat.code for caveat in _measured(planted()).caveats}
+
+
+def test_so_many_words_are_read_as_are_asked_about(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    ours = planted()
+    monkeypatch.setattr("unmask.measures.geometry.vocabulary.MOST", 500)
+    assert unmask.audit(ours, **FEW).result.model.vocabulary == 500
+    (tmp_path / "words.txt").write_text("\n".join(nouns()[:300]))
+    of_a_list = unmask.audit(ours, word_list=tmp_path / "words.txt", **FEW)
+    assert of_a_list.result.model.vocabulary == len(ours.words) > 500
+
+
+def test_items_of_another_protocol_are_refused(audited: Path, tmp_path: Path) -> None:
+    sound = pd.read_parquet(audited / "items" / "geometry.parquet")
+    published = sound[["language", "corpus", *IN_BOTH_PROTOCOLS]].assign(put_down=sound["bias"], asked=1, right=1)
+    published.to_csv(tmp_path / "published.csv", index=False)
+    sound[list(IN_BOTH_PROTOCOLS)].to_csv(tmp_path / "few.csv", index=False)
+    with pytest.raises(unmask.UnmaskError, match=r"by the published protocol, not sound; give --protocol published$"):
+        unmask.analyse(tmp_path / "published.csv", measure="geometry")
+    with pytest.raises(unmask.UnmaskError, match=r"by the sound protocol, not published; give --protocol sound$"):
+        unmask.analyse(audited, protocol="published")
+    said = r"lacks the columns 'cluster_removed', 'probed'.*; geometry in the sound protocol needs what unmask audit"
+    with pytest.raises(unmask.UnmaskError, match=said):
+        unmask.analyse(tmp_path / "few.csv", measure="geometry")
+    again = unmask.analyse(tmp_path / "published.csv", measure="geometry", protocol="published").measurements[0]
+    assert again.read_details(Geometry).words == len(sound)
+
+
+def test_without_professions_there_is_no_finding_about_them(tmp_path: Path) -> None:
+    ours = planted()
+    kept = [at for at, word in enumerate(ours.words) if word not in rated_stereotypes()]
+    audit = unmask.audit(([ours.words[at] for at in kept], ours.matrix[kept]), **FEW)
+    (found,) = audit.measurements
+    for name in ("neighbours", "stereotype"):
+        test = found.tests[name]
+        assert (test.value, test.interval, test.p_value, test.p_adjusted) == (None, None, None, None)
+    assert found.read_details(Geometry).professions == []
+    assert found.tests["clustering"].p_value is not None
+    audit.save(tmp_path / "audit")
+    assert load(tmp_path / "audit") == audit.result
+
+
+# Encoders
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Settings for few words: the professions, and two more."""
+    path = tmp_path_factory.mktemp("words") / "words.txt"
+    path.write_text("table\nwindow\n")
+    return FEW | {"word_list": path}
+
+
+def test_a_masked_model_is_measured_for_both_and_every_test_counts(
+    model_folder: Folder, few: dict[str, Any], tmp_path: Path
+) -> None:
+    both = ["association", "geometry"]
+    audit = unmask.audit(model_folder("roberta"), measures=both, corpora="emotions", **few)
+    audit.save(tmp_path / "audit")
+    result = load(tmp_path / "audit")
+    assert result == audit.result
+    assert [(one.name, one.corpus) for one in result.measurements] == [
+        ("association", "emotions"),
+        ("geometry", "own words"),
+    ]
+    assert result.configuration["measures"] == both
+    assert result.configuration["layers"] == 2  # the model has no four
+    tests = [test for one in result.measurements for test in one.tests.values() if test.p_value is not None]
+    smallest = min(tests, key=lambda test: test.p_value or 0)
+    assert smallest.p_adjusted == pytest.approx(min(1.0, (smallest.p_value or 0) * len(tests)))
+    assert sorted(path.stem for path in (tmp_path / "audit" / "items").iterdir()) == both
+
+
+@pytest.mark.parametrize(("family", "protocol"), [("albert", "sound"), ("modernbert", "published")])
+def test_encoders_of_other_families(model_folder: Folder, few: dict[str, Any], family: str, protocol: str) -> None:
+    found = _measured(str(model_folder(family)), measures="geometry", protocol=protocol, **few)
+    names = {test.name for test in found.read_details(Geometry).tests}
+    if protocol == "sound":
+        assert found.read_details(Geometry).words + len(found.read_details(Geometry).missing) == len(
+            {*rated_stereotypes(), "table", "window"}
+        )
+        assert names == {"clustering", "probe", "classification", "neighbours"}
+        assert [name for name in found.tests if name.startswith("SEAT")]
+    else:
+        assert names == {"clustering", "neighbours", "classification"}
+        assert found.tests == {}
+    assert found.headline_text
+    assert "No finding" not in found.headline_text
+
+
+def test_a_model_without_a_head_and_one_that_classifies_are_the_same_encoder(
+    model_folder: Folder, few: dict[str, Any], tmp_path: Path
+) -> None:
+    folder = model_folder("bert-uncased")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    bare = transformers.AutoModel.from_pretrained(folder)
+    classifier = transformers.AutoModelForSequenceClassification.from_pretrained(folder)
+    for name, model in (("bare", bare), ("classifier", classifier)):
+        model.save_pretrained(tmp_path / name)
+        tokenizer.save_pretrained(tmp_path / name)
+    assert _chosen(tmp_path / "bare") == ["geometry"]
+    assert _chosen(tmp_path / "classifier") == ["sentiment"]
+    assert _chosen((bare, tokenizer)) == ["geometry"]
+    first = _measured(tmp_path / "bare", **few)
+    other = _measured((classifier, tokenizer), measures="geometry", **few)
+    assert first.tests == other.tests
+    assert first.read_details(Geometry) == other.read_details(Geometry)
+
+
+class Hashed:
+    """An encoder of a user's own: a vector for each word, wherever it stands."""
+
+    def embed(self, words: Sequence[WordInSentence], *, layers: int, pooling: str) -> np.ndarray:
+        del pooling
+        seeds = [int.from_bytes(word.text[slice(*word.span)].lower().encode()[:8], "big") for word in words]
+        return np.stack([np.random.default_rng(seed).normal(size=8 * layers) for seed in seeds]).astype(np.float32)
+
+
+def test_an_object_with_an_embed_method_is_enough(few: dict[str, Any]) -> None:
+    audits = [unmask.audit(Hashed(), layers=2, **few) for _ in range(2)]
+    assert audits[0].result.model.architecture == "own object"
+    assert audits[0].measurements[0].read_details(Geometry).dimensions == 16
+    first, again = (audit.result.model_copy(update={"created": ""}) for audit in audits)
+    assert first == again  # the same seed
+    pd.testing.assert_frame_equal(audits[0].items["geometry"], audits[1].items["geometry"])
+
+
+def test_what_is_measured_where_nobody_says_it(model_folder: Folder, word2vec: Path) -> None:
+    masked = model_folder("bert-uncased")
+    for model, settings, measures in (
+        (masked, {}, ["association", "geometry"]),
+        (masked, {"languages": ("en", "de")}, ["association", "geometry"]),
+        (masked, {"languages": ("de",)}, ["association"]),
+        (masked, {"protocol": "published"}, ["association"]),
+        (masked, {"professions": Path("p.csv")}, ["association"]),
+        (masked, {"corpora": ("emotions",)}, ["association"]),
+        (masked, {"corpora": ("nouns",)}, ["geometry"]),
+        (masked, {"measures": ("crows-pairs", "geometry")}, ["crows-pairs", "geometry"]),
+        (PlantedModel([], bias=0), {}, ["association"]),
+        (Hashed(), {}, ["geometry"]),
+        (word2vec, {}, ["geometry"]),
+        ({"he": [1.0, 0.0], "she": [0.0, 1.0]}, {}, ["geometry"]),
+        ("unmask-mini-sentiment", {}, ["sentiment"]),
+        ("unmask-mini-nli", {}, ["inference"]),
+        ("unmask-mini-nli", {"measures": ("geometry",)}, ["geometry"]),
+    ):
+        assert _chosen(model, **settings) == measures, (model, settings)
+
+
+def test_models_that_have_read_nothing_are_unbiased() -> None:
+    """Every word has a vector of its own, drawn at random, so that gender is a contrast like any other.
+
+    With 19 other contrasts, a p-value of 0.1 or less means the two highest places of 20. Sound tests are there no more
+    often than that allows (99.9 % of the time); the share of words in the right cluster, taken by itself, always looks
+    like a finding, for words were chosen by the direction.
+    """
+    people = {word: value for word, value in rated_stereotypes().items() if "_" not in word}
+    words = list(dict.fromkeys([*list(people)[:120], *nouns()[:200]]))[:260]
+    asked = [one.text for word in words for one in make_word_sentences(word)]
+    asked += [one.text for test in associations() for some in sentences(test) for one in some]
+    tokenizer = tokenizer_of(asked)
+    low: Counter[str] = Counter()
+    for seed in range(SEEDS):
+        encoder = TransformersEncoder(bert_of(tokenizer, seed=seed, hidden=32, layers=1), tokenizer)
+        space = embed_words(words, encoder, layers=1)
+        sizes = choose_sizes(len(words))
+        nearby = find_nearest_words(space, people, sizes)
+        assert nearby is not None
+        others = run_contrasts(space, nearby, sizes, seed=seed, count=CONTRASTS)
+        for name, value in run_tests(space.matrix, space.gender, nearby, sizes, seed=seed, removed=True).items():
+            found = others.compare(name, value, removed=True)
+            assert found is not None
+            low[name] += found.p_value <= 0.1
+        places = space.indices(list(people))
+        seen = [people[space.words[at]] for at in places]
+        p_value = pearson_estimate(space.gender.bias[places], np.array(seen, dtype=float)).p_value
+        low["stereotype"] += p_value is not None and p_value <= 0.1
+        for name, test in measure_seat(encoder, layers=1, pooling="first+last", seed=seed).tests.items():
+            low[name] += test.p_value is not None and test.p_value <= 0.1
+        by_itself = cluster_words(space.matrix, space.gender, sizes.clustered)
+        low["clusters by themselves"] += score_two_clusters(by_itself.first, by_itself.predicted).p_value <= 0.1
+    assert low.pop("clusters by themselves") == SEEDS
+    assert len(low) == 5 + len(associations())
+    assert max(low.values()) <= stats.binom.isf(0.001, SEEDS, 0.1), low
+    assert sum(low.values()) <= stats.binom.isf(0.001, SEEDS * len(low), 0.1), low
+
+
+# Bad input: one line, exit code 2, nothing written
+
+
+@pytest.fixture(scope="module")
+def broken(word2vec: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of files that cannot be measured, and one that can."""
+    folder = tmp_path_factory.mktemp("broken")
+    ours = planted()
+    whole = word2vec.read_bytes()
+    (folder / "v.bin").write_bytes(whole)
+    (folder / "cut.bin").write_bytes(whole[:-7])
+    vector_files.write_vectors(folder / "few.bin", Vectors(ours.words[:100], ours.matrix[:100]))
+    vector_files.write_vectors(folder / "nobody.bin", Vectors(ours.words[2:], ours.matrix[2:]))
+    at_zero = ours.matrix.copy()
+    at_zero[ours.find_row("she")] = 0
+    vector_files.write_vectors(folder / "zero.bin", Vectors(ours.words, at_zero))
+    vector_files.write_vectors(folder / "same.bin", Vectors(ours.words, np.ones_like(ours.matrix)))
+    (folder / "narrow.bin").write_bytes(b"%d 1\n" % len(ours.words) + whole.partition(b"\n")[2])
+    (folder / "ragged.txt").write_text("he 1 2 3\nshe 1 2 3\nnurse 1 2\n")
+    (folder / "two.txt").write_text("table\nwindow\n")
+    (folder / "folder").mkdir()
+    (folder / "folder" / "mitigation.json").write_text("{}")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["cut.bin"], "cut.bin"),
+        (["ragged.txt"], "ragged.txt"),
+        (["narrow.bin"], "vectors have 1 values"),
+        (["none.bin"], "none.bin cannot be read"),
+        (["few.bin"], "geometry needs 240 words with vectors, and there are 98"),
+        (["v.bin", "--words", "150"], "geometry needs 240 words"),
+        (["nobody.bin"], "no vector for 'he'"),
+        (["zero.bin"], "the vector of 'she' is all zeros"),
+        (["same.bin"], "are the same vector; there is no direction"),
+        (["folder"], "names no file of vectors"),
+        (["v.bin", "--language", "de"], "geometry asks about English words, not 'de' ones"),
+        (
+            ["v.bin", "--measure", "association"],
+            "v.bin is a table of word vectors; association needs a masked language model",
+        ),
+        (["v.bin", "--corpus", "glove"], "--corpus glove is for encoders"),
+        (["v.bin", "--corpus", "bec-pro"], "--corpus bec-pro is for association"),
+        (["v.bin", "--corpus", "noun"], "did you mean 'nouns'"),
+        (["v.bin", "--layers", "2"], "--layers is for encoders"),
+        (["v.bin", "--full"], "--full is for encoders"),
+        (["v.bin", "--texts", "two.txt"], "--texts is for sentiment"),
+        (["v.bin", "--word-list", "none.txt"], "none.txt cannot be read"),
+        (["MODEL", "--words", "300", "--full"], "--words and --full both say which words"),
+        (["MODEL", "--full", "--corpus", "glove"], "--full and --corpus glove both say which words"),
+        (["MODEL", "--word-list", "two.txt", "--words", "9"], "--words and --word-list both say which words"),
+        (["MODEL", "--pooling", "last"], "--pooling is 'last'"),
+        (["MODEL", "--contrasts", "9"], "--contrasts"),
+        (["MODEL", "--layers", "0"], "--layers"),
+        (["MODEL", "--layers", "9", "--measure", "geometry"], "9 layers were asked for, but"),
+        (["MODEL", "--measure", "geometry", "--language", "de"], "geometry asks about English words"),
+        (["MODEL", "--measure", "association", "--corpus", "nouns"], "--corpus nouns is for geometry"),
+        (["MODEL", "--measure", "association", "--layers", "2"], "--layers is for geometry"),
+        (["unmask-mini-nli", "--layers", "2"], "--layers is for geometry"),
+    ],
+)
+def test_bad_input_is_refused_in_a_line(
+    words: list[str],
+    said: str,
+    model_folder: Folder,
+    broken: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    before = sorted(path.name for path in broken.iterdir())
+    words = [str(model_folder("bert-uncased")) if word == "MODEL" else word for word in words]
+    monkeypatch.chdir(broken)
+    monkeypatch.setattr(sys, "argv", ["unmask", "audit", *words, "--out", "out"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    out, err = capsys.readouterr()
+    assert ended.value.code == 2, err
+    assert said in err
+    assert len(err.strip().splitlines()) == 1, err
+    assert out == ""
+    assert sorted(path.name for path in broken.iterdir()) == before
+
+
+class Both:
+    """Answers as a masked language model, and has words' vectors that are all the same."""
+
+    def log_probability(self, queries: Sequence[Any]) -> list[float]:
+        return [-1.0] * len(queries)
+
+    def embed(self, words: Sequence[WordInSentence], *, layers: int, pooling: str) -> np.ndarray:
+        del layers, pooling
+        return np.ones((len(words), 4), np.float32)
+
+
+def test_what_fails_by_default_can_be_left_out() -> None:
+    said = r"the same vector; there is no direction \(or leave out geometry: --measure association\)$"
+    with pytest.raises(unmask.UnmaskError, match=said):
+        unmask.audit(Both())
+    with pytest.raises(unmask.UnmaskError, match=r"there is no direction$"):
+        unmask.audit(Both(), measures=["association", "geometry"])
+
+
+def test_ctrl_c(word2vec: Path, tmp_path: Path) -> None:
+    ask = ("audit", word2vec, "--contrasts", "999", "--out", "out")
+    code, out, err = interrupted(*ask, cwd=tmp_path, once="libsvm")  # the first of the contrasts
+    assert (code, out) == (130, "")
+    assert err.strip() == "unmask: Interrupted. Nothing was written."
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,557 @@
+"""The tables, answers and page of the 63-classifier study, with the paper's own 63 rows as input.
+
+The figures are those of S. Jentzsch and C. Turan (2022), Gender Bias in BERT, Tables 1 to 6 (`tests/gold`).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium, seen
+from paths import GOLD
+from unmask.errors import UnmaskError
+from unmask.statistics.correlation import center_within_groups, pearson_estimate
+from unmask.statistics.permutation import variance_shares
+from unmask.studies.imdb63.answers import adjust_evidence, answer_questions, compare_levels, compare_means
+from unmask.studies.imdb63.grid import CONDITIONS
+from unmask.studies.imdb63.measurements import sort_grid
+from unmask.studies.imdb63.report import list_biases, list_evidence, make_report, write_headline
+from unmask.studies.imdb63.tables import (
+    correlate_figures,
+    tabulate_all_figures,
+    tabulate_batch_sizes,
+    tabulate_biases,
+    tabulate_correlations,
+    tabulate_quality,
+    tabulate_settings,
+)
+from unmask.studies.report import StudyReport, StudyTable
+from unmask.studies.steps import Outcome
+from unmask.studies.study import FinishedSteps, get_study
+
+TABLE_1 = """
+.0021 .0022 .0022 .0035 .0037 .0027 .0047 .0045 (.0052)
+.0009 .0010 -.0012 .0004 -.0015 -.0008 .0016 .0008 (-.0003)
+.0025 .0036 (.0023) .0037 .0038 .0027 .0056 .0060 .0055
+.0013 .0031 (-.0000) .0015 .0020 -.0002 .0035 .0041 .0005
+.0031 .0050 .0035 .0069 .0048 .0056 .0082 .0095 .0101
+-.0016 .0046 .0011 -.0032 -.0011 .0034 .0009 .0042 .0015
+.0024 .0024 .0021 .0031 .0028 (.0023) .0036 .0038 (.0027)
+.0016 .0009 -.0002 .0016 .0007 (.0002) .0020 .0010 (.0000)
+.0024 .0025 .0020 .0039 .0039 .0028 .0044 .0043 .0041
+.0015 .0015 .0004 .0025 .0023 .0004 .0023 .0021 .0018
+.0037 .0029 .0054 .0093 .0082 .0131 .0089 .0080 .0071
+.0011 -.0004 .0021 .0002 -.0044 -.0034 -.0023 .0009 -.0014
+.0086 .0049 .0016 .0155 .0074 (.0091) .0172 .0114 .0101
+.0086 .0034 -.0008 .0130 -.0032 (-.0009) .0137 -.0032 .0034
+"""
+"""As printed: models down, abs above tot; pro, weat and all across, each orig., R, mix."""
+SIZES = {"dist": 66, "bertb": 110, "bertl": 340, "robertab": 125, "robertal": 355, "albertb": 11, "albertl": 17}
+"""Of the paper's section 2.2, in millions of parameters."""
+
+
+@cache
+def _paper() -> pd.DataFrame:
+    biases = pd.read_csv(GOLD / "jentzsch_turan_2022.csv").rename(columns={"zero": "equal"})
+    biases["condition"] = ["original" if name.startswith("original") else name for name in biases["condition"]]
+    cells = biases.merge(pd.read_csv(GOLD / "jentzsch_turan_2022_accuracy.csv"), on=["model", "condition"])
+    sizes = [next(1e6 * size for start, size in SIZES.items() if name.startswith(start)) for name in cells["model"]]
+    return cells.assign(protocol="published", size=sizes)
+
+
+def _sound(**changes: Any) -> pd.DataFrame:
+    """The paper's rows as if they were means over changed texts, with what our own cells say besides."""
+    cells = _paper()
+    total = cells["tot_nonzero"]
+    added: dict[str, Any] = {"abs_changed": cells["abs_nonzero"], "tot_changed": total, "low": total - 0.0003}
+    added |= {"high": total + 0.0003, "effect": 0.12, "flips": 0.004, "noise": 1e-7, "p": 1e-9, "p_adjusted": 1e-8}
+    added |= {"batch_size": 32, "learning_rate": 2e-5, "epochs": 3, "terms_per_text": 4.0, "protocol": "sound"}
+    return cells.assign(**(added | changes))
+
+
+def _number(text: str) -> tuple[float, bool]:
+    """A figure of a table, and whether it is in brackets."""
+    return float(text.strip("()").replace("−", "-")), text.startswith("(")
+
+
+class TestTable1:
+    def test_is_the_papers_with_its_brackets(self) -> None:
+        printed = [[_number(text) for text in line.split()] for line in TABLE_1.strip().splitlines()]
+        ours = [[_number(text) for text in row[2:]] for row in tabulate_biases(_paper()).rows]
+        assert ours == printed
+
+    def test_rows_come_in_any_order(self) -> None:
+        shuffled = _paper().sample(frac=1, random_state=3)
+        shuffled = pd.concat([shuffled[shuffled["model"] == name] for name in _paper()["model"].unique()])
+        assert tabulate_biases(shuffled) == tabulate_biases(_paper())
+
+    def test_a_cell_that_failed_leaves_a_gap(self) -> None:
+        cells = _paper().query("not (model == 'bertbase' and condition == 'R-weat')")
+        row = tabulate_biases(cells).rows[2]
+        assert row[:7] == ("bertbase", "abs", "0.0025", "0.0036", "(0.0023)", "0.0037", "–")
+
+    def test_sound_means_are_over_changed_texts(self) -> None:
+        table = tabulate_biases(_sound(abs_changed=0.5, tot_changed=0.25))
+        assert {row[2].strip("()") for row in table.rows} == {"0.5000", "0.2500"}
+        assert "the texts that the terms change" in table.note
+
+    def test_what_is_noise_is_in_brackets(self) -> None:
+        assert all(text.startswith("(") for row in tabulate_biases(_sound(noise=0.5)).rows for text in row[2:])
+        assert tabulate_biases(_paper().assign(noise=0.5)) == tabulate_biases(
+            _paper()
+        )  # the paper's table knows no noise
+
+    def test_block_and_numbers(self) -> None:
+        table = tabulate_biases(_paper())
+        block = table.to_block()
+        assert [cell.text for cell in block.rows[1]][:3] == ["", "tot", "0.0009"]  # the model is named once
+        numbers = table.numbers
+        assert len(numbers) == 63
+        assert numbers["abs_nonzero"].sum() == pytest.approx(_paper()["abs_nonzero"].sum())
+
+
+class TestTables3To6:
+    def test_counts_stand_under_their_own_names(self) -> None:
+        first, second = tabulate_all_figures(_paper())
+        assert [len(first.rows), len(second.rows)] == [27, 36]
+        row = dict(zip(first.columns, first.rows[0], strict=True))
+        assert row["Condition"] == "original-pro"
+        assert [row[name] for name in ("N < 0", "N = 0", "N > 0")] == ["6,085", "8,699", "10,216"]
+        assert [row[name] for name in ("Non-zero: abs", "All: tot", "Significance")] == ["0.0021", "0.0006", "***"]
+
+    def test_sound_adds_interval_effect_and_flips(self) -> None:
+        first = tabulate_all_figures(_sound())[0]
+        row = dict(zip(first.columns, first.rows[0], strict=True))
+        assert row["95 % interval"] == "[0.0006, 0.0012]"
+        assert (row["Effect"], row["Flips"]) == ("0.12", "0.4 %")
+
+    def test_the_test_over_words_is_in_the_file_too(self) -> None:
+        for table in tabulate_all_figures(_sound(words_n=12, words_p=0.0625)):
+            assert {row[-1] for row in table.rows} == {"0.062"}
+            numbers = table.numbers
+            assert (set(numbers["words_n"]), set(numbers["words_p"])) == ({12}, {0.0625})
+
+    def test_accuracies_are_of_trainings(self) -> None:
+        first, second = tabulate_quality(_paper())
+        assert [len(first.rows), len(second.rows)] == [21, 28]
+        assert first.rows[0] == ("distbase", "original", "0.812", "0.778", "0.835", "0.805")
+        assert [row[1] for row in second.rows[:7]] == list(CONDITIONS)
+
+    def test_one_model_makes_one_table(self) -> None:
+        cells = _paper().query("model == 'bertlarge'")
+        assert [table.name for table in (*tabulate_all_figures(cells), *tabulate_quality(cells))] == [
+            "table-3",
+            "table-5",
+        ]
+
+    def test_settings_without_a_record_are_gaps(self) -> None:
+        assert tabulate_settings(_sound()).rows[0] == ("distbase", "original", "66,000,000", "32", "2e−05", "3")
+        assert tabulate_settings(_paper()).rows[0][3:] == ("–", "–", "–")
+
+
+class TestTable2:
+    def test_is_the_papers(self) -> None:
+        """Within what rounding and two slips in the printed accuracies leave open."""
+        found = {(one.first, one.second): one for one in correlate_figures(_paper())}
+        printed = [(("bias abs", "bias tot"), 0.373, ""), (("bias abs", "accuracy"), -0.481, "**")]
+        printed += [(("bias abs", "F1"), -0.497, "***"), (("bias tot", "accuracy"), 0.044, "")]
+        printed += [(("bias tot", "F1"), -0.085, ""), (("accuracy", "F1"), 0.886, "***")]
+        for pair, r, stars in printed:
+            assert found[pair].independent.value == pytest.approx(r, abs=0.004), pair
+            assert found[pair].stars == stars, pair
+
+    def test_published_p_is_that_of_the_papers_statistics(self) -> None:
+        one = next(one for one in correlate_figures(_paper()) if (one.first, one.second) == ("bias abs", "accuracy"))
+        assert one.p_adjusted == pytest.approx(0.00147)  # 21 × 0.00007
+        gap = _paper().assign(accuracy=_paper()["accuracy"].where(_paper()["model"] != "distbase"))
+        assert [one.n for one in correlate_figures(gap)] == [63, 54, 63, 54, 63, 54]
+
+    def test_the_matrix_is_symmetric(self) -> None:
+        rows = [row[1:] for row in tabulate_correlations(_paper())[0].rows]
+        assert [list(column) for column in zip(*rows, strict=True)] == [list(row) for row in rows]
+        assert rows[0][3] == "−0.496***"
+
+    def test_sound_judges_over_models(self) -> None:
+        one = next(one for one in correlate_figures(_sound()) if (one.first, one.second) == ("bias abs", "accuracy"))
+        assert one.models.interval is not None
+        assert one.independent.interval is not None
+        assert (
+            one.models.interval[0] < one.independent.interval[0] < one.independent.interval[1] < one.models.interval[1]
+        )
+        assert one.models.df == 6
+        assert one.stars == ""  # what the paper gives two stars
+        means = _paper().groupby("model")[["abs_nonzero", "accuracy"]].mean()
+        assert one.between.value == pytest.approx(means["abs_nonzero"].corr(means["accuracy"]))
+
+    def test_details_have_all_pairs(self) -> None:
+        assert len(tabulate_correlations(_sound())[1].rows) == 6
+
+    @pytest.mark.parametrize("kept", ["model == 'distbase'", "condition == 'R-pro'", "accuracy == 0.817"])
+    def test_what_does_not_vary_has_no_correlation(self, kept: str) -> None:
+        """One model, one condition, one cell; accuracies that are equal but for the rounding of their mean."""
+        cells = _sound().query(kept).assign(accuracy=0.8, f1=0.8)
+        assert tabulate_correlations(cells)[0].rows[2] == ("accuracy", "–", "–", "", "–")
+        assert all(one.p_adjusted is None for one in correlate_figures(cells)[1:])
+
+
+class TestStatistics:
+    def test_pearson_is_scipys(self) -> None:
+        x, y = _paper()["abs_nonzero"], _paper()["accuracy"]
+        ours, theirs = pearson_estimate(x, y), stats.pearsonr(x, y)
+        assert ours.p_value == pytest.approx(theirs.pvalue)
+        assert ours.interval == pytest.approx(tuple(theirs.confidence_interval()))
+
+    def test_within_groups_is_the_regression_with_a_level_for_each(self) -> None:
+        random = np.random.default_rng(5)
+        groups = np.repeat(np.arange(4), 6)
+        x, y = random.normal(size=24) + groups, random.normal(size=24) - groups
+        design = np.column_stack([x, np.eye(4)[groups]])
+        coefficients, squares, *_ = np.linalg.lstsq(design, y, rcond=None)
+        error = np.sqrt(squares[0] / 19 * np.linalg.inv(design.T @ design)[0, 0])
+        ours = pearson_estimate(center_within_groups(x, groups), center_within_groups(y, groups), controls=3)
+        assert ours.df == 19
+        assert ours.statistic == pytest.approx(coefficients[0] / error)
+
+    def test_pearson_of_degenerate_input(self) -> None:
+        assert pearson_estimate([1, 2], [2, 1]).value is None
+        assert pearson_estimate([1, 1, 1], [1, 2, 3]).value is None
+        assert pearson_estimate([1, 2, 3], [2, 4, 6]).interval is None
+        three = pearson_estimate([1, 2, 3], [1, 3, 2])
+        assert three.value == pytest.approx(0.5)
+        assert three.interval is None
+        assert center_within_groups([0.1, 0.1, 0.1, 0.7], [1, 1, 1, 2]).tolist() == [0, 0, 0, 0]
+        assert three.p_value == pytest.approx(stats.pearsonr([1, 2, 3], [1, 3, 2]).pvalue)
+
+    def test_shares_worked_by_hand(self) -> None:
+        """Rows differ by 2, columns by 1, nothing else: squares 4, 1 and 0 of 5."""
+        found = variance_shares([[0, 1], [2, 3]], ["a", "b"], seed=0, draws=199)
+        assert found is not None
+        assert [found.rows, found.columns, found.rest] == pytest.approx([0.8, 0.2, 0.0])
+        assert found.chance == pytest.approx(0.4, abs=0.1)  # two shuffles of four leave the rows apart
+        assert found.p_value == pytest.approx(0.5, abs=0.1)
+
+    def test_shares_of_degenerate_input(self) -> None:
+        assert variance_shares([[1, 1], [1, 1]], ["a", "b"], seed=0) is None
+        assert variance_shares([[1, 2]], ["a", "b"], seed=0) is None
+        assert variance_shares([[1, np.nan], [np.nan, 2]], ["a", "b"], seed=0) is None
+        gap = variance_shares([[1.0, 2.0, np.nan], [3.0, 4.5, 5.0], [0.0, 1.0, 0.5]], ["a", "b", "c"], seed=0, draws=99)
+        assert gap is not None
+        assert gap.rows > gap.chance
+
+    def test_shares_are_calibrated_where_columns_share_a_training(self) -> None:
+        """Without a difference between rows, 5 % tests reject about 5 %; taken as independent, they reject far more."""
+        random = np.random.default_rng(11)
+        blocks = ["o", "a", "b", "o", "c", "d", "o", "e", "f"]
+        rejected = {"together": 0, "apart": 0}
+        for seed in range(300):
+            table = random.normal(size=(7, 9)) * 0.5
+            for name in dict.fromkeys(blocks):
+                table[:, [one == name for one in blocks]] += random.normal(size=(7, 1))
+            for way, names in (("together", blocks), ("apart", [str(at) for at in range(9)])):
+                found = variance_shares(table, names, seed=seed, draws=99)
+                assert found is not None
+                rejected[way] += found.p_value <= 0.05
+        assert rejected["together"] < 0.09 * 300 < 0.13 * 300 < rejected["apart"]
+
+    def test_one_against_others(self) -> None:
+        """With samples of some size it is scipy's t test; one value has the spread of the others."""
+        a, b = [1.0, 2.0, 4.0], [3.0, 5.0, 6.0, 9.0]
+        ours, theirs = compare_means(a, b), stats.ttest_ind(a, b)
+        assert ours.p_value == pytest.approx(theirs.pvalue)
+        assert ours.interval == pytest.approx(tuple(theirs.confidence_interval()))
+        alone = compare_means([1.0], b)
+        assert alone.standard_error == pytest.approx(np.std(b, ddof=1) * np.sqrt(1 + 1 / 4))
+        assert compare_means([], b).value is None
+        assert compare_means([1.0], [2.0]).p_value is None
+        assert compare_means([1.0], [2.0, 2.0]).p_value is None
+
+
+class TestQuestions:
+    def test_what_the_papers_own_rows_answer(self) -> None:
+        finetuning, pretrained, terms = answer_questions(_paper())
+        assert finetuning.answer.count("no reliable difference") == 2
+        assert "Models differ in absolute bias (50 % of its variance" in pretrained.answer
+        assert "No reliable relation of size and absolute bias (r = −0.65)" in pretrained.answer  # the paper saw one
+        assert "all / pro = 2.12 [1.71, 2.63]" in terms.answer
+        assert "pro < weat < all in 17 of 21" in terms.answer
+
+    def test_differences_are_tests_over_model_means(self) -> None:
+        """With as many pairs in every model, clustering by model is the t test of the models' means."""
+        wide = _paper().assign(kind=[name.split("-")[0] for name in _paper()["condition"]])
+        wide = wide.pivot(index=["model", "terms"], columns="kind", values="tot_nonzero")
+        change = (wide["mix"] - wide["original"]).groupby("model").mean()
+        theirs = stats.ttest_1samp(change, 0)
+        ours = next(one for one in answer_questions(_paper())[0].evidence if one.name == "total bias, mix − original")
+        assert (ours.n, ours.estimate.df) == (21, 6)
+        assert ours.estimate.p_value == pytest.approx(theirs.pvalue)
+        assert ours.estimate.interval == pytest.approx(tuple(theirs.confidence_interval()))
+
+    def test_a_remedy_that_works_is_said_to(self) -> None:
+        random = np.random.default_rng(8)
+        half = [0.5 if name.startswith("mix") else 1.0 for name in _paper()["condition"]] * random.uniform(0.8, 1.2, 63)
+        base = _paper()["model"].map({name: 0.01 * (1 + at) for at, name in enumerate(_paper()["model"].unique())})
+        answer = answer_questions(_sound(abs_changed=base * half, tot_changed=base * half / 2))[0].answer
+        assert "Removing the terms from the training reviews makes no reliable difference" in answer
+        assert "Balancing them lowers the absolute bias (absolute bias × 0.5" in answer
+        assert "lowers the size of the total bias" in answer
+        assert "moves the total bias towards female versions" in answer
+
+    def test_per_changed_term(self) -> None:
+        count = _paper()["terms"].map({"pro": 2.0, "weat": 4.0, "all": 8.0})
+        found = {one.name: one for one in answer_questions(_sound(terms_per_text=count))[2].evidence}
+        per_text, per_term = (found[f"absolute bias per {unit}, all / pro"] for unit in ("text", "changed term"))
+        assert per_term.estimate.value == pytest.approx((per_text.estimate.value or 0) / 4)
+        assert per_term.estimate.p_value != per_text.estimate.p_value
+
+    def test_a_model_without_pretraining_is_set_against_the_others(self) -> None:
+        names = _paper()["model"].replace({"distbase": "scratch"})
+        found = answer_questions(
+            _sound(model=names, abs_changed=_paper()["abs_nonzero"].where(names != "scratch", 1e-9))
+        )[1]
+        one = next(one for one in found.evidence if one.name == "absolute bias, without − with pretraining")
+        assert one.n == 7
+        assert (one.estimate.df, one.is_above) == (5, False)
+        assert "Without pretraining, no reliable difference in absolute bias" in found.answer  # ALBERT's are so large
+        flagged = answer_questions(_sound(scratch=_paper()["model"] == "distbase"))[1]
+        assert any("without − with" in one.name for one in flagged.evidence)
+
+    def test_one_model_or_cell_is_not_tested(self) -> None:
+        for cells in (_paper().query("model == 'bertbase'"), _paper().head(1)):
+            finetuning, pretrained, terms = answer_questions(cells)
+            assert finetuning.answer.startswith("Not tested")
+            assert "could not be tested" in pretrained.answer
+            assert terms.answer.startswith("Not tested")
+
+    def test_no_bias_at_all(self) -> None:
+        answer = answer_questions(_sound(abs_changed=0.0, tot_changed=0.0))
+        assert answer[2].evidence[0].sentence == (
+            "absolute bias per text, weat / pro: not tested (means 0 and 0; 21 left out, with a bias of 0)."
+        )
+        assert "could not be tested" in answer[1].answer
+        assert "Relation of size and total bias: not tested." in answer[1].answer
+        assert answer[2].answer.startswith("Not tested: too few models with several term sets and biases above 0.")
+        assert answer[0].answer.count("; absolute bias: not tested.") == 2
+        assert answer[0].answer.count("no reliable difference (size of the total bias 0 [0, 0], means 0 and 0)") == 2
+
+    def test_a_ratio_leaves_out_a_bias_of_zero_and_says_so(self) -> None:
+        first = (_paper()["model"] == "distbase") & (_paper()["condition"] == "R-pro")
+        zero = _paper()["abs_nonzero"].mask(first, 0.0)
+        finetuning, _, terms = answer_questions(_sound(abs_changed=zero))
+        found = {one.name: one for answer in (finetuning, terms) for one in answer.evidence}
+        one = found["absolute bias, R / original"]
+        assert (one.n, one.left_out, one.null) == (20, 1, 1.0)
+        assert "; 1 left out, with a bias of 0)" in one.sentence
+        without = {one.name: one for one in answer_questions(_sound()[~first])[0].evidence}
+        assert one.estimate == without[one.name].estimate
+        assert one.is_tested
+        assert "; 1 left out, with a bias of 0). Balancing" in finetuning.answer
+        assert "weat / pro: 1 left out, with a bias of 0" in terms.answer
+        assert found["absolute bias, mix / original"].left_out == 0
+        table = list_evidence([finetuning]).set_index("figure")
+        assert table["left_out"].sum() == table.loc[one.name, "left_out"] == 1
+
+    def test_a_ratio_without_a_pair_is_not_tested(self) -> None:
+        removed = _paper()["condition"].str.startswith("R")
+        answer = answer_questions(_sound(abs_changed=_paper()["abs_nonzero"].mask(removed, 0.0)))[0].answer
+        assert "no reliable difference (size of the total bias" in answer
+        assert "; absolute bias: not tested. Balancing" in answer
+        none = answer_questions(_sound()[~removed])[0].answer
+        assert none.startswith("Removing the terms from the training reviews: not tested. Balancing them makes no")
+
+    def test_a_share_stands_against_what_chance_gives(self) -> None:
+        answer = answer_questions(_paper())[1]
+        one = next(one for one in answer.evidence if one.name.startswith("absolute bias, share"))
+        assert 0.04 < one.null < 0.2
+        assert one.context.startswith(f"{100 * one.null:.0f} % by chance")
+        assert list_evidence([answer])["null"].iloc[0] == one.null
+
+    def test_one_model_of_each_kind_is_not_tested(self) -> None:
+        cells = _sound().query("model in ('distbase', 'bertbase')").replace({"model": {"distbase": "scratch"}})
+        assert (
+            "Without pretraining, a difference in absolute bias is not tested (means"
+            in answer_questions(cells)[1].answer
+        )
+
+
+class TestBatchSizes:
+    def test_pairs_and_interval(self) -> None:
+        """Cells of one training count as one: three original cells that move together are one draw."""
+        cells = _sound().query("model == 'bertbase'")
+        cells = pd.concat([cells.assign(batch_size=size) for size in (8, 16, 32)])
+        moves = dict(zip(CONDITIONS, (0.001, 0.002, 0.003, -0.001, 0.0, 0.002, 0.001), strict=True))
+        moved = cells["condition"].map(moves).where(cells["batch_size"] == 8, 0.0)
+        table = tabulate_batch_sizes(cells.assign(abs_changed=cells["abs_changed"] + moved))
+        assert table.columns[2:5] == ("abs, 32", "abs, 16", "abs, 8")
+        assert table.rows[0][2:5] == ("0.0025", "0.0025", "0.0035")
+        assert "tot, 16 − 32: 0 [0, 0] (means 0.0018 and 0.0018), p = 1.000 after correction: no rel" in table.note
+        assert table.note.count("; trainings: 7.") == 4
+        small = cells["batch_size"] == 8
+        ratio = np.exp(np.log1p(moved[small] / cells.loc[small, "abs_changed"]).mean())
+        assert f"abs, 8 / 32: {ratio:.2f} [" in table.note
+        mean = (3 * 0.001 + 0.002 + 0.003 - 0.001 + 0.0 + 0.002 + 0.001) / 9
+        assert (
+            f"tot, 8 − 32: {mean:.4f} ["
+            in tabulate_batch_sizes(cells.assign(tot_changed=cells["tot_changed"] + moved)).note
+        )
+
+    def test_many_comparisons_are_corrected(self) -> None:
+        """Two batch sizes move both biases by something with p = .03: four tests, so that none is clear."""
+        cells = _sound().query("model == 'bertbase' and condition != 'original'")
+        noise = np.array([-2, -1, 0, 0, 1, 2]) / np.sqrt(10 / 5)  # six trainings, standard deviation 1
+        moves = (noise + stats.t.isf(0.015, 5) / np.sqrt(6)) / 10
+        moved = [cells.assign(batch_size=32)]
+        for size in (8, 16):
+            changes = {"abs_changed": cells["abs_changed"] * np.exp(moves), "tot_changed": cells["tot_changed"] + moves}
+            moved.append(cells.assign(batch_size=size, **changes))
+        note = tabulate_batch_sizes(pd.concat(moved)).note
+        assert note.count("p = 0.120 after correction: no reliable difference; trainings: 6.") == 4
+        one = compare_levels(
+            pd.concat(moved),
+            "abs_changed",
+            ("batch_size", 8, 32),
+            on="terms",
+            name="",
+            as_ratio=True,
+            cluster="condition",
+        )
+        assert one.estimate.p_value == pytest.approx(0.03)
+        assert adjust_evidence([one])[0].is_clear  # alone it would be
+
+    def test_a_difference_that_is_there_is_found(self) -> None:
+        cells = _sound()
+        moves = np.linspace(0.9, 1.1, len(cells))
+        double = cells.assign(batch_size=8, abs_changed=cells["abs_changed"] * 2 * moves)
+        note = tabulate_batch_sizes(pd.concat([cells, double])).note
+        said = note[note.index("abs, 8 / 32: 2") : note.index("; trainings: 49.")]
+        assert said.endswith("p < 0.001 after correction")
+
+    def test_a_bias_of_zero_is_left_out_of_the_ratio(self) -> None:
+        cells = _sound().query("model == 'bertbase'")
+        zero = cells.assign(batch_size=16, abs_changed=cells["abs_changed"].where(cells["condition"] != "mix-all", 0.0))
+        note = tabulate_batch_sizes(pd.concat([cells, zero])).note
+        assert (
+            "; 1 left out, with a bias of 0), p = 1.000 after correction: no reliable difference; trainings: 6" in note
+        )
+
+    def test_one_size_alone_makes_no_table(self) -> None:
+        cells = _sound().head(9)
+        names = [table.name for table in make_report(cells, cells).tables]
+        assert "batch-sizes" not in names
+        both = pd.concat([cells, cells.assign(batch_size=16)])
+        assert "batch-sizes" in [table.name for table in make_report(cells, both).tables]
+        with pytest.raises(UnmaskError, match="no column 'batch_size'"):
+            make_report(cells, cells.drop(columns="batch_size"))
+
+    def test_a_cell_without_its_partner_is_a_gap(self) -> None:
+        cells = pd.concat([_sound().head(2), _sound().head(1).assign(batch_size=16)])
+        table = tabulate_batch_sizes(cells)
+        assert table.rows[1][3] == "–"
+        assert "abs, 16 / 32: 1.00 (means 0.0021 and 0.0021); not tested; trainings: 1." in table.note
+        assert "nothing to pair" in tabulate_batch_sizes(_sound()).note
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("cells", "said"),
+        [
+            (lambda: pd.DataFrame(), "0 rows"),
+            (lambda: _paper().drop(columns="terms"), "no column 'terms'"),
+            (lambda: pd.concat([_paper(), _sound()]), "'published', 'sound'"),
+            (lambda: _paper().assign(terms="none"), "unknown terms 'none'"),
+            (lambda: _paper().assign(condition="R-none"), "unknown condition 'R-none'"),
+            (lambda: pd.concat([_paper(), _paper().head(1)]), "distbase/original/pro is there twice"),
+        ],
+    )
+    def test_is_told_in_one_line(self, cells: Any, said: str) -> None:
+        with pytest.raises(UnmaskError, match=said) as error:
+            make_report(cells())
+        assert "\n" not in str(error.value)
+
+
+STUDY = get_study("imdb-63")
+FAILED = FinishedSteps([], [Outcome("train-bertbase-R-weat", "", "failed", error="out of memory")])
+
+
+@cache
+def _report(protocol: str = "sound") -> StudyReport:
+    grid = (_paper() if protocol == "published" else _sound()).query("model in ('distbase', 'bertbase', 'albertlarge')")
+    grid = grid.query("not (model == 'bertbase' and terms == 'weat')")
+    batches = (
+        pd.concat([_sound().head(9).assign(batch_size=size) for size in (32, 16)]) if protocol == "sound" else None
+    )
+    return make_report(grid, batches, settings={"seed": "42"}, missing=["bertbase mix-weat"])
+
+
+def _render(report: StudyReport, failures: list[str]) -> str:
+    return report.to_html(STUDY, report.list_sections(STUDY, failures))
+
+
+class TestPage:
+    @pytest.mark.parametrize("protocol", ["sound", "published"])
+    def test_shows_everything_and_loads_nothing(self, protocol: str) -> None:
+        report = _report(protocol)
+        page = _render(report, FAILED.failures)
+        text = seen(page)
+        for words in (report.headline, "out of memory", "bertbase mix-weat", *report.answers.values()):
+            assert words in text
+        for table in report.tables:
+            assert table.title in text
+            assert all(" ".join(row[1:]) in text for row in table.rows if all(row))
+        assert_loads_nothing(page)
+        assert_plots_are_described(page, 3)
+
+    def test_text_from_outside_is_escaped(self) -> None:
+        cells = _sound().head(18).replace({"model": {"bertbase": EVIL}})
+        page = _render(make_report(cells, settings={EVIL: EVIL}), [EVIL])
+        assert page.count("<script") == 1  # our own
+        assert_loads_nothing(page)
+
+    def test_headline_counts(self) -> None:
+        """The paper's 57 highly significant classifiers, and the one with a single star."""
+        headline = write_headline(sort_grid(_paper()))
+        assert headline.startswith("In 58 of 63 measurements")
+        assert "42 favour male versions, 16 female ones" in headline
+
+    def test_biases_without_a_total_are_left_out(self) -> None:
+        kind, terms, absolute, total = list_biases(sort_grid(_paper()))[0]
+        assert (kind, terms) == ("original", "pro")
+        assert [(absolute + total) / 2, (total - absolute) / 2] == pytest.approx([0.0015, -0.0006])
+        assert list_biases(sort_grid(_sound(tot_changed=np.nan))) == []
+
+    def test_files(self, tmp_path: Path) -> None:
+        page = _report().write(STUDY, FAILED, tmp_path / "study")
+        names = sorted(path.relative_to(page.parent).as_posix() for path in page.parent.rglob("*.*"))
+        assert {"cells.csv", "report.html", "study.md", "tables/table-1.csv", "tables/batch-sizes.csv"} <= set(names)
+        figures = [name for name in names if name.startswith("figures/")]
+        assert len(figures) == 3
+        text = (page.parent / "study.md").read_text(encoding="utf-8")
+        assert all(f"]({name})" in text for name in figures)
+        assert "currentColor" not in (page.parent / figures[0]).read_text(encoding="utf-8")
+        evidence = pd.read_csv(page.parent / "tables/answers.csv")
+        assert len(evidence) == sum(len(answer.evidence) for answer in answer_questions(_report().records["cells.csv"]))
+        assert evidence["p_adjusted"].between(0, 1).any()
+        _report().write(STUDY, FAILED, tmp_path / "study")  # again, over what is there
+
+    def test_csv_files_are_guarded(self, tmp_path: Path) -> None:
+        grid = _sound().head(9).replace({"model": {"distbase": "@mine"}})
+        make_report(grid).write(STUDY, FAILED, tmp_path / "study")
+        assert "'@mine" in (tmp_path / "study" / "tables" / "table-1.csv").read_text(encoding="utf-8")
+        assert "'@mine" in (tmp_path / "study" / "cells.csv").read_text(encoding="utf-8")
+
+    @pytest.mark.browser
+    @needs_chromium
+    def test_in_a_browser(self, tmp_path: Path) -> None:
+        assert_a_browser_shows(_render(_report(), []), tmp_path / "study.html")
+
+
+def test_a_table_is_compared_by_its_text() -> None:
+    numbers = pd.DataFrame({"a": [1.25]})
+    table = StudyTable("t", "T", ("A", "B"), (("x", "***"),), "note *", numbers)
+    assert table == StudyTable("t", "T", ("A", "B"), (("x", "***"),), "note *", numbers * 2)
