@@ -24,7 +24,7 @@ import transformers
 from unmask.measures.association.data import AssociationRow, build_rows, mask_letters
 from unmask.measures.association.scoring import build_queries
 from unmask.models import batching
-from unmask.models.masked_lm import TransformersMaskedLM, encode
+from unmask.models.masked_lm import TransformersMaskedLM, encode_queries
 
 SAMPLE = 20
 
@@ -122,7 +122,7 @@ def main() -> None:
     model.to(device)
     subject = TransformersMaskedLM(model, tokenizer)
     queries = build_queries(rows, "sound")
-    inputs = list({read.input.ids: None for reads in encode(tokenizer, queries) for read in reads})
+    inputs = list({read.input.ids: None for reads in encode_queries(tokenizer, queries) for read in reads})
     bare(model, model.bert, inputs[:200])  # warm up
 
     seconds = {"ours": timed(lambda: subject.log_probability(list(queries)), device)}

@@ -24,8 +24,8 @@ from unmask.lexicon.inference import (
     published_kind,
     templates,
 )
-from unmask.models import MaskQuery
 from unmask.models.loading import load_masked_lm
+from unmask.models.roles import MaskQuery
 
 each_language = pytest.mark.parametrize("language", LANGUAGES)
 

@@ -488,7 +488,7 @@ def test_there_is_one_list_of_models_and_of_studies(typed: Typed) -> None:
     assert typed("models") == typed("list", "models")
     assert typed("study", "list") == typed("list", "studies")
     assert {one["name"] for one in json.loads(typed("list", "studies", "--json")[1])} >= {"imdb-63", "meta"}
-    assert typed("list", "modles") == (2, "", "unmask: WHAT is 'modles'; did you mean 'models'?\n")
+    assert typed("list", "modles") == (2, "", "unmask: unknown list 'modles'; did you mean 'models'?\n")
 
 
 # What cannot be used

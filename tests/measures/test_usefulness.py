@@ -22,8 +22,8 @@ from unmask.lexicon import attributes, persons
 from unmask.lexicon.sentences import agreement_templates, neutral_sentences
 from unmask.measures import usefulness
 from unmask.measures.usefulness import Sentences, divide_words
-from unmask.models import Classifier, MaskQuery
 from unmask.models.loading import load_classifier, load_masked_lm
+from unmask.models.roles import Classifier, MaskQuery
 from unmask.rewriting import rewriter
 from unmask.statistics import jackknife
 from unmask.statistics.paired import matched_shares

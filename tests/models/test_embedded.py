@@ -16,8 +16,8 @@ import commands
 import unmask
 from unmask import embedded
 from unmask.lexicon import attributes, persons
-from unmask.models import Classifier
 from unmask.models.loading import load_classifier
+from unmask.models.roles import Classifier
 
 MINI = embedded.MODELS["unmask-mini"].folder
 

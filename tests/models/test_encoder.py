@@ -177,14 +177,14 @@ def test_weights_that_are_not_finite_are_told() -> None:
 
 def test_out_of_memory_halves_the_batch(mini: TransformersEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = mini.embed(WORDS)
-    inner = mini._vectors
+    inner = mini._run_batch
 
     def small(inputs: list[tuple[int, ...]], *rest: Any) -> NDArray[np.float32]:
         if len(inputs) > 4:
             raise torch.OutOfMemoryError
         return inner(inputs, *rest)
 
-    monkeypatch.setattr(mini, "_vectors", small)
+    monkeypatch.setattr(mini, "_run_batch", small)
     assert apart(mini.embed(WORDS), expected) <= TOLERANCE
     assert len(ROWS) > 4
 

@@ -14,12 +14,11 @@ import transformers
 
 import families
 from unmask.errors import UnmaskError
-from unmask.models import Classifier, Regressor
 from unmask.models.batching import GPU_TOKEN_BUDGET, TOKEN_BUDGET, default_token_budget, max_tokens
 from unmask.models.classifier import TransformersClassifier, TransformersRegressor
 from unmask.models.detect import detect_role
 from unmask.models.loading import load_classifier
-from unmask.models.roles import GivesLogits, Reads
+from unmask.models.roles import Classifier, GivesLogits, Reads, Regressor
 from unmask.models.tokenization import token_limit
 
 TOLERANCE = 1e-5

@@ -14,7 +14,7 @@ from unmask.errors import UnmaskError
 from unmask.measures.association.data import AssociationRow, build_rows
 from unmask.measures.association.scoring import build_queries, score
 from unmask.measures.base import Context
-from unmask.models import LiteralQuery, MaskQuery
+from unmask.models.roles import LiteralQuery, MaskQuery
 
 TOLERANCE = 1e-5
 CORPORA = (("en", "bec-pro"), ("en", "emotions"), ("de", "bec-pro"), ("de", "agreement-free"))

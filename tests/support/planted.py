@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from unmask.measures.association.data import AssociationRow
-from unmask.models import MaskQuery
+from unmask.models.roles import MaskQuery
 
 
 class PlantedModel:

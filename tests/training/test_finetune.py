@@ -18,8 +18,8 @@ from safetensors.torch import load_file
 
 import families
 from unmask.errors import Stopped, UnmaskError
-from unmask.models import Classifier
 from unmask.models.loading import load_classifier, load_masked_lm, load_trainable
+from unmask.models.roles import Classifier
 from unmask.options import LoadOptions
 from unmask.training import loop
 from unmask.training.examples import order_labels, read_examples
@@ -81,7 +81,7 @@ def _without_time(record: dict[str, Any] | None) -> dict[str, Any]:
     return {name: value for name, value in record.items() if name != "seconds"}
 
 
-@pytest.mark.parametrize("family", ["bert-uncased", "distilbert", "roberta", "albert", "electra", "deberta-v2"])
+@pytest.mark.parametrize("family", ["bert-uncased", "albert", "deberta-v2"])  # adapters are trained on every family
 def test_a_classifier_learns_and_can_be_loaded(
     family: str, model_folder: Folder, files: dict[str, Path], tmp_path: Path
 ) -> None:

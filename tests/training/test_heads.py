@@ -14,8 +14,8 @@ from safetensors.torch import load_file, save_file
 
 from unmask.errors import UnmaskError
 from unmask.lexicon.labels import INFERENCE, match_labels
-from unmask.models import Classifier
 from unmask.models.loading import load_classifier, load_trainable
+from unmask.models.roles import Classifier
 from unmask.options import LoadOptions
 from unmask.training import checkpoints
 from unmask.training.examples import Example, Splits

@@ -15,8 +15,8 @@ import transformers
 import unmask
 from planted import PlantedModel
 from unmask.measures.association.data import build_rows
-from unmask.models import MaskQuery
 from unmask.models.masked_lm import TransformersMaskedLM
+from unmask.models.roles import MaskQuery
 from unmask.results import AuditResult
 from unmask.results.storage import load
 

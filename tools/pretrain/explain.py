@@ -19,8 +19,8 @@ from prepare import OPEN
 import unmask
 from unmask.measures.association.data import AssociationRow, build_rows
 from unmask.measures.association.details import AssociationDetails
-from unmask.models import MaskQuery
 from unmask.models.loading import load_masked_lm
+from unmask.models.roles import MaskQuery
 from unmask.statistics.correlation import pearson
 
 OTHERS = {

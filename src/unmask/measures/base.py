@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from unmask.models.detect import Role
-    from unmask.models.loading import ModelHandle
+    from unmask.models.handle import ModelHandle
     from unmask.models.roles import Progress
     from unmask.report.blocks import Block
     from unmask.report.change_blocks import ComparisonReport

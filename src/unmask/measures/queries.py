@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.models import LiteralQuery, MaskedLM, MaskQuery, SharedTokensQuery
-from unmask.models.roles import Describes
+from unmask.models.roles import Describes, LiteralQuery, MaskedLM, MaskQuery, SharedTokensQuery
 
 Query = MaskQuery | LiteralQuery | SharedTokensQuery
 

@@ -45,8 +45,7 @@ from unmask.errors import UnmaskError
 from unmask.lexicon import GENDERS, persons
 from unmask.lexicon.sentences import agreement_templates, neutral_sentences
 from unmask.measures.queries import ask_model, count_pieces
-from unmask.models import MaskedLM, MaskQuery
-from unmask.models.roles import Chooses, Progress, Span
+from unmask.models.roles import Chooses, MaskedLM, MaskQuery, Progress, Span
 from unmask.results.comparison import Figure
 from unmask.rewriting import rewriter
 from unmask.statistics.jackknife import clustered_mean, jackknife

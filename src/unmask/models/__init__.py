@@ -1,18 +1,6 @@
-"""What a model can do, behind small interfaces, and the engine that asks it quickly.
+"""What a model can do, as small roles (`roles`), and the engine that runs it quickly (`batching`).
 
-`MaskedLM` is all that the association measure asks of a model, `Classifier` or `Regressor` all that the sentiment
-measure does. Anybody can pass an object with those few methods; a folder or hub id in the `transformers` format is the
-commonest case (`loading`).
+A measure asks a model for one role, such as `MaskedLM` or `Classifier`. Users can pass any object with those few
+methods; a folder or hub id in the `transformers` format is the most common case (`loading`). A new role is a protocol
+in `roles`, a module that implements it, and a line in `detect`.
 """
-
-from unmask.models.roles import (
-    Classifier,
-    LiteralQuery,
-    MaskedLM,
-    MaskQuery,
-    Regressor,
-    SharedTokensQuery,
-    View,
-)
-
-__all__ = ["Classifier", "LiteralQuery", "MaskQuery", "MaskedLM", "Regressor", "SharedTokensQuery", "View"]

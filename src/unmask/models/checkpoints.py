@@ -51,25 +51,25 @@ class Checkpoint:
 
     def has(self, file: str) -> bool:
         """Whether the checkpoint brings a file."""
-        return self.attempt(lambda: _path(self.place, file, self.options)) is not None
+        return self.attempt(lambda: _find_file(self.place, file, self.options)) is not None
 
     def revision(self) -> str | None:
         """The commit of the hub that the checkpoint is of; None for a folder that is not the hub's cache."""
         file = ADAPTER if self.base else CONFIG
-        found = self.attempt(lambda: _path(self.place, file, self.options))
+        found = self.attempt(lambda: _find_file(self.place, file, self.options))
         return Path(found).parent.name if found and Path(found).parent.parent.name == "snapshots" else None
 
     def mitigation(self) -> dict[str, Any] | None:
         """What a mitigation has written beside the model, if it made it."""
         try:
-            found = _json(self.place, MITIGATION, self.options) or {}
+            found = _read_json(self.place, MITIGATION, self.options) or {}
         except (ValueError, OSError):  # it tells where a model comes from, and is not needed to load it
             return None
         return check_mitigation_record(found)
 
     def attempt(self, load: Callable[[], Any]) -> Any:
         """Loading fails in a hundred ways, most with a traceback; give the first line of the reason."""
-        return _attempt(self.name, self.options, load)
+        return _try_loading(self.name, self.options, load)
 
 
 def find_checkpoint(name: str, options: LoadOptions, *, whole: bool = False) -> Checkpoint:
@@ -81,15 +81,15 @@ def find_checkpoint(name: str, options: LoadOptions, *, whole: bool = False) -> 
 
     quiet_libraries()
     if folder is None:
-        _attempt(name, options, lambda: _ask_hub(name, options))
-    adapter = _attempt(name, options, lambda: _json(place, ADAPTER, options))
-    config = _attempt(name, options, lambda: _json(place, CONFIG, options)) or {}
+        _try_loading(name, options, lambda: _check_hub(name, options))
+    adapter = _try_loading(name, options, lambda: _read_json(place, ADAPTER, options))
+    config = _try_loading(name, options, lambda: _read_json(place, CONFIG, options)) or {}
     if adapter is not None and whole:
         raise UnmaskError(f"{name} is itself an adapter; merge it into its model first")
     if adapter is not None:
         return _find_adapter(name, place, adapter, config, options)
     if not config and folder is None and options.offline:
-        raise _not_to_be_had(name, options)
+        raise _not_available(name, options)
     if not config:
         raise UnmaskError(
             f"{name}: no config.json was found; check the name, or give a folder saved with save_pretrained"
@@ -115,7 +115,7 @@ def quiet_libraries() -> None:
     logging.getLogger("accelerate").setLevel(logging.ERROR)  # it logs tied weights at every checkpoint
 
 
-def _ask_hub(name: str, options: LoadOptions) -> None:
+def _check_hub(name: str, options: LoadOptions) -> None:
     """Find out soon, not after retries, whether a hub id that is not in the cache can be had."""
     import huggingface_hub
 
@@ -155,7 +155,9 @@ def _find_adapter(
         )
     files = (ADAPTER_WEIGHTS, "adapter_model.bin") if options.allow_pickle else (ADAPTER_WEIGHTS,)
     weights = [
-        path for path in _attempt(name, options, lambda: [_path(place, file, options) for file in files]) if path
+        path
+        for path in _try_loading(name, options, lambda: [_find_file(place, file, options) for file in files])
+        if path
     ]
     if not weights:
         raise UnmaskError(
@@ -169,7 +171,7 @@ def _find_adapter(
     return Checkpoint(name, here, {**base.config, **config}, options, base, str(adapter.get("task_type") or ""))
 
 
-def _path(place: str, file: str, options: LoadOptions) -> str | None:
+def _find_file(place: str, file: str, options: LoadOptions) -> str | None:
     from transformers.utils import cached_file
 
     offline = options.offline or Path(place).is_dir()
@@ -177,8 +179,8 @@ def _path(place: str, file: str, options: LoadOptions) -> str | None:
     return found
 
 
-def _json(place: str, file: str, options: LoadOptions) -> dict[str, Any] | None:
-    found = _path(place, file, options)
+def _read_json(place: str, file: str, options: LoadOptions) -> dict[str, Any] | None:
+    found = _find_file(place, file, options)
     if found is None:
         return None
     content = json.loads(Path(found).read_text(encoding="utf-8"))
@@ -224,22 +226,22 @@ def _check_folder(folder: Path, options: LoadOptions) -> None:
     raise UnmaskError(f"{folder} has no weights (*.safetensors); give a folder saved with save_pretrained")
 
 
-def _attempt(name: str, options: LoadOptions, load: Callable[[], Any]) -> Any:
+def _try_loading(name: str, options: LoadOptions, load: Callable[[], Any]) -> Any:
     try:
         return load()
     except (KeyboardInterrupt, UnmaskError, MemoryError):
         raise
     except Exception as error:
         reason = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
-        if _unreachable(error):
-            raise _not_to_be_had(name, options) from None
+        if _is_unreachable(error):
+            raise _not_available(name, options) from None
         raise UnmaskError(
             f"{name} cannot be loaded ({reason[:300].rstrip('.')});"
             " check its files, or save it anew with save_pretrained"
         ) from None
 
 
-def _not_to_be_had(name: str, options: LoadOptions) -> UnmaskError:
+def _not_available(name: str, options: LoadOptions) -> UnmaskError:
     offline = options.offline or os.environ.get("HF_HUB_OFFLINE", "0") not in ("", "0")
     why = "not in the local cache, and the hub may not be asked (offline)" if offline else "not found on the hub"
     close = closest_match(name, embedded.MODELS)
@@ -247,7 +249,7 @@ def _not_to_be_had(name: str, options: LoadOptions) -> UnmaskError:
     return UnmaskError(f"{name} is no folder here, and {why}; {hint}")
 
 
-def _unreachable(error: BaseException | None) -> bool:
+def _is_unreachable(error: BaseException | None) -> bool:
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled
 
     while error is not None:

@@ -73,17 +73,17 @@ class TextModel(LoadedModel):
 
     def views(self, texts: Sequence[str]) -> list[View]:
         """What is read of each text."""
-        return [self._view(text, reading) for text, reading in zip(texts, self._read(texts), strict=True)]
+        return [self._make_view(text, reading) for text, reading in zip(texts, self._read_texts(texts), strict=True)]
 
-    def _view(self, text: str, reading: Reading) -> View:
+    def _make_view(self, text: str, reading: Reading) -> View:
         if reading.read is None:
             raise UnmaskError(
-                f"{self.name} has a tokenizer that keeps no places, so it is not known what is read of {_short(text)},"
-                " which is too long; give a model with a fast tokenizer, or read by window"
+                f"{_shorten(text)} is too long, and the tokenizer of {self.name} cannot say what is read of it; give a"
+                " model with a fast tokenizer, or read by window"
             )
         return View(reading.tokens, reading.read, tuple(input.ids for input in reading.inputs))
 
-    def _read(self, texts: Sequence[Text]) -> list[Reading]:
+    def _read_texts(self, texts: Sequence[Text]) -> list[Reading]:
         """Read, remembering what was asked last: texts are looked at first, and then scored."""
         new = [text for text in dict.fromkeys(texts) if text not in self._readings]
         if new:
@@ -91,9 +91,9 @@ class TextModel(LoadedModel):
             self._readings = known | dict(zip(new, self._reader.read(new), strict=True))
         return [self._readings[text] for text in texts]
 
-    def _outputs(self, texts: Sequence[Text]) -> Outputs:
+    def _run_distinct(self, texts: Sequence[Text]) -> Outputs:
         """Run each distinct input of the texts once."""
-        readings = self._read(texts)
+        readings = self._read_texts(texts)
         place: dict[TextInput, int] = {}
         rows = [place.setdefault(input, len(place)) for reading in readings for input in reading.inputs]
         starts = np.cumsum([0, *(len(reading.inputs) for reading in readings)])[:-1]
@@ -102,7 +102,7 @@ class TextModel(LoadedModel):
         self._check_unusable(inputs)
 
         def forward(batch: list[int]) -> None:
-            found[batch] = self._forward([inputs[at] for at in batch], left=self._pads_left)
+            found[batch] = self._run_batch([inputs[at] for at in batch], left=self._pads_left)
 
         batching.run_batches(
             [len(input) for input in inputs], forward, budget=self.token_budget, progress=self.progress
@@ -111,11 +111,11 @@ class TextModel(LoadedModel):
         bad = np.flatnonzero(~np.isfinite(found[outputs.rows]).all(axis=1))
         if bad.size:
             text = texts[int(np.searchsorted(starts, bad[0], side="right")) - 1]
-            raise UnmaskError(f"{self.name} gives no finite output for {_short(text)}; check the weights")
+            raise UnmaskError(f"{self.name} gives no finite output for {_shorten(text)}; check the weights")
         return outputs
 
     @torch.inference_mode()
-    def _forward(self, inputs: list[TextInput], *, left: bool = False) -> NDArray[np.float32]:
+    def _run_batch(self, inputs: list[TextInput], *, left: bool = False) -> NDArray[np.float32]:
         """The outputs of one batch, filled up to the right or to the left."""
         device = next(self.model.parameters()).device
         shape = (len(inputs), max(map(len, inputs)))
@@ -145,7 +145,7 @@ class TextModel(LoadedModel):
         """Whether padding on the left changes nothing, as where positions are relative; else it is on the right."""
         inputs = [reading.inputs[0] for reading in self._reader.read(["a", "a a a a a a"])]
         self._check_unusable(inputs)
-        alone, together = (self._forward(some, left=True)[0] for some in (inputs[:1], inputs))
+        alone, together = (self._run_batch(some, left=True)[0] for some in (inputs[:1], inputs))
         return bool(np.allclose(alone, together, atol=1e-4, rtol=1e-4, equal_nan=True))
 
     def _check_unusable(self, inputs: list[TextInput]) -> None:
@@ -156,7 +156,7 @@ class TextModel(LoadedModel):
         )
 
 
-def _short(text: Text, most: int = 60) -> str:
+def _shorten(text: Text, most: int = 60) -> str:
     shown = text if isinstance(text, str) else " / ".join(text)
     return repr(shown if len(shown) <= most else f"{shown[:most].rstrip()} …")
 
@@ -175,22 +175,22 @@ class TransformersClassifier(TextModel):
 
     def probabilities(self, texts: Sequence[Text]) -> NDArray[np.float64]:
         """The probability of each label for each text or pair; each distinct input is run once."""
-        return self._outputs(texts).mean(_softmax if self.exclusive else _sigmoid)
+        return self._run_distinct(texts).mean(_class_probabilities if self.exclusive else _label_probabilities)
 
     def logits(self, texts: Sequence[Text]) -> NDArray[np.float32]:
         """The output of each label for each text or pair, as the model computes it."""
         if self.long_texts == "window":
             raise UnmaskError("a text that is read by window has no logits of its own; only for head and head+tail")
-        outputs = self._outputs(texts)
+        outputs = self._run_distinct(texts)
         return outputs.found[outputs.rows]
 
 
-def _sigmoid(logits: NDArray[np.float32]) -> NDArray[np.float64]:
+def _label_probabilities(logits: NDArray[np.float32]) -> NDArray[np.float64]:
     probabilities: NDArray[np.float64] = scipy.special.expit(logits.astype(np.float64))
     return probabilities
 
 
-def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float64]:
+def _class_probabilities(logits: NDArray[np.float32]) -> NDArray[np.float64]:
     probabilities: NDArray[np.float64] = scipy.special.softmax(logits.astype(np.float64), axis=1)
     return probabilities
 
@@ -214,4 +214,4 @@ class TransformersRegressor(TextModel):
 
     def values(self, texts: Sequence[Text]) -> NDArray[np.float64]:
         """The number of each text or pair; each distinct input is run once."""
-        return self._outputs(texts).mean(lambda found: found.astype(np.float64))[:, 0]
+        return self._run_distinct(texts).mean(lambda found: found.astype(np.float64))[:, 0]

@@ -57,7 +57,7 @@ class TransformersEncoder(LoadedModel):
                 self.tokenizer.unk_token_id in (place[0][place[1]], place[0][place[2] - 1])
                 if isinstance(word, TokensInSentence)
                 else has_unknown(special, place)
-                for word, place in zip(words, self._places(words), strict=True)
+                for word, place in zip(words, self._find_tokens(words), strict=True)
             ],
             dtype=bool,
         )
@@ -72,7 +72,7 @@ class TransformersEncoder(LoadedModel):
             raise UnmaskError(
                 f"{layers} layers were asked for, but {self.name} has {self.depth}; give 1 to {self.depth}"
             )
-        found = self._places(words)
+        found = self._find_tokens(words)
         self._check_unknown(words, found)
         inputs: dict[tuple[int, ...], list[int]] = {}
         for at, (ids, _, _) in enumerate(found):
@@ -85,22 +85,23 @@ class TransformersEncoder(LoadedModel):
 
         def forward(batch: list[int]) -> None:
             asked = [(row, word) for row, at in enumerate(batch) for word in inputs[distinct[at]]]
-            reads = _reads([(row, found[word], pools[word]) for row, word in asked])
-            vectors[[word for _, word in asked]] = self._vectors([distinct[at] for at in batch], reads, layers)
+            reads = _plan_pooling([(row, found[word], pools[word]) for row, word in asked])
+            vectors[[word for _, word in asked]] = self._run_batch([distinct[at] for at in batch], reads, layers)
 
         batching.run_batches([len(ids) for ids in distinct], forward, budget=self.token_budget, progress=self.progress)
         self._check_not_finite(vectors, words)
         return vectors
 
-    def _places(self, words: Sequence[Word]) -> list[TokenSpan]:
+    def _find_tokens(self, words: Sequence[Word]) -> list[TokenSpan]:
         """The ids of each word's sentence, its first piece, and one past its last."""
         spans = [(word.text, word.span) for word in words if isinstance(word, WordInSentence)]
         found = find_token_spans(self.tokenizer, spans)
         return [
-            self._two(word) if isinstance(word, TokensInSentence) else found[word.text, word.span] for word in words
+            self._find_two_tokens(word) if isinstance(word, TokensInSentence) else found[word.text, word.span]
+            for word in words
         ]
 
-    def _two(self, word: TokensInSentence) -> TokenSpan:
+    def _find_two_tokens(self, word: TokensInSentence) -> TokenSpan:
         """The places of two tokens, counted as Python does; they need not be in order."""
         tokenizer = self.tokenizer
         around = [
@@ -124,7 +125,7 @@ class TransformersEncoder(LoadedModel):
         return ids, first, last + 1
 
     @torch.inference_mode()
-    def _vectors(self, inputs: list[tuple[int, ...]], reads: _Batch, layers: int) -> NDArray[np.float32]:
+    def _run_batch(self, inputs: list[tuple[int, ...]], reads: _Batch, layers: int) -> NDArray[np.float32]:
         """The words' vectors of one batch."""
         device = next(self.model.parameters()).device
         shape = (len(inputs), max(map(len, inputs)))
@@ -175,7 +176,7 @@ class TransformersEncoder(LoadedModel):
             )
 
 
-def _reads(asked: Sequence[tuple[int, TokenSpan, Pooling]]) -> _Batch:
+def _plan_pooling(asked: Sequence[tuple[int, TokenSpan, Pooling]]) -> _Batch:
     """The pieces to read of each word: its row, its place, and how its pieces are pooled."""
     batch = _Batch([], [], [], [])
     for word, (row, (_, first, last), pooling) in enumerate(asked):

@@ -45,7 +45,9 @@ class Read:
     token: int
 
 
-def encode(tokenizer: Tokenizer, queries: Sequence[MaskQuery | LiteralQuery | SharedTokensQuery]) -> list[list[Read]]:
+def encode_queries(
+    tokenizer: Tokenizer, queries: Sequence[MaskQuery | LiteralQuery | SharedTokensQuery]
+) -> list[list[Read]]:
     """The reads that answer each query."""
     if tokenizer.mask_token_id is None:
         raise UnmaskError("the tokenizer has no mask token; association needs a masked language model")
@@ -71,7 +73,7 @@ def encode(tokenizer: Tokenizer, queries: Sequence[MaskQuery | LiteralQuery | Sh
     }
     mask = tokenizer.mask_token_id
     return [
-        _reads(query, found, mask)
+        _read_word(query, found, mask)
         if isinstance(query, MaskQuery)
         else _shared_reads(query, shared, mask)
         if isinstance(query, SharedTokensQuery)
@@ -80,7 +82,7 @@ def encode(tokenizer: Tokenizer, queries: Sequence[MaskQuery | LiteralQuery | Sh
     ]
 
 
-def _reads(query: MaskQuery, found: dict[tuple[str, Span], TokenSpan], mask: int) -> list[Read]:
+def _read_word(query: MaskQuery, found: dict[tuple[str, Span], TokenSpan], mask: int) -> list[Read]:
     ids, first, last = found[query.text, query.target]
     masked = list(ids)
     for span in query.hidden:
@@ -147,7 +149,7 @@ class TransformersMaskedLM(LoadedModel):
 
     def answer(self, queries: Sequence[Query]) -> Answers:
         """How probable each query's target is, and whether it is the model's first choice."""
-        answers = self._encode(queries)
+        answers = self._encode_queries(queries)
         asked: dict[tuple[MaskedInput, int], dict[int, float]] = {}
         for reads in answers:
             for read in reads:
@@ -175,28 +177,28 @@ class TransformersMaskedLM(LoadedModel):
 
     def describe(self, queries: Sequence[Query]) -> Description:
         """How many distinct inputs the queries need, and the word pieces of each target."""
-        answers = self._encode(queries)
+        answers = self._encode_queries(queries)
         distinct = {read.input for reads in answers for read in reads}
         return Description(len(distinct), [len(reads) for reads in answers])
 
-    def _encode(self, queries: Sequence[Query]) -> list[list[Read]]:
+    def _encode_queries(self, queries: Sequence[Query]) -> list[list[Read]]:
         """Encode, remembering the last questions: they are described and then asked."""
         asked = tuple(queries)
         if self._encoded is None or self._encoded[0] != asked:
-            self._encoded = (asked, encode(self.tokenizer, asked))
+            self._encoded = (asked, encode_queries(self.tokenizer, asked))
         return self._encoded[1]
 
     def _log_softmax(
         self, places: list[tuple[MaskedInput, int]], tokens: list[list[int]]
     ) -> tuple[list[list[float]], list[int]]:
         """The log-probabilities of the tokens that are asked for at each place, and the likeliest token there."""
-        logits = self._logits([input for input, _ in places], [position for _, position in places])
+        logits = self._run_batch([input for input, _ in places], [position for _, position in places])
         norm = torch.logsumexp(logits, dim=-1)
         log_p = [(logits[row, wanted] - norm[row]).tolist() for row, wanted in enumerate(tokens)]
         return log_p, logits.argmax(dim=-1).tolist()
 
     @torch.inference_mode()
-    def _logits(self, inputs: list[MaskedInput], positions: list[int], *, alone: bool | None = None) -> torch.Tensor:
+    def _run_batch(self, inputs: list[MaskedInput], positions: list[int], *, alone: bool | None = None) -> torch.Tensor:
         """The logits over the vocabulary at one position of each input; an input that is read twice is run once."""
         device = next(self.model.parameters()).device
         distinct = {input: row for row, input in enumerate(dict.fromkeys(inputs))}
@@ -233,13 +235,13 @@ class TransformersMaskedLM(LoadedModel):
         ids = tuple(self.tokenizer("")["input_ids"])
         inputs = [MaskedInput((*ids, mask, mask)), MaskedInput((mask, *ids, mask, mask))]
         try:
-            whole = self._logits(inputs, [1, 2], alone=False)
+            whole = self._run_batch(inputs, [1, 2], alone=False)
         except AttributeError:
             raise UnmaskError(f"{self.name} has no language-model head; load it with AutoModelForMaskedLM") from None
         if self.model.base_model is self.model:
             return False
         try:
-            cut = self._logits(inputs, [1, 2], alone=True)
+            cut = self._run_batch(inputs, [1, 2], alone=True)
         except (RuntimeError, IndexError, TypeError, AttributeError):
             return False
         return cut.shape == whole.shape and bool(torch.allclose(cut, whole, atol=1e-4, rtol=1e-4, equal_nan=True))

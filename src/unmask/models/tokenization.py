@@ -160,7 +160,7 @@ class Reader:
         ids, types = whole["input_ids"], whole.get("token_type_ids")
         before = next(at for at in range(len(ids)) if ids[at : at + len(plain)] == plain)
         after = before + len(plain)
-        self._before, self._after = _ids(ids[:before]), _ids(ids[after:])
+        self._before, self._after = _pack_ids(ids[:before]), _pack_ids(ids[after:])
         self._types = types and (_types(types[:before]), _types(types[before : before + 1]), _types(types[after:]))
         self._special = len(ids) - len(plain)
 
@@ -168,8 +168,8 @@ class Reader:
         """What is read of each text or pair; texts are tokenised many at a time."""
         rest = iter(texts)
         while some := list(islice(rest, TEXTS_AT_ONCE)):
-            single = self._singles([text for text in some if isinstance(text, str)])
-            pairs = self._pairs([text for text in some if not isinstance(text, str)])
+            single = self._read_singles([text for text in some if isinstance(text, str)])
+            pairs = self._read_pairs([text for text in some if not isinstance(text, str)])
             for text in some:
                 yield next(single if isinstance(text, str) else pairs)
 
@@ -187,7 +187,7 @@ class Reader:
         shared = room // 2
         return [[slice(start, min(start + room, length))] for start in range(0, length - shared, room - shared)]
 
-    def _singles(self, texts: list[str]) -> Iterator[Reading]:
+    def _read_singles(self, texts: list[str]) -> Iterator[Reading]:
         if not texts:
             return
         batch = self._tokenizer(
@@ -197,17 +197,17 @@ class Reader:
         for text, ids, place in zip(texts, batch["input_ids"], places, strict=True):
             stretches = self.stretches(len(ids))
             tokens = np.array(ids, dtype=np.int32)
-            inputs = tuple(self._input([tokens[part] for part in parts]) for parts in stretches)
-            yield Reading(len(ids) + self._special, inputs, _spans(text, len(ids), stretches, place))
+            inputs = tuple(self._make_input([tokens[part] for part in parts]) for parts in stretches)
+            yield Reading(len(ids) + self._special, inputs, _read_spans(text, len(ids), stretches, place))
 
-    def _input(self, parts: list[NDArray[np.int32]]) -> TextInput:
+    def _make_input(self, parts: list[NDArray[np.int32]]) -> TextInput:
         ids = b"".join([self._before, *(part.tobytes() for part in parts), self._after])
         if not self._types:
             return TextInput(ids, b"")
         before, inside, after = self._types
         return TextInput(ids, before + inside * sum(map(len, parts)) + after)
 
-    def _pairs(self, pairs: list[tuple[str, str]]) -> Iterator[Reading]:
+    def _read_pairs(self, pairs: list[tuple[str, str]]) -> Iterator[Reading]:
         if not pairs:
             return
         first, second = map(list, zip(*pairs, strict=True))
@@ -216,10 +216,10 @@ class Reader:
         )
         types = batch.get("token_type_ids") or [[]] * len(pairs)
         for ids, kinds in zip(batch["input_ids"], types, strict=True):
-            yield Reading(len(ids), (TextInput(_ids(ids), _types(kinds)),), None)
+            yield Reading(len(ids), (TextInput(_pack_ids(ids), _types(kinds)),), None)
 
 
-def _ids(ids: Sequence[int]) -> bytes:
+def _pack_ids(ids: Sequence[int]) -> bytes:
     return np.array(ids, dtype=np.int32).tobytes()
 
 
@@ -227,22 +227,17 @@ def _types(types: Sequence[int]) -> bytes:
     return np.array(types, dtype=np.int8).tobytes()
 
 
-def _spans(text: str, length: int, stretches: list[list[slice]], places: Any) -> tuple[Span, ...] | None:
-    """The characters that are read; `places` are the tokens' own, from a tokenizer that keeps them."""
+def _read_spans(text: str, length: int, stretches: list[list[slice]], encoding: Any) -> tuple[Span, ...] | None:
+    """Return the stretches of characters that are read; None without the `encoding` of a fast tokenizer."""
     if stretches[0][0].start == 0 and stretches[-1][-1].stop == length and len(stretches[0]) == 1:
         return ((0, len(text)),)  # all of it, in one input or in windows
-    if places is None:
+    if encoding is None:
         return None
-    return tuple(
-        (
-            0 if part.start == 0 else _place(places, part.start)[0],
-            len(text) if part.stop == length else min(_place(places, part.stop - 1)[1], _place(places, part.stop)[0]),
-        )  # a character that the next token stands for as well is not wholly read
-        for part in stretches[0]
-    )
-
-
-def _place(places: Any, token: int) -> Span:
-    """The characters that a token stands for."""
-    place: Span = places.token_to_chars(token)
-    return place
+    spans = []
+    for part in stretches[0]:
+        start = 0 if part.start == 0 else encoding.token_to_chars(part.start)[0]
+        end = len(text)
+        if part.stop != length:  # a character that the next token covers too is not read completely
+            end = min(encoding.token_to_chars(part.stop - 1)[1], encoding.token_to_chars(part.stop)[0])
+        spans.append((start, end))
+    return tuple(spans)

@@ -22,7 +22,7 @@ from unmask import datasets
 from unmask.errors import UnmaskError
 from unmask.measures import registry
 from unmask.measures.base import Figure, Measure
-from unmask.models.loading import make_handle
+from unmask.models.handle import make_handle
 from unmask.options import LoadOptions
 from unmask.results import Agreement, Caveat, Comparison, Correlation, MeasureFigure, Measurement, ModelFigures
 from unmask.results.formatting import number

@@ -19,7 +19,7 @@ from unmask.files import write_text
 from unmask.measures import registry
 from unmask.measures.base import PROTOCOLS, SEED, Context, Measure
 from unmask.measures.recorded import locate_items, read_table
-from unmask.models.loading import ModelHandle, make_handle
+from unmask.models.handle import ModelHandle, make_handle
 from unmask.options import accepts
 from unmask.results import AuditResult, Measurement, ModelInfo, storage
 from unmask.results.storage import report_format

@@ -16,7 +16,7 @@ from unmask.errors import UnmaskError, quote
 from unmask.measures import registry
 from unmask.measures.base import ComparedModel, Context
 from unmask.measures.recorded import locate_items
-from unmask.models.loading import ModelHandle
+from unmask.models.handle import ModelHandle
 from unmask.options import LoadOptions
 from unmask.results import AuditResult, Measurement, storage
 from unmask.results.formatting import make_unique

@@ -261,8 +261,8 @@ def _train_classifier(
 
 def _test_classifier(classifier: Path, test: Sequence[Example], loading: LoadOptions) -> NDArray[np.bool_]:
     """Which of the examples a classifier gets right."""
-    from unmask.models import Classifier
     from unmask.models.loading import load_classifier
+    from unmask.models.roles import Classifier
 
     model = load_classifier(str(classifier), loading)
     assert isinstance(model, Classifier)

@@ -19,9 +19,9 @@ from unmask.measures.base import Context
 from unmask.measures.crows_pairs.analysis import analyse, build_questions, score
 from unmask.measures.crows_pairs.data import read_pairs, shared_words
 from unmask.measures.registry import get_measure
-from unmask.models import MaskQuery, SharedTokensQuery
 from unmask.models.loading import load_masked_lm
-from unmask.models.masked_lm import TransformersMaskedLM, encode
+from unmask.models.masked_lm import TransformersMaskedLM, encode_queries
+from unmask.models.roles import MaskQuery, SharedTokensQuery
 from unmask.statistics.paired import estimate_preference
 
 PAIRS = [  # what is modified stands in brackets
@@ -142,7 +142,7 @@ def test_published_matches_in_the_order_of_the_pair(mini: Any) -> None:
     """Difflib is not symmetric: here it keeps `dog` or `cat`, whichever comes first in the first sentence."""
     one, other = "dog cat", "cat dog"
     asked = {
-        pair: [read.token for read in encode(mini.tokenizer, [SharedTokensQuery(pair, 0)])[0]]
+        pair: [read.token for read in encode_queries(mini.tokenizer, [SharedTokensQuery(pair, 0)])[0]]
         for pair in ((one, other), (other, one))
     }
     words = {word: mini.tokenizer(word)["input_ids"][1:-1] for word in ("dog", "cat")}

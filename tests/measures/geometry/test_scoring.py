@@ -32,7 +32,7 @@ from unmask.measures.geometry.word_tests import choose_sizes, cluster_words, mea
 from unmask.models import vector_files, word_vectors
 from unmask.models.checkpoints import find_checkpoint
 from unmask.models.encoder import TransformersEncoder
-from unmask.models.loading import ModelHandle
+from unmask.models.handle import ModelHandle
 from unmask.models.roles import WordInSentence
 from unmask.models.word_vectors import Vectors
 from unmask.options import LoadOptions

@@ -21,7 +21,7 @@ from unmask.measures.shared_options import TemplateOptions
 from unmask.options import option
 
 if TYPE_CHECKING:
-    from unmask.models.loading import ModelHandle
+    from unmask.models.handle import ModelHandle
     from unmask.results import Comparison, Measurement
 
 AGREEMENT = "grammatical-agreement"

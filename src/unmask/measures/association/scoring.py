@@ -18,8 +18,7 @@ from unmask.errors import UnmaskError
 from unmask.measures.association.data import AssociationRow, mask_letters
 from unmask.measures.base import Context, Scored
 from unmask.measures.queries import Query, ask_model
-from unmask.models import LiteralQuery, MaskedLM, MaskQuery
-from unmask.models.roles import Describes
+from unmask.models.roles import Describes, LiteralQuery, MaskedLM, MaskQuery
 
 NOISE_SAMPLE = 128
 

@@ -35,8 +35,7 @@ from unmask.measures.comparison import build_comparison, pair_items
 from unmask.measures.crows_pairs import CORPUS
 from unmask.measures.crows_pairs.data import DIRECTIONS, shared_words
 from unmask.measures.queries import Query, ask_model, count_pieces
-from unmask.models import MaskedLM, MaskQuery, SharedTokensQuery
-from unmask.models.roles import Describes
+from unmask.models.roles import Describes, MaskedLM, MaskQuery, SharedTokensQuery
 from unmask.results import Caveat, Change, Comparison, Estimate, Measurement
 from unmask.results.formatting import interval, number, p_value, percent
 from unmask.results.verdict import ALPHA, judge, size_label

@@ -18,7 +18,7 @@ from unmask.options import Options, option
 from unmask.results import Interval, Measurement, Record
 
 if TYPE_CHECKING:
-    from unmask.models.loading import ModelHandle
+    from unmask.models.handle import ModelHandle
 
 LAYERS, POOLING, CONTRASTS = 4, "first+last", 99
 NOUNS, VECTORS, WORDS = "nouns", "vectors", "own words"
@@ -142,7 +142,7 @@ class GeometryMeasure(Measure):
 
     def score(self, model: Any, items: Any, options: GeometryOptions, context: Context) -> list[Scored]:
         """The words of one vocabulary with their bias and the results of the tests."""
-        from unmask.models.loading import make_handle
+        from unmask.models.handle import make_handle
 
         del items
         return [Scored(frame) for frame, _ in self.measure(make_handle(model), options, [context])]

@@ -368,9 +368,8 @@ def _judge_test(change: Change, test: WordTestChange | None) -> Verdict:
     value = change.change.value
     if value is None or not is_reliable(change) or (test is not None and not is_unusual(test.lost, value)):
         return "no reliable change"
-    is_reversed = (
-        test is None or test.others is None or test.after is None or test.after < test.others.low
-    )  # more than by chance
+    # Professions lie among words of the other gender more than by chance.
+    is_reversed = test is None or test.others is None or test.after is None or test.after < test.others.low
     verdict = judge(change)
     if change.labels["contrast"] != "neighbours" or (verdict == "overshot" and not is_reversed):
         return "improved" if value < 0 else "worse"

@@ -54,8 +54,7 @@ def summarise_changes(comparison: Comparison) -> list[str]:
     geometry, stereotype = comparison.read_details(GeometryChange), comparison.changes.get("stereotype")
     main = comparison.changes.get(MAIN)
     if main is None:
-        sentences = ["The words that were most biased before could not be tested in this model, so only own words"]
-        sentences[0] += " are compared."
+        sentences = ["The words most biased before could not be tested in this model, so only own words are compared."]
         if own := comparison.changes.get(f"{MAIN}, own words"):
             before, after = own.values
             sentences.append(f"A classifier separates {percent(after)} of those ({percent(before)} before).")

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from unmask.measures.base import Context
-    from unmask.models.loading import ModelHandle
+    from unmask.models.handle import ModelHandle
     from unmask.results import Measurement
 
 ORIGIN = "origin"

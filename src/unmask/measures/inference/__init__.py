@@ -27,7 +27,7 @@ from unmask.measures.shared_options import InputOptions, TemplateOptions
 from unmask.options import option
 
 if TYPE_CHECKING:
-    from unmask.models.loading import ModelHandle
+    from unmask.models.handle import ModelHandle
 
 SENTENCES, RELEASED, CAPTIONS, CUSTOM = "sentences", "nli-coal", "captions", "custom"
 DEFAULT_CORPUS = {"sound": SENTENCES, "published": RELEASED}

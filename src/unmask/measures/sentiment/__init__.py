@@ -21,7 +21,7 @@ from unmask.measures.shared_options import InputOptions
 from unmask.options import option
 
 if TYPE_CHECKING:
-    from unmask.models.loading import ModelHandle
+    from unmask.models.handle import ModelHandle
 
 CUSTOM = "custom"
 TERM_SETS = ("pronouns", "family", "all")

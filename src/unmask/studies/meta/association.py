@@ -22,7 +22,7 @@ from unmask.lexicon import attributes
 from unmask.measures.association import AssociationMeasure
 from unmask.measures.association.data import AssociationRow, build_rows
 from unmask.measures.registry import get_measure
-from unmask.models.loading import ModelHandle
+from unmask.models.handle import ModelHandle
 from unmask.studies.meta.experiment import Experiment, TrainingDefaults, draw_words
 from unmask.training.examples import Example, Splits
 from unmask.workflows.audit import choose_measures

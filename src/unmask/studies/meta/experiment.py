@@ -12,7 +12,7 @@ import numpy as np
 
 from unmask.measures.base import Context
 from unmask.measures.registry import get_measure
-from unmask.models.loading import ModelHandle
+from unmask.models.handle import ModelHandle
 from unmask.training.examples import Splits
 
 if TYPE_CHECKING:

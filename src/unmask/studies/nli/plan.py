@@ -25,7 +25,8 @@ from unmask.measures.inference.pairs import hash_pairs
 from unmask.measures.inference.scoring import find_order, is_inference
 from unmask.models.checkpoints import find_checkpoint
 from unmask.models.detect import classifier_labels, detect_role
-from unmask.models.loading import ModelHandle, load_classifier
+from unmask.models.handle import ModelHandle
+from unmask.models.loading import load_classifier
 from unmask.models.roles import Classifier
 from unmask.options import LoadOptions
 from unmask.results import SCHEMA_VERSION, Measurement, ModelInfo

@@ -1,0 +1,132 @@
+"""A model as it was given, and what has been loaded of it: `ModelHandle` loads a model once, whatever its roles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from unmask.errors import UnmaskError
+from unmask.models.detect import Role, can_encode, classifier_labels, detect_role
+from unmask.models.loading import load_classifier, load_encoder, load_masked_lm
+from unmask.models.roles import Classifier, Encoder, MaskedLM, Progress, Regressor
+from unmask.options import LoadOptions
+from unmask.results import ModelInfo
+
+if TYPE_CHECKING:
+    from unmask.models.word_vectors import Vectors
+
+
+class ModelHandle:
+    """A given model, the roles it can take, and what has been loaded of it."""
+
+    def __init__(
+        self,
+        model: Any,
+        options: LoadOptions | None = None,
+        *,
+        progress: Progress | None = None,
+        expected_hash: str | None = None,
+    ) -> None:
+        """Take a name, a folder, `(model, tokenizer)`, a pipeline, word vectors, or an object that has a role.
+
+        With `expected_hash`, a model with other weights is an error: it is not the one that was audited.
+        """
+        self.given = model
+        self.options = options or LoadOptions()
+        self.progress = progress
+        self._expected_hash = expected_hash
+        self._loaded: dict[tuple[Any, ...], Any] = {}
+
+    @property
+    def name(self) -> str:
+        """How to call the model in a message."""
+        if self.is_named:
+            return str(self.given)
+        model = self.given[0] if isinstance(self.given, tuple) and self.given else self.given
+        return f"the {type(model).__name__}"
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the model was given by its name or folder, so that it can be loaded again."""
+        return isinstance(self.given, str | PathLike)
+
+    @cached_property
+    def kind(self) -> Role:
+        """The role that the model was made for."""
+        return detect_role(self.given, self.options)
+
+    @cached_property
+    def can_encode(self) -> bool:
+        """Whether the model has vectors for the words of a sentence."""
+        return self.kind != "vectors" and can_encode(self.given, self.options)
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """The labels of a classifier; empty where it does not name them."""
+        return classifier_labels(self.given, self.options) if self.kind == "classifier" else []
+
+    @property
+    def roles(self) -> tuple[Role, ...]:
+        """The roles that the model can take, its own first."""
+        return (self.kind, "encoder") if self.kind in ("masked-lm", "classifier") and self.can_encode else (self.kind,)
+
+    def masked_lm(self) -> MaskedLM:
+        """Load the model as a masked language model."""
+        model: MaskedLM = self._load_once(
+            ("masked-lm",), lambda: load_masked_lm(self.given, self.options, progress=self.progress)
+        )
+        return model
+
+    def classifier(self, *, long_texts: str = "head", most_tokens: int | None = None) -> Classifier | Regressor:
+        """Load the model as a classifier or regressor; it reports no progress of its own."""
+        model: Classifier | Regressor = self._load_once(
+            ("classifier", long_texts, most_tokens),
+            lambda: load_classifier(self.given, self.options, long_texts=long_texts, most_tokens=most_tokens),
+        )
+        return model
+
+    def encoder(self) -> Encoder:
+        """Load the model as an encoder, which shares the weights of what is loaded already."""
+        shared = next((model for model in self._loaded.values() if hasattr(model, "tokenizer")), self.given)
+        encoder: Encoder = self._load_once(("encoder",), lambda: load_encoder(shared, self.options))
+        return encoder
+
+    def vectors(self, *, most: int | None = None) -> Vectors:
+        """Load the word vectors, at most the first `most` of the file."""
+        from unmask.models.word_vectors import load_vectors
+
+        vectors: Vectors = self._load_once(("vectors", most), lambda: load_vectors(self.given, most=most))
+        return vectors
+
+    def load(self, role: Role) -> Any:
+        """Load the model in a role."""
+        loaders: dict[Role, Callable[[], Any]] = {
+            "masked-lm": self.masked_lm,
+            "classifier": self.classifier,
+            "encoder": self.encoder,
+            "vectors": self.vectors,
+        }
+        return loaders[role]()
+
+    def info(self) -> ModelInfo:
+        """Identify the model, by what was loaded first."""
+        loaded = next(iter(self._loaded.values()), self.given)
+        if hasattr(loaded, "info"):
+            info: ModelInfo = loaded.info()
+            return info
+        return ModelInfo(name=type(loaded).__name__, architecture="own object")
+
+    def _load_once(self, key: tuple[Any, ...], load: Callable[[], Any]) -> Any:
+        if key not in self._loaded:
+            model = load()
+            if self._expected_hash and hasattr(model, "info") and model.info().weight_hash != self._expected_hash:
+                raise UnmaskError(f"the weights at {self.given} are no longer those that were audited")
+            self._loaded[key] = model
+        return self._loaded[key]
+
+
+def make_handle(model: Any, options: LoadOptions | None = None, *, progress: Progress | None = None) -> ModelHandle:
+    """Return a handle for a model that may be one already."""
+    return model if isinstance(model, ModelHandle) else ModelHandle(model, options, progress=progress)
