@@ -101,21 +101,21 @@ def _statuses(found: unmask.AuditedModels) -> dict[str, str]:
 
 
 @pytest.mark.usefixtures("ray")
-def test_models_on_two_ray_workers(
+def test_ten_models_on_two_ray_workers(
     make_models: Callable[[int], list[str]],
     options: dict[str, Any],
     audited: Counter[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    make_models(4)
+    make_models(10)
     monkeypatch.chdir(tmp_path)  # the workers run elsewhere
     relative = {name: path.relative_to(tmp_path) for name, path in options.items()}
-    models = [f"bert-{seed}" for seed in range(4)]
+    models = [f"bert-{seed}" for seed in range(10)]
     found = unmask.audit_many(models, "several", engine="ray", **relative)
     assert (found.failures, _statuses(found)) == ({}, dict.fromkeys(models, "done"))
     results = {model: storage.load(folder) for model, folder in found.folders.items()}
-    assert len({result.model.weight_hash for result in results.values()}) == 4
+    assert len({result.model.weight_hash for result in results.values()}) == 10
     assert found.page == Path("several/ranking.html")
     page = found.page.read_text(encoding="utf-8")
     for model, folder in found.folders.items():

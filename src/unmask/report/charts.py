@@ -92,6 +92,8 @@ class TextColumns:
     right: Sequence[int] = ()
     right_heads: Sequence[str] = ()
     left_head: str = ""
+    longest_name: int = 0
+    """The characters that the names take at least, so that charts next to each other have the same margins."""
 
 
 def draw_rows(
@@ -108,7 +110,7 @@ def draw_rows(
     width, height = sum(panel.width + PANEL_GAP for panel in panels) - PANEL_GAP, row_height * len(rows)
     left_texts = [columns.left_head, *(row.left for row in rows)]
     gap = CHARACTER * max(map(len, left_texts)) + 14 if any(left_texts) else 0
-    names = min(LONGEST_NAME, 8 + CHARACTER * max(len(row.name) for row in rows))
+    names = min(LONGEST_NAME, 8 + CHARACTER * max(columns.longest_name, *(len(row.name) for row in rows)))
     heads = (columns.left_head, *columns.right_heads, *(panel.head for panel in panels))
     margins = (
         12 if names_above else round(names + gap + 14),

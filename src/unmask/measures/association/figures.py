@@ -21,6 +21,7 @@ Profession = TypeVar("Profession", ProfessionValue, ProfessionChange)
 def build_profession_figures(attributes: str, professions: Sequence[ProfessionValue]) -> Section:
     """Bars for each group of professions, sorted by difference; of a long list, both ends."""
     with_shares = any(profession.workforce_share is not None for profession in professions)
+    longest_name = max((len(profession.profession) for profession in professions), default=0)
 
     def select(members: list[ProfessionValue]) -> list[ProfessionValue]:
         known = [member for member in members if member.female is not None or member.male is not None]
@@ -34,9 +35,8 @@ def build_profession_figures(attributes: str, professions: Sequence[ProfessionVa
             share = _format_share(member.workforce_share) if has_shares else ""
             rows.append(BarRow(member.profession, [(member.female, member.male)], signed(member.difference), share))
         domain = fit_domain(value for profession in professions for value in (profession.female, profession.male))
-        return bars(
-            rows, GENDER_COLOURS, domain, TextColumns([42], ["f − m"], "women" if has_shares else ""), unit="nats"
-        )
+        columns = TextColumns([42], ["f − m"], "women" if has_shares else "", longest_name)
+        return bars(rows, GENDER_COLOURS, domain, columns, unit="nats", width=116)
 
     legend = ["f − m: the difference, by which the rows are sorted"]
     legend += ["%: women in the workforce"] if with_shares else []
@@ -46,6 +46,7 @@ def build_profession_figures(attributes: str, professions: Sequence[ProfessionVa
 
 def build_change_figures(attributes: str, professions: Sequence[ProfessionChange]) -> Section:
     """Bars before and after for each group of professions; of a long list, the largest changes."""
+    longest_name = max((len(profession.profession) for profession in professions), default=0)
 
     def values(profession: ProfessionChange) -> list[tuple[float | None, float | None]]:
         before = profession.female_before, profession.male_before
@@ -58,7 +59,7 @@ def build_change_figures(attributes: str, professions: Sequence[ProfessionChange
     def draw(members: Sequence[ProfessionChange]) -> str:
         rows = [BarRow(member.profession, values(member), signed(member.change)) for member in members]
         domain = fit_domain(value for profession in professions for pair in values(profession) for value in pair)
-        columns = TextColumns([44], ["change"])
+        columns = TextColumns([44], ["change"], longest_name=longest_name)
         return bars(rows, GENDER_COLOURS, domain, columns, panels=("before", "after"), unit="nats", width=74)
 
     legend = ["change: of the female − male difference; the largest come first"]

@@ -38,7 +38,7 @@ from unmask.measures.queries import Query, ask_model, count_pieces
 from unmask.models.roles import Describes, MaskedLM, MaskQuery, SharedTokensQuery
 from unmask.results import Caveat, Change, Comparison, Estimate, Measurement
 from unmask.results.formatting import interval, number, p_value, percent
-from unmask.results.verdict import ALPHA, judge, size_label
+from unmask.results.verdict import is_significant, judge, size_label
 from unmask.statistics.paired import estimate_preference, matched_shares, mean_bias
 
 NOISE_SAMPLE = 16
@@ -255,7 +255,7 @@ def headline(measurement: Measurement) -> list[str]:
             f" (95 % interval {percent(low, 1)} to {percent(high, 1)}; 50 % is no preference)"
         )
         p = test.p_value if test.p_adjusted is None else test.p_adjusted
-        if p is None or p >= ALPHA:
+        if not is_significant(p):
             sentences.append(f"No clear preference for stereotypes: {figures}, p {p_value(p)}.")
         else:
             verb, size = "prefers" if test.value > 0 else "avoids", size_label(test.value, SIZES)

@@ -14,7 +14,7 @@ from pydantic import Field
 from unmask.measures.texts import make_caveats
 from unmask.results import Caveat, Interval, Measurement, Record
 from unmask.results.formatting import interval, number, p_value
-from unmask.results.verdict import ALPHA, is_clear, is_noise, side, size_label
+from unmask.results.verdict import is_clear, is_noise, is_significant, side, size_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,7 +154,7 @@ def _describe_words(measurement: Measurement) -> str:
     male = int(words.statistic or 0)
     leaning = male if bias.value > 0 else words.n - male
     p = f"p {p_value(words.p_adjusted)}"
-    if words.p_adjusted >= ALPHA:
+    if not is_significant(words.p_adjusted):
         return (
             f"It may be a matter of some words more than of gender: {leaning} of {pairs} lean that way ({p}), as with a"
             " model that has learned nothing."

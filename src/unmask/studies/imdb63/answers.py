@@ -38,7 +38,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from unmask.results.formatting import interval, number, p_value
-from unmask.results.verdict import ALPHA
+from unmask.results.verdict import is_significant
 from unmask.statistics import jackknife
 from unmask.statistics.corrections import holm
 from unmask.statistics.correlation import pearson_estimate
@@ -85,7 +85,7 @@ class Evidence:
     @property
     def is_clear(self) -> bool:
         """Whether it is more than chance, among the tests of its question."""
-        return self.p_adjusted is not None and self.p_adjusted < ALPHA
+        return is_significant(self.p_adjusted)
 
     @property
     def is_above(self) -> bool:

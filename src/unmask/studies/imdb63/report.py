@@ -13,7 +13,7 @@ from unmask.report.blocks import Figure, Legend, Section, Text
 from unmask.report.charts import Mark, Panel, Row, draw_rows
 from unmask.report.drawing import INK, Domain, fit_domain
 from unmask.results.formatting import number
-from unmask.results.verdict import ALPHA
+from unmask.results.verdict import is_significant
 from unmask.statistics.corrections import holm
 from unmask.studies.imdb63 import ReviewStudyOptions
 from unmask.studies.imdb63.answers import Answer, answer_questions
@@ -252,7 +252,7 @@ def write_headline(grid: pd.DataFrame) -> str:
     ]
     tested = grid["words_p"].dropna()
     if len(tested):
-        clear = sum(p is not None and p < ALPHA for p in holm(tested.tolist()))
+        clear = sum(map(is_significant, holm(tested.tolist())))
         sentences.append(
             f"Other words would not explain it either in {clear} of the {len(tested)} measurements with enough pairs of"
             " terms."

@@ -33,7 +33,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unmask.results.formatting import interval, p_value
+from unmask.results.formatting import interval
+from unmask.results.formatting import p as format_p
 from unmask.statistics.corrections import holm
 from unmask.statistics.correlation import center_within_groups, pearson_estimate
 from unmask.statistics.jackknife import FISHER, IntervalEstimate, jackknife
@@ -284,7 +285,7 @@ def tabulate_correlations(grid: pd.DataFrame) -> list[StudyTable]:
             format_number(pair.independent.value, 3),
             interval(pair.independent.interval) or GAP,
             interval(pair.models.interval) or GAP,
-            GAP if pair.p_adjusted is None else p_value(pair.p_adjusted).removeprefix("= "),
+            GAP if pair.p_adjusted is None else format_p(pair.p_adjusted),
             *(
                 f"{format_number(part.value, 2)} {interval(part.interval)}".strip()
                 for part in (pair.between, pair.within)

@@ -20,7 +20,9 @@ from unmask.measures.geometry.plots import draw_professions, draw_word_map
 from unmask.measures.sections import study_limits
 from unmask.report.blocks import Figure, Section, Text
 from unmask.results import Measurement
-from unmask.results.formatting import interval, number, p_value, percent
+from unmask.results.formatting import interval, number, percent
+from unmask.results.formatting import p as format_p
+from unmask.results.verdict import is_significant
 from unmask.studies.lipstick import LipstickOptions, StaticLipstickOptions
 from unmask.studies.lipstick.plan import ORIGIN, VECTORS, Measuring, read_measurement
 from unmask.studies.report import GAP, StudyReport, StudyTable, format_number, format_percent
@@ -189,7 +191,7 @@ def tabulate_remains(rows: Sequence[MeasuredWords]) -> StudyTable:
                 continue
             others = (GAP, GAP, GAP)
             if reference := test.reference:
-                p = p_value(reference.p_value).removeprefix("= ")
+                p = format_p(reference.p_value)
                 others = (_show(reference.mean, name), _show_range((reference.low, reference.high), name), p)
             model = "origin, direction removed" if row.is_origin else row.name
             title = f"{row.label}: {model}"
@@ -218,7 +220,7 @@ def tabulate_other_tests(rows: Sequence[MeasuredWords]) -> StudyTable:
         tests = [
             test for test in row.measurement.tests.values() if test.labels.get("contrast") == AssociationMeasure.name
         ]
-        clear = [test for test in tests if test.p_value is not None and test.p_value < 0.05 and (test.value or 0) > 0]
+        clear = [test for test in tests if is_significant(test.p_value) and (test.value or 0) > 0]
         body.append(
             (
                 f"{row.label}: {row.name}",

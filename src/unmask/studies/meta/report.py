@@ -16,7 +16,7 @@ from unmask.report.blocks import Figure, Legend, Section, Text
 from unmask.report.charts import Axis, Series, lines
 from unmask.report.drawing import fit_domain
 from unmask.results.formatting import LANGUAGES, capital, interval, number
-from unmask.results.verdict import ALPHA
+from unmask.results.verdict import ALPHA, is_significant
 from unmask.statistics.correlation import Ranking, evaluate_ranking
 from unmask.statistics.jackknife import IntervalEstimate
 from unmask.studies.meta import PlantingOptions
@@ -115,7 +115,7 @@ class RankedScore:
         if share < POOR:
             return "fails to rank it"
         p_value = self.ranking.spearman.p_value
-        if p_value is None or p_value >= ALPHA:
+        if not is_significant(p_value):
             return "too few models"
         return "ranks it" if share >= GOOD else "ranks it roughly"
 
@@ -375,7 +375,7 @@ def _show_estimate(estimate: IntervalEstimate) -> str:
 def _mark_correlation(estimate: IntervalEstimate) -> str:
     if estimate.value is None:
         return "no corr."
-    is_sure = estimate.p_value is not None and estimate.p_value < ALPHA
+    is_sure = is_significant(estimate.p_value)
     return f"{number(estimate.value, 3)}{'†' if is_sure else ''}"
 
 

@@ -21,7 +21,8 @@ from unmask.measures.inference.report import ANSWER_COLOURS, draw_answers, name_
 from unmask.measures.sections import study_limits
 from unmask.report.blocks import Block, Figure, Legend, Section, Text
 from unmask.results import Estimate, Measurement
-from unmask.results.formatting import LANGUAGES, interval, number, p_value
+from unmask.results.formatting import LANGUAGES, interval, number
+from unmask.results.formatting import p as format_p
 from unmask.results.verdict import is_clear
 from unmask.statistics.corrections import holm
 from unmask.studies.models import MODEL, read_metrics
@@ -328,7 +329,7 @@ def tabulate_parts(models: Sequence[MeasuredModel]) -> StudyTable:
         if sound:
             for name in TESTS:
                 test = model.measurement.tests.get(name)
-                row += [_with_bounds(test), p_value(test.p_adjusted).removeprefix("= ")] if test else [GAP, GAP]
+                row += [_with_bounds(test), format_p(test.p_adjusted)] if test else [GAP, GAP]
             control = next((part for part in model.sets if part.name == "control"), None)
             row.append(format_number(control.shares["entailment"], 3) if control else GAP)
         row += [format_number(model.measurement.groups[SCORES[name]].value, 3) for name in ("biased", "error")]
