@@ -16,7 +16,7 @@ from accelerate import Accelerator
 from safetensors.torch import load_file
 
 from naive import pieces_at
-from unmask.cli.progress import show_training
+from unmask.cli.output import show_training
 from unmask.errors import Stopped, UnmaskError
 from unmask.lexicon.word_lists import read_word_list, stereotype_words
 from unmask.mitigations.method import MitigateOptions

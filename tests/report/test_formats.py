@@ -16,7 +16,7 @@ import sample_comparisons as compared
 import unmask
 from commands import unmask as run
 from pages import EVIL, assert_loads_nothing, seen
-from unmask.cli.report import report_command
+from unmask.cli.report import ReportOptions, report_command
 from unmask.errors import UnmaskError
 from unmask.measures.association import AGREEMENT
 from unmask.measures.inference.details import Distribution, Inference
@@ -25,7 +25,6 @@ from unmask.measures.sections import build_comparison_sections, build_sections, 
 from unmask.report import markdown, rows
 from unmask.report.items import ItemColumn, ItemsTable, browse_items
 from unmask.report.markdown import escape_markdown
-from unmask.report.options import ReportOptions
 from unmask.results import AuditResult, Caveat, Estimate, MeasureFigure, Measurement, ModelFigures, Origin, storage
 from unmask.statistics.correlation import rank_ranges
 from unmask.workflows import ranking

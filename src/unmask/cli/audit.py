@@ -93,8 +93,7 @@ def audit_command(
 
 def _audit_one(options: AuditCommand, config: Path | None) -> None:
     """Audit a model with a progress bar, and print the findings; if the options are of another audit, what differs."""
-    from unmask.cli.output import show_result
-    from unmask.cli.progress import show_bar
+    from unmask.cli.output import show_bar, show_result
     from unmask.files import check_new_path
     from unmask.options import EngineOptions
     from unmask.results.storage import free_name, read
@@ -128,7 +127,7 @@ def _audit_many(options: AuditCommand) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from unmask.cli.progress import show_steps
+    from unmask.cli.output import show_steps
     from unmask.results import storage
     from unmask.workflows.audit_many import OUT, audit_many
     from unmask.workflows.ranking import ranking_rows, show_ranking

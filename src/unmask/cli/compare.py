@@ -51,8 +51,7 @@ def command(
     - `unmask compare bert-base-uncased ./bert-cds --task sentiment --data imdb`
     - `unmask compare vectors.bin ./hard-debiased` (word vectors, and what unmask mitigate has made of them)
     """
-    from unmask.cli.output import show_result
-    from unmask.cli.progress import show_bar, show_training
+    from unmask.cli.output import show_bar, show_result, show_training
     from unmask.files import check_new_path
     from unmask.results.storage import free_name
     from unmask.workflows.compare import compare

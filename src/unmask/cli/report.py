@@ -3,17 +3,64 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
+from pydantic import model_validator
 
 from unmask.cli.generate import with_options
+from unmask.errors import UnmaskError
+from unmask.options import Options, option
+from unmask.results.storage import FORMATS
 
-if TYPE_CHECKING:
-    from unmask.report.options import CardOptions, ReportOptions
+
+class ReportOptions(Options):
+    """Which folders are reported on, and as what."""
+
+    folders: tuple[Path, ...] = option(
+        ..., "Folders of unmask audit, unmask analyse or unmask compare.", argument=True, metavar="DIR…"
+    )
+    format: str | None = option(
+        None,
+        "html: a page. md: the same facts in Markdown. csv: one row a figure. Default: as --out ends, else html.",
+        choices=FORMATS,
+    )
+    out: Path | None = option(
+        None,
+        "The file to write; it must not exist. Default: report.html (.md, .csv) in the folder, written anew; of several"
+        " folders ranking.html (.md, .csv) here.",
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> ReportOptions:
+        if len(set(self.folders)) < len(self.folders):
+            raise UnmaskError("a folder was given twice; give each once")
+        return self
+
+    @property
+    def form(self) -> str:
+        """The format: as asked for, else as the name of the file ends, else html."""
+        ending = self.out.suffix.removeprefix(".").lower() if self.out else ""
+        return self.format or (ending if ending in FORMATS else "html")
+
+    @property
+    def target(self) -> Path:
+        """The file to write."""
+        several = len(self.folders) > 1
+        return self.out or (Path(f"ranking.{self.form}") if several else self.folders[0] / f"report.{self.form}")
 
 
-@with_options("unmask.report.options:ReportOptions")
+class CardOptions(Options):
+    """Which audits go into a model card, and where it is."""
+
+    audits: tuple[Path, ...] = option(
+        ..., "Audit folders of one model; of the same measure, the last.", argument=True, metavar="DIR..."
+    )
+    to: Path | None = option(
+        None, "The card to write or update: a README.md, or the folder of the model. Default: standard output."
+    )
+
+
+@with_options("unmask.cli.report:ReportOptions")
 def report_command(options: ReportOptions) -> None:
     """Write a report again, from result.json and the items; of several audits, a ranking.
 
@@ -41,7 +88,7 @@ def report_command(options: ReportOptions) -> None:
     typer.echo(f"Report: {write_text(target, text)}")
 
 
-@with_options("unmask.report.options:CardOptions")
+@with_options("unmask.cli.report:CardOptions")
 def card_command(options: CardOptions) -> None:
     """Put the findings of audits into a Hugging Face model card.
 

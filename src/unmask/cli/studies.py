@@ -27,8 +27,7 @@ def _make_command(study: Study) -> Callable[..., None]:
 
     @with_options(combine_options)
     def command(options: Any, *, as_json: Json = False) -> None:
-        from unmask.cli.output import show_study
-        from unmask.cli.progress import show_steps
+        from unmask.cli.output import show_steps, show_study
         from unmask.studies.study import run_study
 
         with show_steps() as (planned, watch):

@@ -69,7 +69,7 @@ def mitigate_command(
     - `unmask compare unmask-mini debiased` (did it help, and at what cost?)
     """
     del methods
-    from unmask.cli.progress import show_bar, show_training
+    from unmask.cli.output import show_bar, show_training
     from unmask.mitigations.mitigate import mitigate_model
 
     options.check()
@@ -100,7 +100,7 @@ def finetune_command(options: FinetuneOptions, *, as_json: Json = False) -> None
     - `unmask finetune mlm bert-base-uncased --train texts.txt --lora-rank 16 --out my-adapter`
     - `accelerate launch --multi_gpu -m unmask finetune nli roberta-base --data snli --out my-nli`
     """
-    from unmask.cli.progress import show_training
+    from unmask.cli.output import show_training
     from unmask.training.finetune import finetune_model
 
     with show_training() as (say, watch):

@@ -128,6 +128,10 @@ def _detect_kind(fields: dict[str, Any] | None) -> str:
     return str((fields or {}).get("kind") or ("comparison" if "comparisons" in (fields or {}) else "audit"))
 
 
+FORMATS = ("html", "md", "csv")
+"""The formats of reports."""
+
+
 def report_format(path: str | PathLike[str]) -> str:
     """The format of a report by the name of its file: md, csv, or else html."""
     suffix = Path(path).suffix.lower()

@@ -16,10 +16,10 @@ from unmask.report.blocks import Block, Cell, Column, Figure, Section, Table, Te
 from unmask.report.charts import ForestRow, TextColumns, forest
 from unmask.report.html import render_page
 from unmask.report.markdown import block_lines, join_lines
-from unmask.report.options import FORMATS
 from unmask.report.rows import to_csv
 from unmask.results import AuditResult, Estimate, Measurement
 from unmask.results.formatting import capital, count, interval, make_unique, moment, number, p, short_name
+from unmask.results.storage import FORMATS
 from unmask.results.verdict import side
 from unmask.statistics.correlation import rank_ranges
 from unmask.workflows.audit import Audit
