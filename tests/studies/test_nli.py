@@ -478,7 +478,7 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_weights(
         run_study("nli-plms", request, tmp_path / "study", watch=interrupt)
     lines: list[str] = []
     run = run_study("nli-plms", request, tmp_path / "study", watch=lambda event: lines.append(event.line))
-    assert any(line.startswith("Going on with") for line in lines)
+    assert any(line.startswith("Resuming") for line in lines)
     assert not any(line.startswith("step 1 of") for line in lines)
     name = Path("model") / "model.safetensors"
     one, other = (load_file(folder_of(of, "training-one-own") / name) for of in (run, done[0]))

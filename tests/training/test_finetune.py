@@ -560,6 +560,6 @@ def test_the_command_stops_and_goes_on(model_folder: Folder, files: dict[str, Pa
     running = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert running.stderr is not None
     assert running.stderr.readline().startswith("Reading")
-    assert running.stderr.readline().startswith("Going on")
+    assert running.stderr.readline().startswith("Resuming")
     running.kill()
     running.communicate(timeout=120)
