@@ -13,6 +13,7 @@ from unmask.report.drawing import GENDER_COLOURS, fit_domain, shorten
 from unmask.results import Estimate, Measurement
 from unmask.results.formatting import capital, interval, number, percent, signed
 
+USUAL_ORDER = ("male", "female", "balanced")
 MOST_BARS, MOST_LABELS = 40, 18
 """How many professions are drawn in a panel, and labelled in a scatter plot."""
 Profession = TypeVar("Profession", ProfessionValue, ProfessionChange)
@@ -78,7 +79,8 @@ def _build_section(
 ) -> Section:
     noun = attributes.removesuffix("s")
     figures = []
-    for group in dict.fromkeys(profession.group for profession in professions):
+    groups = {profession.group for profession in professions}
+    for group in [*(name for name in USUAL_ORDER if name in groups), *sorted(groups.difference(USUAL_ORDER))]:
         members = [profession for profession in professions if profession.group == group]
         shown = select(members)
         if shown:
