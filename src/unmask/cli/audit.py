@@ -112,7 +112,7 @@ def _audit_one(options: AuditCommand, config: Path | None) -> None:
             audit = run_audit(model, options.replace(workspace=workspace), progress=progress)
     except KeyboardInterrupt:
         if workspace.is_dir():
-            message = f"interrupted; the ratings so far are in {workspace}, and the same command continues"
+            message = f"interrupted; partial results are in {workspace}, and the same command continues"
             raise Stopped(message) from None
         raise
     show_result(audit, folder, as_json=options.as_json)

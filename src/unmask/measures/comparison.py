@@ -112,7 +112,9 @@ def pair_items(
     one, other = (side.items.assign(nth=side.items.groupby(known).cumcount()) for side in (before, after))
     pairs = one.merge(other[[*known, "nth", *shared]], on=[*known, "nth"], suffixes=("_before", "_after"))
     if pairs.empty:
-        raise UnmaskError(f"{before.name} and {after.name} have no {item} in common; audit both on the same data")
+        raise UnmaskError(
+            f"{before.name} and {after.name} have no {item} in common ({', '.join(known)}); audit both on the same data"
+        )
     return pairs.drop(columns="nth")
 
 

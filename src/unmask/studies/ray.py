@@ -211,14 +211,18 @@ class Messages:
         affinity = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
         here = affinity(ray.get_runtime_context().get_node_id(), soft=False)
         options = {"num_cpus": 0, "scheduling_strategy": here}
-        self.queue = import_module("ray.util.queue").Queue(actor_options=options)
         self._errors = ray.exceptions.RayError
+        self.queue: Any = None
+        with suppress(self._errors):  # without a queue, steps run and only their progress is not shown
+            self.queue = import_module("ray.util.queue").Queue(actor_options=options)
         self._total, self._watch, self._out = total, watch, out
         self._started: set[str] = set()
         self._ended: set[str] = set()
 
     def read_all(self) -> None:
         """Pass on what the workers have sent."""
+        if self.queue is None:
+            return
         with suppress(self._errors):
             for name, line in self.queue.get_nowait_batch(self.queue.size()):
                 if line:
@@ -251,8 +255,9 @@ def _run_step(step: Step, store: Store, queue: Any, *before: Outcome) -> Outcome
     """Run a step in a worker."""
 
     def say(line: str) -> None:
-        with suppress(Exception):
-            queue.put((step.name, " ".join(line.split())))
+        if queue is not None:
+            with suppress(Exception):
+                queue.put((step.name, " ".join(line.split())))
 
     say("")  # it starts
     return execute_step(step, store, dict(zip(step.needs, before, strict=True)), say)

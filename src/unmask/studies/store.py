@@ -7,6 +7,8 @@
     ROOT/locks/                one file per step, locked while it runs
     ROOT/study.json            the name of the study
 
+The folder is called `cells`, an earlier name of steps, so that stores of earlier versions stay readable.
+
 KEY is the first 12 digits of the step's key (`steps.step_key`); cell.json has all of it. A step is done if cell.json
 has its name and key, and every file named there exists with the recorded size. All files reach the disk before the
 folder gets its name, so that a power failure leaves no partial result. An incomplete folder is moved to quarantine and

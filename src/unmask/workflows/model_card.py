@@ -226,7 +226,7 @@ def list_commands(audit: AuditResult) -> list[str]:
             given = {name: value for name, value in dict(options_of(audit)).items() if name not in LEFT_OUT}
         except (UnmaskError, TypeError):  # of another version, or changed by hand
             return ["# the audit does not say how it was made"]
-        if GIVEN.fullmatch(str(given["texts"])):
+        if GIVEN.fullmatch(str(given.get("texts"))):
             lines.append(f"# {given['texts']} were handed over in Python: put them into the column text of {TEXTS}")
             given["texts"] = TEXTS
         words = ["unmask", "audit", audit.model.name]

@@ -227,7 +227,9 @@ def ranking(audits: Sequence[Audit | Compared | str | PathLike[str]], form: str 
 def render_ranking(audits: Sequence[AuditResult], reports: Sequence[str] = ()) -> str:
     """Return the ranking as the text of an HTML page; `reports` are addresses of the audits' reports, to link to."""
     sections = [*ranking_sections(audits, reports), _list_models(audits)]
-    return render_page(f"{len(audits)} audits side by side", sections, eyebrow="Gender bias of several models")
+    names = ", ".join(make_unique([short_name(audit.model.name) for audit in audits]))
+    title = f"{len(audits)} audits side by side"
+    return render_page(title, sections, eyebrow="Gender bias of several models", note=names)
 
 
 def render_markdown(audits: Sequence[AuditResult]) -> str:

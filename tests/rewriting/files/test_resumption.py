@@ -111,6 +111,21 @@ def test_an_interrupted_folder_goes_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("every_step")
+def test_a_finished_file_that_changed_does_not_harm_the_file_that_was_interrupted(tmp_path: Path) -> None:
+    root = tmp_path / "corpus"
+    root.mkdir()
+    (root / "a.txt").write_bytes(b"She")
+    (root / "b.txt").write_bytes(make_stories(25))
+    Tired.left = 12
+    with pytest.raises(Stopped):
+        rewrite_file(root, tmp_path / "parts", factory=tired, document="line")
+    (root / "a.txt").write_text("She is new")
+    rewrite_file(root, tmp_path / "parts", document="line")
+    rewrite_file(root, tmp_path / "whole", document="line")
+    assert read_tree(tmp_path / "parts") == read_tree(tmp_path / "whole")
+
+
+@pytest.mark.usefixtures("every_step")
 def test_what_makes_it_another_run(tmp_path: Path) -> None:
     source, out = tmp_path / "a.txt", tmp_path / "out"
     source.write_bytes(make_stories(60))

@@ -79,7 +79,7 @@ def _build_section(
 ) -> Section:
     noun = attributes.removesuffix("s")
     figures = []
-    groups = {profession.group for profession in professions}
+    groups: set[str] = {profession.group for profession in professions}
     for group in [*(name for name in USUAL_ORDER if name in groups), *sorted(groups.difference(USUAL_ORDER))]:
         members = [profession for profession in professions if profession.group == group]
         shown = select(members)

@@ -235,9 +235,8 @@ class Output:
         self._resumed: dict[str, Any] | None = None
 
     def resume(self, entry: dict[str, Any]) -> Position:
-        """Continue the file of this entry of the draft; returns the position to read from."""
+        """Continue the file of this entry of the draft when it is opened; returns the position to read from."""
         self._resumed = entry
-        self._counted = FileCounts.from_record(entry)
         return Position(*entry["position"])
 
     def write(self, block: Block, outcome: Outcome) -> None:
@@ -290,7 +289,11 @@ class Output:
             return
         path = self._draft.path(source)
         path.parent.mkdir(parents=True, exist_ok=True)
-        entry, self._resumed = self._resumed, None
+        entry = self._resumed
+        if entry is not None and entry["name"] != source.name:
+            entry = None  # another file comes first: it has changed since it was finished
+        elif entry is not None:
+            self._resumed, self._counted = None, FileCounts.from_record(entry)
         if source.format == "parquet":
             from unmask.rewriting.files import parquet
 
@@ -299,7 +302,7 @@ class Output:
         elif self._draft.compresses(source):
             # Without name and time in it, the same text gives the same file.
             self._file = cast(IO[bytes], gzip.GzipFile(path, "wb", compresslevel=6, mtime=0))
-        elif entry is None or entry["name"] != source.name:
+        elif entry is None:
             self._file = path.open("wb")
         else:
             self._digest = _digest(path, entry["written"])

@@ -61,6 +61,11 @@ def list_models(grid: pd.DataFrame) -> list[str]:
     return list(dict.fromkeys(grid["model"].astype(str)))
 
 
+def is_sure(row: pd.Series) -> bool:
+    """Whether the total bias is significant and exceeds the noise of the computation."""
+    return rate_significance(row) not in ("noise", "-")
+
+
 def rate_significance(row: pd.Series) -> str:
     """Return stars, `-` for none, or `noise` where the total bias is within the noise of the computation.
 

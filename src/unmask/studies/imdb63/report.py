@@ -20,8 +20,8 @@ from unmask.studies.imdb63.answers import Answer, answer_questions
 from unmask.studies.imdb63.grid import KINDS, TERMS
 from unmask.studies.imdb63.measurements import (
     get_basis,
+    is_sure,
     list_models,
-    rate_significance,
     read_measurements,
     sort_grid,
 )
@@ -243,11 +243,11 @@ def list_evidence(answers: Sequence[Answer]) -> pd.DataFrame:
 def write_headline(grid: pd.DataFrame) -> str:
     """How many measurements show a bias, in which direction, and how large it is."""
     basis = get_basis(grid)
-    is_sure = [rate_significance(row).startswith("*") for _, row in grid.iterrows()]
+    sure = [is_sure(row) for _, row in grid.iterrows()]
     totals, absolutes = grid[basis.total], grid[basis.absolute]
-    male, female = int((totals[is_sure] > 0).sum()), int((totals[is_sure] < 0).sum())
+    male, female = int((totals[sure] > 0).sum()), int((totals[sure] < 0).sum())
     sentences = [
-        f"In {sum(is_sure)} of {len(grid)} measurements the ratings of male and female versions differ more than other"
+        f"In {sum(sure)} of {len(grid)} measurements the ratings of male and female versions differ more than other"
         f" texts would explain: {male} favour male versions, {female} female ones."
     ]
     tested = grid["words_p"].dropna()

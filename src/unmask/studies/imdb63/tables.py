@@ -41,7 +41,15 @@ from unmask.statistics.jackknife import FISHER, IntervalEstimate, jackknife
 from unmask.statistics.jentzsch_turan import CORRELATIONS, DECIMALS, published_correlations, stars
 from unmask.studies.imdb63.answers import adjust_evidence, compare_levels
 from unmask.studies.imdb63.grid import CONDITIONS, PLACES
-from unmask.studies.imdb63.measurements import KEY, get_basis, is_sound, list_models, rate_significance, sort_grid
+from unmask.studies.imdb63.measurements import (
+    KEY,
+    get_basis,
+    is_sound,
+    is_sure,
+    list_models,
+    rate_significance,
+    sort_grid,
+)
 from unmask.studies.report import GAP, StudyTable, format_count, format_number, format_percent
 
 if TYPE_CHECKING:
@@ -68,8 +76,8 @@ def tabulate_biases(grid: pd.DataFrame) -> StudyTable:
             for place in PLACES:
                 row = by_place.get(place)
                 text = GAP if row is None else format_number(row[column])
-                is_sure = row is None or text == GAP or rate_significance(row).startswith("*")
-                values.append(text if is_sure else f"({text})")
+                sure = row is None or text == GAP or is_sure(row)
+                values.append(text if sure else f"({text})")
             rows.append((str(model), name, *values))
     noise = ", or within the noise of the computation" if is_sound(grid) else ""
     return StudyTable(
