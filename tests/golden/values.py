@@ -1,6 +1,6 @@
 """The numbers of an output folder, under names that do not depend on how the code is organised.
 
-A value is a number, a verdict, a caveat code or a hash. Sentences are left out: their wording may change. A column of
+A value is a number, a verdict, a caveat code or a hash. Sentences and times are left out: they may change. A column of
 the items table is summarised by a hash of its values and, for numbers, by a sum and a sample that can be compared
 within a tolerance on another machine.
 """
@@ -21,7 +21,7 @@ Value = float | int | str | bool | None
 PROSE = {
     *("headline", "question", "statement", "evidence", "text", "statistic_name", "effect_size_name", "unit"),
     *("attributes", "labels", "rating", "about", "citation", "created", "unmask_version", "libraries", "configuration"),
-    *("device", "inconclusive", "schema_version", "digits"),
+    *("device", "inconclusive", "schema_version", "digits", "seconds"),
 }
 KEYS = ("name", "profession", "occupation", "word", "term", "pair", "code")
 ENVELOPE = {"kind"}

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
+from typing import get_args
 
 from unmask import plugins
-from unmask.errors import UnmaskError
+from unmask.errors import UnmaskError, check_choice
 from unmask.measures.base import Measure
 from unmask.results import Origin
 
@@ -78,4 +79,8 @@ def _load_plugin(plugin: plugins.Plugin) -> Measure:
         raise UnmaskError(
             f"{plugin.source} registers the measure {measure.name!r} as {plugin.name!r}; the two names must be equal"
         )
+    from unmask.models.detect import Role
+
+    for role in measure.roles:
+        check_choice(role, get_args(Role), f"role in {plugin.source}, measure {measure.name}")
     return measure
