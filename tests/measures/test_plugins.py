@@ -390,7 +390,7 @@ def test_audits_with_other_words_have_nothing_in_common(audited: tuple[Path, str
     other = load(named)
     other = other.model_copy(update={"model": other.model.model_copy(update={"weight_hash": "f" * 64})})
     items = {"pronouns": pd.read_parquet(named / "items" / "pronouns.parquet")}
-    with pytest.raises(UnmaskError, match="have no item in common .*; audit both on the same data"):
+    with pytest.raises(UnmaskError, match=r"have no item in common .*; audit both on the same data"):
         unmask.compare(audited[0], unmask.Audit(other, items), usefulness=False)
 
 

@@ -89,7 +89,9 @@ class ModelHandle:
 
     def encoder(self) -> Encoder:
         """Load the model as an encoder, which shares the weights of what is loaded already."""
-        shared = next((model for model in self._loaded.values() if hasattr(model, "tokenizer")), self.given)
+        shared = next((model for model in self._loaded.values() if hasattr(model, "tokenizer")), None)
+        if shared is None:  # a masked language model may be asked in that role later
+            shared = self.masked_lm() if self.kind == "masked-lm" else self.given
         encoder: Encoder = self._load_once(("encoder",), lambda: load_encoder(shared, self.options))
         return encoder
 
