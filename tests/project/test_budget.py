@@ -17,7 +17,7 @@ TREES = {path: ast.parse(source) for path, source in SOURCES.items()}
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 FUNCTIONS = [(path, node) for path, tree in TREES.items() for node in ast.walk(tree) if isinstance(node, Function)]
 
-LINES = 44_972
+LINES = 44_979
 FILE_COUNT = 237
 FILES_PER_FOLDER = 13
 ONE_WORD_NAMES = 0.281

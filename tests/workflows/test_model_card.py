@@ -281,8 +281,14 @@ def _configuration(measure: str, **given: Any) -> dict[str, Any]:
     ],
 )
 def test_the_command_repeats_the_audit(
-    measure: str, corpus: str, given: dict[str, Any], changes: dict[str, Any], said: str
+    measure: str,
+    corpus: str,
+    given: dict[str, Any],
+    changes: dict[str, Any],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("unmask.datasets.is_present", lambda *_, **__: True)  # IMDB, the default where it is there
     audit = _audit(_measurement(measure, corpus=corpus)).model_copy(
         update={"configuration": _configuration(measure, **given) | changes, "seed": given.get("seed", 42)}
     )
