@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 SEED = 42
 PROTOCOLS = ("sound", "published")
-OWN_WORDS = ("custom", "recorded")
-"""Corpora of the user's own: their name does not say what they hold."""
 HALF_PRECISION = Caveat(
     code="half-precision",
     text="The model computes in half precision, so that small effects are lost in rounding. Load it in float32.",
