@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import NamedTuple
 
 from unmask.errors import check_choice
@@ -188,10 +188,9 @@ class Nouns:
         self._longest = max((len(form) for form in self._heads), default=0)
         self._compounds: dict[str, list[Reading]] = {}
 
-    @cached_property
-    def known_forms(self) -> frozenset[str]:
-        """All forms in lower case, without compounds."""
-        return frozenset(self._forms)
+    def knows(self, lower: str) -> bool:
+        """Whether a word in lower case is a form of a noun of the list, compounds aside."""
+        return lower in self._forms
 
     def readings(self, word: str) -> list[Reading]:
         """The readings of a word; none where it is not a noun of the list."""

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
+from typing import TYPE_CHECKING
 
 from unmask.lexicon.table import read_rows, read_word_sets
 from unmask.rewriting.german.nouns import (
@@ -24,7 +25,9 @@ from unmask.rewriting.german.nouns import (
     adjective_slots,
     decline_noun,
 )
-from unmask.rewriting.german.sentences import Sentence
+
+if TYPE_CHECKING:
+    from unmask.rewriting.german.sentences import Sentence
 
 _WORDS = read_word_sets("de")
 

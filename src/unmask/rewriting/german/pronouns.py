@@ -13,10 +13,9 @@ from typing import Literal
 from unmask.lexicon.table import read_word_sets
 from unmask.rewriting.german.nouns import DETERMINERS, SLOTS
 from unmask.rewriting.german.phrases import PREPOSITIONS, QUOTES, TIMES, Phrase
-from unmask.rewriting.german.sentences import JOINERS, Clause, is_plural
+from unmask.rewriting.german.sentences import JOINERS, Clause, Sentence, is_plural
 from unmask.rewriting.german.subjects import (
     NOMINATIVES,
-    Parsed,
     find_rivals,
     has_clear_subject,
     is_surely_nominative,
@@ -48,17 +47,16 @@ class Use:
     """The noun that a possessive belongs to, which is not what it speaks of."""
 
 
-def may_begin_sentence(parsed: Parsed, place: int) -> bool:
+def may_begin_sentence(sentence: Sentence, place: int) -> bool:
     """Whether a capital here may be that of a sentence's first word."""
-    before = parsed.sentence.lower[max(0, place - 2) : place]
-    return not place or not any(word.isalnum() for word in parsed.sentence.lower[:place]) or before[-1] in ':„"»“'
+    before = sentence.lower[max(0, place - 2) : place]
+    return not place or not any(word.isalnum() for word in sentence.lower[:place]) or before[-1] in ':„"»“'
 
 
-def pronoun_use(parsed: Parsed, place: int) -> Use | str | None:
+def pronoun_use(sentence: Sentence, place: int) -> Use | str | None:
     """How a pronoun is used; the reason where that cannot be told; None where it is no pronoun of a third person."""
-    sentence = parsed.sentence
     word, text = sentence.lower[place], sentence.tokens[place].text
-    owned = next((phrase for phrase in parsed.phrases if phrase.determiner == place), None)
+    owned = next((phrase for phrase in sentence.phrases if phrase.determiner == place), None)
     if word[0] in "si" and word in HIS:
         is_verb = owned is None or (sentence.part(place).startswith("VA") and not owned.slots)
         if word == "sein" and is_verb:
@@ -73,41 +71,43 @@ def pronoun_use(parsed: Parsed, place: int) -> Use | str | None:
         return Use(TURNED[word], "m", "mn" if word == "ihm" else "m", subject=word == "er")
     if word in SIDES:
         return Use(SIDES[word], "m", "mn", possessive=True)
-    if text[0].isupper() and not text.isupper() and not may_begin_sentence(parsed, place):
+    if text[0].isupper() and not text.isupper() and not may_begin_sentence(sentence, place):
         return None
     if word in TURNED:
         return Use(TURNED[word], "f", "fp", possessive=True, needs_evidence=True)
     if word == "sie":
-        return _use_of_sie(parsed, place)
-    return _use_of_ihr(parsed, place, owned)
+        return _use_of_sie(sentence, place)
+    return _use_of_ihr(sentence, place, owned)
 
 
-def is_subject_elided(parsed: Parsed, place: int) -> bool:
+def is_subject_elided(sentence: Sentence, place: int) -> bool:
     """Whether the subject of a clause is that of the clause before: `Er kaufte ein Buch und schenkte …`."""
-    clause = parsed.clause_of[place]
-    joined = clause.verb == clause.start + 1 and parsed.sentence.lower[clause.start] in JOINERS
-    return joined or shares_subject(parsed, clause) == "yes"
+    clause = sentence.clause_of[place]
+    joined = clause.verb == clause.start + 1 and sentence.lower[clause.start] in JOINERS
+    return joined or shares_subject(sentence, clause) == "yes"
 
 
-def _use_of_sie(parsed: Parsed, place: int) -> Use | str:
-    sentence, clause = parsed.sentence, parsed.clause_of[place]
+def _use_of_sie(sentence: Sentence, place: int) -> Use | str:
+    clause = sentence.clause_of[place]
     subject = Use("er", "f", "f", subject=True)
     its = Use("ihn", "f", "fp", needs_evidence=True)
     if sentence.word(place - 1) in PREPOSITIONS:
         return its
-    if is_subject_elided(parsed, place):
+    if is_subject_elided(sentence, place):
         return its
     if clause.verb is None:
         return "no verb says whether it is she or they"
     joined = "und" in (sentence.word(place - 1), sentence.word(place + 1))
     verb = sentence.lower[clause.verb]
-    others = [person for other, person in find_rivals(parsed, clause, Phrase(place, place)) if other < place]
+    others = [person for other, person in find_rivals(sentence, clause, Phrase(place, place)) if other < place]
     either = "oder" in (sentence.word(place - 1), sentence.word(place + 1))
-    also = next((phrase for phrase in parsed.phrases if phrase.start == place + 2), None)
+    also = next((phrase for phrase in sentence.phrases if phrase.start == place + 2), None)
     apposed = also if sentence.word(place + 1) == "," else None
     if is_plural(verb) and not others and "wir" not in (sentence.lower[other] for other in clause.places):
         return "joined to another subject" if joined else "may be they or you"
-    if not either and has_clear_subject(parsed, clause, apposed, before=place if parsed.has_copula(place) else None):
+    if not either and has_clear_subject(
+        sentence, clause, apposed, before=place if sentence.has_copula(place) else None
+    ):
         return its
     relative = sentence.lower[clause.start : clause.start + 2]
     if "der" in relative and sentence.part(clause.start + relative.index("der")).startswith("PREL"):
@@ -119,8 +119,8 @@ def _use_of_sie(parsed: Parsed, place: int) -> Use | str:
     return "may be subject or object" if others and clause.verb + 1 != place else subject
 
 
-def _use_of_ihr(parsed: Parsed, place: int, owned: Phrase | None) -> Use | str | None:
-    sentence, clause = parsed.sentence, parsed.clause_of[place]
+def _use_of_ihr(sentence: Sentence, place: int, owned: Phrase | None) -> Use | str | None:
+    clause = sentence.clause_of[place]
     word = sentence.lower[place]
     his = "sein" + word[3:]
     after_preposition = "dat" in PREPOSITIONS.get(sentence.word(place - 1), ())
@@ -135,7 +135,7 @@ def _use_of_ihr(parsed: Parsed, place: int, owned: Phrase | None) -> Use | str |
         if verb in YOU_ALL or verb.endswith("tet"):
             return "is you"
         beside = clause.verb is not None and abs(clause.verb - place) == 1
-        alone = not has_clear_subject(parsed, clause) and not find_rivals(parsed, clause, Phrase(place, place))
+        alone = not has_clear_subject(sentence, clause) and not find_rivals(sentence, clause, Phrase(place, place))
         if beside and alone and verb.endswith("t"):
             return "may be you"
         if not verb and not any(sentence.part(other).startswith("V") for other in clause.places):
@@ -179,43 +179,44 @@ class Pronoun:
     left: bool = False
 
 
-def find_mentions(parsed: Parsed, pronouns: dict[int, Pronoun], left: set[int]) -> list[Mention]:
+def find_mentions(sentence: Sentence, pronouns: dict[int, Pronoun], left: set[int]) -> list[Mention]:
     """The mentions of a sentence, in order."""
-    mentions = [_phrase_mention(parsed, phrase, left) for phrase in parsed.phrases]
+    mentions = [_phrase_mention(sentence, phrase, left) for phrase in sentence.phrases]
     for place, pronoun in pronouns.items():
         rank = 2 if pronoun.subject else 0
         mentions.append(
-            Mention(place, frozenset(pronoun.gender), pronoun.human, rank, parsed.clause_of[place], True, pronoun.left)
+            Mention(
+                place, frozenset(pronoun.gender), pronoun.human, rank, sentence.clause_of[place], True, pronoun.left
+            )
         )
-    mentions += _relative_mentions(parsed, mentions)
-    for place, word in enumerate(parsed.sentence.lower):
-        if word in DEMONSTRATIVES and parsed.sentence.part(place) == "PDS":
+    mentions += _relative_mentions(sentence, mentions)
+    for place, word in enumerate(sentence.lower):
+        if word in DEMONSTRATIVES and sentence.part(place) == "PDS":
             gender = DEMONSTRATIVES[word]
-            mentions.append(Mention(place, frozenset(gender), False, 2, parsed.clause_of[place]))
-        if word in GRAMMAR_ONLY and parsed.sentence.part(place).startswith("P"):
-            mentions.append(Mention(place, frozenset("mn"), False, 2, parsed.clause_of[place]))
+            mentions.append(Mention(place, frozenset(gender), False, 2, sentence.clause_of[place]))
+        if word in GRAMMAR_ONLY and sentence.part(place).startswith("P"):
+            mentions.append(Mention(place, frozenset("mn"), False, 2, sentence.clause_of[place]))
     return sorted(mentions, key=lambda mention: mention.place)
 
 
-def _relative_mentions(parsed: Parsed, mentions: list[Mention]) -> list[Mention]:
+def _relative_mentions(sentence: Sentence, mentions: list[Mention]) -> list[Mention]:
     """A relative pronoun is the subject of its clause, and speaks of the noun before the comma."""
     relatives = []
-    for place, word in enumerate(parsed.sentence.lower):
-        if word in RELATIVES and parsed.sentence.part(place).startswith("PREL"):
+    for place, word in enumerate(sentence.lower):
+        if word in RELATIVES and sentence.part(place).startswith("PREL"):
             nouns = [
                 mention for mention in mentions if mention.place < place and mention.genders & set(RELATIVES[word])
             ]
             if nouns:
                 noun = max(nouns, key=lambda mention: mention.place)
                 genders = noun.genders & set(RELATIVES[word])
-                relatives.append(Mention(place, genders, noun.human, 2, parsed.clause_of[place], left=noun.left))
+                relatives.append(Mention(place, genders, noun.human, 2, sentence.clause_of[place], left=noun.left))
     return relatives
 
 
-def _phrase_mention(parsed: Parsed, phrase: Phrase, left: set[int]) -> Mention:
-    sentence = parsed.sentence
-    clause = parsed.clause_of[phrase.head]
-    slot = parsed.decided.get(phrase.head)
+def _phrase_mention(sentence: Sentence, phrase: Phrase, left: set[int]) -> Mention:
+    clause = sentence.clause_of[phrase.head]
+    slot = sentence.decided.get(phrase.head)
     if phrase.person or phrase.blocked:
         slots = phrase.slots or {reading.slot for reading in phrase.readings} or set(SLOTS)
         genders = {slot.gender} if slot else {other.gender for other in slots}
@@ -232,7 +233,7 @@ def _phrase_mention(parsed: Parsed, phrase: Phrase, left: set[int]) -> Mention:
         rank = 0
     elif slot:
         rank = 2 if slot.case == "nom" else 0
-    elif is_surely_nominative(parsed, phrase) or (phrase.may_be_subject and clause.start >= phrase.start - 1):
+    elif is_surely_nominative(sentence, phrase) or (phrase.may_be_subject and clause.start >= phrase.start - 1):
         rank = 2
     else:
         rank = 1 if phrase.may_be_subject else 0
@@ -246,34 +247,26 @@ def _phrase_mention(parsed: Parsed, phrase: Phrase, left: set[int]) -> Mention:
     return Mention(phrase.head, frozenset(genders), human, rank, clause, left=phrase.blocked or phrase.head in left)
 
 
-def find_mention_ahead(wanted: str, parsed: Parsed, mentions: list[Mention], place: int) -> Verdict:
+def find_mention_ahead(wanted: str, sentence: Sentence, mentions: list[Mention], place: int) -> Verdict:
     """What a possessive speaks of that comes before it: `Um ihr Angebot zu zeigen, lud die Firma ein.`"""
     later = [
         mention for mention in mentions if mention.place > place and mention.rank and mention.genders & set(wanted)
     ]
-    clause = parsed.clause_of[place]
+    clause = sentence.clause_of[place]
     if any(mention.place == place and mention.rank == 2 for mention in mentions):
         return "none"  # what is owned is the subject itself
-    if any(word in NOMINATIVES or word == "sie" for word in (parsed.sentence.lower[spot] for spot in clause.places)):
+    if any(word in NOMINATIVES or word == "sie" for word in (sentence.lower[spot] for spot in clause.places)):
         return "none"
     return "doubt" if later and later[0].human is False else "none"
 
 
 def judge_referent(
-    wanted: str,
-    scopes: list[list[Mention]],
-    clause: Clause,
-    *,
-    same_clause: bool,
-    but: int | None,
-    people: bool,
-    taken: bool,
-    other: bool,
+    use: Use, scopes: list[list[Mention]], clause: Clause, *, people: bool, taken: bool, other: bool
 ) -> tuple[Verdict, bool]:
-    """What a pronoun of these genders speaks of, and whether that noun was left.
+    """What a pronoun speaks of, and whether that noun was left.
 
     `scopes` are the mentions before it: of its sentence, then of the sentence before, and so on. A subject or object
-    cannot speak of what stands in its own clause (`same_clause` is False); a possessive can. A name is taken for a
+    cannot speak of what stands in its own clause; a possessive can. A name is taken for a
     person's only where the document speaks of `people` at all. Where the subject of the clause is a pronoun of the same
     gender, the person in front is `taken` by it: `Der Torhüter hielt den Ball, dann warf er ihn ab.` Where the `other`
     gender has been used before in the sentence, a name is rather of that.
@@ -282,9 +275,9 @@ def judge_referent(
         fitting = [
             mention
             for mention in scope
-            if mention.genders & set(wanted)
-            and (number or mention.place != but)
-            and (same_clause or number or mention.clause is not clause)
+            if mention.genders & set(use.wanted)
+            and (number or mention.place != use.but)
+            and (use.possessive or number or mention.clause is not clause)
             and not (taken and mention.rank == 2 and mention.human is not False)
         ]
         if not fitting:
@@ -305,9 +298,9 @@ def judge_referent(
             return "doubt", False
         if chosen.genders == {"p"}:
             return "plural", False
-        if len(chosen.genders & set("mfn")) and chosen.genders & {"p"} and "p" in wanted:
+        if chosen.genders & set("mfn") and "p" in chosen.genders and "p" in use.wanted:
             return "doubt", False
-        if chosen.human and "n" in chosen.genders and "m" not in chosen.genders and "m" in wanted:
+        if chosen.human and "n" in chosen.genders and "m" not in chosen.genders and "m" in use.wanted:
             return "neuter", chosen.left  # `das Mädchen und sein Ball`
         return "person", chosen.left
     return "none", False

@@ -1,7 +1,6 @@
 """A German document as sentences of tokens and clauses; a sentence is tagged only when its tags are needed.
 
-A clause is a finite verb and
-what belongs to it.
+A clause is a finite verb and what belongs to it.
 """
 
 from __future__ import annotations
@@ -9,9 +8,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 from unmask.lexicon.table import read_word_sets
 from unmask.lexicon.tagging import find_lemma, tag_words
+from unmask.rewriting.german.nouns import Nouns, Slot
+from unmask.rewriting.german.phrases import Phrase, find_phrases
+from unmask.rewriting.result import Kind
+
+if TYPE_CHECKING:
+    from unmask.rewriting.german.pronouns import Pronoun
 
 _WORDS = read_word_sets("de")
 
@@ -39,13 +45,33 @@ class Token:
         return self.start + len(self.text)
 
 
-class Sentence:
-    """The tokens of a sentence, in lower case too, and their tags on demand."""
+class NewWord(NamedTuple):
+    """What takes the place of a token, nothing if it is empty; the term and the kind of change it is counted as."""
 
-    def __init__(self, tokens: list[Token], shouted: frozenset[str] = frozenset()) -> None:
+    text: str
+    term: str
+    kind: Kind = "word"
+
+
+class Sentence:
+    """A sentence: its tokens, its grammar on demand, and what the rewriting has understood and changed in it."""
+
+    def __init__(self, number: int, tokens: list[Token], nouns: Nouns) -> None:
+        self.number = number
         self.tokens = tokens
         self.lower = [token.text.lower() for token in tokens]
-        self._nouns = shouted
+        self.nouns = nouns
+        self.decided: dict[int, Slot] = {}
+        """The slot of a noun, by its place."""
+        self.fixed: dict[int, str] = {}
+        """The nouns that stand for no person, by their places, with the reason."""
+        self.spoken: dict[int, Pronoun] = {}
+        """The pronouns that were understood, by their places."""
+        self.left_nouns: set[int] = set()
+        self.words: dict[int, NewWord] = {}
+        """The new words, by their places."""
+        self.joined: dict[int, int] = {}
+        """The last place of several words that become one, by the first."""
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -54,9 +80,19 @@ class Sentence:
     def _parts(self) -> list[str]:
         words = [token.text for token in self.tokens]
         letters = [word for word in words if word[0].isalpha()]
-        if len(letters) > 1 and all(word.isupper() for word in letters):
-            words = [word.capitalize() if word.lower() in self._nouns else word.lower() for word in words]
+        if len(letters) > 1 and all(word.isupper() for word in letters):  # nouns are known even in capitals
+            words = [word.capitalize() if self.nouns.knows(word.lower()) else word.lower() for word in words]
         return tag_words(words, "de")
+
+    @cached_property
+    def phrases(self) -> list[Phrase]:
+        """The noun phrases, in order."""
+        return find_phrases(self, self.nouns)
+
+    @cached_property
+    def clause_of(self) -> list[Clause]:
+        """For every token the clause that it belongs to."""
+        return find_clauses(self)
 
     def lemma(self, place: int) -> str:
         """The lemma of a token."""
@@ -70,30 +106,68 @@ class Sentence:
         """A token in lower case; empty outside the sentence."""
         return self.lower[place] if 0 <= place < len(self.tokens) else ""
 
+    def new_text(self, place: int) -> str:
+        """The word that takes the place of a token; empty where there is none."""
+        return self.words[place].text if place in self.words else ""
 
-def split_sentences(text: str, nouns: frozenset[str] = frozenset()) -> list[Sentence]:
-    """The sentences of a document. `nouns` (lower case) are known to be nouns even where a sentence is in capitals."""
-    bounds = []
-    place = 0
-    for end in END.finditer(text):
-        last = text[max(place, end.end() - 16) : end.end()].rstrip("\"“”»«’')]")
-        if end.group()[0] == "." and ABBREVIATION.search(last):
-            continue
-        bounds.append((place, end.end()))
-        place = end.end()
-    bounds.append((place, len(text)))
-    sentences = []
-    for start, stop in bounds:
+    def phrase_before(self, place: int) -> Phrase | None:
+        """The last noun phrase whose noun stands before a token."""
+        return next((phrase for phrase in reversed(self.phrases) if phrase.head < place), None)
+
+    def verb(self, place: int) -> str:
+        """The finite verb of the clause of a token, in lower case."""
+        verb = self.clause_of[place].verb
+        return "" if verb is None else self.lower[verb]
+
+    def main_verb(self, place: int) -> str:
+        """The lemma of the verb that says what happens: not the auxiliary, where there is another."""
+        clause = self.clause_of[place]
+        if clause.verb is None:
+            return ""
+        if not self.part(clause.verb).startswith("VV"):
+            for other in reversed(clause.places):
+                if self.part(other).startswith(("VV(INF)", "VV(PP)", "VV(IZU)")):
+                    return self.lemma(other)
+        return self.lemma(clause.verb)
+
+    def has_copula(self, place: int) -> bool:
+        """Whether the clause of a token can have no accusative: `ist`, `wurde`, `bleibt`, and the passive."""
+        clause = self.clause_of[place]
+        if clause.verb is None:
+            return False
+        lemma = self.lemma(clause.verb)
+        parts = [self.part(other) for other in clause.places]
+        if lemma == "werden" and any(part in ("VV(INF)", "VV(IZU)") for part in parts):
+            return False
+        if lemma in COPULAS:
+            return True
+        verbs = {self.lower[other] for other, part in zip(clause.places, parts, strict=True) if part[:1] == "V"}
+        passive = not verbs.isdisjoint(("werden", "sein", "geworden"))
+        return passive and self.part(clause.verb).startswith(("VM", "VA"))
+
+
+def split_sentences(text: str, nouns: Nouns) -> list[Sentence]:
+    """The sentences of a document."""
+    sentences: list[Sentence] = []
+    start = 0
+    ends = [end.end() for end in END.finditer(text) if not _ends_abbreviation(text, end)]
+    for stop in [*ends, len(text)]:
         tokens = [Token(match.group(), match.start()) for match in TOKEN.finditer(text, start, stop)]
+        start = stop
         # What has no end is cut, so that the work grows with the length of a text and not with its square.
-        while len(tokens) > LONGEST:
-            marks = [place for place in range(LONGEST // 2, LONGEST) if tokens[place].text in tuple(".;!?:,")]
-            cut = marks[-1] + 1 if marks else LONGEST
-            sentences.append(Sentence(tokens[:cut], nouns))
+        while tokens:
+            cut = len(tokens)
+            if cut > LONGEST:
+                marks = [place for place in range(LONGEST // 2, LONGEST) if tokens[place].text in tuple(".;!?:,")]
+                cut = marks[-1] + 1 if marks else LONGEST
+            sentences.append(Sentence(len(sentences), tokens[:cut], nouns))
             tokens = tokens[cut:]
-        if tokens:
-            sentences.append(Sentence(tokens, nouns))
     return sentences
+
+
+def _ends_abbreviation(text: str, end: re.Match[str]) -> bool:
+    before = text[max(0, end.end() - 16) : end.end()].rstrip("\"“”»«’')]")
+    return end.group()[0] == "." and ABBREVIATION.search(before) is not None
 
 
 BREAKS = frozenset(',;:()–—„“”"»«[]…')
