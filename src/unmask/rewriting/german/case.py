@@ -40,22 +40,22 @@ def narrow_slots(
 
 
 def phrase_end(sentence: Sentence, phrase: Phrase) -> int:
-    """The last place of a phrase with the name behind its noun: `der Lehrer Hans Meier`."""
-    place = phrase.head
-    while place + 1 < len(sentence):
-        word = sentence.tokens[place + 1].text
-        if sentence.part(place + 1) == "NE" and word != "bzw":
-            place += 1
-        elif place + 2 < len(sentence) and (
-            (NUMERAL.fullmatch(word) and sentence.tokens[place + 2].text == ".")
-            or (word in OF and sentence.tokens[place + 2].text[0].isupper())
+    """The last index of a phrase with the name behind its noun: `der Lehrer Hans Meier`."""
+    index = phrase.head
+    while index + 1 < len(sentence):
+        word = sentence.tokens[index + 1].text
+        if sentence.part(index + 1) == "NE" and word != "bzw":
+            index += 1
+        elif index + 2 < len(sentence) and (
+            (NUMERAL.fullmatch(word) and sentence.tokens[index + 2].text == ".")
+            or (word in OF and sentence.tokens[index + 2].text[0].isupper())
         ):
-            place += 2
-        elif word == "(" and ")" in sentence.lower[place + 2 : place + 20]:
-            place = sentence.lower.index(")", place + 2)
+            index += 2
+        elif word == "(" and ")" in sentence.lower[index + 2 : index + 20]:
+            index = sentence.lower.index(")", index + 2)
         else:
             break
-    return place
+    return index
 
 
 def _by_neighbour(sentence: Sentence, phrase: Phrase, slots: set[Slot]) -> Opinion:
@@ -97,11 +97,11 @@ def _by_neighbour(sentence: Sentence, phrase: Phrase, slots: set[Slot]) -> Opini
     return None
 
 
-def _phrase_before(sentence: Sentence, place: int) -> Phrase | None:
-    """The phrase before a place; the noun that a name belongs to rather than the name."""
-    earlier = [other for other in sentence.phrases if other.head < place]
+def _phrase_before(sentence: Sentence, index: int) -> Phrase | None:
+    """The phrase before an index; the noun that a name belongs to rather than the name."""
+    earlier = [other for other in sentence.phrases if other.head < index]
     for other in reversed(earlier):
-        if other.person and phrase_end(sentence, other) == place - 1:
+        if other.person and phrase_end(sentence, other) == index - 1:
             return other
     return earlier[-1] if earlier else None
 
@@ -119,11 +119,11 @@ def shares_article(sentence: Sentence, phrase: Phrase) -> bool:
 
 def _ends_clause(sentence: Sentence, phrase: Phrase) -> bool:
     """Whether no verb comes before the next comma: what follows the noun still belongs to it."""
-    place = phrase_end(sentence, phrase) + 1
-    while sentence.word(place) not in (",", ".", "", "!", "?", ";", ")", "("):
-        if sentence.part(place).startswith("V"):
+    index = phrase_end(sentence, phrase) + 1
+    while sentence.word(index) not in (",", ".", "", "!", "?", ";", ")", "("):
+        if sentence.part(index).startswith("V"):
             return False
-        place += 1
+        index += 1
     return True
 
 
@@ -203,7 +203,7 @@ def _by_subject(sentence: Sentence, phrase: Phrase, slots: set[Slot]) -> Opinion
     clause = sentence.clause_of[phrase.head]
     if is_after_as(sentence, phrase):
         return nominative if sentence.has_copula(phrase.head) or phrase.determiner is None else None
-    greeting = any(sentence.lower[place].startswith(GREETINGS) for place in phrase.adjectives)
+    greeting = any(sentence.lower[index].startswith(GREETINGS) for index in phrase.adjectives)
     if sentence.word(phrase.start - 1) in ("darunter", "nämlich", "etwa", "insbesondere"):
         return None
     if is_command(sentence, phrase) and not has_clear_subject(sentence, clause, phrase):
@@ -223,7 +223,7 @@ def _by_subject(sentence: Sentence, phrase: Phrase, slots: set[Slot]) -> Opinion
     if is_plural(sentence.lower[clause.verb]) and not joined and all(slot.gender != "p" for slot in slots):
         return accusative
     # The subject comes first, where the one in front is a person; a thing in front says nothing.
-    earlier = [is_person for place, is_person in find_rivals(sentence, clause, phrase) if place < phrase.start]
+    earlier = [is_person for index, is_person in find_rivals(sentence, clause, phrase) if index < phrase.start]
     if not earlier:
         return nominative
     return accusative if all(earlier) else None
@@ -239,28 +239,28 @@ def turn_partitive(sentence: Sentence, phrase: Phrase, slot: Slot, side: str) ->
     """The new word for `einer` before a plural that changes gender; False where its case cannot be told."""
     if slot.gender != "p" or phrase.determiner is None:
         return True, {}
-    place = phrase.start - 1
+    index = phrase.start - 1
     if phrase.preposition:
         if phrase.preposition != "von":
             return True, {}
-        place -= 1
+        index -= 1
     elif slot.case != "gen":
         return True, {}
-    word = sentence.word(place)
+    word = sentence.word(index)
     stem = next((stem for stem in STEMS if word.startswith(stem) and word[len(stem) :] in {"e", *MALE}), None)
     if stem is None:
         return True, {}
     ending = word[len(stem) :]
     if side == "male":
-        return (True, {place: stem + FEMALE_ENDS[MALE[ending]]}) if ending in MALE else (True, {})
+        return (True, {index: stem + FEMALE_ENDS[MALE[ending]]}) if ending in MALE else (True, {})
     if ending == "er":
-        return True, {place: stem + "em"}
+        return True, {index: stem + "em"}
     if ending != "e":
         return True, {}
-    clause = sentence.clause_of[place]
-    if PREPOSITIONS.get(sentence.word(place - 1)):
-        return True, {place: stem + MALE_ENDS["acc"]}
-    nominative = clause.verb is None or sentence.has_copula(place) or sentence.word(place - 1) == "als"
-    if nominative or clause.start >= place - 1:
-        return True, {place: stem + MALE_ENDS["nom"]}
-    return (True, {place: stem + MALE_ENDS["acc"]}) if has_clear_subject(sentence, clause, phrase) else (False, {})
+    clause = sentence.clause_of[index]
+    if PREPOSITIONS.get(sentence.word(index - 1)):
+        return True, {index: stem + MALE_ENDS["acc"]}
+    nominative = clause.verb is None or sentence.has_copula(index) or sentence.word(index - 1) == "als"
+    if nominative or clause.start >= index - 1:
+        return True, {index: stem + MALE_ENDS["nom"]}
+    return (True, {index: stem + MALE_ENDS["acc"]}) if has_clear_subject(sentence, clause, phrase) else (False, {})

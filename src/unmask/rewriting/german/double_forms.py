@@ -31,7 +31,7 @@ COUNTERPARTS = {
 
 @dataclass(frozen=True)
 class PronounPair:
-    """Two pronouns of one case, by their places, and whether they are one person's."""
+    """Two pronouns of one case, by index, and whether they are one person's."""
 
     first: int
     second: int
@@ -50,29 +50,29 @@ class NounPair:
     link: str
 
 
-def _read_link(sentence: Sentence, place: int) -> tuple[str, int]:
-    """The word at a place if it links two words, and the place behind it."""
-    word = sentence.word(place)
+def _read_link(sentence: Sentence, index: int) -> tuple[str, int]:
+    """The word at an index if it links two words, and the index behind it."""
+    word = sentence.word(index)
     if word not in LINKS:
-        return "", place
-    dotted = word == "bzw" and sentence.word(place + 1) == "."
-    return word, place + 1 + dotted
+        return "", index
+    dotted = word == "bzw" and sentence.word(index + 1) == "."
+    return word, index + 1 + dotted
 
 
 def find_pronoun_pairs(sentence: Sentence) -> list[PronounPair]:
     """The pairs of pronouns in a sentence."""
     pairs = []
-    for place, word in enumerate(sentence.lower):
+    for index, word in enumerate(sentence.lower):
         if word not in ALL_PRONOUNS:
             continue
-        link, second = _read_link(sentence, place + 1)
+        link, second = _read_link(sentence, index + 1)
         other = sentence.word(second)
-        if not link or not other or _in_another_clause(sentence, place, second, link):
+        if not link or not other or _in_another_clause(sentence, index, second, link):
             continue
         if (word, other) in COUNTERPARTS or (other, word) in COUNTERPARTS:
-            several = "/" in (sentence.word(place - 1), sentence.word(second + 1))  # `er/sie/es`
+            several = "/" in (sentence.word(index - 1), sentence.word(second + 1))  # `er/sie/es`
             female_first = (other, word) in COUNTERPARTS
-            pairs.append(PronounPair(place, second, link in ONE_OF_TWO and not several, female_first))
+            pairs.append(PronounPair(index, second, link in ONE_OF_TWO and not several, female_first))
     return pairs
 
 
@@ -133,7 +133,7 @@ def can_change_places(pair: NounPair) -> bool:
 def find_remaining(sentence: Sentence, pair: NounPair, to: str) -> tuple[int, int, int, int] | None:
     """Where the pair is and which of its words stay when only one gender is left; None where more would change.
 
-    The places of the first and last word that are taken out, and of the first and last word that stay in their stead.
+    The indices of the first and last word that are taken out, and of the first and last word that stay in their stead.
     """
     first, second = pair.first, pair.second
     stays = first if pair.readings[0].side == to else second
@@ -189,12 +189,12 @@ def turn_noun_pair(document: Document, sentence: Sentence, pair: NounPair) -> No
 def turn_pronoun_pair(document: Document, sentence: Sentence, pair: PronounPair) -> None:
     """`er oder sie`: both are turned, or one of the two is left over, or both stay."""
     choices, lower = document.choices, sentence.lower
-    places = (pair.first, pair.second)
+    indices = (pair.first, pair.second)
     old = (lower[pair.first], lower[pair.second])
     sides = ("female", "male") if pair.female_first else ("male", "female")
-    for place, word, side in zip(places, old, sides, strict=True):
+    for index, word, side in zip(indices, old, sides, strict=True):
         if word in ("er", "sie", "ihn", "ihm"):
-            sentence.spoken[place] = Pronoun("m" if side == "male" else "f", True, "er" in old)
+            sentence.spoken[index] = Pronoun("m" if side == "male" else "f", True, "er" in old)
     if (turned := sentence.new_text(pair.second)) and not choices.removes:
         # The noun behind them has been turned: both agree with it.
         first, second = ("sein" if word.startswith("sein") else "ihr" for word in old)
@@ -203,11 +203,11 @@ def turn_pronoun_pair(document: Document, sentence: Sentence, pair: PronounPair)
     if not choices.pronouns:
         return
     if choices.to in ("swap", "remove"):
-        for place, word in zip(places, reversed(old), strict=True):
-            sentence.words[place] = NewWord("" if choices.removes else word, lower[place])
+        for index, word in zip(indices, reversed(old), strict=True):
+            sentence.words[index] = NewWord("" if choices.removes else word, lower[index])
         return
     remaining = sides.index(choices.to)
-    removed = places[1 - remaining]
+    removed = indices[1 - remaining]
     if pair.one_person:
         sentence.words[pair.first] = NewWord(old[remaining], lower[removed])
         sentence.joined[pair.first] = pair.second

@@ -165,24 +165,24 @@ class Document:
                 sentence.words.update(self.rewrite_noun(sentence, phrase))
         pronoun_pairs = {pair.first: pair for pair in find_pronoun_pairs(sentence)}
         second_pronouns = {pair.second for pair in pronoun_pairs.values()}
-        for place, word in enumerate(sentence.lower):
-            if place in pronoun_pairs:
-                turn_pronoun_pair(self, sentence, pronoun_pairs[place])
-            elif word in ALL_PRONOUNS and place not in second_pronouns:
-                self._rewrite_pronoun(sentence, place)
-            elif word.startswith(ADJECTIVES) and (place == 0 or sentence.tokens[place].text[0].islower()):
-                self._rewrite_adjective(sentence, place, word)  # in capitals, Männliches Knabenkraut, it is a plant
+        for index, word in enumerate(sentence.lower):
+            if index in pronoun_pairs:
+                turn_pronoun_pair(self, sentence, pronoun_pairs[index])
+            elif word in ALL_PRONOUNS and index not in second_pronouns:
+                self._rewrite_pronoun(sentence, index)
+            elif word.startswith(ADJECTIVES) and (index == 0 or sentence.tokens[index].text[0].islower()):
+                self._rewrite_adjective(sentence, index, word)  # in capitals, Männliches Knabenkraut, it is a plant
         if not choices.removes:
             sentence.words.update(turn_genitives(sentence))
         self._record_changes(sentence)
 
-    def _rewrite_adjective(self, sentence: Sentence, place: int, word: str) -> None:
+    def _rewrite_adjective(self, sentence: Sentence, index: int, word: str) -> None:
         """`männlich` and `weiblich`, which mean what the nouns only imply."""
         old = word[:8]
         side = "male" if old == ADJECTIVES[0] else "female"
         if word[8:] in ENDINGS and self.choices.adjectives and self.choices.turns(side):
-            new = ADJECTIVES[side == "male"] + (sentence.new_text(place) or word)[8:]
-            sentence.words[place] = NewWord("" if self.choices.removes else new, old)
+            new = ADJECTIVES[side == "male"] + (sentence.new_text(index) or word)[8:]
+            sentence.words[index] = NewWord("" if self.choices.removes else new, old)
 
     def rewrite_noun(self, sentence: Sentence, phrase: Phrase) -> dict[int, NewWord]:
         """The new words of a phrase with a person's noun; undecided, the noun is left with the reason."""
@@ -242,54 +242,54 @@ class Document:
             return "the case of a pronoun that agrees with it cannot be told", {}
         term = term_of([reading])
         return "", {
-            place: NewWord(word, term, "word" if place == phrase.head else "article")
-            for place, word in {**words, **relative, **partitive}.items()
+            index: NewWord(word, term, "word" if index == phrase.head else "article")
+            for index, word in {**words, **relative, **partitive}.items()
         }
 
-    def _rewrite_pronoun(self, sentence: Sentence, place: int) -> None:
+    def _rewrite_pronoun(self, sentence: Sentence, index: int) -> None:
         choices = self.choices
-        word = sentence.lower[place]
-        use = pronoun_use(sentence, place)
+        word = sentence.lower[index]
+        use = pronoun_use(sentence, index)
         if use is None:
             return
         side = "male" if word in ("er", "ihn", "ihm") or word.startswith("sein") else "female"
         wanted = choices.pronouns and choices.turns(side)
         if isinstance(use, str):
             if wanted and use != "is you":
-                self.leave_word(sentence, place, word, use)
+                self.leave_word(sentence, index, word, use)
             if use == "may be they or you":
-                sentence.spoken[place] = Pronoun("p", False, True)
+                sentence.spoken[index] = Pronoun("p", False, True)
             elif word == "sie":
-                sentence.spoken[place] = Pronoun("f", False, True)
+                sentence.spoken[index] = Pronoun("f", False, True)
             return
-        verdict, noun_was_left = self._judge_pronoun(sentence, place, use)
+        verdict, noun_was_left = self._judge_pronoun(sentence, index, use)
         is_person = verdict in ("person", "neuter") or (verdict == "none" and not use.needs_evidence)
         if not use.possessive and (is_person or verdict != "none"):
-            sentence.spoken[place] = Pronoun(use.gender, is_person, use.subject, noun_was_left)
+            sentence.spoken[index] = Pronoun(use.gender, is_person, use.subject, noun_was_left)
         if not wanted:
             return
         if not is_person:
-            self.leave_word(sentence, place, word, REASONS[verdict])
+            self.leave_word(sentence, index, word, REASONS[verdict])
         elif noun_was_left:
-            self.leave_word(sentence, place, word, "speaks of a noun that was left")
+            self.leave_word(sentence, index, word, "speaks of a noun that was left")
         elif choices.removes:
-            sentence.words[place] = NewWord("", word)
+            sentence.words[index] = NewWord("", word)
         elif verdict != "neuter":  # after `Mädchen` as after `Junge`, it is `sein`
-            new, turned = use.new, sentence.new_text(place)
+            new, turned = use.new, sentence.new_text(index)
             if turned and use.possessive:  # its noun has been turned, and it agrees with it
                 new = "ihr" + turned[4:] if word.startswith("sein") else "sein" + turned[3:]
-            sentence.words[place] = NewWord(new, word)
+            sentence.words[index] = NewWord(new, word)
 
-    def _judge_pronoun(self, sentence: Sentence, place: int, use: Use) -> tuple[Verdict, bool]:
+    def _judge_pronoun(self, sentence: Sentence, index: int, use: Use) -> tuple[Verdict, bool]:
         """What a pronoun speaks of, and whether that is a noun that was left."""
-        word = sentence.lower[place]
-        clause = sentence.clause_of[place]
+        word = sentence.lower[index]
+        clause = sentence.clause_of[index]
         scopes = []
         for number in range(sentence.number, max(-1, sentence.number - BACK - 1), -1):
             earlier = self.sentences[number]
             scopes.append(find_mentions(earlier, earlier.spoken, earlier.left_nouns))
-        scopes[0] = [mention for mention in scopes[0] if mention.place < place]
-        taken = not use.possessive and is_subject_elided(sentence, place)
+        scopes[0] = [mention for mention in scopes[0] if mention.index < index]
+        taken = not use.possessive and is_subject_elided(sentence, index)
         taken |= not use.possessive and any(
             spoken.subject and spoken.human and spoken.gender == use.gender
             for spot, spoken in sentence.spoken.items()
@@ -297,43 +297,43 @@ class Document:
         )
         subject, possessive = ("er", "sein") if use.gender == "f" else ("sie", "ihr")
         other = use.possessive and any(
-            before == subject or before.startswith(possessive) for before in sentence.lower[:place]
+            before == subject or before.startswith(possessive) for before in sentence.lower[:index]
         )
         verdict, noun_was_left = judge_referent(
             use, scopes, clause, people=self._speaks_of_people, taken=taken, other=other
         )
-        if use.possessive and word.startswith("ihr") and _has_several_owners(sentence, place, scopes[0]):
+        if use.possessive and word.startswith("ihr") and _has_several_owners(sentence, index, scopes[0]):
             verdict = "plural"
         if verdict == "none" and use.possessive:
-            verdict = find_mention_ahead(use.wanted, sentence, find_mentions(sentence, {}, set()), use.but or place)
+            verdict = find_mention_ahead(use.wanted, sentence, find_mentions(sentence, {}, set()), use.but or index)
         if verdict == "none" and use.needs_evidence and word == "sie":
             # A later `sie` that is she says that this one is: `Er sah sie an, und sie lächelte.`
-            later = [spot for spot in range(place + 1, len(sentence)) if sentence.lower[spot] == "sie"]
+            later = [spot for spot in range(index + 1, len(sentence)) if sentence.lower[spot] == "sie"]
             uses = (pronoun_use(sentence, spot) for spot in later)
             if any(isinstance(each, Use) and each.subject for each in uses):
                 verdict = "person"
         return verdict, noun_was_left
 
-    def leave_word(self, sentence: Sentence, place: int, term: str, why: str, *, noun: bool = False) -> None:
+    def leave_word(self, sentence: Sentence, index: int, term: str, why: str, *, noun: bool = False) -> None:
         """Note that a word stays, and why."""
-        token = sentence.tokens[place]
+        token = sentence.tokens[index]
         self.left.append(Left(token.start, token.text, term, why))
         if noun:
-            sentence.left_nouns.add(place)
+            sentence.left_nouns.add(index)
 
     def _record_changes(self, sentence: Sentence) -> None:
         tokens, words, joined = sentence.tokens, sentence.words, sentence.joined
-        inside = {place for start, end in joined.items() for place in range(start + 1, end + 1)}
-        for place, word in sorted(words.items()):
-            if place in inside:
+        inside = {index for start, end in joined.items() for index in range(start + 1, end + 1)}
+        for index, word in sorted(words.items()):
+            if index in inside:
                 continue
-            token = tokens[place]
-            end = tokens[joined.get(place, place)].end
+            token = tokens[index]
+            end = tokens[joined.get(index, index)].end
             if self.choices.removes:
                 self.changes.append(self._make_removal(token, word))
             elif word.text:
-                if place not in joined and place + 1 in words and not words[place + 1].text:
-                    end = tokens[place + 1].end
+                if index not in joined and index + 1 in words and not words[index + 1].text:
+                    end = tokens[index + 1].end
                 before, after = self.text[token.start : end], carry_case(token.text, word.text)
                 if before != after:
                     self.changes.append(Replacement(token.start, end, before, after, word.term, word.kind))
@@ -349,12 +349,12 @@ class Document:
         return Replacement(start, end, self.text[start:end], "", word.term, word.kind)
 
 
-def _has_several_owners(sentence: Sentence, place: int, mentions: list[Mention]) -> bool:
+def _has_several_owners(sentence: Sentence, index: int, mentions: list[Mention]) -> bool:
     """Whether several are the subject: `Mutter und Schwester besuchten ihre Cousine`."""
-    clause = sentence.clause_of[place]
-    if sentence.word(place - 1) == "und" and clause.verb is not None and clause.verb > place:
+    clause = sentence.clause_of[index]
+    if sentence.word(index - 1) == "und" and clause.verb is not None and clause.verb > index:
         return False  # `mein Freund und seine Schwester reisen`
-    return is_plural(sentence.verb(place)) and any(mention.rank and mention.clause is clause for mention in mentions)
+    return is_plural(sentence.verb(index)) and any(mention.rank and mention.clause is clause for mention in mentions)
 
 
 def _is_surname(sentence: Sentence, phrase: Phrase, slot: Slot, reading: Reading) -> bool:

@@ -62,16 +62,16 @@ class Sentence:
         self.lower = [token.text.lower() for token in tokens]
         self.nouns = nouns
         self.decided: dict[int, Slot] = {}
-        """The slot of a noun, by its place."""
+        """The slot of each noun, by index."""
         self.fixed: dict[int, str] = {}
-        """The nouns that stand for no person, by their places, with the reason."""
+        """The nouns that stand for no person, by index, with the reason."""
         self.spoken: dict[int, Pronoun] = {}
-        """The pronouns that were understood, by their places."""
+        """The pronouns that were understood, by index."""
         self.left_nouns: set[int] = set()
         self.words: dict[int, NewWord] = {}
-        """The new words, by their places."""
+        """The new words, by index."""
         self.joined: dict[int, int] = {}
-        """The last place of several words that become one, by the first."""
+        """The index of the last of several words that become one, by that of the first."""
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -94,54 +94,54 @@ class Sentence:
         """For every token the clause that it belongs to."""
         return find_clauses(self)
 
-    def lemma(self, place: int) -> str:
+    def lemma(self, index: int) -> str:
         """The lemma of a token."""
-        return find_lemma(self.tokens[place].text, self._parts[place])
+        return find_lemma(self.tokens[index].text, self._parts[index])
 
-    def part(self, place: int) -> str:
+    def part(self, index: int) -> str:
         """The part of speech of a token; empty outside the sentence."""
-        return self._parts[place] if 0 <= place < len(self.tokens) else ""
+        return self._parts[index] if 0 <= index < len(self.tokens) else ""
 
-    def word(self, place: int) -> str:
+    def word(self, index: int) -> str:
         """A token in lower case; empty outside the sentence."""
-        return self.lower[place] if 0 <= place < len(self.tokens) else ""
+        return self.lower[index] if 0 <= index < len(self.tokens) else ""
 
-    def new_text(self, place: int) -> str:
+    def new_text(self, index: int) -> str:
         """The word that takes the place of a token; empty where there is none."""
-        return self.words[place].text if place in self.words else ""
+        return self.words[index].text if index in self.words else ""
 
-    def phrase_before(self, place: int) -> Phrase | None:
+    def phrase_before(self, index: int) -> Phrase | None:
         """The last noun phrase whose noun stands before a token."""
-        return next((phrase for phrase in reversed(self.phrases) if phrase.head < place), None)
+        return next((phrase for phrase in reversed(self.phrases) if phrase.head < index), None)
 
-    def verb(self, place: int) -> str:
+    def verb(self, index: int) -> str:
         """The finite verb of the clause of a token, in lower case."""
-        verb = self.clause_of[place].verb
+        verb = self.clause_of[index].verb
         return "" if verb is None else self.lower[verb]
 
-    def main_verb(self, place: int) -> str:
+    def main_verb(self, index: int) -> str:
         """The lemma of the verb that says what happens: not the auxiliary, where there is another."""
-        clause = self.clause_of[place]
+        clause = self.clause_of[index]
         if clause.verb is None:
             return ""
         if not self.part(clause.verb).startswith("VV"):
-            for other in reversed(clause.places):
+            for other in reversed(clause.indices):
                 if self.part(other).startswith(("VV(INF)", "VV(PP)", "VV(IZU)")):
                     return self.lemma(other)
         return self.lemma(clause.verb)
 
-    def has_copula(self, place: int) -> bool:
+    def has_copula(self, index: int) -> bool:
         """Whether the clause of a token can have no accusative: `ist`, `wurde`, `bleibt`, and the passive."""
-        clause = self.clause_of[place]
+        clause = self.clause_of[index]
         if clause.verb is None:
             return False
         lemma = self.lemma(clause.verb)
-        parts = [self.part(other) for other in clause.places]
+        parts = [self.part(other) for other in clause.indices]
         if lemma == "werden" and any(part in ("VV(INF)", "VV(IZU)") for part in parts):
             return False
         if lemma in COPULAS:
             return True
-        verbs = {self.lower[other] for other, part in zip(clause.places, parts, strict=True) if part[:1] == "V"}
+        verbs = {self.lower[other] for other, part in zip(clause.indices, parts, strict=True) if part[:1] == "V"}
         passive = not verbs.isdisjoint(("werden", "sein", "geworden"))
         return passive and self.part(clause.verb).startswith(("VM", "VA"))
 
@@ -158,7 +158,7 @@ def split_sentences(text: str, nouns: Nouns) -> list[Sentence]:
         while tokens:
             cut = len(tokens)
             if cut > LONGEST:
-                marks = [place for place in range(LONGEST // 2, LONGEST) if tokens[place].text in tuple(".;!?:,")]
+                marks = [index for index in range(LONGEST // 2, LONGEST) if tokens[index].text in tuple(".;!?:,")]
                 cut = marks[-1] + 1 if marks else LONGEST
             sentences.append(Sentence(len(sentences), tokens[:cut], nouns))
             tokens = tokens[cut:]
@@ -180,16 +180,16 @@ COPULAS = frozenset({"sein", "werden", "bleiben", "heißen"})
 
 @dataclass
 class Clause:
-    """A finite verb (or none) and the places of the words around it."""
+    """A finite verb (or none) and the indices of its words."""
 
     verb: int | None
     subordinate: bool
-    places: list[int] = field(default_factory=list)
+    indices: list[int] = field(default_factory=list)
 
     @property
     def start(self) -> int:
-        """The first place of the clause."""
-        return self.places[0]
+        """The index of its first word."""
+        return self.indices[0]
 
 
 def is_plural(word: str) -> bool:
@@ -201,11 +201,11 @@ def is_plural(word: str) -> bool:
 
 def find_clauses(sentence: Sentence) -> list[Clause]:
     """For every token the clause that it belongs to."""
-    finite = [sentence.part(place).endswith("(FIN)") for place in range(len(sentence))]
+    finite = [sentence.part(index).endswith("(FIN)") for index in range(len(sentence))]
     segments = _split_segments(sentence, finite)
     owners: list[Clause | None] = []
     for segment in segments:
-        verbs = [place for place in segment if finite[place]]
+        verbs = [index for index in segment if finite[index]]
         subordinate = _opens_subordinate_clause(sentence, segment)
         if subordinate and not verbs:
             verbs = _find_infinitive(sentence, segment)
@@ -213,50 +213,50 @@ def find_clauses(sentence: Sentence) -> list[Clause]:
             owners.append(Clause(verbs[-1] if subordinate else verbs[0], subordinate))
         else:
             owners.append(None)
-    for index, segment in enumerate(segments):
-        if owners[index] is None:
-            owners[index] = _find_owner(sentence, segments, owners, index, segment)
+    for number, segment in enumerate(segments):
+        if owners[number] is None:
+            owners[number] = _find_owner(sentence, segments, owners, number, segment)
     of_token: list[Clause] = [Clause(None, False)] * len(sentence)
     for segment, owner in zip(segments, owners, strict=True):
         assert owner is not None
-        owner.places.extend(segment)
-        for place in segment:
-            of_token[place] = owner
+        owner.indices.extend(segment)
+        for index in segment:
+            of_token[index] = owner
     return of_token
 
 
 def _find_infinitive(sentence: Sentence, segment: list[int]) -> list[int]:
     """The verb at the end of a clause, where it looks like an infinitive: `dass sie es nicht wagen`."""
-    words = [place for place in segment if sentence.lower[place] not in BREAKS and sentence.lower[place].isalpha()]
+    words = [index for index in segment if sentence.lower[index] not in BREAKS and sentence.lower[index].isalpha()]
     if words and sentence.part(words[-1]).endswith("(INF)") and sentence.word(words[-1] - 1) != "zu":
         return [words[-1]]
     return []
 
 
 def _find_owner(
-    sentence: Sentence, segments: list[list[int]], owners: list[Clause | None], index: int, segment: list[int]
+    sentence: Sentence, segments: list[list[int]], owners: list[Clause | None], number: int, segment: list[int]
 ) -> Clause:
     opened = _opens_subordinate_clause(sentence, segment)
-    for other in range(index + 1, len(segments)):
+    for other in range(number + 1, len(segments)):
         owner = owners[other]
         if owner is None or owner.verb is None:
             continue
         if opened:
             return owner
-        words = [place for place in segments[other] if sentence.lower[place] not in BREAKS]
+        words = [index for index in segments[other] if sentence.lower[index] not in BREAKS]
         if owner.subordinate:
             continue
         if words and words[0] == owner.verb:
             return owner
         break
-    for other in range(index - 1, -1, -1):
+    for other in range(number - 1, -1, -1):
         owner = owners[other]
         if owner is None or owner.verb is None:
             continue
         # A subordinate clause ends with its verb.
         if not (owner.subordinate and segments[other][-1] <= owner.verb + 1):
             return owner
-    for other in range(index + 1, len(segments)):
+    for other in range(number + 1, len(segments)):
         owner = owners[other]
         if owner is not None and owner.verb is not None and not owner.subordinate:
             return owner
@@ -264,39 +264,39 @@ def _find_owner(
 
 
 def _opens_subordinate_clause(sentence: Sentence, segment: list[int]) -> bool:
-    words = [place for place in segment if sentence.lower[place] not in BREAKS | JOINERS]
-    for place in words[:2]:
-        word = sentence.lower[place]
-        if sentence.part(place).startswith(OPENERS) or (
-            word in SUBORDINATORS and sentence.part(place).startswith(("KO", "PW"))
+    words = [index for index in segment if sentence.lower[index] not in BREAKS | JOINERS]
+    for index in words[:2]:
+        word = sentence.lower[index]
+        if sentence.part(index).startswith(OPENERS) or (
+            word in SUBORDINATORS and sentence.part(index).startswith(("KO", "PW"))
         ):
             # A question begins with its question word and has the verb next to it.
-            asks = sentence.part(place).startswith("PW") and sentence.part(place + 1).endswith("(FIN)")
+            asks = sentence.part(index).startswith("PW") and sentence.part(index + 1).endswith("(FIN)")
             return not (asks and segment[0] == 0)
         if word in SUBORDINATORS and sentence.part(words[-1]).endswith("(FIN)"):
             return True  # `als` and `während` may look like prepositions; the verb at the end says otherwise
-        if not sentence.part(place).startswith("AP"):
+        if not sentence.part(index).startswith("AP"):
             return False
     return False
 
 
 def _split_segments(sentence: Sentence, finite: list[bool]) -> list[list[int]]:
     pieces: list[list[int]] = [[]]
-    for place, word in enumerate(sentence.lower):
+    for index, word in enumerate(sentence.lower):
         if word in BREAKS and pieces[-1]:
             pieces.append([])
-        pieces[-1].append(place)
+        pieces[-1].append(index)
     segments: list[list[int]] = []
     for piece in pieces:
         current: list[int] = []
-        for position, place in enumerate(piece):
+        for position, index in enumerate(piece):
             if (
-                sentence.lower[place] in JOINERS
+                sentence.lower[index] in JOINERS
                 and any(finite[other] for other in current)
                 and any(finite[other] for other in piece[position:])
             ):
                 segments.append(current)
                 current = []
-            current.append(place)
+            current.append(index)
         segments.append(current)
     return [segment for segment in segments if segment]

@@ -20,17 +20,17 @@ NOMINATIVES = frozenset({"ich", "du", "er", "wir", "man", "wer", "jemand", "niem
 
 def has_clear_subject(sentence: Sentence, clause: Clause, but: Phrase | None = None, before: int | None = None) -> bool:
     """Whether the clause has a word that can only be its subject, apart from a given phrase (and before a place)."""
-    for place in clause.places:
-        word = sentence.lower[place]
-        if sentence.word(place - 1) in ("als", "wie") and place - 1 != clause.start:
+    for index in clause.indices:
+        word = sentence.lower[index]
+        if sentence.word(index - 1) in ("als", "wie") and index - 1 != clause.start:
             continue
-        if word in ("eine", "keine", "jede") and place == clause.start and sentence.word(place + 1) in ("der", "von"):
+        if word in ("eine", "keine", "jede") and index == clause.start and sentence.word(index + 1) in ("der", "von"):
             return True  # `eine der Zeuginnen`
-        if word in NOMINATIVES and sentence.part(place).startswith(("PPER", "PIS", "PWS")):
+        if word in NOMINATIVES and sentence.part(index).startswith(("PPER", "PIS", "PWS")):
             return True
-        if word == "ihr" and sentence.part(place) == "PPER" and sentence.verb(place).endswith("t"):
-            neighbours = (sentence.word(place - 1), sentence.word(place + 1))
-            if sentence.verb(place) in neighbours and sentence.verb(place) in (
+        if word == "ihr" and sentence.part(index) == "PPER" and sentence.verb(index).endswith("t"):
+            neighbours = (sentence.word(index - 1), sentence.word(index + 1))
+            if sentence.verb(index) in neighbours and sentence.verb(index) in (
                 "habt",
                 "seid",
                 "könnt",
@@ -71,18 +71,18 @@ def is_after_as(sentence: Sentence, phrase: Phrase) -> bool:
     clause = sentence.clause_of[phrase.head]
     if clause.subordinate and clause.start >= phrase.start - 2:
         return False
-    place = phrase.start - 1
-    while phrase.determiner is None and sentence.part(place) in ("ADV", "ADJ(D)"):
-        place -= 1
-    word = sentence.word(place)
+    index = phrase.start - 1
+    while phrase.determiner is None and sentence.part(index) in ("ADV", "ADJ(D)"):
+        index -= 1
+    word = sentence.word(index)
     if word in ("und", "oder", "sowie", ",") and phrase.determiner is None:
-        last = sentence.phrase_before(place)
-        return last is not None and last.head == place - 1 and is_after_as(sentence, last)
+        last = sentence.phrase_before(index)
+        return last is not None and last.head == index - 1 and is_after_as(sentence, last)
     return word in ("als", "wie")
 
 
 def find_rivals(sentence: Sentence, clause: Clause, but: Phrase) -> list[tuple[int, bool]]:
-    """The places of what else may be the subject of a clause, and whether it is a person, a name or a pronoun."""
+    """The indices of what else may be the subject of a clause, and whether it is a person, a name or a pronoun."""
     plural = clause.verb is not None and is_plural(sentence.lower[clause.verb])
     candidates = []
     for phrase in sentence.phrases:
@@ -100,15 +100,15 @@ def find_rivals(sentence: Sentence, clause: Clause, but: Phrase) -> list[tuple[i
             continue
         is_human = phrase.person or phrase.name or sentence.lower[phrase.head] in HUMANS
         candidates.append((phrase.start, is_human))
-    for place in clause.places:
-        if sentence.part(place).startswith("PREL") and not plural:
-            last = sentence.phrase_before(place)
+    for index in clause.indices:
+        if sentence.part(index).startswith("PREL") and not plural:
+            last = sentence.phrase_before(index)
             if last is not None and last.slots and all(slot.gender == "p" for slot in last.slots):
                 continue  # `die Spuren, die sie fand`
-        if sentence.lower[place] in ("sie", "es", "das", "dies", "was", "die") and sentence.part(place).startswith(
+        if sentence.lower[index] in ("sie", "es", "das", "dies", "was", "die") and sentence.part(index).startswith(
             ("PPER", "PDS", "PIS", "PREL", "PWS")
         ):
-            candidates.append((place, sentence.lower[place] in ("sie", "es")))
+            candidates.append((index, sentence.lower[index] in ("sie", "es")))
     return sorted(candidates)
 
 
@@ -129,11 +129,11 @@ ALONE = _WORDS["alone"]
 def shares_subject(sentence: Sentence, clause: Clause) -> Literal["yes", "no", "doubt"]:
     """Whether a clause with its verb in front leaves out its subject, which is that of the clause before."""
     opening = []
-    for place in clause.places:
-        if sentence.lower[place] not in BREAKS | JOINERS:
+    for index in clause.indices:
+        if sentence.lower[index] not in BREAKS | JOINERS:
             break
-        opening.append(sentence.lower[place])
-    if clause.verb is None or clause.subordinate or clause.places[len(opening) :][:1] != [clause.verb]:
+        opening.append(sentence.lower[index])
+    if clause.verb is None or clause.subordinate or clause.indices[len(opening) :][:1] != [clause.verb]:
         return "no"
     joiner = opening[-1] if opening else ""
     if not clause.start:
@@ -147,14 +147,14 @@ def shares_subject(sentence: Sentence, clause: Clause) -> Literal["yes", "no", "
         return "doubt" if reports_speech or (differs and not before.subordinate) else "yes"
     if joiner == "doch":
         return "doubt"
-    if joiner != "," or QUOTES & set(opening) or before.subordinate or before.places[:1] == [before.verb]:
+    if joiner != "," or QUOTES & set(opening) or before.subordinate or before.indices[:1] == [before.verb]:
         return "no"  # `Als er kam, lachte seine Frau.` and `„Ja“, sagte seine Frau.`
     # `Er ging heim, küsste seine Frau und schlief ein`: the last of several is joined by a word.
     goes_on = any(
-        sentence.clause_of[place] is not clause
-        and sentence.lower[place] in ("und", "oder")
-        and sentence.clause_of[place].verb == place + 1
-        for place in range(clause.verb + 1, len(sentence))
+        sentence.clause_of[index] is not clause
+        and sentence.lower[index] in ("und", "oder")
+        and sentence.clause_of[index].verb == index + 1
+        for index in range(clause.verb + 1, len(sentence))
     )
     speaks = sentence.lemma(clause.verb) in SPEECH
     if goes_on:
@@ -164,9 +164,9 @@ def shares_subject(sentence: Sentence, clause: Clause) -> Literal["yes", "no", "
 
 def _find_clause_before(sentence: Sentence, clause: Clause) -> Clause | None:
     """The clause before, if there is one with a verb: a main clause rather than a subordinate one."""
-    earlier = [sentence.clause_of[place] for place in range(clause.start - 1, -1, -1)]
+    earlier = [sentence.clause_of[index] for index in range(clause.start - 1, -1, -1)]
     candidates = [candidate for candidate in earlier if candidate.verb is not None and candidate is not clause]
-    opening = [sentence.lower[place] for place in clause.places[:2]]
+    opening = [sentence.lower[index] for index in clause.indices[:2]]
     if "und" in opening and "," in opening:
         candidates = [candidate for candidate in candidates if not candidate.subordinate] or candidates
     return candidates[0] if candidates else None
@@ -188,7 +188,7 @@ def is_command(sentence: Sentence, phrase: Phrase) -> bool:
     clause = sentence.clause_of[phrase.head]
     if clause.verb is not None or phrase.determiner is None:
         return False
-    first = [place for place in clause.places if sentence.lower[place] not in BREAKS]
+    first = [index for index in clause.indices if sentence.lower[index] not in BREAKS]
     return bool(first) and first[0] < phrase.start and sentence.part(first[0]).endswith("(IMP)")
 
 
@@ -212,8 +212,8 @@ def _verb_at_the_end(sentence: Sentence, clause: Clause, phrase: Phrase) -> Lite
         return ""
     if sentence.main_verb(phrase.head) in ALONE:
         return "nom"
-    who = next((place for place in before.places if sentence.part(place).startswith("PREL")), None)
+    who = next((index for index in before.indices if sentence.part(index).startswith("PREL")), None)
     if who is None:
         return "doubt"
-    others = [place for place, _ in find_rivals(sentence, before, Phrase(who, who)) if place != who]
+    others = [index for index, _ in find_rivals(sentence, before, Phrase(who, who)) if index != who]
     return "doubt" if others or has_clear_subject(sentence, before) else "acc"
