@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, NamedTuple, cast
 
 from unmask.errors import UnmaskError
 from unmask.rewriting.files.documents import PIECE, find_cut, find_last_document, find_second_document
@@ -90,14 +90,8 @@ class Source:
                         yield cast(IO[bytes], unpacked)
                 else:
                     yield raw
-        except EOFError:
-            raise UnmaskError(f"{self.title} is no whole gzip file (it ends early); fetch it again") from None
-        except zlib.error as error:
-            raise UnmaskError(f"{self.title} is a damaged gzip file ({error}); fetch it again") from None
-        except OSError as error:
-            if error.errno is not None:  # gzip's own errors have none
-                raise
-            raise UnmaskError(f"{self.title} is no whole gzip file ({error}); unpack it, or fetch it again") from None
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise UnmaskError(f"{self.title} is no whole gzip file ({error}); fetch it again") from None
 
 
 def find_sources(paths: Iterable[Path], format_name: str) -> tuple[list[Source], list[str]]:
@@ -171,8 +165,7 @@ def _detect_format(path: Path) -> str | None:
     return FORMAT_OF_ENDING.get(path.suffix.lower())
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """A position in a source, from which reading can resume."""
 
     offset: int = 0
