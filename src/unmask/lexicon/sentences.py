@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib import resources
 
 from unmask.errors import UnmaskError
-from unmask.lexicon.table import read_records, read_rows
+from unmask.lexicon.table import WordRow, read_records, read_rows
 
 
 def neutral_sentences(language: str = "en") -> list[str]:
@@ -23,18 +23,9 @@ def neutral_sentences(language: str = "en") -> list[str]:
     return text.splitlines()
 
 
-@dataclass(frozen=True)
-class Agreement:
-    """A template with the places `{person}` and `{pronoun}`, and the pronoun of each gender."""
-
-    template: str
-    pronouns: dict[str, str]
-
-
-def agreement_templates(language: str = "en") -> list[Agreement]:
-    """The templates of a language."""
-    rows = read_rows(None, language, "stated", ("template", "female", "male"))
-    return [Agreement(row["template"], {gender: row[gender] for gender in ("female", "male")}) for row in rows]
+def agreement_templates(language: str = "en") -> list[WordRow]:
+    """The templates of a language with `{person}` and `{pronoun}`: each with the pronouns `female` and `male`."""
+    return read_rows(None, language, "stated", ("template", "female", "male"))
 
 
 @dataclass(frozen=True)

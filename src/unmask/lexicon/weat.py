@@ -19,15 +19,14 @@ social biases in sentence encoders. NAACL-HLT, 622–628.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from unmask.errors import check_choice
-from unmask.lexicon.table import read_rows
+from unmask.lexicon.table import read_groups, read_rows
 from unmask.lexicon.words import indefinite_article
 
 Span = tuple[int, int]
-PLACES = ("word", "singular", "plural")
 
 
 @dataclass(frozen=True)
@@ -75,13 +74,8 @@ class WordSentence:
     text: str
     span: Span
     word: str
-
-
-@dataclass(frozen=True)
-class GenderedSentence(WordSentence):
-    """A sentence about one gender."""
-
-    gender: str
+    gender: str = ""
+    """Of a sentence about one gender."""
 
 
 @cache
@@ -118,16 +112,14 @@ def sentences(test: Association, *, released: bool = False) -> tuple[list[WordSe
     )
 
 
-def gendered_sentences() -> list[GenderedSentence]:
+def gendered_sentences() -> list[WordSentence]:
     """80 sentences about men and 80 about women, from which the direction of gender is taken: the targets of test 6b.
 
     They end in a full stop. Those of Bhang et al. are the same without it; to take it off leaves spans as they are.
     """
     male, female, _, _ = sentences(association("6b"))
-    return [
-        GenderedSentence(sentence.text, sentence.span, sentence.word, gender)
-        for gender, sentences_of in (("male", male), ("female", female))
-        for sentence in sentences_of
+    return [replace(sentence, gender="male") for sentence in male] + [
+        replace(sentence, gender="female") for sentence in female
     ]
 
 
@@ -135,17 +127,14 @@ def _build_sentences(word: Word, kind: str) -> list[WordSentence]:
     forms = {"word": word.text, "singular": word.singular, "plural": word.plural}
     built = []
     for template in _read_templates()[kind]:
-        place = next(place for place in PLACES if f"{{{place}}}" in template)
-        before, after = template.replace("{a}", indefinite_article(word.singular)).split(f"{{{place}}}")
-        text = before + forms[place] + after
-        span = (len(before), len(before) + len(forms[place]))
+        form = next(form for form in forms if f"{{{form}}}" in template)
+        before, after = template.replace("{a}", indefinite_article(word.singular)).split(f"{{{form}}}")
+        text = before + forms[form] + after
+        span = (len(before), len(before) + len(forms[form]))
         built.append(WordSentence(text[0].upper() + text[1:], span, word.text))
     return built
 
 
 @cache
 def _read_templates() -> dict[str, list[str]]:
-    templates: dict[str, list[str]] = {}
-    for row in read_rows(None, "en", "weat_templates", ("kind", "template")):
-        templates.setdefault(row["kind"], []).append(row["template"])
-    return templates
+    return read_groups("en", "weat_templates", "kind", "template")

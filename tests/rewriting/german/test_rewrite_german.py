@@ -225,7 +225,7 @@ def test_the_words_of_a_user(tmp_path: Path) -> None:
     [
         ("a,b\n1,2\n", "column 'male' is missing; it has 'a', 'b'"),
         ("male,female\nDruide,\n", "line 2: column 'female' is empty"),
-        ("male,female,declension\nDruide,Druidin,odd\n", "unknown declension of 'Druide'"),
+        ("male,female,declension\nDruide,Druidin,odd\n", "line 2: unknown declension 'odd'"),
         ("", "it has no columns"),
         ("male,female\n", "has no rows"),
         ('male,female\n"Druide,Druidin\n', "is not CSV as we read it"),

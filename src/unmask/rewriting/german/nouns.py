@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from unmask.errors import check_choice
-from unmask.lexicon.table import read_rows, read_word_sets
+from unmask.lexicon.table import WordRow, read_rows, read_word_sets
 
 _WORDS = read_word_sets("de")
 
@@ -256,24 +255,23 @@ def _split_cell(cell: str) -> tuple[str, ...]:
     return tuple(filter(None, cell.split("|")))
 
 
-def noun_from_row(row: dict[str, str]) -> Noun:
+def noun_from_row(row: WordRow) -> Noun:
     """A noun of a user's list, as our own list knows it, else with its forms by the rules of German."""
     male, female = row["male"], row["female"]
-    known = next((noun for noun in package_nouns() if (noun.male, noun.female) == (male, female)), None)
-    given = {name: row.get(name, "") for name in ("male_genitive", "male_plural", "female_plural")}
     weak = male.endswith(WEAK_ENDS)
-    declension = row.get("declension") or ("weak" if weak else "strong")
-    check_choice(declension, DECLENSIONS, f"declension of {male!r}")
-    direction = row.get("direction") or "both"
-    check_choice(direction, DIRECTIONS, f"direction of {male!r}")
-    if known and not any((*given.values(), row.get("declension"), row.get("direction"))):
-        return known
+    declension = row.read_choice("declension", DECLENSIONS, "weak" if weak else "strong")
+    direction = row.read_choice("direction", DIRECTIONS, "both")
+    forms = ("male_genitive", "male_plural", "female_plural")
+    if not any(row.get(column) for column in (*forms, "declension", "direction")):
+        for noun in package_nouns():
+            if (noun.male, noun.female) == (male, female):
+                return noun
     same = male.endswith(("er", "el", "en"))
     guess = {
         "male_genitive": (male + "n" if male.endswith("e") else male + "en") if weak else f"{male}s|{male}es",
         "male_plural": (male + "n" if male.endswith("e") else male + "en") if weak else male if same else "",
         "female_plural": female + "nen" if female.endswith("in") else female + "n" if female.endswith("e") else "",
     }
-    genitive, males, females = (_split_cell(given[name] or guess[name]) for name in given)
+    genitive, males, females = (_split_cell(row.get(form) or guess[form]) for form in forms)
     direction = "" if direction == "both" else direction
     return Noun(male, female, genitive, males, females, declension, direction=direction)
