@@ -101,9 +101,9 @@ class Exchange:
         if partner.lower() not in taken:
             return partner
         names = self._given_names[self.genders[partner.lower()]]
-        place = names.index(partner)
-        near = range(max(0, place - len(taken)), min(len(names), place + len(taken) + 1))
-        nearest_first = (names[index] for index in sorted(near, key=lambda index: abs(index - place)))
+        rank = names.index(partner)
+        near = range(max(0, rank - len(taken)), min(len(names), rank + len(taken) + 1))
+        nearest_first = (names[other] for other in sorted(near, key=lambda other: abs(other - rank)))
         return next((name for name in nearest_first if name.lower() not in taken), partner)
 
     @cached_property
@@ -160,7 +160,7 @@ def match_names(
     for names, others in ((few, second), (many, first)):
         rest = [name for name in names if name.name not in partners]
         nearest = _find_nearest(_select_points(points, rest), _select_points(points, others))
-        partners |= {name.name: others[place].name for name, place in zip(rest, nearest, strict=True)}
+        partners |= {name.name: others[index].name for name, index in zip(rest, nearest, strict=True)}
     return partners
 
 

@@ -10,8 +10,8 @@ import re
 
 from unmask.lexicon.table import read_word_sets
 from unmask.lexicon.tagging import tag_words
-from unmask.rewriting.english.context import Place, Token, split_tokens
-from unmask.rewriting.result import Replacement, carry_case
+from unmask.rewriting.english.context import TextSpan, split_tokens
+from unmask.rewriting.result import Replacement, Token, carry_case
 
 _WORDS = read_word_sets("en")
 
@@ -52,12 +52,12 @@ def plural_verb(verb: str) -> str:
     return carry_case(verb, base)
 
 
-def change_verbs(place: Place) -> list[Replacement]:
+def change_verbs(span: TextSpan) -> list[Replacement]:
     """What has to change around a *he* or *she* that becomes *they*, in order."""
-    start, end = place.sentence
-    tokens = split_tokens(place.text, start, end)
-    here = next((index for index, token in enumerate(tokens) if token.start >= place.start), None)
-    after = next((index for index, token in enumerate(tokens) if token.start >= place.end), len(tokens))
+    start, end = span.sentence
+    tokens = split_tokens(span.text, start, end)
+    here = next((index for index, token in enumerate(tokens) if token.start >= span.start), None)
+    after = next((index for index, token in enumerate(tokens) if token.start >= span.end), len(tokens))
     if here is None:
         return []
     inverted = _find_inverted_verb(tokens, here, after)
@@ -93,7 +93,7 @@ def _replace_clitic(token: Token, new: str) -> Replacement:
 
 
 def _means_has(tokens: list[Token], index: int) -> bool:
-    """Whether *'s* before a place means *has*: *she's been*, *she's eaten the cake*."""
+    """Whether *'s* before a token means *has*: *she's been*, *she's eaten the cake*."""
     words = [token.text.lower() for token in tokens[index : index + 4]]
     while words and is_adverbial(words[0]):
         words.pop(0)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from unmask.rewriting.german.case import phrase_end
-from unmask.rewriting.german.nouns import MERGED, Reading, has_counterpart, term_of
+from unmask.rewriting.german.nouns import MERGED, NounReading, has_counterpart, term_of
 from unmask.rewriting.german.phrase_agreement import find_relative_pronoun
 from unmask.rewriting.german.phrases import Phrase
 from unmask.rewriting.german.pronouns import ALL_PRONOUNS, HER, HIS, SIDES, Pronoun
@@ -46,7 +46,7 @@ class NounPair:
 
     first: Phrase
     second: Phrase
-    readings: tuple[Reading, Reading]
+    readings: tuple[NounReading, NounReading]
     link: str
 
 
@@ -102,7 +102,7 @@ def find_noun_pairs(sentence: Sentence) -> list[NounPair]:
     return pairs
 
 
-def _find_counterparts(sentence: Sentence, first: Phrase, second: Phrase) -> tuple[Reading, Reading] | None:
+def _find_counterparts(sentence: Sentence, first: Phrase, second: Phrase) -> tuple[NounReading, NounReading] | None:
     for reading in first.readings:
         for other in second.readings:
             if reading.noun is not other.noun or reading.side == other.side or reading.slot.case != other.slot.case:
@@ -115,7 +115,7 @@ def _find_counterparts(sentence: Sentence, first: Phrase, second: Phrase) -> tup
     return None
 
 
-def _compound_prefix(sentence: Sentence, phrase: Phrase, reading: Reading) -> str:
+def _compound_prefix(sentence: Sentence, phrase: Phrase, reading: NounReading) -> str:
     """What a compound has in front of the word of the list."""
     text = sentence.lower[phrase.head]
     forms = {

@@ -160,7 +160,7 @@ class Noun:
 
 
 @dataclass(frozen=True)
-class Reading:
+class NounReading:
     """One way to understand a noun form: which noun, male or female, and what it agrees with."""
 
     noun: Noun
@@ -174,7 +174,7 @@ class Nouns:
     """The readings of every form of a list of nouns, compounds included."""
 
     def __init__(self, nouns: list[Noun]) -> None:
-        self._forms: dict[str, list[Reading]] = defaultdict(list)
+        self._forms: dict[str, list[NounReading]] = defaultdict(list)
         self._exact: set[str] = set()
         for noun in nouns:
             for reading, form in decline_noun(noun):
@@ -185,13 +185,13 @@ class Nouns:
             if len(form) >= SHORTEST_HEAD and (fit := [each for each in readings if each.noun.male not in NO_HEADS]):
                 self._heads[form] = fit
         self._longest = max((len(form) for form in self._heads), default=0)
-        self._compounds: dict[str, list[Reading]] = {}
+        self._compounds: dict[str, list[NounReading]] = {}
 
     def knows(self, lower: str) -> bool:
         """Whether a word in lower case is a form of a noun of the list, compounds aside."""
         return lower in self._forms
 
-    def readings(self, word: str) -> list[Reading]:
+    def readings(self, word: str) -> list[NounReading]:
         """The readings of a word; none where it is not a noun of the list."""
         usual = word[1:].islower() or word.isupper() or "-" in word or word in self._exact
         if not word[0].isupper() or not usual:
@@ -199,7 +199,7 @@ class Nouns:
         lower = word.lower()
         return self._forms.get(lower) or ([] if lower in NOT_PERSONS else self._read_compound(lower))
 
-    def _read_compound(self, lower: str) -> list[Reading]:
+    def _read_compound(self, lower: str) -> list[NounReading]:
         if (readings := self._compounds.get(lower)) is None:
             head, _, last = lower.rpartition("-")
             if head and last in self._forms:
@@ -212,7 +212,7 @@ class Nouns:
         return readings
 
 
-def decline_noun(noun: Noun) -> list[tuple[Reading, str]]:
+def decline_noun(noun: Noun) -> list[tuple[NounReading, str]]:
     """Every reading of a noun, with its form."""
     kinds: dict[tuple[str, Slot, str], set[str]] = defaultdict(set)
     for side in ("male", "female"):
@@ -221,15 +221,15 @@ def decline_noun(noun: Noun) -> list[tuple[Reading, str]]:
                 for kind in ADJECTIVE:
                     for form in noun.forms(side, slot, kind):
                         kinds[side, slot, form].add(kind)
-    return [(Reading(noun, side, slot, frozenset(each)), form) for (side, slot, form), each in kinds.items()]
+    return [(NounReading(noun, side, slot, frozenset(each)), form) for (side, slot, form), each in kinds.items()]
 
 
-def has_counterpart(reading: Reading) -> bool:
+def has_counterpart(reading: NounReading) -> bool:
     """Whether the list has a counterpart in this direction."""
     return reading.noun.direction not in (reading.side, "none")
 
 
-def term_of(readings: list[Reading]) -> str:
+def term_of(readings: list[NounReading]) -> str:
     """What a noun is counted as: the word of the list."""
     reading = readings[0]
     return (reading.noun.male if reading.side == "male" else reading.noun.female).lower()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unmask.rewriting.german.case import phrase_end
-from unmask.rewriting.german.nouns import ARTICLE, MERGE, MERGED, THIS, Reading, Slot, inflect_adjective
+from unmask.rewriting.german.nouns import ARTICLE, MERGE, MERGED, THIS, NounReading, Slot, inflect_adjective
 from unmask.rewriting.german.phrases import PREPOSITIONS, Phrase, determiner_of, is_invariable
 from unmask.rewriting.german.sentences import BREAKS, JOINERS, NewWord, Sentence, is_plural
 from unmask.rewriting.german.subjects import find_rivals, has_clear_subject
@@ -26,7 +26,7 @@ RELATIVE = {
 """The case of a relative pronoun by the gender of its noun; `die` and `welche` may be accusatives too."""
 
 
-def turn_phrase(sentence: Sentence, phrase: Phrase, reading: Reading, slot: Slot) -> Words:
+def turn_phrase(sentence: Sentence, phrase: Phrase, reading: NounReading, slot: Slot) -> Words:
     """The words of a phrase that change when its person changes gender, read in a slot."""
     noun = reading.noun
     side = "female" if reading.side == "male" else "male"
@@ -60,7 +60,7 @@ def _turn_determiner(sentence: Sentence, phrase: Phrase, form: str) -> Words:
     return {index: form}
 
 
-def _turn_noun(sentence: Sentence, phrase: Phrase, reading: Reading, side: str, slot: Slot) -> str:
+def _turn_noun(sentence: Sentence, phrase: Phrase, reading: NounReading, side: str, slot: Slot) -> str:
     noun, text = reading.noun, sentence.tokens[phrase.head].text
     kind = phrase.kind
     if phrase.is_bare and side == "male" and slot.gender != "p" and slot.case != "gen" and noun.male != "Herr":

@@ -19,8 +19,8 @@ from unmask.rewriting.german.nouns import (
     SLOTS,
     Determiner,
     Noun,
+    NounReading,
     Nouns,
-    Reading,
     Slot,
     adjective_slots,
     decline_noun,
@@ -41,7 +41,7 @@ GREETINGS = ("geehrte", "liebe", "verehrte", "werte", "gnädige")
 OFFICES = tuple(_WORDS["offices"])
 
 
-def person_readings(sentence: Sentence, index: int, nouns: Nouns) -> list[Reading]:
+def person_readings(sentence: Sentence, index: int, nouns: Nouns) -> list[NounReading]:
     """The readings of a noun, unless it is a surname, an adjective, or half of a form for both genders."""
     token = sentence.tokens[index]
     if token.text.lower() == "fräulein" and _is_title(sentence, index):
@@ -141,7 +141,7 @@ class Phrase:
     kind: str = "strong"
     """The adjective endings that the determiner asks for."""
     slots: set[Slot] = field(default_factory=set)
-    readings: list[Reading] = field(default_factory=list)
+    readings: list[NounReading] = field(default_factory=list)
     name: bool = False
     after_noun: bool = False
     """Whether it follows another noun directly, as a genitive does."""
@@ -200,7 +200,7 @@ def _is_residents_adjective(sentence: Sentence, index: int, nouns: Nouns) -> boo
     return after and bool(person_readings(sentence, index + 1, nouns))
 
 
-def _build_phrase(sentence: Sentence, head: int, readings: list[Reading], last: Phrase | None) -> Phrase:
+def _build_phrase(sentence: Sentence, head: int, readings: list[NounReading], last: Phrase | None) -> Phrase:
     floor = last.head if last else -1
     adjectives: list[int] = []
     index = head - 1

@@ -17,8 +17,8 @@ from unmask.rewriting.german.double_forms import find_noun_pairs, find_pronoun_p
 from unmask.rewriting.german.nouns import (
     CASES,
     Noun,
+    NounReading,
     Nouns,
-    Reading,
     Slot,
     has_counterpart,
     noun_from_row,
@@ -40,10 +40,10 @@ from unmask.rewriting.german.pronouns import (
     judge_referent,
     pronoun_use,
 )
-from unmask.rewriting.german.sentences import NewWord, Sentence, Token, is_plural, split_sentences
+from unmask.rewriting.german.sentences import NewWord, Sentence, is_plural, split_sentences
 from unmask.rewriting.german.subjects import is_after_as
 from unmask.rewriting.options import TERM_SETS, RewriteOptions
-from unmask.rewriting.result import Left, Replacement, Rewritten, apply_changes, carry_case
+from unmask.rewriting.result import Left, Replacement, Rewritten, Token, apply_changes, carry_case
 
 MODES = ("swap", "female", "male", "remove")
 
@@ -207,10 +207,10 @@ class Document:
         return new
 
     def _turn_noun(
-        self, sentence: Sentence, phrase: Phrase, readings: list[Reading], *, wanted: bool
+        self, sentence: Sentence, phrase: Phrase, readings: list[NounReading], *, wanted: bool
     ) -> tuple[str, dict[int, NewWord]]:
         """The reason why a noun cannot be turned, or its phrase in the other gender."""
-        results: dict[Slot, list[tuple[Reading, Words]]] = {}
+        results: dict[Slot, list[tuple[NounReading, Words]]] = {}
         for reading in readings:
             if reading.slot in phrase.slots:
                 turned = turn_phrase(sentence, phrase, reading, reading.slot)
@@ -357,7 +357,7 @@ def _has_several_owners(sentence: Sentence, index: int, mentions: list[Mention])
     return is_plural(sentence.verb(index)) and any(mention.rank and mention.clause is clause for mention in mentions)
 
 
-def _is_surname(sentence: Sentence, phrase: Phrase, slot: Slot, reading: Reading) -> bool:
+def _is_surname(sentence: Sentence, phrase: Phrase, slot: Slot, reading: NounReading) -> bool:
     """Whether a noun without an article may be somebody's surname: `Koch wurde geehrt`, `von Fischer`."""
     text = sentence.tokens[phrase.head].text
     if text != reading.noun.male or text not in SURNAMES or phrase.determiner is not None or phrase.adjectives:

@@ -14,7 +14,7 @@ from unmask.lexicon.table import read_word_sets
 from unmask.lexicon.tagging import find_lemma, tag_words
 from unmask.rewriting.german.nouns import Nouns, Slot
 from unmask.rewriting.german.phrases import Phrase, find_phrases
-from unmask.rewriting.result import Kind
+from unmask.rewriting.result import Kind, Token
 
 if TYPE_CHECKING:
     from unmask.rewriting.german.pronouns import Pronoun
@@ -30,19 +30,6 @@ ABBREVIATION = re.compile(
     r"(?:^|[\s(„\"])(?:[A-Za-zÄÖÜäöü]|Dr|Prof|Hr|Fr|Nr|St|bzw|ca|vgl|geb|gest|Jh|Jhd|Mio|Mrd|Abs|Art|Bd|Hrsg|sog|evtl|usw|etc|Ing|Dipl"
     r"|Mag|Str|Tel|Sr|Jr|Kap|Aufl|Abb|inkl|Univ|Inc|Co|No|al|Chr|lat|engl|dt|frz)\.$"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A word or a mark, and where it stands in the document."""
-
-    text: str
-    start: int
-
-    @property
-    def end(self) -> int:
-        """The offset just behind the token."""
-        return self.start + len(self.text)
 
 
 class NewWord(NamedTuple):
@@ -152,7 +139,7 @@ def split_sentences(text: str, nouns: Nouns) -> list[Sentence]:
     start = 0
     ends = [end.end() for end in END.finditer(text) if not _ends_abbreviation(text, end)]
     for stop in [*ends, len(text)]:
-        tokens = [Token(match.group(), match.start()) for match in TOKEN.finditer(text, start, stop)]
+        tokens = [Token(match.start(), match.end(), match.group()) for match in TOKEN.finditer(text, start, stop)]
         start = stop
         # What has no end is cut, so that the work grows with the length of a text and not with its square.
         while tokens:
