@@ -148,19 +148,19 @@ def match_names(
     largest: tuple[int, int] = LARGEST,
 ) -> dict[str, str]:
     """Each name's partner of the other gender: one to one for the most frequent, the nearest for those left over."""
-    points = dict(zip((*male, *female), _place_names((*male, *female)), strict=True))
-    few, many = sorted((male, female), key=len)
-    first, second = (
-        [name for name in names if name.name.lower() not in unfit][:size]
-        for names, size in zip((few, many), largest, strict=True)
-    )
+    names = np.array([name.name for name in (*male, *female)])
+    points = _place_names((*male, *female))
+    few, many = sorted(np.split(np.arange(len(names)), [len(male)]), key=len)
+    fit = np.array([name.lower() not in unfit for name in names])
+    first, second = (group[fit[group]][:size] for group, size in zip((few, many), largest, strict=True))
     partners: dict[str, str] = {}
-    for row, column in assign_pairs(_select_points(points, first), _select_points(points, second)):
-        partners |= {first[row].name: second[column].name, second[column].name: first[row].name}
-    for names, others in ((few, second), (many, first)):
-        rest = [name for name in names if name.name not in partners]
-        nearest = _find_nearest(_select_points(points, rest), _select_points(points, others))
-        partners |= {name.name: others[index].name for name, index in zip(rest, nearest, strict=True)}
+    for row, column in assign_pairs(points[first], points[second]):
+        name, other = str(names[first[row]]), str(names[second[column]])
+        partners |= {name: other, other: name}
+    for group, others in ((few, second), (many, first)):
+        rest = group[[name not in partners for name in names[group]]]
+        nearest = names[others[_find_nearest(points[rest], points[others])]]
+        partners |= dict(zip(names[rest].tolist(), nearest.tolist(), strict=True))
     return partners
 
 
@@ -216,20 +216,18 @@ def _place_names(names: Sequence[FirstName]) -> Points:
     return np.column_stack(columns)
 
 
-def _select_points(points: Mapping[FirstName, Points], names: Iterable[FirstName]) -> Points:
-    return np.array([points[name] for name in names]).reshape(-1, 2)
-
-
-def _find_nearest(points: Points, others: Points) -> list[int]:
-    """For each point the nearest of the others; where several are as near, as for rare names, in turn."""
+def _find_nearest(points: Points, others: Points) -> NDArray[np.intp]:
+    """For each point the index of the nearest of the others; where several are as near, as for rare names, in turn."""
     if not len(points):
-        return []
+        return np.array([], dtype=np.intp)
     from scipy.spatial import cKDTree
 
-    some = list(range(1, min(len(others), TIES) + 1))
-    distances, places = map(np.asarray, cKDTree(others).query(points, k=some))
+    ranks = list(range(1, min(len(others), TIES) + 1))
+    distances, indices = map(np.asarray, cKDTree(others).query(points, k=ranks))
     ties = (distances <= distances[:, :1] + 1e-9).sum(axis=1)
-    return [int(row[turn % tied]) for turn, (row, tied) in enumerate(zip(places, ties, strict=True))]
+    turns = np.arange(len(points))
+    nearest: NDArray[np.intp] = indices[turns, turns % ties]
+    return nearest
 
 
 def _compute_partners(file: Path, names: Sequence[FirstName]) -> tuple[dict[str, str], dict[str, str]]:

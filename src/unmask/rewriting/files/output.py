@@ -207,7 +207,7 @@ class Output:
         if self._file is not None and isinstance(content, bytes):
             self._file.write(content)
             self._digest.update(content)
-        elif self._table is not None and block.rows is not None:
+        elif self._table is not None and block.rows is not None and isinstance(content, list):
             self._table.write(*block.rows, self._column, content)
         self._counts.add_block(counts, goes_on=block.before.within is not None)
         if block.is_end:

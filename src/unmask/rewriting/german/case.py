@@ -186,7 +186,7 @@ def _by_genitive(sentence: Sentence, phrase: Phrase, slots: set[Slot]) -> Opinio
     if phrase.after_noun:
         last = sentence.phrase_before(phrase.head)
         verb = sentence.main_verb(phrase.head)
-        if verb in DATIVE_VERBS and (last.name or (last.person and not last.preposition)):
+        if last and verb in DATIVE_VERBS and (last.name or (last.person and not last.preposition)):
             return None
         return {slot for slot in slots if slot.case == "gen"}
     if phrase.determiner is None and not phrase.adjectives:
@@ -229,38 +229,31 @@ def _by_subject(sentence: Sentence, phrase: Phrase, slots: set[Slot]) -> Opinion
     return accusative if all(earlier) else None
 
 
-STEMS = ("ein", "kein", "jed")
 MALE = {"er": "nom", "en": "acc", "em": "dat", "es": "gen"}
-FEMALE_ENDS = {"nom": "e", "acc": "e", "dat": "er", "gen": "er"}
 MALE_ENDS = {case: ending for ending, case in MALE.items()}
+FEMALE_ENDS = {"nom": "e", "acc": "e", "dat": "er", "gen": "er"}
+PARTITIVE = re.compile(f"(ein|kein|jed)({'|'.join(MALE)}|e)")
 
 
-def turn_partitive(sentence: Sentence, phrase: Phrase, slot: Slot, side: str) -> tuple[bool, dict[int, str]]:
-    """The new word for `einer` before a plural that changes gender; False where its case cannot be told."""
-    if slot.gender != "p" or phrase.determiner is None:
-        return True, {}
-    index = phrase.start - 1
-    if phrase.preposition:
-        if phrase.preposition != "von":
-            return True, {}
-        index -= 1
-    elif slot.case != "gen":
-        return True, {}
-    word = sentence.word(index)
-    stem = next((stem for stem in STEMS if word.startswith(stem) and word[len(stem) :] in {"e", *MALE}), None)
-    if stem is None:
-        return True, {}
-    ending = word[len(stem) :]
+def turn_partitive(sentence: Sentence, phrase: Phrase, slot: Slot, side: str) -> dict[int, str] | None:
+    """The new word for `einer` before a plural that changes gender; None where its case cannot be told."""
+    if slot.gender != "p" or phrase.determiner is None or (not phrase.preposition and slot.case != "gen"):
+        return {}
+    if phrase.preposition not in ("", "von"):
+        return {}
+    index = phrase.start - 1 - (phrase.preposition == "von")
+    match = PARTITIVE.fullmatch(sentence.word(index))
+    if match is None:
+        return {}
+    stem, ending = match.groups()
     if side == "male":
-        return (True, {index: stem + FEMALE_ENDS[MALE[ending]]}) if ending in MALE else (True, {})
-    if ending == "er":
-        return True, {index: stem + "em"}
+        return {index: stem + FEMALE_ENDS[MALE[ending]]} if ending in MALE else {}
     if ending != "e":
-        return True, {}
+        return {index: stem + "em"} if ending == "er" else {}
     clause = sentence.clause_of[index]
     if PREPOSITIONS.get(sentence.word(index - 1)):
-        return True, {index: stem + MALE_ENDS["acc"]}
+        return {index: stem + MALE_ENDS["acc"]}
     nominative = clause.verb is None or sentence.has_copula(index) or sentence.word(index - 1) == "als"
     if nominative or clause.start >= index - 1:
-        return True, {index: stem + MALE_ENDS["nom"]}
-    return (True, {index: stem + MALE_ENDS["acc"]}) if has_clear_subject(sentence, clause, phrase) else (False, {})
+        return {index: stem + MALE_ENDS["nom"]}
+    return {index: stem + MALE_ENDS["acc"]} if has_clear_subject(sentence, clause, phrase) else None

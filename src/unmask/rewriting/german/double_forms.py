@@ -12,7 +12,7 @@ from unmask.rewriting.german.case import phrase_end
 from unmask.rewriting.german.nouns import MERGED, NounReading, has_counterpart, term_of
 from unmask.rewriting.german.phrase_agreement import find_relative_pronoun
 from unmask.rewriting.german.phrases import Phrase
-from unmask.rewriting.german.pronouns import ALL_PRONOUNS, HER, HIS, SIDES, Pronoun
+from unmask.rewriting.german.pronouns import ALL_PRONOUNS, HER, HIS, SIDES, mention_pronoun
 from unmask.rewriting.german.sentences import NewWord, Sentence, is_plural
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def turn_pronoun_pair(document: Document, sentence: Sentence, pair: PronounPair)
     sides = ("female", "male") if pair.female_first else ("male", "female")
     for index, word, side in zip(indices, old, sides, strict=True):
         if word in ("er", "sie", "ihn", "ihm"):
-            sentence.spoken[index] = Pronoun("m" if side == "male" else "f", True, "er" in old)
+            mention_pronoun(sentence, index, "m" if side == "male" else "f", human=True, subject="er" in old)
     if (turned := sentence.new_text(pair.second)) and not choices.removes:
         # The noun behind them has been turned: both agree with it.
         first, second = ("sein" if word.startswith("sein") else "ihr" for word in old)

@@ -111,19 +111,18 @@ def find_relative_pronoun(sentence: Sentence, phrase: Phrase) -> int | None:
     return index if tagged or (clause.verb is not None and clause.verb > index) else None
 
 
-def turn_relative(sentence: Sentence, phrase: Phrase, slot: Slot, gender: str) -> tuple[bool, Words]:
-    """The relative pronoun in the new gender; False where its case cannot be told."""
+def turn_relative(sentence: Sentence, phrase: Phrase, slot: Slot, gender: str) -> Words | None:
+    """The relative pronoun in the new gender; None where its case cannot be told."""
     index = None if slot.gender == "p" else find_relative_pronoun(sentence, phrase)
     if index is None:
-        return True, {}
+        return {}
     word = sentence.lower[index]
-    case = RELATIVE[slot.gender][word]
-    if slot.gender == "f" and word in ("die", "welche"):
-        case = _relative_case(sentence, index) or ""
-        if not case:
-            return False, {}
+    ambiguous = slot.gender == "f" and word in ("die", "welche")
+    case = _relative_case(sentence, index) if ambiguous else RELATIVE[slot.gender][word]
+    if case is None:
+        return None
     new = Slot(gender, case)
-    return True, {index: "welch" + THIS[new] if word.startswith("welch") else RELATIVE_FORMS[new]}
+    return {index: "welch" + THIS[new] if word.startswith("welch") else RELATIVE_FORMS[new]}
 
 
 def turn_genitives(sentence: Sentence) -> dict[int, NewWord]:
@@ -156,9 +155,7 @@ def _relative_case(sentence: Sentence, index: int) -> str | None:
         return None
     if sentence.has_copula(index):
         return "nom"
-    if has_clear_subject(sentence, clause):
-        return "acc"
-    if is_plural(sentence.lower[clause.verb]):
+    if has_clear_subject(sentence, clause) or is_plural(sentence.lower[clause.verb]):
         return "acc"
     others = find_rivals(sentence, clause, Phrase(index, index))
     return None if any(is_person for other, is_person in others if other != index) else "nom"

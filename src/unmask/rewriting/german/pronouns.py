@@ -169,26 +169,18 @@ class Mention:
     """A person's noun that was not rewritten because its case could not be told."""
 
 
-@dataclass(frozen=True)
-class Pronoun:
-    """A pronoun that has been understood, as a mention for the next ones."""
-
-    gender: str
-    human: bool
-    subject: bool
-    left: bool = False
+def mention_pronoun(
+    sentence: Sentence, index: int, gender: str, *, human: bool, subject: bool, left: bool = False
+) -> None:
+    """Note a pronoun that has been understood, as a mention for the next ones."""
+    clause = sentence.clause_of[index]
+    sentence.spoken[index] = Mention(index, frozenset(gender), human, 2 if subject else 0, clause, True, left)
 
 
-def find_mentions(sentence: Sentence, pronouns: dict[int, Pronoun], left: set[int]) -> list[Mention]:
+def find_mentions(sentence: Sentence, pronouns: dict[int, Mention], left: set[int]) -> list[Mention]:
     """The mentions of a sentence, in order."""
     mentions = [_phrase_mention(sentence, phrase, left) for phrase in sentence.phrases]
-    for index, pronoun in pronouns.items():
-        rank = 2 if pronoun.subject else 0
-        mentions.append(
-            Mention(
-                index, frozenset(pronoun.gender), pronoun.human, rank, sentence.clause_of[index], True, pronoun.left
-            )
-        )
+    mentions += pronouns.values()
     mentions += _relative_mentions(sentence, mentions)
     for index, word in enumerate(sentence.lower):
         if word in DEMONSTRATIVES and sentence.part(index) == "PDS":

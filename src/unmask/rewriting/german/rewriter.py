@@ -31,13 +31,13 @@ from unmask.rewriting.german.pronouns import (
     ALL_PRONOUNS,
     BACK,
     Mention,
-    Pronoun,
     Use,
     Verdict,
     find_mention_ahead,
     find_mentions,
     is_subject_elided,
     judge_referent,
+    mention_pronoun,
     pronoun_use,
 )
 from unmask.rewriting.german.sentences import NewWord, Sentence, is_plural, split_sentences
@@ -234,11 +234,11 @@ class Document:
         if not words or not self.choices.turns(reading.side) or not self.choices.includes(reading.noun):
             return "", {}
         gender = reading.noun.gender("female" if reading.side == "male" else "male")
-        agrees, relative = turn_relative(sentence, phrase, slot, gender)
-        fits, partitive = turn_partitive(sentence, phrase, slot, reading.side)
+        relative = turn_relative(sentence, phrase, slot, gender)
+        partitive = turn_partitive(sentence, phrase, slot, reading.side)
         if not words.get(phrase.head, "-"):
             return "has no known form for this case and number", {}
-        if not agrees or not fits:
+        if relative is None or partitive is None:
             return "the case of a pronoun that agrees with it cannot be told", {}
         term = term_of([reading])
         return "", {
@@ -258,14 +258,14 @@ class Document:
             if wanted and use != "is you":
                 self.leave_word(sentence, index, word, use)
             if use == "may be they or you":
-                sentence.spoken[index] = Pronoun("p", False, True)
+                mention_pronoun(sentence, index, "p", human=False, subject=True)
             elif word == "sie":
-                sentence.spoken[index] = Pronoun("f", False, True)
+                mention_pronoun(sentence, index, "f", human=False, subject=True)
             return
         verdict, noun_was_left = self._judge_pronoun(sentence, index, use)
         is_person = verdict in ("person", "neuter") or (verdict == "none" and not use.needs_evidence)
         if not use.possessive and (is_person or verdict != "none"):
-            sentence.spoken[index] = Pronoun(use.gender, is_person, use.subject, noun_was_left)
+            mention_pronoun(sentence, index, use.gender, human=is_person, subject=use.subject, left=noun_was_left)
         if not wanted:
             return
         if not is_person:
@@ -291,9 +291,8 @@ class Document:
         scopes[0] = [mention for mention in scopes[0] if mention.index < index]
         taken = not use.possessive and is_subject_elided(sentence, index)
         taken |= not use.possessive and any(
-            spoken.subject and spoken.human and spoken.gender == use.gender
-            for spot, spoken in sentence.spoken.items()
-            if sentence.clause_of[spot] is clause
+            spoken.rank == 2 and spoken.human and spoken.genders == {use.gender} and spoken.clause is clause
+            for spoken in sentence.spoken.values()
         )
         subject, possessive = ("er", "sein") if use.gender == "f" else ("sie", "ihr")
         other = use.possessive and any(

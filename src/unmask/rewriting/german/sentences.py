@@ -17,7 +17,7 @@ from unmask.rewriting.german.phrases import Phrase, find_phrases
 from unmask.rewriting.result import Kind, Token
 
 if TYPE_CHECKING:
-    from unmask.rewriting.german.pronouns import Pronoun
+    from unmask.rewriting.german.pronouns import Mention
 
 _WORDS = read_word_sets("de")
 
@@ -52,7 +52,7 @@ class Sentence:
         """The slot of each noun, by index."""
         self.fixed: dict[int, str] = {}
         """The nouns that stand for no person, by index, with the reason."""
-        self.spoken: dict[int, Pronoun] = {}
+        self.spoken: dict[int, Mention] = {}
         """The pronouns that were understood, by index."""
         self.left_nouns: set[int] = set()
         self.words: dict[int, NewWord] = {}
