@@ -53,18 +53,18 @@ class GenderWords:
 
 def gender_words(terms: str | Path, language: str = "en") -> GenderWords:
     """The words of a term set (pronouns, family, all), or of a CSV file with `male` and `female`."""
-    own = terms if isinstance(terms, Path) else None
+    own_file = terms if isinstance(terms, Path) else None
     words: dict[str, Term] = {}
     before_names: dict[str, Term] = {}
-    required = ("male", "female") if own else ()
-    for row in read_rows(own, language, "gender", required):
-        if not own and terms != "all" and terms not in row["sets"].split():
+    required = ("male", "female") if own_file else ()
+    for row in read_rows(own_file, language, "gender", required):
+        if not own_file and terms != "all" and terms not in row["sets"].split():
             continue
-        for term in _build_terms(row, strict=own is not None):
+        for term in _build_terms(row, strict=own_file is not None):
             title = term.role == "title" and term.word[0].isupper()
             first = (before_names if title else words).setdefault(term.word.lower(), term)
             pairs = [(each.male.lower(), each.female.lower()) for each in (first, term)]
-            if own and term.role != "pronoun" and pairs[0] != pairs[1]:  # *her* is *him* and *his*
+            if own_file and term.role != "pronoun" and pairs[0] != pairs[1]:  # *her* is *him* and *his*
                 raise row.error(f"{term.word!r} stands in two pairs; keep one of them")
     phrases = {row["phrase"]: row["why"] for row in read_rows(None, language, "phrases", ("phrase", "why"))}
     return GenderWords(words, before_names, phrases)

@@ -147,8 +147,8 @@ def gives_away(template: str, language: str) -> list[str]:
 def _compile_telling_words(language: str) -> re.Pattern[str]:
     words = {row["word"] for row in read_rows(None, language, "inference_telling", ("word",))}
     if language == "en":
-        known = gender_words("all")
-        return _match_any({*words, *known.words, *known.before_names}, r"(?<!\w)", r"(?!\w)")
+        terms = gender_words("all")
+        return _match_any({*words, *terms.words, *terms.before_names}, r"(?<!\w)", r"(?!\w)")
     return _match_any(words)
 
 

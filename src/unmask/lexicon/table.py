@@ -27,11 +27,11 @@ Record = TypeVar("Record")
 
 
 class WordRow(dict[str, str]):
-    """The cells of a row by column, and the place of the row in messages."""
+    """The cells of a row by column, and where the row stands, for messages."""
 
-    def __init__(self, cells: Iterable[tuple[str, str]], place: str) -> None:
+    def __init__(self, cells: Iterable[tuple[str, str]], location: str) -> None:
         super().__init__(cells)
-        self.place = place
+        self.location = location
 
     def error(self, message: str) -> UnmaskError:
         """An error that names the file and the line."""
@@ -96,7 +96,7 @@ def read_rows(
         lines = [(f"{where}, line {reader.line_num}", [cell.strip() for cell in cells]) for cells in reader]
     except csv.Error as error:
         raise UnmaskError(f"{where} is not CSV as we read it ({error}); look for a quote that is not closed") from None
-    lines = [(place, cells) for place, cells in lines if any(cells)]
+    lines = [(location, cells) for location, cells in lines if any(cells)]
     columns = lines[0][1] if lines else []
     if lower_columns:
         columns = [column.lower() for column in columns]
@@ -105,8 +105,8 @@ def read_rows(
         hint = "; separate columns by commas" if any(";" in column or "\t" in column for column in columns) else ""
         raise UnmaskError(f"{where}: column {missing[0]!r} is missing; it has {quote(columns) or 'no columns'}{hint}")
     rows = []
-    for place, cells in lines[1:]:
-        row = WordRow(zip_longest(columns, cells, fillvalue=""), place)
+    for location, cells in lines[1:]:
+        row = WordRow(zip_longest(columns, cells, fillvalue=""), location)
         if len(cells) > len(columns):
             raise row.error(f"{len(cells)} cells for {len(columns)} columns; put quotes around text with commas")
         if any(unicodedata.category(letter) == "Cc" for cell in cells for letter in cell):

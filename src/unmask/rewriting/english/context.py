@@ -76,6 +76,10 @@ class TextSpan:
         assert match is not None  # every part may be empty
         return (match[1] or "", match[2], match[3])
 
+    def around(self, reach: int) -> tuple[str, str]:
+        """The text before and after it, as many characters each."""
+        return self.text[max(0, self.start - reach) : self.start], self.text[self.end : self.end + reach]
+
     @property
     def previous(self) -> TextSpan | None:
         """The word before, as a span."""

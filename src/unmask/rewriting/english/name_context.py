@@ -53,17 +53,17 @@ class NameToken:
         return self.text[1:2] == "." or (len(self.text) == 1 and self.text not in "AI")
 
 
-def find_runs(text: str, known: Container[str]) -> Iterator[list[NameToken]]:
+def find_runs(text: str, known_names: Container[str]) -> Iterator[list[NameToken]]:
     """The runs with at least one known name in them, which is all that is worth a closer look."""
     for coarse in _COARSE.finditer(text):
-        if _has_known_name(coarse.group(), known):
+        if _has_known_name(coarse.group(), known_names):
             before: list[NameToken] = []
             for match in _RUN.finditer(text, coarse.start(), coarse.end()):
-                tokens = list(_split_run(match, known))
+                tokens = list(_split_run(match, known_names))
                 end = before[-1].end if before else -1
                 if end + 1 == match.start() and text[end] == "\n" and is_long_line(text, end):
                     tokens = [*before, *tokens]
-                if _has_known_name(match.group(), known):
+                if _has_known_name(match.group(), known_names):
                     yield tokens
                 before = tokens
 
@@ -90,23 +90,27 @@ def is_long_line(text: str, end: int) -> bool:
     return end >= _WRAPPED and text.find("\n", end - _WRAPPED, end) < 0
 
 
-def _has_known_name(words: str, known: Container[str]) -> bool:
+def _has_known_name(words: str, known_names: Container[str]) -> bool:
     lower = words.lower()
-    if lower in known:
+    if lower in known_names:
         return True
     return not (words.isalpha() and words.isascii()) and any(
-        name_key(word, known) in known for word in _PARTS.findall(lower)
+        name_key(word, known_names) in known_names for word in _PARTS.findall(lower)
     )
 
 
-def _split_run(match: re.Match[str], known: Container[str]) -> Iterator[NameToken]:
+def _split_run(match: re.Match[str], known_names: Container[str]) -> Iterator[NameToken]:
     offset, words = match.start(), match.group()
     end = 0
     for token in _TOKEN.finditer(words):
         joined = bool(words[end : token.start()].strip())
         end = token.end()
         yield NameToken(
-            offset + token.start(), offset + end, token.group(), name_key(token.group().rstrip("."), known), joined
+            offset + token.start(),
+            offset + end,
+            token.group(),
+            name_key(token.group().rstrip("."), known_names),
+            joined,
         )
 
 

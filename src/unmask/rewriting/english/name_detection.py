@@ -137,10 +137,10 @@ def _is_shouted(token: NameToken) -> bool:
 
 def _judge_group(document: _Document, group: list[NameToken], setting: _Setting) -> None:
     """Find the person's name in a group of capitalised words."""
-    known = [token for token in group if document.gender(token)]
-    if not known or (len(group) == 1 and is_inside_other(document.text, known[0].start, known[0].end)):
+    names = [token for token in group if document.gender(token)]
+    if not names or (len(group) == 1 and is_inside_other(document.text, names[0].start, names[0].end)):
         return
-    if any(token.text.isupper() for token in known):
+    if any(token.text.isupper() for token in names):
         _judge_capitals(document, group)
         return
     title = ""

@@ -46,10 +46,10 @@ Gender = Literal["male", "female", "either"]
 Points = NDArray[np.float64]
 
 
-def name_key(name: str, known: Container[str]) -> str:
+def name_key(name: str, names: Container[str]) -> str:
     """What to look a name up by: lower case, and without accents where it is not known with them."""
     lower = name.lower()
-    return lower if lower.isascii() or lower in known else without_accents(lower)
+    return lower if lower.isascii() or lower in names else without_accents(lower)
 
 
 @dataclass(frozen=True)
@@ -73,10 +73,10 @@ class Exchange:
     def partner(self, name: str, to: str) -> str | None:
         """The name to put in its place, or nothing if it stays."""
         check_choice(to, DIRECTIONS, "direction")
-        known = name_key(name, self.genders)
+        key = name_key(name, self.genders)
         if to == "neutral":
-            return self.neutral.get(known)
-        return None if self.genders.get(known) == to else self.other.get(known)
+            return self.neutral.get(key)
+        return None if self.genders.get(key) == to else self.other.get(key)
 
     def partners(self, names: Iterable[str], to: str) -> dict[str, str]:
         """For the names of one document (as keys) those to put in their place, so that no two people become one.
@@ -87,14 +87,14 @@ class Exchange:
         wanted = {name: self.partner(name, to) for name in names}
         taken = {name.lower() for name, partner in wanted.items() if partner is None}
         partners: dict[str, str] = {}
-        chosen: dict[str, str] = {}
+        choices: dict[str, str] = {}
         for name, partner in wanted.items():
             if partner is not None:
-                known = name_key(name, self.genders)
-                if known not in chosen:
-                    chosen[known] = self._find_free(partner, taken)
-                    taken.add(chosen[known].lower())
-                partners[name] = chosen[known]
+                key = name_key(name, self.genders)
+                if key not in choices:
+                    choices[key] = self._find_free(partner, taken)
+                    taken.add(choices[key].lower())
+                partners[name] = choices[key]
         return partners
 
     def _find_free(self, partner: str, taken: Collection[str]) -> str:
@@ -110,11 +110,11 @@ class Exchange:
     def _given_names(self) -> dict[str, list[str]]:
         """The names that are given in exchange, by gender, the most frequent first as all names are."""
         written = {name.lower(): name for name in (*self.other.values(), *self.neutral.values())}
-        given: dict[str, list[str]] = {"male": [], "female": [], "either": []}
+        by_gender: dict[str, list[str]] = {"male": [], "female": [], "either": []}
         for name, gender in self.genders.items():
             if name in written:
-                given[gender].append(written[name])
-        return given
+                by_gender[gender].append(written[name])
+        return by_gender
 
 
 @lru_cache(maxsize=1)
@@ -132,7 +132,7 @@ def _read_exchange(names_from: Path | None) -> Exchange:
     genders = {name.name.lower(): _classify_gender(name) for name in names}
     unfit = _names_of_kind("seldom", "surname")
     for gender in ("male", "female"):
-        if not any(known == gender and name not in unfit for name, known in genders.items()):
+        if not any(borne_by == gender and name not in unfit for name, borne_by in genders.items()):
             raise UnmaskError(f"{names_from} has no {gender} names to exchange with; give names of both sexes")
     rows = [(name.name, name.male, name.female, name.name.lower() in unfit) for name in names]
     data = json.dumps([VERSION, rows])

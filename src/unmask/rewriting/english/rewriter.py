@@ -182,7 +182,7 @@ def _read_pronoun(span: TextSpan, term: Term, *, quick: bool) -> list[Term]:
     """What one word writes two ways: *her* for *his* or *him*, *his* for *her* or *hers*; two of them only in doubt."""
     if term.role != "pronoun" or term.word not in ("her", "his"):
         return [term]
-    linked = _LINKED.search(span.text[max(0, span.start - 10) : span.start])
+    linked = _LINKED.search(span.around(10)[0])
     if linked and linked[1].lower() != term.word:  # his or her, hers or his: of one kind
         is_hers = linked[1].lower() == "hers"
         if term.word == "her":

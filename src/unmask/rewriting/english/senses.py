@@ -46,39 +46,31 @@ def is_part_of_name(span: TextSpan, term: Term) -> str:
     previous, _, gap = span.before
     follows = span.name_follows
     beside = is_title_case(previous) and gap in (" ", "-", "\xa0", " & ") and not _follows_opening_article(span)
-    reason = "part of a name or title"
+    further = span.previous
     if term.role == "title":
         institution = _INSTITUTION.match(span.text, span.end)
-        if institution or (beside and previous.lower() not in _BEFORE_TITLES) or (follows and term.plural):
-            return "" if span.headline else reason
-        if (
-            follows
-            or previous.lower() in DETERMINERS
-            or (term.plural and span.starts_sentence)
-            or span.after[2] in ("of", "and", "or")
-        ):
-            return ""
-        return "" if len(span.word) > 6 and span.word.lower().endswith(("man", "woman")) else "may be a name"
-    if term.role == "address":
+        in_name = bool(institution) or (beside and previous.lower() not in _BEFORE_TITLES) or (follows and term.plural)
+        starts = term.plural and span.starts_sentence
+        person = follows or previous.lower() in DETERMINERS or starts or span.after[2] in ("of", "and", "or")
+        if not in_name and not person:
+            return "" if len(span.word) > 6 and span.word.lower().endswith(("man", "woman")) else "may be a name"
+    elif term.role == "address":
         return ""
-    if term.role == "kin":
-        further = span.previous
+    elif term.role == "kin":
         if term.plural and (follows or beside):  # the Brothers Grimm, Irene Papas
-            return "" if span.headline else reason
-        if beside and not follows and further is not None and not further.starts_sentence:  # Twisted Sister
-            return "" if span.headline or previous.lower() in _BEFORE_KIN else reason
-        if previous in ("The", "the", "a", "an", "A", "An") and not span.starts_sentence and not follows:
-            return "" if span.after[0] or span.headline else reason
-        return ""
-    if span.starts_sentence:
-        linked = follows and span.after[1] in (" ", "-", " & ") and span.after[2][1:].islower()
-        return reason if linked and not span.headline else ""
-    if term.word[0].isupper():  # Englishman
-        return ""
-    previous_word = span.previous
-    opened = previous_word is not None and previous_word.word in ("The", "A", "An") and previous_word.starts_sentence
-    alone = opened and not follows and " " not in span.word
-    return "" if alone or span.headline else reason
+            in_name = True
+        elif beside and not follows and further is not None and not further.starts_sentence:  # Twisted Sister
+            in_name = previous.lower() not in _BEFORE_KIN
+        else:
+            after_article = previous in ("The", "the", "a", "an", "A", "An") and not span.starts_sentence
+            in_name = after_article and not follows and not span.after[0]
+    elif span.starts_sentence:
+        in_name = follows and span.after[1] in (" ", "-", " & ") and span.after[2][1:].islower()
+    else:
+        opened = further is not None and further.word in ("The", "A", "An") and further.starts_sentence
+        alone = opened and not follows and " " not in span.word
+        in_name = not alone and not term.word[0].isupper()  # Englishman
+    return "part of a name or title" if in_name and not span.headline else ""
 
 
 def _follows_opening_article(span: TextSpan) -> bool:
@@ -181,11 +173,11 @@ def _check_board_game(span: TextSpan) -> str:
 def _check_count(span: TextSpan) -> str:
     if span.name_follows and span.title_case:
         return ""
-    if re.match(r"\s+of\s+(?![A-Z])", span.text[span.end : span.end + 10]):
+    right = span.around(10)[1]
+    if re.match(r"\s+of\s+(?![A-Z])", right):
         return "a number"
-    near = span.text[max(0, span.start - 250) : span.start] + " " + span.text[span.end : span.end + 250]
-    named = re.match(r"\s+of\s+[A-Z]", span.text[span.end : span.end + 10])
-    noble = named or span.after[2].lower() in _HUMAN or _NOBLE.search(near)
+    near = " ".join(span.around(250))
+    noble = re.match(r"\s+of\s+[A-Z]", right) or span.after[2].lower() in _HUMAN or _NOBLE.search(near)
     return "" if span.before[0].lower() in DETERMINERS and noble else "a number"
 
 
@@ -195,8 +187,7 @@ def _check_miss(span: TextSpan) -> str:
 
 
 def _check_wedding(span: TextSpan) -> str:
-    near = span.text[max(0, span.start - 250) : span.start] + " " + span.text[span.end : span.end + 250]
-    return "" if _WEDDING.search(near) else "no wedding is spoken of"
+    return "" if _WEDDING.search(" ".join(span.around(250))) else "no wedding is spoken of"
 
 
 def _check_lord(span: TextSpan) -> str:
@@ -261,9 +252,9 @@ def find_title(span: TextSpan, term: Term, words: GenderWords, to: str) -> tuple
 
 def _read_as_lord(span: TextSpan, term: Term) -> Term | None:
     """*My lady* and *lords and ladies*, which go with *lord* and not with *gentleman*."""
-    near = span.text[max(0, span.start - 12) : span.start], span.text[span.end : span.end + 12]
+    left, right = span.around(12)
     addressed = span.before[0].lower() == "my" and not term.plural and span.after[1][:1] in (",", ".", "!", "?", '"')
-    if addressed or _LORD_AND.search(near[0]) or _AND_LORD.match(near[1]):
+    if addressed or _LORD_AND.search(left) or _AND_LORD.match(right):
         return replace(term, male="lords" if term.plural else "lord", neutral="nobles" if term.plural else "noble")
     return None
 
@@ -276,7 +267,7 @@ def _read_abbreviation(span: TextSpan, term: Term, to: str) -> tuple[Term, TextS
         end = span.end + (span.text[span.end : span.end + 1] == ".")
         return replace(term, female="Madam"), TextSpan(span.text, span.start, end)
     beside = _AND_OTHER.match(span.text, span.end)
-    before = _OTHER_AND.search(span.text[max(0, span.start - 12) : span.start])
+    before = _OTHER_AND.search(span.around(12)[0])
     other = beside[1] if beside else before[1] if before else ""
     if term.gender == "male" and other.lower() == "mrs":
         return replace(term, female="Mrs"), span
@@ -322,7 +313,7 @@ def find_beside_neutral(span: TextSpan, words: GenderWords, target: str, to: str
     if target.lower() in words.words or target.lower().rstrip(".") in words.before_names:
         return None
     article = _ARTICLE if to == "swap" else ""
-    left, right = span.text[max(0, span.start - 40) : span.start], span.text[span.end : span.end + 40]
+    left, right = span.around(40)
     before = re.search(rf"(?<!\w){re.escape(target)}{_BETWEEN}{article}\Z", left, re.IGNORECASE)
     after = re.match(rf"{_BETWEEN}{article}{re.escape(target)}(?!\w)", right, re.IGNORECASE)
     if before is None and after is None:

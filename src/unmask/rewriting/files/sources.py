@@ -108,13 +108,13 @@ def find_sources(paths: Iterable[Path], format_name: str) -> tuple[list[Source],
             for file in _walk_folder(path):
                 inside = file.relative_to(path).as_posix()
                 name = inside if len(paths) == 1 else f"{path.resolve().name}/{inside}"
-                detected = _detect_format(file) if format_name == "auto" else format_name
+                detected = _detect_format(file, format_name)
                 if detected and file.is_file() and not file.name.startswith("."):
                     sources.append(Source(file, name, detected))
                 else:
                     unknown.append(inside)
         elif path.exists():
-            detected = _detect_format(path) if format_name == "auto" else format_name
+            detected = _detect_format(path, format_name)
             if detected is None:
                 raise UnmaskError(
                     f"{path} has none of the endings we know (.txt, .md, .jsonl, .ndjson, .parquet, and .gz);"
@@ -158,11 +158,14 @@ def _walk_folder(root: Path) -> Iterator[Path]:
             yield Path(folder) / file
 
 
-def _detect_format(path: Path) -> str | None:
-    endings = [ending.lower() for ending in path.suffixes]
-    if endings and endings[-1] == ".gz":
-        return FORMAT_OF_ENDING.get(endings[-2]) if len(endings) > 1 else None
-    return FORMAT_OF_ENDING.get(path.suffix.lower())
+def _detect_format(path: Path, format_name: str) -> str | None:
+    """The format that is asked for, or that the ending says."""
+    if format_name != "auto":
+        return format_name
+    *endings, last = ["", *(ending.lower() for ending in path.suffixes)]
+    if last == ".gz":
+        return FORMAT_OF_ENDING.get(endings[-1]) if len(endings) > 1 else None
+    return FORMAT_OF_ENDING.get(last)
 
 
 class Position(NamedTuple):

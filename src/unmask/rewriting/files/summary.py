@@ -124,8 +124,8 @@ class Summary:
             if terms:
                 lines.append(f"{title}: {sum(terms.values()):,} ({_list_top(terms)})")
         if counts.left:
-            shown = Counter({f"{term} [{why}]": number for (term, why), number in counts.left.items()})
-            lines.append(f"gendered words left: {sum(shown.values()):,} ({_list_top(shown, TOP_LEFT)})")
+            reasons = Counter({f"{term} [{why}]": number for (term, why), number in counts.left.items()})
+            lines.append(f"gendered words left: {sum(reasons.values()):,} ({_list_top(reasons, TOP_LEFT)})")
         if counts.invalid_utf8:
             name, start = next(iter(self.invalid.items()))
             more = f" and {len(self.invalid) - 1:,} other files" if len(self.invalid) > 1 else ""
@@ -143,8 +143,8 @@ class Summary:
 
 
 def _list_top(terms: Counter[str], most: int = TOP) -> str:
-    shown = ", ".join(f"{term} {number:,}" for term, number in terms.most_common(most))
-    return shown if len(terms) <= most else f"{shown}, …"
+    top = ", ".join(f"{term} {number:,}" for term, number in terms.most_common(most))
+    return top if len(terms) <= most else f"{top}, …"
 
 
 def _pluralize(number: int, noun: str) -> str:
@@ -161,13 +161,13 @@ def mark_changes(text: str, rewritten: Rewritten) -> list[tuple[str, Mark]]:
     ]
     spans += [(left.start, left.start + len(left.word), [(left.word, "left")]) for left in rewritten.left]
     parts: list[tuple[str, Mark]] = []
-    place = 0
+    position = 0
     for start, end, marks in sorted(spans, key=lambda span: span[:2]):
-        if start < place:
+        if start < position:
             continue
-        parts += [(text[place:start], ""), *marks]
-        place = end
-    return [part for part in [*parts, (text[place:], "")] if part[0]]
+        parts += [(text[position:start], ""), *marks]
+        position = end
+    return [part for part in [*parts, (text[position:], "")] if part[0]]
 
 
 def describe_changes(rewritten: Rewritten) -> list[str]:

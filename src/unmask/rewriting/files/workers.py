@@ -167,8 +167,8 @@ class BlockRewriter:
         matches = [each for each in fields if each.name == column]
         texts = [each for each in matches if each.has_string(decoded) and each.value.strip()]
         if first and not matches:
-            known = quote(list(dict.fromkeys(each.name for each in fields)), most=12) or "no fields"
-            raise ValueError(f"there is no field {column!r}; choose one with --column from: {known}")
+            names = quote(list(dict.fromkeys(each.name for each in fields)), most=12) or "no fields"
+            raise ValueError(f"there is no field {column!r}; choose one with --column from: {names}")
         if first and not texts and matches[-1].value is not None and not matches[-1].has_string(decoded):
             raise ValueError(f"the field {column!r} holds no text; choose another with --column")
         if not texts:

@@ -158,7 +158,7 @@ def _by_number(sentence: Sentence, phrase: Phrase, slots: set[Slot]) -> Opinion:
             return plural
         if not phrase.after_noun:
             return nominative
-        others = [
+        rivals = [
             other
             for other in sentence.phrases
             if other is not phrase
@@ -166,7 +166,7 @@ def _by_number(sentence: Sentence, phrase: Phrase, slots: set[Slot]) -> Opinion:
             and other.may_be_subject
             and other.head < phrase.head
         ]
-        return plural if others or has_clear_subject(sentence, sentence.clause_of[phrase.head], phrase) else None
+        return plural if rivals or has_clear_subject(sentence, sentence.clause_of[phrase.head], phrase) else None
     if word.endswith("en") and {slot.case for slot in single} == {"acc"}:
         if PREPOSITIONS.get(phrase.preposition):
             return None

@@ -278,21 +278,21 @@ def judge_referent(
         top = [mention for mention in fitting if mention.rank == best]
         # Who has been spoken of by a pronoun goes on to be.
         top = [mention for mention in top if number and mention.pronoun] or top
-        chosen = top[-1] if not number or best < 2 else top[0]
-        if chosen.human is False:
+        referent = top[-1] if not number or best < 2 else top[0]
+        if referent.human is False:
             persons = [mention for mention in fitting if mention.human and mention.rank]
-            if persons and chosen.rank < 2:
+            if persons and referent.rank < 2:
                 return "doubt", False
-            return ("plural" if chosen.genders == {"p"} else "thing"), False
-        if chosen.human is None and (other or not people):
+            return ("plural" if referent.genders == {"p"} else "thing"), False
+        if referent.human is None and (other or not people):
             return "doubt", False
         if best == 0 and any(mention.human is False for mention in fitting):
             return "doubt", False
-        if chosen.genders == {"p"}:
+        if referent.genders == {"p"}:
             return "plural", False
-        if chosen.genders & set("mfn") and "p" in chosen.genders and "p" in use.wanted:
+        if referent.genders & set("mfn") and "p" in referent.genders and "p" in use.wanted:
             return "doubt", False
-        if chosen.human and "n" in chosen.genders and "m" not in chosen.genders and "m" in use.wanted:
-            return "neuter", chosen.left  # `das Mädchen und sein Ball`
-        return "person", chosen.left
+        if referent.human and "n" in referent.genders and "m" not in referent.genders and "m" in use.wanted:
+            return "neuter", referent.left  # `das Mädchen und sein Ball`
+        return "person", referent.left
     return "none", False
