@@ -51,6 +51,7 @@ ADJECTIVE = {
 THIS_STEMS = ("dies", "jen", "jed", "welch", "manch", "solch", "all", "sämtlich", "jedwed")
 ONE_STEMS = ("ein", "kein", "mein", "dein", "sein", "ihr", "unser", "euer", "irgendein")
 JOINED_STEMS = ("selb", "jenig")
+NO_PLURAL = ("ein", "irgendein", "jed", "jedwed")
 # The preposition, and the article that is merged into it.
 MERGED = {
     "beim": ("bei", "dem"), "zum": ("zu", "dem"), "vom": ("von", "dem"), "im": ("in", "dem"), "am": ("an", "dem"),
@@ -64,37 +65,27 @@ MERGE = {("bei", "dem"): "beim", ("von", "dem"): "vom", ("zu", "der"): "zur", ("
 
 @dataclass(frozen=True)
 class Determiner:
-    """An article or what stands in its place: its kind, its stem, and the adjective endings after it."""
+    """An article or what stands in its place: its forms, and the adjective endings after it."""
 
-    kind: str
-    stem: str
+    forms: dict[Slot, str]
     adjectives: str
-
-    def form(self, slot: Slot) -> str:
-        """The word as it agrees with a noun."""
-        if self.kind == "article":
-            return ARTICLE[slot]
-        if self.kind == "joined":
-            return ARTICLE[slot] + self.stem + ADJECTIVE["weak"][slot]
-        ending = (THIS if self.kind == "this" else ONE)[slot]
-        if self.stem == "euer" and ending:
-            return "eur" + ending
-        return self.stem + ending
 
 
 def _decline_determiners() -> dict[str, list[tuple[Determiner, Slot]]]:
-    forms = defaultdict(list)
-    for determiner in (
-        Determiner("article", "", "weak"),
-        *(Determiner("this", stem, "weak") for stem in THIS_STEMS),
-        *(Determiner("one", stem, "mixed") for stem in ONE_STEMS),
-        *(Determiner("joined", stem, "weak") for stem in JOINED_STEMS),
-    ):
-        for slot in SLOTS:
-            if slot.gender == "p" and determiner.stem in ("ein", "irgendein", "jed", "jedwed"):
-                continue
-            forms[determiner.form(slot)].append((determiner, slot))
-    return dict(forms)
+    determiners = [Determiner(ARTICLE, "weak")]
+    for stems, endings, adjectives in ((THIS_STEMS, THIS, "weak"), (ONE_STEMS, ONE, "mixed")):
+        for stem in stems:
+            slots = [slot for slot in SLOTS if slot.gender != "p" or stem not in NO_PLURAL]
+            forms = {slot: ("eur" if stem == "euer" and endings[slot] else stem) + endings[slot] for slot in slots}
+            determiners.append(Determiner(forms, adjectives))
+    for stem in JOINED_STEMS:
+        forms = {slot: article + stem + ADJECTIVE["weak"][slot] for slot, article in ARTICLE.items()}
+        determiners.append(Determiner(forms, "weak"))
+    by_form = defaultdict(list)
+    for determiner in determiners:
+        for slot, form in determiner.forms.items():
+            by_form[form].append((determiner, slot))
+    return dict(by_form)
 
 
 DETERMINERS = _decline_determiners()

@@ -34,7 +34,7 @@ def turn_phrase(sentence: Sentence, phrase: Phrase, reading: NounReading, slot: 
     words: Words = {}
     if determiner := determiner_of(sentence, phrase):
         assert phrase.determiner is not None
-        words.update(_turn_determiner(sentence, phrase, determiner.form(new)))
+        words.update(_turn_determiner(sentence, phrase, determiner.forms[new]))
     for index in phrase.adjectives:
         text = sentence.tokens[index].text
         text = text.lower() if text.isupper() else text

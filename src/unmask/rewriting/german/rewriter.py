@@ -6,7 +6,7 @@ A `Document` holds what is understood of the sentences of a text, and what is ch
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -70,9 +70,11 @@ class Choices:
 
     def includes(self, noun: Noun) -> bool:
         """Whether a noun is in the chosen term set."""
-        return (
-            self.terms is None or (noun.male, noun.female) in self.terms or (noun in (TITLE, MISS) and bool(self.terms))
-        )
+        return self.terms is None or (noun.male, noun.female) in self.terms
+
+    def wants(self, readings: Iterable[NounReading]) -> bool:
+        """Whether one of the readings is of a noun and a gender that are rewritten."""
+        return any(self.includes(reading.noun) and self.turns(reading.side) for reading in readings)
 
 
 def build_choices(settings: RewriteOptions) -> Choices:
@@ -80,24 +82,22 @@ def build_choices(settings: RewriteOptions) -> Choices:
     if settings.to not in MODES:
         raise UnmaskError(
             f"mode {settings.to!r} is not there for language 'de': German has no singular they, and its articles and"
-            f" adjectives agree with a gender; build_choices from: {', '.join(MODES)}"
+            f" adjectives agree with a gender; choose from: {', '.join(MODES)}"
         )
     if settings.names:
         raise UnmaskError(
             "names cannot be exchanged for language 'de': they are matched from English-language data; leave names out"
         )
-    nouns, terms, with_pronouns = list(package_nouns()), None, True
-    if settings.terms not in TERM_SETS:
+    nouns, with_pronouns = list(package_nouns()), True
+    if settings.terms in TERM_SETS:
+        selected = [noun for noun in nouns if noun.group == settings.terms]
+    else:
         rows = read_rows(Path(settings.terms), "de", "gender", ("male", "female"))
-        pronoun_rows = [row for row in rows if row["male"].lower() in ALL_PRONOUNS]
-        own_nouns = [noun_from_row(row) for row in rows if row not in pronoun_rows]
-        with_pronouns = bool(pronoun_rows)
-        nouns = own_nouns + nouns
-        terms = frozenset((noun.male, noun.female) for noun in own_nouns)
-    elif settings.terms == "pronouns":
-        terms = frozenset()
-    elif settings.terms == "family":
-        terms = frozenset((noun.male, noun.female) for noun in nouns if noun.group == "family")
+        selected = [noun_from_row(row) for row in rows if row["male"].lower() not in ALL_PRONOUNS]
+        with_pronouns = len(selected) < len(rows)
+        nouns = selected + nouns
+    titles = (TITLE, MISS) if selected else ()
+    terms = None if settings.terms == "all" else frozenset((noun.male, noun.female) for noun in (*selected, *titles))
     adjectives = settings.terms in ("all", "family")
     return Choices(settings.to, Nouns(nouns), terms, with_pronouns, adjectives)
 
@@ -155,7 +155,7 @@ class Document:
             if phrase.blocked:
                 token = sentence.tokens[phrase.head]
                 readings = choices.nouns.readings(token.text)
-                if any(choices.includes(reading.noun) and choices.turns(reading.side) for reading in readings):
+                if choices.wants(readings):
                     self.leave_word(
                         sentence, phrase.head, term_of(readings), "its article stands too far off", noun=True
                     )
@@ -190,7 +190,7 @@ class Document:
         readings = [
             reading for reading in phrase.readings if phrase.kind in reading.adjectives and has_counterpart(reading)
         ]
-        wanted = any(choices.includes(reading.noun) and choices.turns(reading.side) for reading in readings)
+        wanted = choices.wants(readings)
         term = term_of(readings) if readings else sentence.lower[phrase.head]
         reason = sentence.fixed.get(phrase.head, "")
         new: dict[int, NewWord] = {}
@@ -231,7 +231,7 @@ class Document:
         if wanted and slot.gender != "p" and shares_article(sentence, phrase):
             return "shares its article with a word that stays", {}
         sentence.decided[phrase.head] = slot
-        if not words or not self.choices.turns(reading.side) or not self.choices.includes(reading.noun):
+        if not words or not self.choices.wants([reading]):
             return "", {}
         gender = reading.noun.gender("female" if reading.side == "male" else "male")
         relative = turn_relative(sentence, phrase, slot, gender)
