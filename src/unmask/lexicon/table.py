@@ -35,7 +35,7 @@ class WordRow(dict[str, str]):
 
     def error(self, message: str) -> UnmaskError:
         """An error that names the file and the line."""
-        return UnmaskError(f"{self.place}: {message}")
+        return UnmaskError(f"{self.location}: {message}")
 
     def read_number(self, column: str, low: float, high: float) -> float | None:
         """The number in a cell; None where it is empty."""
@@ -130,6 +130,7 @@ def read_records(record: type[Record], language: str, name: str) -> tuple[Record
     )
 
 
+@cache
 def read_groups(language: str, name: str, key: str, value: str) -> dict[str, list[str]]:
     """The cells of one column of our own file, by those of another, in order."""
     groups: dict[str, list[str]] = {}

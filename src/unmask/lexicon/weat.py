@@ -79,16 +79,15 @@ class WordSentence:
 
 
 @cache
-def associations(language: str = "en") -> tuple[Association, ...]:
+def associations() -> tuple[Association, ...]:
     """The gender tests, in their order."""
-    check_choice(language, ("en",), "language of WEAT")
     sets: dict[str, list[Word]] = {}
-    for row in read_rows(None, language, "weat", ("set", "word", "kind")):
+    for row in read_rows(None, "en", "weat", ("set", "word", "kind")):
         text, kind = row["word"], row["kind"]
         word = Word(text, kind, row["singular"] or text, row["plural"] or text, row["released"] or kind)
         sets.setdefault(row["set"], []).append(word)
     tests = []
-    for row in read_rows(None, language, "weat_tests", ("name", "question", "x", "y", "a", "b")):
+    for row in read_rows(None, "en", "weat_tests", ("name", "question", "x", "y", "a", "b")):
         x, y, a, b = (WordSet(row[column], tuple(sets[row[column]])) for column in "xyab")
         tests.append(Association(row["name"], row["question"], (x, y), (a, b)))
     return tuple(tests)
@@ -126,15 +125,10 @@ def gendered_sentences() -> list[WordSentence]:
 def _build_sentences(word: Word, kind: str) -> list[WordSentence]:
     forms = {"word": word.text, "singular": word.singular, "plural": word.plural}
     built = []
-    for template in _read_templates()[kind]:
+    for template in read_groups("en", "weat_templates", "kind", "template")[kind]:
         form = next(form for form in forms if f"{{{form}}}" in template)
         before, after = template.replace("{a}", indefinite_article(word.singular)).split(f"{{{form}}}")
         text = before + forms[form] + after
         span = (len(before), len(before) + len(forms[form]))
         built.append(WordSentence(text[0].upper() + text[1:], span, word.text))
     return built
-
-
-@cache
-def _read_templates() -> dict[str, list[str]]:
-    return read_groups("en", "weat_templates", "kind", "template")
