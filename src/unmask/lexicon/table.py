@@ -95,7 +95,7 @@ def read_rows(
     try:
         lines = [(f"{where}, line {reader.line_num}", [cell.strip() for cell in cells]) for cells in reader]
     except csv.Error as error:
-        raise UnmaskError(f"{where} is not CSV as we read it ({error}); look for a quote that is not closed") from None
+        raise UnmaskError(f"{where} is not valid CSV ({error}); look for a quote that is not closed") from None
     lines = [(location, cells) for location, cells in lines if any(cells)]
     columns = lines[0][1] if lines else []
     if lower_columns:

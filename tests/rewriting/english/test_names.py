@@ -276,7 +276,7 @@ def test_a_users_names_are_read_plain_and_packed(tmp_path: Path) -> None:
         ("name,sex,count\nAnn Lee,F,1\n", "line 2: 'Ann Lee' is not one first name"),
         ("name,sex,count\n,F,1\n", "line 2: column 'name' is empty"),
         ("name,sex,count\nAnn,F\n", "line 2: column 'count' is empty"),
-        ('name,sex,count\n"Ann,F,1\n', "not CSV as we read it"),
+        ('name,sex,count\n"Ann,F,1\n', "not valid CSV"),
         ("", "column 'name' is missing; it has no columns"),
         ("name,sex,count\n", "has no rows"),
         ("name,sex,count\nAnn,F,0\n", "has no names"),

@@ -181,7 +181,7 @@ def test_bad_parquet(tmp_path: Path) -> None:
     for name, column, message in (
         ("a", "text", "no column 'text'; choose one with --column from: 'body', 'n'"),
         ("a", "n", "holds int64, not text"),
-        ("b", "text", "is no whole Parquet file"),
+        ("b", "text", "is not a complete Parquet file"),
     ):
         with pytest.raises(UnmaskError, match=message):
             rewrite_file(tmp_path / f"{name}.parquet", tmp_path / "out", column=column)

@@ -63,7 +63,7 @@ class FileRewriteOptions(RewriteOptions):
         """Raise an error for paths that cannot work, before anything slow happens."""
         if self.out is None:
             if len(self.sources) > 1 or any(source.is_dir() for source in self.sources):
-                raise UnmaskError("several files need a place to go; name a new folder with --out")
+                raise UnmaskError("several files cannot go to standard output; name a new folder with --out")
             return
         check_new_path(self.out)
         if self.report is not None and self.report.resolve() == self.out.resolve():

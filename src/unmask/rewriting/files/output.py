@@ -128,7 +128,7 @@ class Draft(ResumableRun):
     def publish(self) -> None:
         """Give the output its name, and remove the rest."""
         if self.out.exists():
-            raise UnmaskError(f"{self.out} has come into being meanwhile; move it away, and the same command finishes")
+            raise UnmaskError(f"{self.out} was created during the run; move it away and run the same command again")
         (self.folder / OUTPUT).rename(self.out)
         self.remove()
 

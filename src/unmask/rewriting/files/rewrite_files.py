@@ -71,7 +71,9 @@ def run(
             if draft and not summary.files:
                 draft.remove()
             elif draft:
-                raise UnmaskError(f"{error}; what is finished is kept: mend this and give the same command") from None
+                raise UnmaskError(
+                    f"{error}; finished files are kept: fix this and run the same command again"
+                ) from None
             raise
         summary.seconds = time.monotonic() - started
         if summary.report:

@@ -91,7 +91,7 @@ class Source:
                 else:
                     yield raw
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise UnmaskError(f"{self.title} is no whole gzip file ({error}); fetch it again") from None
+            raise UnmaskError(f"{self.title} is not a complete gzip file ({error}); fetch it again") from None
 
 
 def find_sources(paths: Iterable[Path], format_name: str) -> tuple[list[Source], list[str]]:
@@ -117,7 +117,7 @@ def find_sources(paths: Iterable[Path], format_name: str) -> tuple[list[Source],
             detected = _detect_format(path, format_name)
             if detected is None:
                 raise UnmaskError(
-                    f"{path} has none of the endings we know (.txt, .md, .jsonl, .ndjson, .parquet, and .gz);"
+                    f"{path} has an unknown ending (known: .txt, .md, .jsonl, .ndjson, .parquet, and .gz);"
                     " say what it is with --format text, jsonl or parquet"
                 )
             sources.append(Source(path, path.name, detected))

@@ -218,10 +218,7 @@ class WorkerLostError(UnmaskError):
     """A process ended before its work was done."""
 
     def __init__(self) -> None:
-        super().__init__(
-            "a process ended before its work did (was memory short?); nothing of its part was written: try again with"
-            " fewer --processes"
-        )
+        super().__init__("a worker process was lost, perhaps for lack of memory; run again with fewer --processes")
 
 
 class Pool:

@@ -113,15 +113,8 @@ def _is_noun_or_attribute(sentence: Sentence, index: int) -> bool:
 
 
 DATIVE, ACCUSATIVE, GENITIVE = frozenset({"dat"}), frozenset({"acc"}), frozenset({"gen"})
-PREPOSITIONS = {
-    **dict.fromkeys("mit bei von zu nach aus seit gegenüber außer samt nebst mitsamt".split(), DATIVE),
-    **dict.fromkeys("für durch gegen ohne um wider per pro".split(), ACCUSATIVE),
-    **dict.fromkeys("in an auf über unter vor hinter neben zwischen".split(), DATIVE | ACCUSATIVE),
-    **dict.fromkeys("wegen während trotz statt anstatt dank laut anstelle seitens hinsichtlich".split(), GENITIVE),
-    **dict.fromkeys(
-        "innerhalb außerhalb mittels zugunsten aufgrund anlässlich namens einschließlich".split(), GENITIVE
-    ),
-}
+CASES_AFTER = {"dative": DATIVE, "accusative": ACCUSATIVE, "two_way": DATIVE | ACCUSATIVE, "genitive": GENITIVE}
+PREPOSITIONS = {word: cases for name, cases in CASES_AFTER.items() for word in _WORDS[f"{name}_prepositions"]}
 TIMES = _WORDS["times"]
 FEMININE_ENDS = re.compile(r"(?:ung|heit|keit|schaft|tion|sion|tät|enz|anz|ik|ie|ei|ur)$")
 PLURAL_ENDS = re.compile(r"(?:ungen|heiten|keiten|schaften|ionen|täten|enzen|innen)$")

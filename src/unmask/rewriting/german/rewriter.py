@@ -81,8 +81,8 @@ def build_choices(settings: RewriteOptions) -> Choices:
     """Understand the settings; what German cannot do is refused."""
     if settings.to not in MODES:
         raise UnmaskError(
-            f"mode {settings.to!r} is not there for language 'de': German has no singular they, and its articles and"
-            f" adjectives agree with a gender; choose from: {', '.join(MODES)}"
+            f"mode {settings.to!r} is not available for language 'de': German has no singular they;"
+            f" choose from: {', '.join(MODES)}"
         )
     if settings.names:
         raise UnmaskError(
@@ -375,7 +375,7 @@ _BREAK = re.compile(r"\n|(?<=[.!?])\s|(?<=\s)")
 
 
 class GermanRewriter:
-    """Rewrites German text; what it cannot rewrite with all that agrees is left, and said to be."""
+    """Rewrites German text; a phrase whose agreement is unclear is left and reported."""
 
     def __init__(self, settings: RewriteOptions) -> None:
         self._choices = build_choices(settings)
