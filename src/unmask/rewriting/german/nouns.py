@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from unmask.lexicon.table import WordRow, read_rows, read_word_sets
+from unmask.lexicon.tagging import CACHE_SIZE
 
 _WORDS = read_word_sets("de")
 
@@ -176,7 +177,7 @@ class Nouns:
             if len(form) >= SHORTEST_HEAD and (fit := [each for each in readings if each.noun.male not in NO_HEADS]):
                 self._heads[form] = fit
         self._longest = max((len(form) for form in self._heads), default=0)
-        self._compounds: dict[str, list[NounReading]] = {}
+        self._read_compound = lru_cache(CACHE_SIZE)(self._find_head)
 
     def knows(self, lower: str) -> bool:
         """Whether a word in lower case is a form of a noun of the list, compounds aside."""
@@ -190,17 +191,13 @@ class Nouns:
         lower = word.lower()
         return self._forms.get(lower) or ([] if lower in NOT_PERSONS else self._read_compound(lower))
 
-    def _read_compound(self, lower: str) -> list[NounReading]:
-        if (readings := self._compounds.get(lower)) is None:
-            head, _, last = lower.rpartition("-")
-            if head and last in self._forms:
-                readings = self._forms[last]
-            else:
-                sizes = range(min(self._longest, len(lower) - 3), SHORTEST_HEAD - 1, -1)
-                readings = next((self._heads[lower[-size:]] for size in sizes if lower[-size:] in self._heads), [])
-            if len(self._compounds) < 200_000:
-                self._compounds[lower] = readings
-        return readings
+    def _find_head(self, lower: str) -> list[NounReading]:
+        """The readings of the last part of a compound."""
+        head, _, last = lower.rpartition("-")
+        if head and last in self._forms:
+            return self._forms[last]
+        sizes = range(min(self._longest, len(lower) - 3), SHORTEST_HEAD - 1, -1)
+        return next((self._heads[lower[-size:]] for size in sizes if lower[-size:] in self._heads), [])
 
 
 def decline_noun(noun: Noun) -> list[tuple[NounReading, str]]:
