@@ -398,5 +398,5 @@ def test_lists_of_ones_own(tmp_path: Path) -> None:
     ):
         with pytest.raises(UnmaskError, match=message):
             read_word_list(file("bad.txt", text))
-    with pytest.raises(UnmaskError, match="is a folder; give a text file"):
+    with pytest.raises(UnmaskError, match=r"cannot be read \(Is a directory\); give a text file"):
         read_word_list(tmp_path)

@@ -11,8 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from unmask.errors import UnmaskError, check_choice
-from unmask.lexicon.table import read_rows
+from unmask.lexicon.table import WordRow, read_rows
 
 PRONOUNS = {"he", "she", "him", "her", "his", "hers", "himself", "herself"}
 DIRECTIONS = ("both", "male", "female", "neutral", "none")
@@ -54,34 +53,33 @@ class GenderWords:
 
 def gender_words(terms: str | Path, language: str = "en") -> GenderWords:
     """The words of a term set (pronouns, family, all), or of a CSV file with `male` and `female`."""
-    own = terms if isinstance(terms, Path) else None
+    own_file = terms if isinstance(terms, Path) else None
     words: dict[str, Term] = {}
     before_names: dict[str, Term] = {}
-    required = ("male", "female") if own else ()
-    for row in read_rows(own, language, "gender", required):
-        if not own and terms != "all" and terms not in row["sets"].split():
+    required = ("male", "female") if own_file else ()
+    for row in read_rows(own_file, language, "gender", required):
+        if not own_file and terms != "all" and terms not in row["sets"].split():
             continue
-        for term in _build_terms(row, own):
+        for term in _build_terms(row, strict=own_file is not None):
             title = term.role == "title" and term.word[0].isupper()
-            known = (before_names if title else words).setdefault(term.word.lower(), term)
-            pairs = [(each.male.lower(), each.female.lower()) for each in (known, term)]
-            if own and term.role != "pronoun" and pairs[0] != pairs[1]:  # *her* is *him* and *his*
-                raise UnmaskError(f"{own}: {term.word!r} stands in two pairs; keep one of them")
+            first = (before_names if title else words).setdefault(term.word.lower(), term)
+            pairs = [(each.male.lower(), each.female.lower()) for each in (first, term)]
+            if own_file and term.role != "pronoun" and pairs[0] != pairs[1]:  # *her* is *him* and *his*
+                raise row.error(f"{term.word!r} stands in two pairs; keep one of them")
     phrases = {row["phrase"]: row["why"] for row in read_rows(None, language, "phrases", ("phrase", "why"))}
     return GenderWords(words, before_names, phrases)
 
 
-def _build_terms(row: dict[str, str], own: Path | None) -> list[Term]:
-    where = f"direction in {own}" if own else "direction"
-    direction = check_choice(row.get("direction") or "both", DIRECTIONS, where)
+def _build_terms(row: WordRow, *, strict: bool) -> list[Term]:
+    direction = row.read_choice("direction", DIRECTIONS, "both")
     terms = []
     for plural, ending in ((False, ""), (True, "_plural")):
         male, female, neutral = (row.get(f"{column}{ending}", "") for column in ("male", "female", "neutral"))
-        if own and male.lower() == female.lower() and male:
-            raise UnmaskError(f"{own}: {male!r} is given as its own counterpart; give the word of the other gender")
-        for word in filter(None, (male, female)):
-            if own and not word[0].isalnum():
-                raise UnmaskError(f"{own}: {word!r} does not begin with a letter; give words")
+        if strict and male and male.lower() == female.lower():
+            raise row.error(f"{male!r} is given as its own counterpart; give the word of the other gender")
+        for word in (male, female):
+            if word and not word[0].isalnum():
+                raise row.error(f"{word!r} does not begin with a letter; give words")
         role = "pronoun" if {male, female} & PRONOUNS else row.get("role", "")
         neutral = "" if direction == "none" else neutral
         base = Term("", "", "", "", neutral, plural, role, row.get("note", ""))

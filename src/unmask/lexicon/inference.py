@@ -26,11 +26,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from string import Formatter
 
 from unmask.errors import UnmaskError, check_choice, quote
 from unmask.lexicon.gender import gender_words
-from unmask.lexicon.table import Row, check_unique, read_records, read_rows
+from unmask.lexicon.table import WordRow, read_records, read_rows
 
 LANGUAGES = ("en", "ja", "zh")
 KINDS = ("female", "male", "neutral")
@@ -92,10 +91,7 @@ def occupations(language: str, path: Path | None = None) -> tuple[Occupation, ..
     The file says the kind by the scores `definitional` and `stereotype`, or by `type` (female, male, neutral), which
     counts where both are given.
     """
-    rows, where = _read_file(language, path, "occupations", ("occupation",))
-    occupations = tuple(_build_occupation(row, where) for row in rows)
-    check_unique((occupation.word for occupation in occupations), where, "occupation")
-    return occupations
+    return tuple(_build_occupation(row) for row in _read_file(language, path, "occupations", ("occupation",)))
 
 
 def people(language: str, path: Path | None = None) -> People:
@@ -103,19 +99,20 @@ def people(language: str, path: Path | None = None) -> People:
 
     `gender` is female, male, person or occupation; a female and a male phrase with the same `pair` belong together.
     """
-    rows, where = _read_file(language, path, "people", ("phrase", "gender"))
     by_role: dict[str, list[str]] = {role: [] for role in ROLES}
     pairs: dict[str, dict[str, str]] = {}
-    for row in rows:
-        phrase, role = row["phrase"], check_choice(row["gender"], ROLES, f"gender in {where}")
-        _check_places(phrase, ["occupation"] if role == "occupation" else [], where, "phrase")
+    for row in _read_file(language, path, "people", ("phrase", "gender")):
+        phrase, role = row["phrase"], row.read_choice("gender", ROLES)
+        _check_fields(row, "phrase", ["occupation"] if role == "occupation" else [])
         by_role[role].append(phrase)
         if role in ("female", "male"):
             name = row.get("pair", "")
             if not name:
-                raise UnmaskError(f"{where}: {phrase!r} has no pair; give it and its counterpart a name in 'pair'")
-            if pairs.setdefault(name, {}).setdefault(role, phrase) != phrase:
-                raise UnmaskError(f"{where}: pair {name!r} has two {role} phrases; give every pair a name of its own")
+                raise row.error(f"{phrase!r} has no pair; give it and its counterpart a name in 'pair'")
+            if role in pairs.setdefault(name, {}):
+                raise row.error(f"pair {name!r} has two {role} phrases; give every pair a name of its own")
+            pairs[name][role] = phrase
+    where = path or f"{language}/inference_people.csv"
     for name, pair in pairs.items():
         if len(pair) < 2:
             raise UnmaskError(
@@ -125,7 +122,6 @@ def people(language: str, path: Path | None = None) -> People:
         raise UnmaskError(f"{where}: {len(by_role['occupation'])} phrases with gender 'occupation'; give one")
     if not pairs:
         raise UnmaskError(f"{where}: no phrase is female or male; give at least one pair")
-    check_unique((row["phrase"] for row in rows), where, "phrase")
     return People(
         by_role["occupation"][0],
         tuple(GenderPair(name, pair["female"], pair["male"]) for name, pair in pairs.items()),
@@ -135,10 +131,9 @@ def people(language: str, path: Path | None = None) -> People:
 
 def templates(language: str, path: Path | None = None) -> tuple[str, ...]:
     """The templates of a language, or those of a CSV file with a column `template`; `{person}` stands in each once."""
-    rows, where = _read_file(language, path, "templates", ("template",))
+    rows = _read_file(language, path, "templates", ("template",))
     for row in rows:
-        _check_places(row["template"], ["person"], where, "template")
-    check_unique((row["template"] for row in rows), where, "template")
+        _check_fields(row, "template", ["person"])
     return tuple(row["template"] for row in rows)
 
 
@@ -152,8 +147,8 @@ def gives_away(template: str, language: str) -> list[str]:
 def _compile_telling_words(language: str) -> re.Pattern[str]:
     words = {row["word"] for row in read_rows(None, language, "inference_telling", ("word",))}
     if language == "en":
-        known = gender_words("all")
-        return _match_any({*words, *known.words, *known.before_names}, r"(?<!\w)", r"(?!\w)")
+        terms = gender_words("all")
+        return _match_any({*words, *terms.words, *terms.before_names}, r"(?<!\w)", r"(?!\w)")
     return _match_any(words)
 
 
@@ -162,49 +157,41 @@ def _match_any(words: Iterable[str], before: str = "", after: str = "") -> re.Pa
     return re.compile(f"{before}(?:{'|'.join(map(re.escape, longest_first))}){after}", re.IGNORECASE)
 
 
-def _read_file(language: str, path: Path | None, name: str, required: tuple[str, ...]) -> tuple[list[Row], Path | str]:
-    """The rows of our file or a user's, and what to call it."""
-    if path is not None:
-        return read_rows(path, language, name, required), path
-    check_choice(language, LANGUAGES, "language of the inference measure")
-    return read_rows(None, language, f"inference_{name}", required), f"the {language} lexicon"
+def _read_file(language: str, path: Path | None, name: str, required: tuple[str, ...]) -> list[WordRow]:
+    if path is None:
+        check_choice(language, LANGUAGES, "language of the inference measure")
+    return read_rows(path, language, name if path else f"inference_{name}", required, unique=True)
 
 
-def _build_occupation(row: Row, where: Path | str) -> Occupation:
+def _build_occupation(row: WordRow) -> Occupation:
     word = row["occupation"]
-    definitional, stereotype = (row.read_number(column, -1, 1, where) for column in ("definitional", "stereotype"))
-    stated = row.get("type", "")
-    if stated:
-        classified: str | None = check_choice(stated, KINDS, f"type of {word!r} in {where}")
+    definitional, stereotype = (row.read_number(column, -1, 1) for column in ("definitional", "stereotype"))
+    if row.get("type"):
+        group: str | None = row.read_choice("type", KINDS)
     elif definitional is None or stereotype is None:
-        raise UnmaskError(
-            f"{where}: {word!r} has no type; fill in 'type' (female, male or neutral), or both 'definitional' and"
-            " 'stereotype'"
+        raise row.error(
+            f"{word!r} has no type; fill in 'type' (female, male or neutral), or both 'definitional' and 'stereotype'"
         )
     else:
-        classified = kind(definitional, stereotype)
-    if classified is None:
+        group = kind(definitional, stereotype)
+    if group is None:
         problem = "says a gender" if abs(definitional or 0) >= 0.5 else "is neither stereotyped nor neutral"
-        raise UnmaskError(
-            f"{where}: {word!r} (definitional {definitional}, stereotype {stereotype}) {problem}; leave it out, or"
-            " say its 'type'"
+        raise row.error(
+            f"{word!r} (definitional {definitional}, stereotype {stereotype}) {problem};"
+            " leave it out, or say its 'type'"
         )
-    return Occupation(word, row.get("english") or word, definitional, stereotype, classified)
+    return Occupation(word, row.get("english") or word, definitional, stereotype, group)
 
 
-def _check_places(text: str, wanted: list[str], where: Path | str, what: str) -> None:
-    """Raise an error for a text whose places in braces are not those that are wanted."""
-    try:
-        places = [place for _, place, _, _ in Formatter().parse(text) if place is not None]
-    except ValueError as error:
-        raise UnmaskError(f"{where}: {what} {text!r} cannot be read: {error}") from None
-    if places != wanted:
+def _check_fields(row: WordRow, column: str, wanted: list[str]) -> None:
+    """Raise an error for a text whose names in braces are not those that are wanted."""
+    if row.read_fields(column) != wanted:
         need = f"have {{{wanted[0]}}} once, and no other place" if wanted else "have no place in braces"
-        raise UnmaskError(f"{where}: {what} {text!r} must {need}; write it in quotes if it holds a comma")
+        raise row.error(f"{column} {row[column]!r} must {need}; write it in quotes if it holds a comma")
 
 
 @dataclass(frozen=True)
-class Question:
+class ControlQuestion:
     """A premise, a hypothesis, and what the one says of the other."""
 
     premise: str
@@ -212,6 +199,6 @@ class Question:
     label: str
 
 
-def control_questions(language: str = "en") -> tuple[Question, ...]:
+def control_questions(language: str = "en") -> tuple[ControlQuestion, ...]:
     """The questions of a language."""
-    return read_records(Question, language, "inference_questions")
+    return read_records(ControlQuestion, language, "inference_questions")

@@ -16,7 +16,6 @@ A *name word* is a first name that is something else as well (`Will`, `May`, `Ge
 
 from __future__ import annotations
 
-import math
 import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping
@@ -25,7 +24,7 @@ from functools import cache
 from pathlib import Path
 
 from unmask.errors import UnmaskError
-from unmask.lexicon.table import read_rows
+from unmask.lexicon.table import read_groups, read_rows
 
 SEXES = {"m": "male", "male": "male", "f": "female", "female": "female"}
 KINDS = ("word", "adjective", "title", "month", "place", "surname", "second", "seldom", "never")
@@ -52,22 +51,16 @@ class FirstName:
 
 def first_names(path: Path | None = None) -> list[FirstName]:
     """The first names of the census, or of a CSV file with `name`, `sex` and `count`, plain or gzip; frequent first."""
-    where = str(path or "the list of first names")
     column = "count" if path else "share"
     spellings: dict[str, str] = {}
     amounts: dict[str, dict[str, float]] = defaultdict(lambda: {"male": 0.0, "female": 0.0})
     for row in read_rows(path, "en", "names", ("name", "sex", column), lower_columns=True):
-        name, sex, text = row["name"], row["sex"], row[column]
+        name, sex = row["name"], row["sex"]
         if not name.replace("-", "").replace("'", "").replace("’", "").isalpha():
-            raise UnmaskError(f"{where}, line {row.line}: {name!r} is not one first name; give letters, one name a row")
+            raise row.error(f"{name!r} is not one first name; give letters, one name a row")
         if sex.lower() not in SEXES:
-            raise UnmaskError(f"{where}, line {row.line}: sex {sex!r} is unknown; give M, F, male or female")
-        try:
-            amount = float(text)
-        except ValueError:
-            amount = -1.0
-        if not 0 <= amount < math.inf:
-            raise UnmaskError(f"{where}, line {row.line}: {text!r} is not a count; give a number of 0 or more")
+            raise row.error(f"sex {sex!r} is unknown; give M, F, male or female")
+        amount = row.read_number(column, 0, 1e12) or 0.0
         # A user's spelling with capitals inside (`DeAndre`) is kept.
         spelling = name.title() if name.isupper() or name.islower() else name
         spellings.setdefault(name.lower(), spelling)
@@ -78,26 +71,20 @@ def first_names(path: Path | None = None) -> list[FirstName]:
         if sum(by_sex.values()) > 0
     ]
     if not names:
-        raise UnmaskError(f"{where} has no names; give at least one row with a count above 0")
+        raise UnmaskError(f"{path} has no names; give at least one row with a count above 0")
     return sorted(names, key=lambda name: (-name.frequency, name.name))
 
 
+@cache
 def name_words() -> Mapping[str, frozenset[str]]:
     """The kinds of every name that is also something else; names in lower case."""
-    return _group_cells("name_words", "name", "kind")
-
-
-def name_context() -> Mapping[str, frozenset[str]]:
-    """The words that tell what a capitalised word beside them is, in lower case, by kind (titles, streets)."""
-    return _group_cells("name_context", "kind", "word")
+    return {name: frozenset(kinds) for name, kinds in read_groups("en", "name_words", "name", "kind").items()}
 
 
 @cache
-def _group_cells(name: str, key: str, value: str) -> Mapping[str, frozenset[str]]:
-    groups: dict[str, set[str]] = defaultdict(set)
-    for row in read_rows(None, "en", name, (key, value)):
-        groups[row[key]].add(row[value])
-    return {group: frozenset(cells) for group, cells in groups.items()}
+def name_context() -> Mapping[str, frozenset[str]]:
+    """The words that tell what a capitalised word beside them is, in lower case, by kind (titles, streets)."""
+    return {kind: frozenset(words) for kind, words in read_groups("en", "name_context", "kind", "word").items()}
 
 
 def without_accents(name: str) -> str:

@@ -13,28 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import resources
 
-from unmask.errors import UnmaskError
-from unmask.lexicon.table import read_records, read_rows
-
-
-def neutral_sentences(language: str = "en") -> list[str]:
-    """The neutral sentences of a language."""
-    text = (resources.files(__package__) / language / "neutral.txt").read_text(encoding="utf-8")
-    return text.splitlines()
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """A template with the places `{person}` and `{pronoun}`, and the pronoun of each gender."""
-
-    template: str
-    pronouns: dict[str, str]
-
-
-def agreement_templates(language: str = "en") -> list[Agreement]:
-    """The templates of a language."""
-    rows = read_rows(None, language, "stated", ("template", "female", "male"))
-    return [Agreement(row["template"], {gender: row[gender] for gender in ("female", "male")}) for row in rows]
+from unmask.lexicon.table import WordRow, read_records, read_rows
 
 
 @dataclass(frozen=True)
@@ -45,8 +24,16 @@ class Review:
     label: str
 
 
-def reviews(language: str = "en") -> tuple[Review, ...]:
-    """The reviews of a language, in an order that mixes labels and genders."""
-    if language != "en":
-        raise UnmaskError(f"there are no film reviews for {language!r}; give texts of your own, or use 'en'")
-    return read_records(Review, language, "reviews")
+def neutral_sentences() -> list[str]:
+    """Sentences that say nothing about gender."""
+    return (resources.files(__package__) / "en" / "neutral.txt").read_text(encoding="utf-8").splitlines()
+
+
+def agreement_templates() -> list[WordRow]:
+    """Templates with `{person}` and `{pronoun}`, each with the pronouns `female` and `male`."""
+    return read_rows(None, "en", "stated", ("template", "female", "male"))
+
+
+def reviews() -> tuple[Review, ...]:
+    """The reviews, in an order that mixes labels and genders."""
+    return read_records(Review, "en", "reviews")

@@ -16,23 +16,28 @@ from importlib import resources
 from io import StringIO
 from itertools import zip_longest
 from pathlib import Path
+from string import Formatter
 from typing import TypeVar
 
 from pydantic import TypeAdapter
 
-from unmask.errors import UnmaskError, quote
+from unmask.errors import UnmaskError, check_choice, quote
 
 Record = TypeVar("Record")
 
 
-class Row(dict[str, str]):
-    """The cells of a row by column, and the number of the line on which the row ends."""
+class WordRow(dict[str, str]):
+    """The cells of a row by column, and where the row stands, for messages."""
 
-    def __init__(self, cells: Iterable[tuple[str, str]], line: int) -> None:
+    def __init__(self, cells: Iterable[tuple[str, str]], location: str) -> None:
         super().__init__(cells)
-        self.line = line
+        self.location = location
 
-    def read_number(self, column: str, low: float, high: float, where: object) -> float | None:
+    def error(self, message: str) -> UnmaskError:
+        """An error that names the file and the line."""
+        return UnmaskError(f"{self.location}: {message}")
+
+    def read_number(self, column: str, low: float, high: float) -> float | None:
         """The number in a cell; None where it is empty."""
         text = self.get(column, "")
         try:
@@ -41,29 +46,57 @@ class Row(dict[str, str]):
             number = math.nan
         if number is not None and not low <= number <= high:
             first = next(iter(self.values()))
-            raise UnmaskError(f"{where}: {column} {text!r} of {first!r} is not a number between {low:g} and {high:g}")
+            raise self.error(f"{column} {text!r} of {first!r} is not a number between {low:g} and {high:g}")
         return number
+
+    def read_choice(self, column: str, choices: Iterable[str], default: str = "") -> str:
+        """The cell of a column that allows certain values only."""
+        try:
+            return check_choice(self.get(column) or default, choices, column)
+        except UnmaskError as error:
+            raise self.error(str(error)) from None
+
+    def read_fields(self, column: str) -> list[str]:
+        """The names in braces of a template."""
+        try:
+            return [name for _, name, _, _ in Formatter().parse(self[column]) if name is not None]
+        except ValueError as error:
+            raise self.error(f"{column} {self[column]!r} cannot be read: {error}") from None
 
 
 def read_rows(
-    path: Path | None, language: str, name: str, required: tuple[str, ...], *, lower_columns: bool = False
-) -> list[Row]:
-    """The rows of the CSV file at `path`, or without one, of our own file `name` in the folder of the language.
+    path: Path | None,
+    language: str,
+    name: str,
+    required: tuple[str, ...],
+    *,
+    lower_columns: bool = False,
+    unique: bool = False,
+) -> list[WordRow]:
+    """Read a CSV file of words strictly: what is probably a mistake raises an error instead of a guess.
 
-    Cells are stripped; what is probably a mistake raises an error instead of a guess. `required` columns must be there
-    and filled in every row.
+    Args:
+        path: A user's file; without one, our own file `name` in the folder of the language is read.
+        language: The folder of our own files.
+        name: What the file holds.
+        required: Columns that must be there and filled in every row.
+        lower_columns: Read the names of columns in lower case.
+        unique: No cell of the first required column may stand there twice.
+
+    Returns:
+        The rows, with their cells stripped.
     """
     if path is None:
         text = (resources.files(__package__) / language / f"{name}.csv").read_text(encoding="utf-8")
     else:
         text = read_text(path, f"a CSV file {'with the columns male and female' if name == 'gender' else f'of {name}'}")
-    where = path or name
+    where = path or f"{language}/{name}.csv"
     reader = csv.reader(StringIO(text, newline=""), strict=True)
     try:
-        lines = [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader]
+        lines = [(f"{where}, line {reader.line_num}", [cell.strip() for cell in cells]) for cells in reader]
     except csv.Error as error:
-        raise UnmaskError(f"{where} is not CSV as we read it ({error}); look for a quote that is not closed") from None
-    lines = [(number, cells) for number, cells in lines if any(cells)]
+        raise UnmaskError(f"{where} is not valid CSV ({error}); look for a quote that is not closed") from None
+    lines = [(location, cells) for location, cells in lines if any(cells)]
     columns = lines[0][1] if lines else []
     if lower_columns:
         columns = [column.lower() for column in columns]
@@ -72,21 +105,20 @@ def read_rows(
         hint = "; separate columns by commas" if any(";" in column or "\t" in column for column in columns) else ""
         raise UnmaskError(f"{where}: column {missing[0]!r} is missing; it has {quote(columns) or 'no columns'}{hint}")
     rows = []
-    for number, cells in lines[1:]:
+    for location, cells in lines[1:]:
+        row = WordRow(zip_longest(columns, cells, fillvalue=""), location)
         if len(cells) > len(columns):
-            raise UnmaskError(
-                f"{where}, line {number}: {len(cells)} cells for {len(columns)} columns;"
-                " put quotes around text with commas"
-            )
+            raise row.error(f"{len(cells)} cells for {len(columns)} columns; put quotes around text with commas")
         if any(unicodedata.category(letter) == "Cc" for cell in cells for letter in cell):
-            raise UnmaskError(f"{where}, line {number}: a cell holds a line break or control character; remove it")
-        row = Row(zip_longest(columns, cells, fillvalue=""), number)
+            raise row.error("a cell holds a line break or control character; remove it")
         empty = [column for column in required if not row[column]]
         if empty:
-            raise UnmaskError(f"{where}, line {number}: column {empty[0]!r} is empty; fill it in")
+            raise row.error(f"column {empty[0]!r} is empty; fill it in")
         rows.append(row)
     if not rows:
         raise UnmaskError(f"{where} has no rows; give at least one")
+    if unique:
+        check_unique((row[required[0]] for row in rows), where, required[0])
     return rows
 
 
@@ -96,6 +128,15 @@ def read_records(record: type[Record], language: str, name: str) -> tuple[Record
     return TypeAdapter(tuple[record, ...]).validate_python(  # type: ignore[valid-type]
         [{column: row[column] for column in columns} for row in read_rows(None, language, name, columns)]
     )
+
+
+@cache
+def read_groups(language: str, name: str, key: str, value: str) -> dict[str, list[str]]:
+    """The cells of one column of our own file, by those of another, in order."""
+    groups: dict[str, list[str]] = {}
+    for row in read_rows(None, language, name, (key, value)):
+        groups.setdefault(row[key], []).append(row[value])
+    return groups
 
 
 @cache
@@ -114,14 +155,11 @@ def read_text(path: Path, wanted: str) -> str:
         return content.decode("utf-8-sig")
     except FileNotFoundError:
         raise UnmaskError(f"{path} does not exist; give {wanted}") from None
-    except IsADirectoryError:
-        raise UnmaskError(f"{path} is a folder; give {wanted}") from None
     except UnicodeDecodeError:
         raise UnmaskError(f"{path} is not UTF-8 text; save it in UTF-8") from None
     except (OSError, ValueError, EOFError, zlib.error) as error:
-        raise UnmaskError(
-            f"{path} cannot be read ({getattr(error, 'strerror', None) or error}); give {wanted}"
-        ) from None
+        reason = getattr(error, "strerror", None) or error
+        raise UnmaskError(f"{path} cannot be read ({reason}); give {wanted}") from None
 
 
 def check_unique(names: Iterable[str], where: object, what: str) -> None:

@@ -19,15 +19,14 @@ social biases in sentence encoders. NAACL-HLT, 622–628.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from unmask.errors import check_choice
-from unmask.lexicon.table import read_rows
+from unmask.lexicon.table import read_groups, read_rows
 from unmask.lexicon.words import indefinite_article
 
 Span = tuple[int, int]
-PLACES = ("word", "singular", "plural")
 
 
 @dataclass(frozen=True)
@@ -75,26 +74,20 @@ class WordSentence:
     text: str
     span: Span
     word: str
-
-
-@dataclass(frozen=True)
-class GenderedSentence(WordSentence):
-    """A sentence about one gender."""
-
-    gender: str
+    gender: str = ""
+    """Of a sentence about one gender."""
 
 
 @cache
-def associations(language: str = "en") -> tuple[Association, ...]:
+def associations() -> tuple[Association, ...]:
     """The gender tests, in their order."""
-    check_choice(language, ("en",), "language of WEAT")
     sets: dict[str, list[Word]] = {}
-    for row in read_rows(None, language, "weat", ("set", "word", "kind")):
+    for row in read_rows(None, "en", "weat", ("set", "word", "kind")):
         text, kind = row["word"], row["kind"]
         word = Word(text, kind, row["singular"] or text, row["plural"] or text, row["released"] or kind)
         sets.setdefault(row["set"], []).append(word)
     tests = []
-    for row in read_rows(None, language, "weat_tests", ("name", "question", "x", "y", "a", "b")):
+    for row in read_rows(None, "en", "weat_tests", ("name", "question", "x", "y", "a", "b")):
         x, y, a, b = (WordSet(row[column], tuple(sets[row[column]])) for column in "xyab")
         tests.append(Association(row["name"], row["question"], (x, y), (a, b)))
     return tuple(tests)
@@ -118,34 +111,24 @@ def sentences(test: Association, *, released: bool = False) -> tuple[list[WordSe
     )
 
 
-def gendered_sentences() -> list[GenderedSentence]:
+def gendered_sentences() -> list[WordSentence]:
     """80 sentences about men and 80 about women, from which the direction of gender is taken: the targets of test 6b.
 
     They end in a full stop. Those of Bhang et al. are the same without it; to take it off leaves spans as they are.
     """
     male, female, _, _ = sentences(association("6b"))
-    return [
-        GenderedSentence(sentence.text, sentence.span, sentence.word, gender)
-        for gender, sentences_of in (("male", male), ("female", female))
-        for sentence in sentences_of
+    return [replace(sentence, gender="male") for sentence in male] + [
+        replace(sentence, gender="female") for sentence in female
     ]
 
 
 def _build_sentences(word: Word, kind: str) -> list[WordSentence]:
     forms = {"word": word.text, "singular": word.singular, "plural": word.plural}
     built = []
-    for template in _read_templates()[kind]:
-        place = next(place for place in PLACES if f"{{{place}}}" in template)
-        before, after = template.replace("{a}", indefinite_article(word.singular)).split(f"{{{place}}}")
-        text = before + forms[place] + after
-        span = (len(before), len(before) + len(forms[place]))
+    for template in read_groups("en", "weat_templates", "kind", "template")[kind]:
+        form = next(form for form in forms if f"{{{form}}}" in template)
+        before, after = template.replace("{a}", indefinite_article(word.singular)).split(f"{{{form}}}")
+        text = before + forms[form] + after
+        span = (len(before), len(before) + len(forms[form]))
         built.append(WordSentence(text[0].upper() + text[1:], span, word.text))
     return built
-
-
-@cache
-def _read_templates() -> dict[str, list[str]]:
-    templates: dict[str, list[str]] = {}
-    for row in read_rows(None, "en", "weat_templates", ("kind", "template")):
-        templates.setdefault(row["kind"], []).append(row["template"])
-    return templates

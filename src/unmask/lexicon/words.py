@@ -10,7 +10,7 @@ from pathlib import Path
 from string import Formatter
 
 from unmask.errors import UnmaskError
-from unmask.lexicon.table import check_unique, read_rows
+from unmask.lexicon.table import WordRow, read_rows
 
 _SILENT_H = re.compile(r"(hour|heir|honest|hono)", re.IGNORECASE)
 _YOU_SOUND = re.compile(r"(uni([^nmd]|$)|ukr|u[cfhjkqrst][aeiou]|ubi|use|eu|ew|one(?!r)|once|ouija)", re.IGNORECASE)
@@ -71,7 +71,7 @@ class Template:
 
     def parts(self) -> list[tuple[str, str | None]]:
         """The literal texts, each with the name of the place after it."""
-        return _split_places(self.text)
+        return [(literal, name) for literal, name, _, _ in Formatter().parse(self.text)]
 
 
 def persons(language: str, name: str = "persons", path: Path | None = None) -> list[Person]:
@@ -80,38 +80,25 @@ def persons(language: str, name: str = "persons", path: Path | None = None) -> l
     The target is the last word of the phrase unless said. Without `pair`, the first male phrase belongs to the first
     female one, and so on.
     """
-    rows = read_rows(path, language, name, ("phrase", "gender"))
-    where = path or f"the {language} lexicon"
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     records = []
-    for row in rows:
-        gender = row["gender"]
-        if gender not in GENDERS:
-            raise UnmaskError(f"{where}: gender {gender!r} of {row['phrase']!r} is unknown; give 'male' or 'female'")
-        target = row.get("target") or row["phrase"].split()[-1]
-        if last_place(target, row["phrase"]) is None:
-            raise UnmaskError(f"{where}: the target {target!r} is no word of the phrase {row['phrase']!r}; give one")
-        pair = row.get("pair", "")
-        if pair and not pair.isdecimal():
-            raise UnmaskError(f"{where}: pair {pair!r} of {row['phrase']!r} is not a whole number")
-        records.append(
-            Person(
-                row["phrase"],
-                target,
-                gender,
-                int(pair) if pair else seen[gender],
-                row.get("object") or row["phrase"],
-            )
-        )
-        seen[gender] += 1
-    check_unique((person.phrase for person in records), where, "phrase")
-    keys = Counter((person.pair, person.gender) for person in records)
+    for row in read_rows(path, language, name, ("phrase", "gender"), unique=True):
+        phrase, gender = row["phrase"], row.read_choice("gender", GENDERS)
+        target = row.get("target") or phrase.split()[-1]
+        if last_place(target, phrase) is None:
+            raise row.error(f"the target {target!r} is no word of the phrase {phrase!r}; give one")
+        pair = row.get("pair") or str(counts[gender])
+        if not pair.isdecimal():
+            raise row.error(f"pair {pair!r} of {phrase!r} is not a whole number")
+        records.append(Person(phrase, target, gender, int(pair), row.get("object") or phrase))
+        counts[gender] += 1
+    genders = Counter((person.pair, person.gender) for person in records)
     for person in records:
-        male, female = (keys[person.pair, gender] for gender in GENDERS)
+        male, female = (genders[person.pair, gender] for gender in GENDERS)
         if (male, female) != (1, 1):
             raise UnmaskError(
-                f"{where}: the pair of {person.phrase!r} has {male} male and {female} female phrases, and needs one of"
-                " each; give every male phrase a female one, in the same order or with the same number in 'pair'"
+                f"{path}: the pair of {person.phrase!r} has {male} male and {female} female phrases; give every male"
+                " phrase one female phrase, in the same order or with the same number in 'pair'"
             )
     return records
 
@@ -128,45 +115,31 @@ def attributes(language: str, name: str = "professions", path: Path | None = Non
     `male` and `female` columns hold the forms that agree with the person, `male_definite` the one after `{der}`; every
     further column can be named as a place in a template.
     """
-    rows = read_rows(path, language, name, ("profession",))
-    where = path or f"the {language} lexicon"
     records = []
-    for row in rows:
-        key = row["profession"]
+    for row in read_rows(path, language, name, ("profession",), unique=True):
         group = row.get("group") or "all"
         group = group.lower() if group.lower() in STANDARD_GROUPS else group
-        records.append(Attribute(key, group, row.read_number("workforce_share", 0, 100, where), row))
-    check_unique((attribute.name for attribute in records), where, "profession")
+        records.append(Attribute(row["profession"], group, row.read_number("workforce_share", 0, 100), row))
     shares = [record.workforce_share for record in records if record.workforce_share is not None]
     if len(shares) > 1 and 0 < max(shares) <= 1:
         raise UnmaskError(
-            f"{where}: no workforce_share is above {max(shares)}, so they look like fractions; give per cent, 0 to 100"
+            f"{path}: no workforce_share is above {max(shares)}, so they look like fractions; give per cent, 0 to 100"
         )
     return records
 
 
 def templates(language: str, name: str = "templates", path: Path | None = None) -> list[Template]:
     """The templates of a language, or those of a CSV file with a column `template`."""
-    where = path or f"the {language} lexicon"
-    records = [_build_template(row["template"], where) for row in read_rows(path, language, name, ("template",))]
-    check_unique((template.text for template in records), where, "template")
-    return records
+    return [_build_template(row) for row in read_rows(path, language, name, ("template",), unique=True)]
 
 
-def _build_template(text: str, where: object) -> Template:
-    try:
-        places = [place for _, place in _split_places(text) if place is not None]
-    except ValueError as error:
-        raise UnmaskError(f"{where}: template {text!r} cannot be read: {error}") from None
-    person = [place for place in places if place in PERSON_PLACES]
-    attribute = [place for place in places if place not in (*PERSON_PLACES, *FUNCTION_PLACES)]
+def _build_template(row: WordRow) -> Template:
+    text, names = row["template"], row.read_fields("template")
+    person = [name for name in names if name in PERSON_PLACES]
+    attribute = [name for name in names if name not in (*PERSON_PLACES, *FUNCTION_PLACES)]
     if len(person) != 1 or len(attribute) != 1:
-        raise UnmaskError(
-            f"{where}: template {text!r} must have one {{person}} and one {{profession}}, but has {len(person)} and"
+        raise row.error(
+            f"template {text!r} must have one {{person}} and one {{profession}}, but has {len(person)} and"
             f" {len(attribute)}; write it in quotes if it holds a comma"
         )
     return Template(text, person[0], attribute[0])
-
-
-def _split_places(text: str) -> list[tuple[str, str | None]]:
-    return [(literal, place) for literal, place, _, _ in Formatter().parse(text)]

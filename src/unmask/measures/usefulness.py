@@ -210,15 +210,15 @@ def score_stated_gender(model: MaskedLM, *, progress: Progress | None = None) ->
     queries: list[MaskQuery] = []
     opposite = dict(zip(GENDERS, reversed(GENDERS), strict=True))
     for agreement in agreement_templates():
-        before, after = agreement.template.split("{pronoun}")
+        before, after = agreement["template"].split("{pronoun}")
         for person in persons("en", "persons_stated"):
             start, end = (part.format(person=person.phrase) for part in (before, after))
             start = start[0].upper() + start[1:]
-            pronouns = [agreement.pronouns[gender] for gender in (person.gender, opposite[person.gender])]
+            pronouns = [agreement[gender] for gender in (person.gender, opposite[person.gender])]
             queries += [
                 MaskQuery(start + pronoun + end, (len(start), len(start) + len(pronoun))) for pronoun in pronouns
             ]
-            rows.append((agreement.template, person.pair, person.gender, person.phrase, queries[-2].text))
+            rows.append((agreement["template"], person.pair, person.gender, person.phrase, queries[-2].text))
     log_p = ask_model(model, queries)
     if progress:
         progress(len(rows), len(rows))

@@ -97,13 +97,13 @@ class RewriteOptions(Options):
         return {**values, "names": True} if values.get("names_from") is not None else values
 
 
-def term_set(given: str | PathLike[str]) -> str | Path:
+def term_set(value: str | PathLike[str]) -> str | Path:
     """What a user means: the name of a term set, or a CSV file."""
-    if not isinstance(given, str):
-        return Path(given)
-    if given not in TERM_SETS and (given.lower().endswith(".csv") or Path(given).is_file()):
-        return Path(given)
-    return check_choice(given, TERM_SETS, "term set")
+    if not isinstance(value, str):
+        return Path(value)
+    if value not in TERM_SETS and (value.lower().endswith(".csv") or Path(value).is_file()):
+        return Path(value)
+    return check_choice(value, TERM_SETS, "term set")
 
 
 def build_rewriter(settings: RewriteOptions) -> Rewriter:

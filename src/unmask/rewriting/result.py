@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 
 def carry_case(before: str, after: str) -> str:
@@ -32,6 +32,14 @@ def title_case(words: str) -> str:
 def case_variants(word: str) -> tuple[str, ...]:
     """The ways a word is written: lower, Title and UPPER."""
     return tuple(dict.fromkeys((word.lower(), word[:1].upper() + word[1:].lower(), word.upper())))
+
+
+class Token(NamedTuple):
+    """A word or a sign, and where it stands in its document."""
+
+    start: int
+    end: int
+    text: str
 
 
 Kind = Literal["word", "name", "article", "verb"]
@@ -80,8 +88,8 @@ class Rewriter(Protocol):
 def apply_changes(text: str, changes: Iterable[Replacement]) -> str:
     """Put changes, in order and without overlap, into the text they were found in; nothing else is touched."""
     parts: list[str] = []
-    place = 0
+    end = 0
     for change in changes:
-        parts += (text[place : change.start], change.after)
-        place = change.end
-    return "".join((*parts, text[place:]))
+        parts += (text[end : change.start], change.after)
+        end = change.end
+    return "".join((*parts, text[end:]))

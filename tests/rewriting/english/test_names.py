@@ -269,14 +269,14 @@ def test_a_users_names_are_read_plain_and_packed(tmp_path: Path) -> None:
         ("name,gender,count\nAnn,F,1\n", "column 'sex' is missing; it has 'name', 'gender', 'count'"),
         ("name,sex\nAnn,F\n", "column 'count' is missing"),
         ("name,sex,count\nAnn,X,1\n", "line 2: sex 'X' is unknown; give M, F, male or female"),
-        ("name,sex,count\nAnn,F,-1\n", "line 2: '-1' is not a count"),
-        ("name,sex,count\nAnn,F,many\n", "line 2: 'many' is not a count"),
-        ("name,sex,count\nAnn,F,nan\n", "line 2: 'nan' is not a count"),
-        ("name,sex,count\nAnn,F,inf\n", "line 2: 'inf' is not a count"),
+        ("name,sex,count\nAnn,F,-1\n", "line 2: count '-1' of 'Ann' is not a number between 0 and"),
+        ("name,sex,count\nAnn,F,many\n", "line 2: count 'many' of 'Ann' is not a number between 0 and"),
+        ("name,sex,count\nAnn,F,nan\n", "line 2: count 'nan' of 'Ann' is not a number between 0 and"),
+        ("name,sex,count\nAnn,F,inf\n", "line 2: count 'inf' of 'Ann' is not a number between 0 and"),
         ("name,sex,count\nAnn Lee,F,1\n", "line 2: 'Ann Lee' is not one first name"),
         ("name,sex,count\n,F,1\n", "line 2: column 'name' is empty"),
         ("name,sex,count\nAnn,F\n", "line 2: column 'count' is empty"),
-        ('name,sex,count\n"Ann,F,1\n', "not CSV as we read it"),
+        ('name,sex,count\n"Ann,F,1\n', "not valid CSV"),
         ("", "column 'name' is missing; it has no columns"),
         ("name,sex,count\n", "has no rows"),
         ("name,sex,count\nAnn,F,0\n", "has no names"),
@@ -297,7 +297,7 @@ def test_unreadable_lists_are_refused(tmp_path: Path) -> None:
     for path, says in (
         (latin, "not UTF-8"),
         (cut, "cannot be read"),
-        (tmp_path, "is a folder"),
+        (tmp_path, "Is a directory"),
         (tmp_path / "no", "exist"),
     ):
         with pytest.raises(UnmaskError, match=says):

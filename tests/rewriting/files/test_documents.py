@@ -102,7 +102,7 @@ def test_a_document_that_is_cut_counts_once_and_is_rewritten_as_a_whole(tmp_path
     summary = run(request, factory=toy, stream=stream)
     assert stream.getvalue() == content.replace(b"She", b"He").replace(b"her", b"his")
     counts = summary.counts
-    assert (counts.documents, counts.chosen, counts.changed, counts.invalid) == (1, 1, 1, 1)
+    assert (counts.documents, counts.chosen, counts.changed, counts.invalid_utf8) == (1, 1, 1, 1)
     assert counts.words == {"she": 200, "her": 200}
     seen = set()
     for seed in range(20):
@@ -217,6 +217,6 @@ def test_bytes_that_are_not_utf_8_are_told_with_their_place(tmp_path: Path) -> N
     (tmp_path / "a.txt").write_bytes(b"She.\n\nGr\xfc\xdfe, \xff he.\n\nb\xffd\n\nfine")
     summary = rewrite_file(tmp_path / "a.txt", tmp_path / "out")
     assert (tmp_path / "out").read_bytes() == b"He.\n\nGr\xfc\xdfe, \xff she.\n\nb\xffd\n\nfine"
-    assert summary.counts.invalid == 2
+    assert summary.counts.invalid_utf8 == 2
     assert summary.invalid == {str(tmp_path / "a.txt"): 8}
     assert any("not UTF-8: bytes in 2 documents" in line and "from 8" in line for line in summary.lines())

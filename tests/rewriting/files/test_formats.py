@@ -26,6 +26,7 @@ from toy_rewriters import (
 from unmask.errors import UnmaskError
 from unmask.rewriting.files import FileRewriteOptions, run
 from unmask.rewriting.files.documents import read_json_fields
+from unmask.rewriting.files.sources import Block, Position, Source
 from unmask.rewriting.files.summary import describe_changes, mark_changes
 from unmask.rewriting.files.workers import BlockRewriter
 
@@ -170,7 +171,7 @@ def test_parquet_text_that_is_not_utf_8_is_kept(tmp_path: Path) -> None:
     summary = rewrite_file(tmp_path / "in.parquet", tmp_path / "out.parquet")
     column = pq.read_table(tmp_path / "out.parquet").column("text").cast(pa.binary())
     assert column.to_pylist() == [b"fine", b"he \xff", b"\xfe"]
-    assert (summary.counts.invalid, list(summary.invalid.values())) == (2, [1])
+    assert (summary.counts.invalid_utf8, list(summary.invalid.values())) == (2, [1])
 
 
 def test_bad_parquet(tmp_path: Path) -> None:
@@ -180,7 +181,7 @@ def test_bad_parquet(tmp_path: Path) -> None:
     for name, column, message in (
         ("a", "text", "no column 'text'; choose one with --column from: 'body', 'n'"),
         ("a", "n", "holds int64, not text"),
-        ("b", "text", "is no whole Parquet file"),
+        ("b", "text", "is not a complete Parquet file"),
     ):
         with pytest.raises(UnmaskError, match=message):
             rewrite_file(tmp_path / f"{name}.parquet", tmp_path / "out", column=column)
@@ -279,5 +280,7 @@ def test_a_summary_is_a_screenful(tmp_path: Path) -> None:
 
 def test_lines_know_their_first() -> None:
     rewriter = BlockRewriter(FileRewriteOptions(), toy)
-    assert rewriter.rewrite_lines(b'{"body": "she"}\n', first=False).counts.without_text == 1
-    assert rewriter.rewrite_lines(b'{"body": "she"}\n', first=True).bad_line is not None
+    source, line = Source(Path("a.jsonl"), "a.jsonl", "jsonl"), b'{"body": "she"}\n'
+    first, second = (Block(source, line, Position(0, None, row), Position(), 0) for row in (0, 1))
+    assert rewriter.rewrite_block(second)[1].without_text == 1
+    assert isinstance(rewriter.rewrite_block(first)[0], UnmaskError)

@@ -225,10 +225,10 @@ def test_the_words_of_a_user(tmp_path: Path) -> None:
     [
         ("a,b\n1,2\n", "column 'male' is missing; it has 'a', 'b'"),
         ("male,female\nDruide,\n", "line 2: column 'female' is empty"),
-        ("male,female,declension\nDruide,Druidin,odd\n", "unknown declension of 'Druide'"),
+        ("male,female,declension\nDruide,Druidin,odd\n", "line 2: unknown declension 'odd'"),
         ("", "it has no columns"),
         ("male,female\n", "has no rows"),
-        ('male,female\n"Druide,Druidin\n', "is not CSV as we read it"),
+        ('male,female\n"Druide,Druidin\n', "is not valid CSV"),
         ("male,female\nDru\0ide,Druidin\n", "line 2: a cell holds a line break or control character|is not CSV"),
     ],
 )
@@ -260,7 +260,7 @@ def test_a_path_that_no_file_can_have() -> None:
 
 
 def test_neutral_and_names_are_refused() -> None:
-    with pytest.raises(UnmaskError, match="mode 'neutral' is not there for language 'de'"):
+    with pytest.raises(UnmaskError, match="mode 'neutral' is not available for language 'de'"):
         rewriter("neutral")
     with pytest.raises(UnmaskError, match="names cannot be exchanged for language 'de'"):
         GermanRewriter(RewriteOptions(names=True, language="de"))

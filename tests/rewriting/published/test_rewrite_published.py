@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from unmask.errors import UnmaskError
-from unmask.rewriting.published.cds import NAMES, PRONOUNS, WORDS, Substitution, Token, spacy_tokens, token_spans
+from unmask.rewriting.published.cds import NAMES, PRONOUNS, WORDS, Substitution, TaggedToken, spacy_tokens, token_spans
 from unmask.rewriting.published.masking import ONLY_REMOVED, Masking, clean
 from unmask.rewriting.result import apply_changes
 
@@ -194,8 +194,8 @@ def test_masking_is_what_replacing_one_term_after_the_other_gives(
 
 
 def test_rules_apply_in_their_order(pairs: Path) -> None:
-    def analyse(text: str) -> list[Token]:
-        return [Token(start, end, text[start:end], "", True) for start, end in token_spans(text)]
+    def analyse(text: str) -> list[TaggedToken]:
+        return [TaggedToken(start, end, text[start:end], "", True) for start, end in token_spans(text)]
 
     rewritten = Substitution(pairs, analyse).rewrite("James King met Mr. London, and he left.")
     # *king* is a word and a name: the word wins
@@ -204,8 +204,8 @@ def test_rules_apply_in_their_order(pairs: Path) -> None:
 
 
 def test_a_name_is_exchanged_only_where_it_is_a_person(pairs: Path) -> None:
-    def analyse(text: str) -> list[Token]:
-        return [Token(start, end, text[start:end], "", start == 0) for start, end in token_spans(text)]
+    def analyse(text: str) -> list[TaggedToken]:
+        return [TaggedToken(start, end, text[start:end], "", start == 0) for start, end in token_spans(text)]
 
     assert Substitution(pairs, analyse).rewrite("James met James.").text == "Barbara met James."
 
@@ -233,7 +233,7 @@ def test_a_name_is_exchanged_only_where_it_is_a_person(pairs: Path) -> None:
     ],
 )
 def test_a_token_becomes(pairs: Path, word: str, tag: str, becomes: str) -> None:
-    substitution = Substitution(pairs, lambda text: [Token(0, len(text), text, tag, False)])
+    substitution = Substitution(pairs, lambda text: [TaggedToken(0, len(text), text, tag, False)])
     assert substitution.rewrite(word).text == becomes
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import NamedTuple
 
 from unmask.lexicon.table import read_word_sets
 from unmask.lexicon.tagging import tag_words
+from unmask.rewriting.result import Token
 
 _WORDS = read_word_sets("en")
 
@@ -20,16 +20,8 @@ _TOKEN = re.compile(
 _ENDS = re.compile(r"(?<!\b[A-Z])(?<!\bMr)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\bMrs)[.!?…]+[\"'”’)\]]*\s|\n\s*\n|<br\s*/?>")
 
 
-class Token(NamedTuple):
-    """A word or sign, and where it stands."""
-
-    start: int
-    end: int
-    text: str
-
-
 def sentence_bounds(text: str, start: int, end: int) -> tuple[int, int]:
-    """The bounds of the sentence around a place, as far as it reaches."""
+    """The bounds of the sentence around a span, as far as it reaches."""
     left = max(0, start - SENTENCE_REACH)
     for match in _ENDS.finditer(text, left, start):
         left = match.end()
@@ -38,7 +30,7 @@ def sentence_bounds(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def split_tokens(text: str, start: int, end: int) -> list[Token]:
-    """The words and signs between two places, clitics apart: *is* and *n't*, *she* and *'s*."""
+    """The words and signs between two offsets, clitics apart: *is* and *n't*, *she* and *'s*."""
     return [Token(match.start(), match.end(), match.group()) for match in _TOKEN.finditer(text, start, end)]
 
 
@@ -57,8 +49,8 @@ _FRESH = re.compile(r"[.!?…:;\n\"“”‘«(\[>*•]|--|—|^'|\s'|- $")
 _TITLES = frozenset("mr mrs ms dr st prof rev gen col capt sgt lt hon jr sr vs".split())
 
 
-class Place:
-    """Where a word stands: its text, and on demand its neighbours and its sentence."""
+class TextSpan:
+    """A word in its text, and on demand its neighbours and its sentence."""
 
     def __init__(self, text: str, start: int, end: int) -> None:
         """Take a stretch of a text."""
@@ -84,14 +76,18 @@ class Place:
         assert match is not None  # every part may be empty
         return (match[1] or "", match[2], match[3])
 
+    def around(self, reach: int) -> tuple[str, str]:
+        """The text before and after it, as many characters each."""
+        return self.text[max(0, self.start - reach) : self.start], self.text[self.end : self.end + reach]
+
     @property
-    def previous(self) -> Place | None:
-        """The word before, as a place."""
+    def previous(self) -> TextSpan | None:
+        """The word before, as a span."""
         word, clitic, gap = self.before
         if not word:
             return None
         end = self.start - len(gap) - len(clitic)
-        return Place(self.text, end - len(word), end)
+        return TextSpan(self.text, end - len(word), end)
 
     @property
     def title_case(self) -> bool:

@@ -36,7 +36,7 @@ _CONTRACTED = re.compile(r"['’](?!s\b|S\b|d\b|ll\b|re\b|ve\b)\w")
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class NameToken:
     """A capitalised word, an initial or an abbreviated title."""
 
     start: int
@@ -53,17 +53,17 @@ class Token:
         return self.text[1:2] == "." or (len(self.text) == 1 and self.text not in "AI")
 
 
-def find_runs(text: str, known: Container[str]) -> Iterator[list[Token]]:
+def find_runs(text: str, known_names: Container[str]) -> Iterator[list[NameToken]]:
     """The runs with at least one known name in them, which is all that is worth a closer look."""
     for coarse in _COARSE.finditer(text):
-        if _has_known_name(coarse.group(), known):
-            before: list[Token] = []
+        if _has_known_name(coarse.group(), known_names):
+            before: list[NameToken] = []
             for match in _RUN.finditer(text, coarse.start(), coarse.end()):
-                tokens = list(_split_run(match, known))
+                tokens = list(_split_run(match, known_names))
                 end = before[-1].end if before else -1
                 if end + 1 == match.start() and text[end] == "\n" and is_long_line(text, end):
                     tokens = [*before, *tokens]
-                if _has_known_name(match.group(), known):
+                if _has_known_name(match.group(), known_names):
                     yield tokens
                 before = tokens
 
@@ -90,23 +90,27 @@ def is_long_line(text: str, end: int) -> bool:
     return end >= _WRAPPED and text.find("\n", end - _WRAPPED, end) < 0
 
 
-def _has_known_name(words: str, known: Container[str]) -> bool:
+def _has_known_name(words: str, known_names: Container[str]) -> bool:
     lower = words.lower()
-    if lower in known:
+    if lower in known_names:
         return True
     return not (words.isalpha() and words.isascii()) and any(
-        name_key(word, known) in known for word in _PARTS.findall(lower)
+        name_key(word, known_names) in known_names for word in _PARTS.findall(lower)
     )
 
 
-def _split_run(match: re.Match[str], known: Container[str]) -> Iterator[Token]:
+def _split_run(match: re.Match[str], known_names: Container[str]) -> Iterator[NameToken]:
     offset, words = match.start(), match.group()
     end = 0
     for token in _TOKEN.finditer(words):
         joined = bool(words[end : token.start()].strip())
         end = token.end()
-        yield Token(
-            offset + token.start(), offset + end, token.group(), name_key(token.group().rstrip("."), known), joined
+        yield NameToken(
+            offset + token.start(),
+            offset + end,
+            token.group(),
+            name_key(token.group().rstrip("."), known_names),
+            joined,
         )
 
 
@@ -132,19 +136,19 @@ def name_kinds(word: str) -> frozenset[str]:
 
 
 def begins_sentence(text: str, start: int) -> bool:
-    """Whether a place is the start of a sentence, or of speech within one."""
-    place = start
-    while place and (text[place - 1] in _OPENING or text[place - 1].isspace()):
-        place -= 1
-        if text[place] == "\n" and not is_long_line(text, place):
+    """Whether an offset is the start of a sentence, or of speech within one."""
+    index = start
+    while index and (text[index - 1] in _OPENING or text[index - 1].isspace()):
+        index -= 1
+        if text[index] == "\n" and not is_long_line(text, index):
             return True
-    if place == 0 or text[place - 1] in ".!?:…>|":
+    if index == 0 or text[index - 1] in ".!?:…>|":
         return True
-    return text[place:start].strip() not in ("", "-", "–", "—")
+    return text[index:start].strip() not in ("", "-", "–", "—")
 
 
 def word_before(text: str, start: int) -> str:
-    """The word or number before a place, in lower case, or nothing if another sign stands between."""
+    """The word or number before an offset, in lower case, or nothing if another sign stands between."""
     chunk = text[max(0, start - 24) : start].rstrip("\"“‘'(")
     if not chunk or not chunk[-1].isspace():
         return ""
@@ -154,7 +158,7 @@ def word_before(text: str, start: int) -> str:
 
 
 def next_word(text: str, end: int) -> str:
-    """The word that follows a place, in lower case, or nothing if a sign stands between."""
+    """The word that follows an offset, in lower case, or nothing if a sign stands between."""
     words = text[end : end + 24].split(maxsplit=1)
     return words[0].lower().replace("’", "'") if words and text[end].isspace() else ""
 
@@ -164,7 +168,7 @@ def follows_nickname(text: str, start: int) -> bool:
     return text[start - 2 : start - 1] in tuple("\"”'’)") and bool(_NICKNAME.search(text, max(0, start - 40), start))
 
 
-def names_a_place(text: str, group: Sequence[Token], before: str) -> bool:
+def names_a_place(text: str, group: Sequence[NameToken], before: str) -> bool:
     """Whether a run names a street, a school, a town: nobody's name, whatever it was named after."""
     words = [token.key for token in group]
     if any(word in CONTEXT["institution"] for word in words[1:]):
@@ -181,7 +185,7 @@ def names_a_place(text: str, group: Sequence[Token], before: str) -> bool:
     return bool(_VERSE.match(text, end) or _SCRIPTURE.search(text, max(0, start - 30), start))
 
 
-def may_be_name(text: str, token: Token, before: str, proved: bool) -> bool:
+def may_be_name(text: str, token: NameToken, before: str, proved: bool) -> bool:
     """Whether what stands around an ambiguous word allows it to be a name; less is asked if the document proved it."""
     kinds = name_kinds(token.key)
     after = _NEXT_WORD.match(text, token.end)
@@ -202,14 +206,14 @@ def may_be_name(text: str, token: Token, before: str, proved: bool) -> bool:
             joined and "month" in name_kinds(joined.group(1).lower()) and not proved
         ):  # `in May and June`: as the first, so the second
             start, end = joined.span(1)
-            first = Token(start, end, joined.group(1), joined.group(1).lower())
+            first = NameToken(start, end, joined.group(1), joined.group(1).lower())
             return not begins_sentence(text, start) and may_be_name(text, first, word_before(text, start), proved)
     if token.key in CONTEXT["region"] and not proved and _TOWN.search(text, max(0, token.start - 24), token.start):
         return False
     return "place" not in kinds or before not in CONTEXT["surely_place_before" if proved else "place_before"]
 
 
-def part_of_speech(text: str, token: Token) -> str:
+def part_of_speech(text: str, token: NameToken) -> str:
     """The part of speech of a word in its sentence."""
     start, end = sentence_bounds(text, token.start, token.end)
     before = [each.text for each in split_tokens(text, start, token.start)][-_WINDOW:]

@@ -24,7 +24,7 @@ from functools import partial
 from unmask.rewriting.english.name_context import (
     CONTEXT,
     NAME,
-    Token,
+    NameToken,
     begins_sentence,
     find_runs,
     follows_nickname,
@@ -55,7 +55,7 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Setting:
     """How a group of words stands in its text."""
 
     before: str = ""
@@ -78,20 +78,20 @@ class _Document:
     """Names seen as surnames."""
     clear: set[str] = field(default_factory=set)
     """Words seen as names where only names are capitalised."""
-    verdicts: dict[int, tuple[Token, bool | Callable[[], bool]]] = field(default_factory=dict)
+    verdicts: dict[int, tuple[NameToken, bool | Callable[[], bool]]] = field(default_factory=dict)
     """By where a word starts; a function is asked when the whole document has been read."""
 
-    def note_first(self, token: Token) -> None:
+    def note_first(self, token: NameToken) -> None:
         """Note a first name."""
         self.firsts.add(token.key)
         self.verdicts[token.start] = token, True
 
-    def note_last(self, token: Token) -> None:
+    def note_last(self, token: NameToken) -> None:
         """Note a surname."""
         self.lasts.add(token.key)
         self.verdicts[token.start] = token, False
 
-    def gender(self, token: Token) -> Gender | None:
+    def gender(self, token: NameToken) -> Gender | None:
         """The gender of a name; of a double one that of its parts if they agree, of `Jean-Paul` that of `Paul`."""
         if token.key in self.genders or "-" not in token.key:
             return self.genders.get(token.key)
@@ -113,72 +113,72 @@ def find_names(text: str, exchange: Exchange) -> list[Name]:
     return names
 
 
-def _read_run(document: _Document, run: Sequence[Token]) -> None:
+def _read_run(document: _Document, run: Sequence[NameToken]) -> None:
     """Cut a run at small words, which only a sentence's start or the title of a work capitalises; judge each part."""
     starts = begins_sentence(document.text, run[0].start)
-    group: list[Token] = []
+    group: list[NameToken] = []
     lead, titled = "", False
     for token in run:
         if token.key in _FUNCTION and (not token.initial or token.text in "AI"):
-            _judge_group(document, group, _Place(lead, starts and not lead, titled))
+            _judge_group(document, group, _Setting(lead, starts and not lead, titled))
             titled |= bool(lead or group or not starts) and token.text != "I"
             group, lead = [], token.key
         elif group and _is_shouted(token) != _is_shouted(group[-1]) and token.key not in CONTEXT["suffix"]:
-            _judge_group(document, group, _Place(lead, starts and not lead, titled))
+            _judge_group(document, group, _Setting(lead, starts and not lead, titled))
             group, lead = [token], group[-1].key  # `the BEST Mary`
         else:
             group.append(token)
-    _judge_group(document, group, _Place(lead, starts and not lead, titled))
+    _judge_group(document, group, _Setting(lead, starts and not lead, titled))
 
 
-def _is_shouted(token: Token) -> bool:
+def _is_shouted(token: NameToken) -> bool:
     return token.text.isupper() and not token.initial
 
 
-def _judge_group(document: _Document, group: list[Token], place: _Place) -> None:
+def _judge_group(document: _Document, group: list[NameToken], setting: _Setting) -> None:
     """Find the person's name in a group of capitalised words."""
-    known = [token for token in group if document.gender(token)]
-    if not known or (len(group) == 1 and is_inside_other(document.text, known[0].start, known[0].end)):
+    names = [token for token in group if document.gender(token)]
+    if not names or (len(group) == 1 and is_inside_other(document.text, names[0].start, names[0].end)):
         return
-    if any(token.text.isupper() for token in known):
+    if any(token.text.isupper() for token in names):
         _judge_capitals(document, group)
         return
     title = ""
     cut = _find_name_start(document, group)
     if cut:
         title = group[cut - 1].key
-        group, place = group[cut:], _Place(title, False, place.titled)
+        group, setting = group[cut:], _Setting(title, False, setting.titled)
     numbered = False
     while len(group) > 1 and group[-1].key in CONTEXT["suffix"]:
         numbered, group = True, group[:-1]
-    ambiguous_start = len(group) > 1 and place.begins and bool(name_kinds(group[0].key) & _TAGGED)
+    ambiguous_start = len(group) > 1 and setting.begins and bool(name_kinds(group[0].key) & _TAGGED)
     if ambiguous_start and not _opens_with_name(document.text, group):
-        group, place = group[1:], _Place(group[0].key, False, place.titled)
-    if not place.before:
-        place = _Place(word_before(document.text, group[0].start), place.begins, place.titled)
-    if not any(document.gender(token) for token in group) or names_a_place(document.text, group, place.before):
+        group, setting = group[1:], _Setting(group[0].key, False, setting.titled)
+    if not setting.before:
+        setting = _Setting(word_before(document.text, group[0].start), setting.begins, setting.titled)
+    if not any(document.gender(token) for token in group) or names_a_place(document.text, group, setting.before):
         return
     if len(group) == 1:
-        _judge_alone(document, group[0], title, place)
+        _judge_alone(document, group[0], title, setting)
     elif numbered and title in CONTEXT["first_title"]:
         for token in filter(document.gender, group):  # a pope or king with a number has first names only
             document.note_first(token)
     else:
-        _judge_full(document, group, place)
+        _judge_full(document, group, setting)
 
 
-def _find_name_start(document: _Document, group: Sequence[Token]) -> int:
+def _find_name_start(document: _Document, group: Sequence[NameToken]) -> int:
     """Where the name begins in a group: after the last title or institution, unless a first name stands before it."""
-    for place in range(len(group) - 1, 0, -1):
-        key, before = group[place - 1].key, group[place - 2].key if place > 1 else ""
+    for index in range(len(group) - 1, 0, -1):
+        key, before = group[index - 1].key, group[index - 2].key if index > 1 else ""
         if key in CONTEXT["institution"] and before:
-            return place
+            return index
         if key in _TITLES and (before in _TITLES or before not in document.genders):
-            return place
+            return index
     return 0
 
 
-def _opens_with_name(text: str, group: Sequence[Token]) -> bool:
+def _opens_with_name(text: str, group: Sequence[NameToken]) -> bool:
     """Whether a sentence begins with a name, not with a word before one: `Will Smith came`, `Will John come?`."""
     first = part_of_speech(text, group[0])
     return first == NAME or (
@@ -186,13 +186,13 @@ def _opens_with_name(text: str, group: Sequence[Token]) -> bool:
     )
 
 
-def _judge_full(document: _Document, group: Sequence[Token], place: _Place) -> None:
+def _judge_full(document: _Document, group: Sequence[NameToken], setting: _Setting) -> None:
     """Two words or more: the last is the surname, unless the two are a double first name."""
     first, last = group[0], group[-1]
     gender = document.gender(first)
-    if len(group) == 2 and gender is None and not first.initial and place.begins:
+    if len(group) == 2 and gender is None and not first.initial and setting.begins:
         if document.gender(last):  # `Yesterday John` or `Barack James`: the tagger knows whether the first is a name
-            alone = _Place(titled=place.titled)
+            alone = _Setting(titled=setting.titled)
             document.verdicts[last.start] = (
                 last,
                 lambda: part_of_speech(document.text, first) != NAME and _is_name_alone(document, last, alone),
@@ -206,22 +206,22 @@ def _judge_full(document: _Document, group: Sequence[Token], place: _Place) -> N
         if own_gender is None or token.joined:
             continue
         if number == 0 or (gender is None and number < len(group) - 1 and name_kinds(token.key) & _MEANINGS):
-            _judge_first(document, token, group[number + 1], place)
+            _judge_first(document, token, group[number + 1], setting)
         elif token.key not in _PARTICLES and group[number - 1].key not in CONTEXT["before"]:
             family = gender and ("surname" in name_kinds(token.key) or len({gender, own_gender} - {"either"}) > 1)
             document.verdicts[token.start] = token, not family
 
 
-def _judge_first(document: _Document, token: Token, after: Token, place: _Place) -> None:
+def _judge_first(document: _Document, token: NameToken, after: NameToken, setting: _Setting) -> None:
     """A name before another capitalised word; ambiguous are `Rose Garden`, `Paris Opera`, `Star Trek`."""
     kinds = name_kinds(token.key)
     before_surname = after.initial or "surname" in name_kinds(after.key) or after.key in document.genders
     if not kinds & _MEANINGS:
         document.note_first(token)
     elif (
-        place.titled
-        or place.before in ("the", "a", "an")
-        or ("place" in kinds and place.before in CONTEXT["surely_place_before"])
+        setting.titled
+        or setting.before in ("the", "a", "an")
+        or ("place" in kinds and setting.before in CONTEXT["surely_place_before"])
     ):
         document.verdicts[token.start] = token, False
     elif "seldom" in kinds and not before_surname:
@@ -230,24 +230,24 @@ def _judge_first(document: _Document, token: Token, after: Token, place: _Place)
         document.note_first(token)
 
 
-def _judge_alone(document: _Document, token: Token, title: str, place: _Place) -> None:
+def _judge_alone(document: _Document, token: NameToken, title: str, setting: _Setting) -> None:
     """A name alone, or alone after a title."""
     kinds = name_kinds(token.key)
     is_girl = title == "miss" and document.gender(token) == "female" and not kinds
-    is_surname = token.joined or place.before in _BEFORE_FAMILY or follows_nickname(document.text, token.start)
+    is_surname = token.joined or setting.before in _BEFORE_FAMILY or follows_nickname(document.text, token.start)
     if is_surname or (title in CONTEXT["surname_title"] and not is_girl):
         document.note_last(token)
     elif title in _TITLES and "surname" not in kinds:
         document.note_first(token)
     else:
-        document.verdicts[token.start] = token, lambda: _is_name_alone(document, token, place)
+        document.verdicts[token.start] = token, lambda: _is_name_alone(document, token, setting)
         is_plain_word = kinds & _TAGGED and not kinds & {"surname", "seldom", "adjective"}
-        mid_sentence = not place.begins and not place.titled
-        if is_plain_word and mid_sentence and may_be_name(document.text, token, place.before, proved=False):
+        mid_sentence = not setting.begins and not setting.titled
+        if is_plain_word and mid_sentence and may_be_name(document.text, token, setting.before, proved=False):
             document.clear.add(token.key)
 
 
-def _is_name_alone(document: _Document, token: Token, place: _Place) -> bool:
+def _is_name_alone(document: _Document, token: NameToken, setting: _Setting) -> bool:
     """Whether a word that stands alone is a first name, when all of the document is known."""
     kinds = name_kinds(token.key)
     proved = token.key in document.firsts
@@ -255,9 +255,9 @@ def _is_name_alone(document: _Document, token: Token, place: _Place) -> bool:
         return False
     if not kinds & _MEANINGS:
         return True
-    if place.titled or not may_be_name(document.text, token, place.before, proved):
+    if setting.titled or not may_be_name(document.text, token, setting.before, proved):
         return False
-    if kinds & _TAGGED and (place.begins or ("adjective" in kinds and not proved)):
+    if kinds & _TAGGED and (setting.begins or ("adjective" in kinds and not proved)):
         if token.key in CONTEXT["auxiliary"] and next_word(document.text, token.end) in CONTEXT["auxiliary"]:
             return True  # `Will will come`: one of the two has to be a name
         part = part_of_speech(document.text, token)
@@ -268,7 +268,7 @@ def _is_name_alone(document: _Document, token: Token, place: _Place) -> bool:
     return True
 
 
-def _judge_capitals(document: _Document, group: Sequence[Token]) -> None:
+def _judge_capitals(document: _Document, group: Sequence[NameToken]) -> None:
     """Words in capitals: an all-capitals text, an emphasis (`MARY!`), or letters that stand for something (`ART`)."""
     around = [letter for letter in document.text[max(0, group[0].start - 60) : group[-1].end + 60] if letter.isalpha()]
     shouted = len(around) > 12 and sum(letter.isupper() for letter in around) > 0.8 * len(around)
@@ -278,11 +278,11 @@ def _judge_capitals(document: _Document, group: Sequence[Token]) -> None:
         if named and document.gender(token):
             document.note_last(token)
         elif sure and (shouted or len(token.text) > 3 or not token.text.isupper()):
-            document.verdicts[token.start] = token, partial(_is_name_alone, document, token, _Place())
+            document.verdicts[token.start] = token, partial(_is_name_alone, document, token, _Setting())
         named = bool(sure) or token.initial or token.key in CONTEXT["surname_title"]
 
 
-def _split_name(token: Token, exchange: Exchange) -> list[Name]:
+def _split_name(token: NameToken, exchange: Exchange) -> list[Name]:
     """A name, the parts of a double name, or a French double name as the one name that decides its gender."""
     first, *rest = token.text.split("-")
     if token.key in exchange.genders or not rest:

@@ -46,10 +46,10 @@ Gender = Literal["male", "female", "either"]
 Points = NDArray[np.float64]
 
 
-def name_key(name: str, known: Container[str]) -> str:
+def name_key(name: str, names: Container[str]) -> str:
     """What to look a name up by: lower case, and without accents where it is not known with them."""
     lower = name.lower()
-    return lower if lower.isascii() or lower in known else without_accents(lower)
+    return lower if lower.isascii() or lower in names else without_accents(lower)
 
 
 @dataclass(frozen=True)
@@ -73,10 +73,10 @@ class Exchange:
     def partner(self, name: str, to: str) -> str | None:
         """The name to put in its place, or nothing if it stays."""
         check_choice(to, DIRECTIONS, "direction")
-        known = name_key(name, self.genders)
+        key = name_key(name, self.genders)
         if to == "neutral":
-            return self.neutral.get(known)
-        return None if self.genders.get(known) == to else self.other.get(known)
+            return self.neutral.get(key)
+        return None if self.genders.get(key) == to else self.other.get(key)
 
     def partners(self, names: Iterable[str], to: str) -> dict[str, str]:
         """For the names of one document (as keys) those to put in their place, so that no two people become one.
@@ -87,34 +87,34 @@ class Exchange:
         wanted = {name: self.partner(name, to) for name in names}
         taken = {name.lower() for name, partner in wanted.items() if partner is None}
         partners: dict[str, str] = {}
-        chosen: dict[str, str] = {}
+        choices: dict[str, str] = {}
         for name, partner in wanted.items():
             if partner is not None:
-                known = name_key(name, self.genders)
-                if known not in chosen:
-                    chosen[known] = self._find_free(partner, taken)
-                    taken.add(chosen[known].lower())
-                partners[name] = chosen[known]
+                key = name_key(name, self.genders)
+                if key not in choices:
+                    choices[key] = self._find_free(partner, taken)
+                    taken.add(choices[key].lower())
+                partners[name] = choices[key]
         return partners
 
     def _find_free(self, partner: str, taken: Collection[str]) -> str:
         if partner.lower() not in taken:
             return partner
         names = self._given_names[self.genders[partner.lower()]]
-        place = names.index(partner)
-        near = range(max(0, place - len(taken)), min(len(names), place + len(taken) + 1))
-        nearest_first = (names[index] for index in sorted(near, key=lambda index: abs(index - place)))
+        rank = names.index(partner)
+        near = range(max(0, rank - len(taken)), min(len(names), rank + len(taken) + 1))
+        nearest_first = (names[other] for other in sorted(near, key=lambda other: abs(other - rank)))
         return next((name for name in nearest_first if name.lower() not in taken), partner)
 
     @cached_property
     def _given_names(self) -> dict[str, list[str]]:
         """The names that are given in exchange, by gender, the most frequent first as all names are."""
         written = {name.lower(): name for name in (*self.other.values(), *self.neutral.values())}
-        given: dict[str, list[str]] = {"male": [], "female": [], "either": []}
+        by_gender: dict[str, list[str]] = {"male": [], "female": [], "either": []}
         for name, gender in self.genders.items():
             if name in written:
-                given[gender].append(written[name])
-        return given
+                by_gender[gender].append(written[name])
+        return by_gender
 
 
 @lru_cache(maxsize=1)
@@ -132,7 +132,7 @@ def _read_exchange(names_from: Path | None) -> Exchange:
     genders = {name.name.lower(): _classify_gender(name) for name in names}
     unfit = _names_of_kind("seldom", "surname")
     for gender in ("male", "female"):
-        if not any(known == gender and name not in unfit for name, known in genders.items()):
+        if not any(borne_by == gender and name not in unfit for name, borne_by in genders.items()):
             raise UnmaskError(f"{names_from} has no {gender} names to exchange with; give names of both sexes")
     rows = [(name.name, name.male, name.female, name.name.lower() in unfit) for name in names]
     data = json.dumps([VERSION, rows])
@@ -148,19 +148,19 @@ def match_names(
     largest: tuple[int, int] = LARGEST,
 ) -> dict[str, str]:
     """Each name's partner of the other gender: one to one for the most frequent, the nearest for those left over."""
-    points = dict(zip((*male, *female), _place_names((*male, *female)), strict=True))
-    few, many = sorted((male, female), key=len)
-    first, second = (
-        [name for name in names if name.name.lower() not in unfit][:size]
-        for names, size in zip((few, many), largest, strict=True)
-    )
+    names = np.array([name.name for name in (*male, *female)])
+    points = _place_names((*male, *female))
+    few, many = sorted(np.split(np.arange(len(names)), [len(male)]), key=len)
+    fit = np.array([name.lower() not in unfit for name in names])
+    first, second = (group[fit[group]][:size] for group, size in zip((few, many), largest, strict=True))
     partners: dict[str, str] = {}
-    for row, column in assign_pairs(_select_points(points, first), _select_points(points, second)):
-        partners |= {first[row].name: second[column].name, second[column].name: first[row].name}
-    for names, others in ((few, second), (many, first)):
-        rest = [name for name in names if name.name not in partners]
-        nearest = _find_nearest(_select_points(points, rest), _select_points(points, others))
-        partners |= {name.name: others[place].name for name, place in zip(rest, nearest, strict=True)}
+    for row, column in assign_pairs(points[first], points[second]):
+        name, other = str(names[first[row]]), str(names[second[column]])
+        partners |= {name: other, other: name}
+    for group, others in ((few, second), (many, first)):
+        rest = group[[name not in partners for name in names[group]]]
+        nearest = names[others[_find_nearest(points[rest], points[others])]]
+        partners |= dict(zip(names[rest].tolist(), nearest.tolist(), strict=True))
     return partners
 
 
@@ -216,20 +216,18 @@ def _place_names(names: Sequence[FirstName]) -> Points:
     return np.column_stack(columns)
 
 
-def _select_points(points: Mapping[FirstName, Points], names: Iterable[FirstName]) -> Points:
-    return np.array([points[name] for name in names]).reshape(-1, 2)
-
-
-def _find_nearest(points: Points, others: Points) -> list[int]:
-    """For each point the nearest of the others; where several are as near, as for rare names, in turn."""
+def _find_nearest(points: Points, others: Points) -> NDArray[np.intp]:
+    """For each point the index of the nearest of the others; where several are as near, as for rare names, in turn."""
     if not len(points):
-        return []
+        return np.array([], dtype=np.intp)
     from scipy.spatial import cKDTree
 
-    some = list(range(1, min(len(others), TIES) + 1))
-    distances, places = map(np.asarray, cKDTree(others).query(points, k=some))
+    ranks = list(range(1, min(len(others), TIES) + 1))
+    distances, indices = map(np.asarray, cKDTree(others).query(points, k=ranks))
     ties = (distances <= distances[:, :1] + 1e-9).sum(axis=1)
-    return [int(row[turn % tied]) for turn, (row, tied) in enumerate(zip(places, ties, strict=True))]
+    turns = np.arange(len(points))
+    nearest: NDArray[np.intp] = indices[turns, turns % ties]
+    return nearest
 
 
 def _compute_partners(file: Path, names: Sequence[FirstName]) -> tuple[dict[str, str], dict[str, str]]:

@@ -108,13 +108,13 @@ def extract_features(text: str, start: int, end: int, words: Words) -> list[str]
     previous, before_previous = _LEFT(text[max(0, start - WINDOW) : start][::-1]).groups()  # type: ignore[union-attr]
     shouted = text[start:end].isupper() and end - start > 1
     case = "-" if shouted else "A" if first[0].isupper() else "a"
-    known = words.get
-    n1, c1 = known(first) or _classify_unknown(first, words, shouted)
-    n2, c2 = known(second) or _classify_unknown(second or ".", words, shouted)
-    _, c3 = known(third) or _classify_unknown(third or ".", words, shouted)
+    look_up = words.get
+    n1, c1 = look_up(first) or _classify_unknown(first, words, shouted)
+    n2, c2 = look_up(second) or _classify_unknown(second or ".", words, shouted)
+    _, c3 = look_up(third) or _classify_unknown(third or ".", words, shouted)
     previous, before_previous = previous[::-1] if previous else ".", before_previous[::-1] if before_previous else "."
-    p1, b1 = known(previous) or _classify_unknown(previous, words, shouted)
-    p2, b2 = known(before_previous) or _classify_unknown(before_previous, words, shouted)
+    p1, b1 = look_up(previous) or _classify_unknown(previous, words, shouted)
+    p2, b2 = look_up(before_previous) or _classify_unknown(before_previous, words, shouted)
     right, around = c1 + c2, b1 + c1
     return [
         "",

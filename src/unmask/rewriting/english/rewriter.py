@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from unmask.lexicon.gender import GenderWords, Term, gender_words
 from unmask.lexicon.words import indefinite_article
 from unmask.rewriting.english import possessives, senses, verb_agreement
-from unmask.rewriting.english.context import Place
+from unmask.rewriting.english.context import TextSpan
 from unmask.rewriting.english.possessives import DOUBT, Doubt, settle_doubts
 from unmask.rewriting.result import Kind, Left, Replacement, Rewritten, apply_changes, carry_case, case_variants
 
@@ -31,7 +31,7 @@ _POSSESSIVE = re.compile(r"(['’])(s?)(?!\w)", re.IGNORECASE)
 
 
 @dataclass(slots=True)
-class Entry:
+class WordEntry:
     """What may begin at a word: expressions and terms of several words, longest first, and the word itself."""
 
     term: Term | None = None
@@ -80,15 +80,15 @@ class EnglishRewriter:
                 if text[start - 1 : start] != "(":
                     continue
                 start -= 1
-            place = Place(text, start, end)
+            span = TextSpan(text, start, end)
             if isinstance(what, str):
-                left.append(Left(start, place.word, place.word.lower(), what))
+                left.append(Left(start, span.word, span.word.lower(), what))
                 names = [name for name in names if name.end <= start or name.start >= end]
             else:
-                place, term, reason = self._rewrite_word(place, what, changes, doubts)
+                span, term, reason = self._rewrite_word(span, what, changes, doubts)
                 if reason:
-                    left.append(Left(place.start, place.word, term.word.lower(), reason))
-                end_of_last = place.end
+                    left.append(Left(span.start, span.word, term.word.lower(), reason))
+                end_of_last = span.end
         if doubts:
             for doubt, after in zip(doubts, settle_doubts(text, doubts), strict=True):
                 changes[doubt.change] = replace(changes[doubt.change], after=after)
@@ -97,60 +97,60 @@ class EnglishRewriter:
             changes = list(_remove_spaces(text, changes))
         return Rewritten(apply_changes(text, changes) if changes else text, tuple(changes), tuple(left))
 
-    def _match_entry(self, text: str, start: int, entry: Entry) -> tuple[Term | str, int] | None:
+    def _match_entry(self, text: str, start: int, entry: WordEntry) -> tuple[Term | str, int] | None:
         for pattern, what in entry.phrases:
             if match := pattern.match(text, start):
                 return what, match.end()
         return (entry.term, _WORD.match(text, start).end()) if entry.term else None  # type: ignore[union-attr]
 
     def _rewrite_word(
-        self, place: Place, term: Term, changes: list[Replacement], doubts: list[Doubt]
-    ) -> tuple[Place, Term, str]:
-        """Add the changes at a place; returns the place that was read, its term, and why it is left, if it is."""
-        title = senses.find_title(place, term, self._words, self._to)
-        reason = title if isinstance(title, str) else "" if title else senses.why_left(place, term)
+        self, span: TextSpan, term: Term, changes: list[Replacement], doubts: list[Doubt]
+    ) -> tuple[TextSpan, Term, str]:
+        """Add the changes of a word; returns the span that was read, its term, and why it is left, if it is."""
+        title = senses.find_title(span, term, self._words, self._to)
+        reason = title if isinstance(title, str) else "" if title else senses.why_left(span, term)
         if reason:
-            return place, term, reason
+            return span, term, reason
         if title and not isinstance(title, str):
-            term, place = title
+            term, span = title
         if self._to == "remove":
             if not (term.male and term.female):
-                return place, term, term.why
-            changes.append(_remove_word(place, term.word.lower(), "word", dotted=term.role == "title"))
-            return place, term, ""
-        readings = _read_pronoun(place, term, quick=self._quick)
+                return span, term, term.why
+            changes.append(_remove_word(span, term.word.lower(), "word", dotted=term.role == "title"))
+            return span, term, ""
+        readings = _read_pronoun(span, term, quick=self._quick)
         term = readings[0]
         target = term.becomes(self._to)
         if not target:
-            return place, term, term.why or ("no neutral word" if self._to == "neutral" else "means anyone")
-        stretch = senses.find_both_named(place, self._words, target, self._to)
+            return span, term, term.why or ("no neutral word" if self._to == "neutral" else "means anyone")
+        stretch = senses.find_both_named(span, self._words, target, self._to)
         if stretch is None:
-            stretch = senses.find_beside_neutral(place, self._words, target, self._to)
+            stretch = senses.find_beside_neutral(span, self._words, target, self._to)
             if stretch is not None and self._to == "swap":
-                return place, term, "both genders are named"
+                return span, term, "both genders are named"
         if stretch is None and target.lower() == term.word.lower():
-            return place, term, ""
-        place = stretch or place
+            return span, term, ""
+        span = stretch or span
         if len(readings) > 1 and target != term.word:
-            his, him = (carry_case(place.word, reading.becomes(self._to)) for reading in readings)
-            doubts.append(Doubt(len(changes), place.start, place.end, his, him))
-        changes.extend(self._write_changes(place, term, target))
-        return place, term, ""
+            his, him = (carry_case(span.word, reading.becomes(self._to)) for reading in readings)
+            doubts.append(Doubt(len(changes), span.start, span.end, his, him))
+        changes.extend(self._write_changes(span, term, target))
+        return span, term, ""
 
-    def _write_changes(self, place: Place, term: Term, target: str) -> Iterator[Replacement]:
+    def _write_changes(self, span: TextSpan, term: Term, target: str) -> Iterator[Replacement]:
         """The change of a word, with the article before it and whatever hangs on it."""
-        after = carry_case(place.word if len(place.word) > 1 else "X", target)
-        if place.word.islower() and term.word[:1].isupper():
+        after = carry_case(span.word if len(span.word) > 1 else "X", target)
+        if span.word.islower() and term.word[:1].isupper():
             after = after.lower()
-        if term.role != "pronoun" and (article := _change_article(place, after)):
+        if term.role != "pronoun" and (article := _change_article(span, after)):
             yield article
         if term.role == "pronoun":
-            yield Replacement(place.start, place.end, place.word, after, term.word.lower(), "word")
+            yield Replacement(span.start, span.end, span.word, after, term.word.lower(), "word")
             if target == "they":
-                yield from verb_agreement.change_verbs(place)
+                yield from verb_agreement.change_verbs(span)
             return
-        end, hanging = _change_apostrophe(place, term, after)
-        yield Replacement(place.start, end, place.text[place.start : end], after + hanging, term.word.lower(), "word")
+        end, hanging = _change_apostrophe(span, term, after)
+        yield Replacement(span.start, end, span.text[span.start : end], after + hanging, term.word.lower(), "word")
 
     def _exchange_names(self, text: str) -> list[Replacement]:
         if self._exchange is None:
@@ -163,7 +163,7 @@ class EnglishRewriter:
         for name in names:
             term, before = name.name.lower(), text[name.start : name.end]
             if self._to == "remove":
-                changes.append(_remove_word(Place(text, name.start, name.end), term, "name"))
+                changes.append(_remove_word(TextSpan(text, name.start, name.end), term, "name"))
             elif (after := partners.get(name.name)) is not None:
                 changes.append(Replacement(name.start, name.end, before, carry_case(before, after), term, "name"))
         return changes
@@ -178,60 +178,60 @@ def _sort_changes(changes: list[Replacement]) -> list[Replacement]:
     return ordered
 
 
-def _read_pronoun(place: Place, term: Term, *, quick: bool) -> list[Term]:
+def _read_pronoun(span: TextSpan, term: Term, *, quick: bool) -> list[Term]:
     """What one word writes two ways: *her* for *his* or *him*, *his* for *her* or *hers*; two of them only in doubt."""
     if term.role != "pronoun" or term.word not in ("her", "his"):
         return [term]
-    linked = _LINKED.search(place.text[max(0, place.start - 10) : place.start])
+    linked = _LINKED.search(span.around(10)[0])
     if linked and linked[1].lower() != term.word:  # his or her, hers or his: of one kind
         is_hers = linked[1].lower() == "hers"
         if term.word == "her":
             return [replace(term, male="his", neutral="their")]
         return [replace(term, female="hers", neutral="theirs") if is_hers else term]
     if term.word == "his":
-        alone = possessives.weigh_standing_alone(place.text, place.start, place.end) > 0
+        alone = possessives.weigh_standing_alone(span.text, span.start, span.end) > 0
         return [replace(term, female="hers", neutral="theirs") if alone else term]
-    evidence = possessives.weigh_possessive(place.text, place.start, place.end)
+    evidence = possessives.weigh_possessive(span.text, span.start, span.end)
     readings = [replace(term, male="his", neutral="their"), term]
     if abs(evidence) < DOUBT and not quick:
         return readings
     return readings[:1] if evidence > 0 else readings[1:]
 
 
-def _change_article(place: Place, after: str) -> Replacement | None:
+def _change_article(span: TextSpan, after: str) -> Replacement | None:
     """*a* or *an* before a word that now begins with another sound."""
-    previous, clitic, gap = place.before
+    previous, clitic, gap = span.before
     if previous.lower() not in ("a", "an") or clitic or not gap.isspace():
         return None
     new = indefinite_article(after)
-    if previous.lower() != indefinite_article(place.word) or new == previous.lower():
+    if previous.lower() != indefinite_article(span.word) or new == previous.lower():
         return None
-    end = place.start - len(gap)
+    end = span.start - len(gap)
     start = end - len(previous)
     return Replacement(
         start, end, previous, new.upper() if previous == "AN" else carry_case(previous, new), new, "article"
     )
 
 
-def _change_apostrophe(place: Place, term: Term, after: str) -> tuple[int, str]:
+def _change_apostrophe(span: TextSpan, term: Term, after: str) -> tuple[int, str]:
     """The apostrophe of a possessive: *ladies'* but *gentlemen's*."""
-    match = _POSSESSIVE.match(place.text, place.end)
+    match = _POSSESSIVE.match(span.text, span.end)
     if not match:
-        return place.end, ""
+        return span.end, ""
     sign, letter = match.groups()
     ends_in_s = after.lower().endswith("s")
-    if not letter and place.word.lower().endswith("s") and not ends_in_s and match.end() < len(place.text):
+    if not letter and span.word.lower().endswith("s") and not ends_in_s and match.end() < len(span.text):
         return match.end(), sign + ("S" if after.isupper() else "s")
     if letter and term.plural and ends_in_s:
         return match.end(), sign
-    return place.end, ""
+    return span.end, ""
 
 
-def _remove_word(place: Place, term: str, kind: Kind, *, dotted: bool = False) -> Replacement:
+def _remove_word(span: TextSpan, term: str, kind: Kind, *, dotted: bool = False) -> Replacement:
     """A word taken out, with what hangs on it."""
-    hanging = (_DOT if dotted else _CLITIC).match(place.text, place.end)
-    end = hanging.end() if hanging else place.end
-    return Replacement(place.start, end, place.text[place.start : end], "", term, kind)
+    hanging = (_DOT if dotted else _CLITIC).match(span.text, span.end)
+    end = hanging.end() if hanging else span.end
+    return Replacement(span.start, end, span.text[span.start : end], "", term, kind)
 
 
 def _remove_spaces(text: str, changes: list[Replacement]) -> Iterator[Replacement]:
@@ -250,9 +250,9 @@ def _remove_spaces(text: str, changes: list[Replacement]) -> Iterator[Replacemen
         yield replace(change, start=start, end=end, before=text[start:end])
 
 
-def _build_entries(words: GenderWords) -> dict[str, Entry]:
+def _build_entries(words: GenderWords) -> dict[str, WordEntry]:
     """Every spelling of every first word, and what may begin with it."""
-    entries: dict[str, Entry] = {}
+    entries: dict[str, WordEntry] = {}
     phrases: dict[str, list[tuple[str, Term | str]]] = {}
     gendered = set(words.words) | set(words.before_names)
     for phrase, why in words.phrases.items():
@@ -261,12 +261,12 @@ def _build_entries(words: GenderWords) -> dict[str, Entry]:
     for word, term in words.words.items():
         if _first_word(word) == word:
             for spelling in case_variants(word):
-                entries[spelling] = Entry(term)
+                entries[spelling] = WordEntry(term)
         else:
             phrases.setdefault(_first_word(word), []).append((word, term))
     for word, term in words.before_names.items():
         for spelling in case_variants(word):
-            entries.setdefault(spelling, Entry(term))
+            entries.setdefault(spelling, WordEntry(term))
     if "he" in words.words:
         for either in ("s/he", "s)he"):
             phrases.setdefault("s", []).append((either, Term(either, "either", "he", "she", "they", role="pronoun")))
@@ -276,7 +276,7 @@ def _build_entries(words: GenderWords) -> dict[str, Entry]:
             (_compile_phrase(phrase, inflected=isinstance(what, str)), what) for phrase, what in longest_first
         )
         for spelling in case_variants(first):
-            entries.setdefault(spelling, Entry()).phrases = compiled
+            entries.setdefault(spelling, WordEntry()).phrases = compiled
     return entries
 
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from unmask.lexicon.gender import GenderWords, Term
 from unmask.lexicon.table import read_word_sets
-from unmask.rewriting.english.context import ARTICLES, DETERMINERS, Place, is_title_case
+from unmask.rewriting.english.context import ARTICLES, DETERMINERS, TextSpan, is_title_case
 
 _WORDS = read_word_sets("en")
 
@@ -31,58 +31,50 @@ _INSTITUTION = re.compile(
 )
 
 
-def is_deity(place: Place, term: Term) -> str:
+def is_deity(span: TextSpan, term: Term) -> str:
     """*He* with a capital in mid-sentence."""
-    if term.gender != "male" or not place.title_case or place.starts_sentence:
+    if term.gender != "male" or not span.title_case or span.starts_sentence:
         return ""
-    previous, _, gap = place.before
-    if gap.strip(" ,") or not previous.islower() or place.after[2].lower() in _HONOURS:
+    previous, _, gap = span.before
+    if gap.strip(" ,") or not previous.islower() or span.after[2].lower() in _HONOURS:
         return ""
     return "a capital in mid-sentence: the deity"
 
 
-def is_part_of_name(place: Place, term: Term) -> str:
+def is_part_of_name(span: TextSpan, term: Term) -> str:
     """Capitals in mid-sentence: *Burger King* and *Iron Man* are names, *Queen Anne* and *the King* are people."""
-    previous, _, gap = place.before
-    follows = place.name_follows
-    beside = is_title_case(previous) and gap in (" ", "-", "\xa0", " & ") and not _follows_opening_article(place)
-    reason = "part of a name or title"
+    previous, _, gap = span.before
+    follows = span.name_follows
+    beside = is_title_case(previous) and gap in (" ", "-", "\xa0", " & ") and not _follows_opening_article(span)
+    further = span.previous
     if term.role == "title":
-        institution = _INSTITUTION.match(place.text, place.end)
-        if institution or (beside and previous.lower() not in _BEFORE_TITLES) or (follows and term.plural):
-            return "" if place.headline else reason
-        if (
-            follows
-            or previous.lower() in DETERMINERS
-            or (term.plural and place.starts_sentence)
-            or place.after[2] in ("of", "and", "or")
-        ):
-            return ""
-        return "" if len(place.word) > 6 and place.word.lower().endswith(("man", "woman")) else "may be a name"
-    if term.role == "address":
+        institution = _INSTITUTION.match(span.text, span.end)
+        in_name = bool(institution) or (beside and previous.lower() not in _BEFORE_TITLES) or (follows and term.plural)
+        starts = term.plural and span.starts_sentence
+        person = follows or previous.lower() in DETERMINERS or starts or span.after[2] in ("of", "and", "or")
+        if not in_name and not person:
+            return "" if len(span.word) > 6 and span.word.lower().endswith(("man", "woman")) else "may be a name"
+    elif term.role == "address":
         return ""
-    if term.role == "kin":
-        further = place.previous
+    elif term.role == "kin":
         if term.plural and (follows or beside):  # the Brothers Grimm, Irene Papas
-            return "" if place.headline else reason
-        if beside and not follows and further is not None and not further.starts_sentence:  # Twisted Sister
-            return "" if place.headline or previous.lower() in _BEFORE_KIN else reason
-        if previous in ("The", "the", "a", "an", "A", "An") and not place.starts_sentence and not follows:
-            return "" if place.after[0] or place.headline else reason
-        return ""
-    if place.starts_sentence:
-        linked = follows and place.after[1] in (" ", "-", " & ") and place.after[2][1:].islower()
-        return reason if linked and not place.headline else ""
-    if term.word[0].isupper():  # Englishman
-        return ""
-    previous_word = place.previous
-    opened = previous_word is not None and previous_word.word in ("The", "A", "An") and previous_word.starts_sentence
-    alone = opened and not follows and " " not in place.word
-    return "" if alone or place.headline else reason
+            in_name = True
+        elif beside and not follows and further is not None and not further.starts_sentence:  # Twisted Sister
+            in_name = previous.lower() not in _BEFORE_KIN
+        else:
+            after_article = previous in ("The", "the", "a", "an", "A", "An") and not span.starts_sentence
+            in_name = after_article and not follows and not span.after[0]
+    elif span.starts_sentence:
+        in_name = follows and span.after[1] in (" ", "-", " & ") and span.after[2][1:].islower()
+    else:
+        opened = further is not None and further.word in ("The", "A", "An") and further.starts_sentence
+        alone = opened and not follows and " " not in span.word
+        in_name = not alone and not term.word[0].isupper()  # Englishman
+    return "part of a name or title" if in_name and not span.headline else ""
 
 
-def _follows_opening_article(place: Place) -> bool:
-    previous = place.previous
+def _follows_opening_article(span: TextSpan) -> bool:
+    previous = span.previous
     return previous is not None and previous.starts_sentence and previous.word.lower() in ARTICLES
 
 
@@ -124,108 +116,107 @@ def is_part_of_address(text: str, start: int, end: int) -> bool:
     return bool(_ADDRESS.search(chunk.lstrip("\"'“‘([<")))
 
 
-def why_left(place: Place, term: Term) -> str:
+def why_left(span: TextSpan, term: Term) -> str:
     """Why the word here is no person of its gender, or nothing."""
     for rule in _RULES.get(term.word.lower(), ()):
-        if reason := rule(place):
+        if reason := rule(span):
             return reason
     if term.role == "pronoun":
-        return is_deity(place, term)
-    return is_part_of_name(place, term) if place.title_case else ""
+        return is_deity(span, term)
+    return is_part_of_name(span, term) if span.title_case else ""
 
 
-def _check_verb(place: Place) -> str:
-    previous, clitic, gap = place.before
+def _check_verb(span: TextSpan) -> str:
+    previous, clitic, gap = span.before
     word = previous.lower()
-    if place.title_case and not place.starts_sentence:
+    if span.title_case and not span.starts_sentence:
         return ""
     if not gap.isspace() or clitic:
         return ""
-    if word in DETERMINERS or place.after[0]:
+    if word in DETERMINERS or span.after[0]:
         return ""
-    following = place.after[2].lower()
+    following = span.after[2].lower()
     takes_object = following in ARTICLES or following in _OBJECTS
     if word in _SUBJECTS or (takes_object and (following in _OBJECTS or word.endswith("s"))):
         return "a verb"
     if word not in _VERB_CUES and not takes_object and following not in ("down", "up", "on"):
         return ""
-    return "a verb" if place.tag().startswith("VV") else ""
+    return "a verb" if span.tag().startswith("VV") else ""
 
 
-def _check_man(place: Place) -> str:
-    previous, clitic, gap = place.before
-    following, sign = place.after[2].lower(), place.after[1].strip()[:1]
-    paired = bool(re.match(r"\s+(?:and|or)\s+(?:a\s+)?wom[ae]n\b|/wom", place.text[place.end : place.end + 15], re.I))
+def _check_man(span: TextSpan) -> str:
+    previous, clitic, gap = span.before
+    following, sign = span.after[2].lower(), span.after[1].strip()[:1]
+    paired = bool(re.match(r"\s+(?:and|or)\s+(?:a\s+)?wom[ae]n\b|/wom", span.text[span.end : span.end + 15], re.I))
     if paired or clitic:
         return ""
-    if place.starts_sentence or (gap.strip() == "," and sign in (",", ".", "!", "?", "")):
+    if span.starts_sentence or (gap.strip() == "," and sign in (",", ".", "!", "?", "")):
         if sign in (",", "!") or gap.strip() == ",":
             return "an exclamation"
-        return "" if following in ("who", "in", "with", "on") or place.name_follows else "people in general"
+        return "" if following in ("who", "in", "with", "on") or span.name_follows else "people in general"
     if previous.lower() in _BARE and gap.isspace():
-        further = place.previous
+        further = span.previous
         qualified = further is not None and further.before[0].lower() in DETERMINERS
         return "" if qualified and previous.lower() not in ("of", "and", "or") else "people in general"
     return ""
 
 
-def _check_greeting(place: Place) -> str:
-    exclaimed = place.starts_sentence and place.after[1][:1] in (",", "!")
-    return "addresses anyone" if exclaimed or place.before[0].lower() in _GREETED else ""
+def _check_greeting(span: TextSpan) -> str:
+    exclaimed = span.starts_sentence and span.after[1][:1] in (",", "!")
+    return "addresses anyone" if exclaimed or span.before[0].lower() in _GREETED else ""
 
 
-def _check_board_game(place: Place) -> str:
-    return "a piece, a card or a bee" if _BOARD.search(place.text, *place.sentence) else ""
+def _check_board_game(span: TextSpan) -> str:
+    return "a piece, a card or a bee" if _BOARD.search(span.text, *span.sentence) else ""
 
 
-def _check_count(place: Place) -> str:
-    if place.name_follows and place.title_case:
+def _check_count(span: TextSpan) -> str:
+    if span.name_follows and span.title_case:
         return ""
-    if re.match(r"\s+of\s+(?![A-Z])", place.text[place.end : place.end + 10]):
+    right = span.around(10)[1]
+    if re.match(r"\s+of\s+(?![A-Z])", right):
         return "a number"
-    near = place.text[max(0, place.start - 250) : place.start] + " " + place.text[place.end : place.end + 250]
-    named = re.match(r"\s+of\s+[A-Z]", place.text[place.end : place.end + 10])
-    noble = named or place.after[2].lower() in _HUMAN or _NOBLE.search(near)
-    return "" if place.before[0].lower() in DETERMINERS and noble else "a number"
+    near = " ".join(span.around(250))
+    noble = re.match(r"\s+of\s+[A-Z]", right) or span.after[2].lower() in _HUMAN or _NOBLE.search(near)
+    return "" if span.before[0].lower() in DETERMINERS and noble else "a number"
 
 
-def _check_miss(place: Place) -> str:
-    alone = place.before[2].strip() == "," or place.before[0].lower() in ("yes", "no", "you", "dear", "young")
-    return "" if alone and place.after[1].strip()[:1] in (",", ".", "!", "?", "”", '"', "'") else "a verb"
+def _check_miss(span: TextSpan) -> str:
+    alone = span.before[2].strip() == "," or span.before[0].lower() in ("yes", "no", "you", "dear", "young")
+    return "" if alone and span.after[1].strip()[:1] in (",", ".", "!", "?", "”", '"', "'") else "a verb"
 
 
-def _check_wedding(place: Place) -> str:
-    near = place.text[max(0, place.start - 250) : place.start] + " " + place.text[place.end : place.end + 250]
-    return "" if _WEDDING.search(near) else "no wedding is spoken of"
+def _check_wedding(span: TextSpan) -> str:
+    return "" if _WEDDING.search(" ".join(span.around(250))) else "no wedding is spoken of"
 
 
-def _check_lord(place: Place) -> str:
-    if place.word == "lord" or place.name_follows:
+def _check_lord(span: TextSpan) -> str:
+    if span.word == "lord" or span.name_follows:
         return ""
-    return "" if place.before[0].lower() in ("my", "your", "a") and place.title_case else "the deity"
+    return "" if span.before[0].lower() in ("my", "your", "a") and span.title_case else "the deity"
 
 
-def _check_religious(place: Place) -> str:
-    return "a religious title" if place.title_case and place.name_follows and not place.headline else ""
+def _check_religious(span: TextSpan) -> str:
+    return "a religious title" if span.title_case and span.name_follows and not span.headline else ""
 
 
 _BEFORE_PROGRAMS = frozenset("setup installation configuration import install migration pinball".split())
-Rule = Callable[[Place], str]
+Rule = Callable[[TextSpan], str]
 _RULES: dict[str, tuple[Rule, ...]] = {
     **dict.fromkeys(_VERBS, (_check_verb,)),
     **dict.fromkeys(_RELIGIOUS, (_check_religious, _check_verb)),
     **dict.fromkeys(("king", "kings", "queen", "queens"), (_check_board_game,)),
-    **dict.fromkeys(("gal", "gals"), (lambda place: "a measure" if place.before[0].isdecimal() else "",)),
+    **dict.fromkeys(("gal", "gals"), (lambda span: "a measure" if span.before[0].isdecimal() else "",)),
     **dict.fromkeys(("count", "counts"), (_check_verb, _check_count)),
     **dict.fromkeys(("best man", "best men"), (_check_wedding,)),
     **dict.fromkeys(("groom", "grooms"), (_check_wedding, _check_verb)),
     "man": (_check_verb, _check_man),
-    "boy": (lambda place: "an exclamation" if place.starts_sentence and place.after[1][:1] in (",", "!") else "",),
+    "boy": (lambda span: "an exclamation" if span.starts_sentence and span.after[1][:1] in (",", "!") else "",),
     "guys": (_check_greeting,),
-    "earl": (lambda place: "may be a first name" if place.title_case and place.name_follows else "",),
+    "earl": (lambda span: "may be a first name" if span.title_case and span.name_follows else "",),
     "miss": (_check_miss,),
     "lord": (_check_lord,),
-    "wizard": (lambda place: "a program" if place.before[0].lower() in _BEFORE_PROGRAMS else "",),
+    "wizard": (lambda span: "a program" if span.before[0].lower() in _BEFORE_PROGRAMS else "",),
 }
 
 
@@ -237,50 +228,50 @@ _LORD_AND = re.compile(rf"\blords?{_AND}\Z", re.IGNORECASE)
 _AND_LORD = re.compile(rf"{_AND}lords?\b", re.IGNORECASE)
 
 
-def find_title(place: Place, term: Term, words: GenderWords, to: str) -> tuple[Term, Place] | str | None:
-    """The title at a place and how far it reaches, or why the word is none and must be left; None if it is a word."""
-    word = place.word.lower()
+def find_title(span: TextSpan, term: Term, words: GenderWords, to: str) -> tuple[Term, TextSpan] | str | None:
+    """The title that a word is and how far it reaches, or why it must be left; None if it is no title."""
+    word = span.word.lower()
     title = words.before_names.get(word)
-    before_a_name = place.name_follows and (place.title_case or place.word.isupper())
+    before_a_name = span.name_follows and (span.title_case or span.word.isupper())
     if word in ("madam", "madame") and before_a_name:
-        if place.after[2].lower() in _OFFICES and to != "neutral":
-            return Term(word, "female", "Mr.", place.word, "", role="title"), place
+        if span.after[2].lower() in _OFFICES and to != "neutral":
+            return Term(word, "female", "Mr.", span.word, "", role="title"), span
         return "a title with no counterpart"
     if word in ("lady", "ladies"):
-        lord = _read_as_lord(place, term)
+        lord = _read_as_lord(span, term)
         if lord is not None:
-            return lord, place
+            return lord, span
     if title is None:
         return None
     if word in ("mr", "mrs", "ms"):
-        return _read_abbreviation(place, title, to)
-    if before_a_name and not (word == "lady" and place.word.isupper()):  # THE LADY LEFT: no name
-        return title, place
+        return _read_abbreviation(span, title, to)
+    if before_a_name and not (word == "lady" and span.word.isupper()):  # THE LADY LEFT: no name
+        return title, span
     return None if word in words.words else "stands before no name"
 
 
-def _read_as_lord(place: Place, term: Term) -> Term | None:
+def _read_as_lord(span: TextSpan, term: Term) -> Term | None:
     """*My lady* and *lords and ladies*, which go with *lord* and not with *gentleman*."""
-    near = place.text[max(0, place.start - 12) : place.start], place.text[place.end : place.end + 12]
-    addressed = place.before[0].lower() == "my" and not term.plural and place.after[1][:1] in (",", ".", "!", "?", '"')
-    if addressed or _LORD_AND.search(near[0]) or _AND_LORD.match(near[1]):
+    left, right = span.around(12)
+    addressed = span.before[0].lower() == "my" and not term.plural and span.after[1][:1] in (",", ".", "!", "?", '"')
+    if addressed or _LORD_AND.search(left) or _AND_LORD.match(right):
         return replace(term, male="lords" if term.plural else "lord", neutral="nobles" if term.plural else "noble")
     return None
 
 
-def _read_abbreviation(place: Place, term: Term, to: str) -> tuple[Term, Place] | str:
+def _read_abbreviation(span: TextSpan, term: Term, to: str) -> tuple[Term, TextSpan] | str:
     """*Mr* and its kind, which are what they are unless letters of another meaning."""
-    if place.word == "ms" or (place.word in ("MS", "MR", "mr") and not place.name_follows):
+    if span.word == "ms" or (span.word in ("MS", "MR", "mr") and not span.name_follows):
         return "stands before no name"
-    if term.gender == "male" and place.name_follows and place.after[2].lower() in _OFFICES and to != "neutral":
-        end = place.end + (place.text[place.end : place.end + 1] == ".")
-        return replace(term, female="Madam"), Place(place.text, place.start, end)
-    beside = _AND_OTHER.match(place.text, place.end)
-    before = _OTHER_AND.search(place.text[max(0, place.start - 12) : place.start])
+    if term.gender == "male" and span.name_follows and span.after[2].lower() in _OFFICES and to != "neutral":
+        end = span.end + (span.text[span.end : span.end + 1] == ".")
+        return replace(term, female="Madam"), TextSpan(span.text, span.start, end)
+    beside = _AND_OTHER.match(span.text, span.end)
+    before = _OTHER_AND.search(span.around(12)[0])
     other = beside[1] if beside else before[1] if before else ""
     if term.gender == "male" and other.lower() == "mrs":
-        return replace(term, female="Mrs"), place
-    return term, place
+        return replace(term, female="Mrs"), span
+    return term, span
 
 
 _LINK = re.compile(r"\s*(/|\s(?:and|or|&)\s)\s*(\w+)(?!\w)", re.IGNORECASE)
@@ -295,14 +286,14 @@ _PRONOUNS = (
 )
 
 
-def find_both_named(place: Place, words: GenderWords, target: str, to: str) -> Place | None:
+def find_both_named(span: TextSpan, words: GenderWords, target: str, to: str) -> TextSpan | None:
     """The stretch that names both, if this word begins one and the whole becomes one word."""
     if to == "swap":
         return None
-    match = _LINK.match(place.text, place.end, place.end + 40)
+    match = _LINK.match(span.text, span.end, span.end + 40)
     if not match:
         return None
-    first = words.words.get(place.word.lower())
+    first = words.words.get(span.word.lower())
     second = words.words.get(match[2].lower())
     if first is None or second is None or first.gender == second.gender:
         return None
@@ -311,10 +302,10 @@ def find_both_named(place: Place, words: GenderWords, target: str, to: str) -> P
         together = not joined and frozenset((first.word, second.word)) in _PRONOUNS
     else:
         together = second.becomes(to) == target and (first.plural or not joined)
-    return Place(place.text, place.start, match.end()) if together else None
+    return TextSpan(span.text, span.start, match.end()) if together else None
 
 
-def find_beside_neutral(place: Place, words: GenderWords, target: str, to: str) -> Place | None:
+def find_beside_neutral(span: TextSpan, words: GenderWords, target: str, to: str) -> TextSpan | None:
     """The stretch in which a one-way word stands beside the word it becomes: *actors and actresses*.
 
     *The host and the hostess* are two people: `swap` leaves them too, but they do not become one word.
@@ -322,10 +313,10 @@ def find_beside_neutral(place: Place, words: GenderWords, target: str, to: str) 
     if target.lower() in words.words or target.lower().rstrip(".") in words.before_names:
         return None
     article = _ARTICLE if to == "swap" else ""
-    left, right = place.text[max(0, place.start - 40) : place.start], place.text[place.end : place.end + 40]
+    left, right = span.around(40)
     before = re.search(rf"(?<!\w){re.escape(target)}{_BETWEEN}{article}\Z", left, re.IGNORECASE)
     after = re.match(rf"{_BETWEEN}{article}{re.escape(target)}(?!\w)", right, re.IGNORECASE)
     if before is None and after is None:
         return None
-    start = place.start - len(before[0]) if before else place.start
-    return Place(place.text, start, place.end + (len(after[0]) if after else 0))
+    start = span.start - len(before[0]) if before else span.start
+    return TextSpan(span.text, start, span.end + (len(after[0]) if after else 0))

@@ -10,8 +10,8 @@ import re
 
 from unmask.lexicon.table import read_word_sets
 from unmask.lexicon.tagging import tag_words
-from unmask.rewriting.english.context import Place, Token, split_tokens
-from unmask.rewriting.result import Replacement, carry_case
+from unmask.rewriting.english.context import TextSpan, split_tokens
+from unmask.rewriting.result import Replacement, Token, carry_case
 
 _WORDS = read_word_sets("en")
 
@@ -52,31 +52,31 @@ def plural_verb(verb: str) -> str:
     return carry_case(verb, base)
 
 
-def change_verbs(place: Place) -> list[Replacement]:
+def change_verbs(span: TextSpan) -> list[Replacement]:
     """What has to change around a *he* or *she* that becomes *they*, in order."""
-    start, end = place.sentence
-    tokens = split_tokens(place.text, start, end)
-    here = next((index for index, token in enumerate(tokens) if token.start >= place.start), None)
-    after = next((index for index, token in enumerate(tokens) if token.start >= place.end), len(tokens))
+    tokens = split_tokens(span.text, *span.sentence)
+    words = [token.text.lower() for token in tokens]
+    here = next((index for index, token in enumerate(tokens) if token.start >= span.start), None)
+    after = next((index for index, token in enumerate(tokens) if token.start >= span.end), len(tokens))
     if here is None:
         return []
-    inverted = _find_inverted_verb(tokens, here, after)
+    inverted = _find_inverted_verb(words, here, after)
     if inverted is not None:
-        if tokens[inverted].text.lower() in CLITIC:  # *what's she* becomes *what are they* or *what have they*
-            return [_replace_clitic(tokens[inverted], " have" if _means_has(tokens, after) else " are")]
+        if words[inverted] in CLITIC:  # *what's she* becomes *what are they* or *what have they*
+            return [_replace_clitic(tokens[inverted], " have" if _means_has(words, after) else " are")]
         return [_change_verb(tokens[inverted])]
-    if relative := _find_relative_verbs(tokens, here, after):
+    if relative := _find_relative_verbs(tokens, words, here, after):
         return [_change_verb(tokens[index]) for index in relative]
-    first = _find_verb(tokens, after)
+    first = _find_verb(words, after)
     if first is None:
         return []
     changes = []
     token = tokens[first]
-    if token.text.lower() in CLITIC:  # *she's* becomes *they're* or *they've*
-        changes.append(_replace_clitic(token, token.text[0] + ("ve" if _means_has(tokens, first + 1) else "re")))
-    elif _is_singular(token.text):
+    if words[first] in CLITIC:  # *she's* becomes *they're* or *they've*
+        changes.append(_replace_clitic(token, token.text[0] + ("ve" if _means_has(words, first + 1) else "re")))
+    elif _is_singular(words[first]):
         changes.append(_change_verb(token))
-    return changes + [_change_verb(tokens[index]) for index in _find_joined_verbs(tokens, first)]
+    return changes + [_change_verb(tokens[index]) for index in _find_joined_verbs(tokens, words, first)]
 
 
 def _change_verb(token: Token) -> Replacement:
@@ -92,26 +92,24 @@ def _replace_clitic(token: Token, new: str) -> Replacement:
     return Replacement(token.start, token.end, token.text, new, "'s", "verb")
 
 
-def _means_has(tokens: list[Token], index: int) -> bool:
-    """Whether *'s* before a place means *has*: *she's been*, *she's eaten the cake*."""
-    words = [token.text.lower() for token in tokens[index : index + 4]]
-    while words and is_adverbial(words[0]):
-        words.pop(0)
-    participle = words[0] if words else ""
-    following = words[1] if len(words) > 1 else ""
+def _means_has(words: list[str], index: int) -> bool:
+    """Whether *'s* before a word means *has*: *she's been*, *she's eaten the cake*."""
+    near = words[index : index + 4]
+    while near and is_adverbial(near[0]):
+        near.pop(0)
+    participle, following, *_ = [*near, "", ""]
     if participle in _PERFECT:
         return following not in ("by", "of", "from", "for", "into", "as")
     return bool(re.search(r"(?:ed|en|t)$", participle)) and following in _OBJECTS
 
 
-def _find_relative_verbs(tokens: list[Token], here: int, after: int) -> list[int]:
+def _find_relative_verbs(tokens: list[Token], words: list[str], here: int, after: int) -> list[int]:
     """The verbs of *she who laughs last laughs best* and *she, who has won, is glad*."""
-    words = [token.text.lower() for token in tokens]
     comma = words[after : after + 1] == [","]
     who = after + comma
     if words[who : who + 1] != ["who"]:
         return []
-    own_verb = _find_verb(tokens, who + 1)
+    own_verb = _find_verb(words, who + 1)
     if own_verb is None:
         return []
     verbs = [own_verb] if _is_singular(words[own_verb]) else []
@@ -119,23 +117,21 @@ def _find_relative_verbs(tokens: list[Token], here: int, after: int) -> list[int
         return verbs
     if comma:
         closing = next((index for index in range(own_verb + 1, len(words)) if words[index] == ","), len(words))
-        main = _find_verb(tokens, closing + 1)
+        main = _find_verb(words, closing + 1)
     else:
         tags = tag_words([token.text for token in tokens[own_verb:]])
         main = next((own_verb + index for index, tag in enumerate(tags) if index and tag in _PRESENT), None)
     return verbs + ([main] if main is not None and _is_singular(words[main]) else [])
 
 
-def _find_verb(tokens: list[Token], index: int) -> int | None:
+def _find_verb(words: list[str], index: int) -> int | None:
     """The verb after the pronoun, past adverbs and what stands between two commas."""
-    while index < len(tokens):
-        word = tokens[index].text.lower()
+    while index < len(words):
+        word = words[index]
         if word == ",":
-            near = range(index + 1, min(index + 9, len(tokens)))
-            closing = next((later for later in near if tokens[later].text == ","), None)
-            if closing is None:
+            if "," not in words[index + 1 : index + 9]:
                 return None
-            index = closing + 1
+            index = words.index(",", index + 1) + 1
         elif word in CLITIC or _is_singular(word):
             return index
         elif is_adverbial(word):
@@ -146,54 +142,50 @@ def _find_verb(tokens: list[Token], index: int) -> int | None:
 
 
 def is_adverbial(word: str) -> bool:
-    """Whether a word may stand between a subject and its verb."""
-    word = word.lower()
+    """Whether a word in lower case may stand between a subject and its verb."""
     return word in _ADVERBS or (word.endswith("ly") and word not in ("rely", "apply", "reply", "fly", "comply"))
 
 
 def _is_singular(word: str) -> bool:
-    """Whether a word looks like the verb of one person."""
-    word = word.lower()
+    """Whether a word in lower case looks like the verb of one person."""
     if word in _FORMS:
         return True
     return word.endswith("s") and not word.endswith("ss") and len(word) > 2 and word not in _NO_VERBS | _ADVERBS
 
 
-def _find_inverted_verb(tokens: list[Token], here: int, after: int) -> int | None:
+def _find_inverted_verb(words: list[str], here: int, after: int) -> int | None:
     """The verb before the pronoun in a question, if it is one."""
     index = here - 1
-    if index >= 0 and tokens[index].text.lower() in ("n't", "n’t", "not"):
+    if index >= 0 and words[index] in ("n't", "n’t", "not"):
         index -= 1
-    if index < 0 or tokens[index].text.lower() not in (*_FORMS, "’s"):
+    if index < 0 or words[index] not in (*_FORMS, "’s"):
         return None
-    opener = tokens[index - 1].text.lower() if index > 0 else ""
-    if tokens[index].text.lower() in CLITIC and opener not in _OPENERS:
+    opener = words[index - 1] if index > 0 else ""
+    if words[index] in CLITIC and opener not in _OPENERS:
         return None
+    following = words[after] if after < len(words) else ""
+    finite = following in _NOT_INVERTED or _is_singular(following)
     if not opener or opener in _OPENERS or not opener[0].isalnum():
-        following = tokens[after].text.lower() if after < len(tokens) else ""
-        finite = following in _NOT_INVERTED or _is_singular(following)
-        finite = finite and tokens[index].text.lower() in ("is", "was", "'s")
+        finite = finite and words[index] in ("is", "was", "'s")
         return None if finite and opener not in ("", "why", "where", "when", "how") else index
-    following = tokens[after].text.lower() if after < len(tokens) else ""
-    contracted = following in (*CLITIC, "'d", "'ll")
-    if following in _NOT_INVERTED or _is_singular(following) or following.endswith("ed") or contracted:
+    if finite or following.endswith("ed") or following in (*CLITIC, "'d", "'ll"):
         return None
-    return index if tokens[-1].text == "?" else None
+    return index if words[-1] == "?" else None
 
 
-def _find_joined_verbs(tokens: list[Token], first: int) -> list[int]:
+def _find_joined_verbs(tokens: list[Token], words: list[str], first: int) -> list[int]:
     """The verbs that share the subject: after *and*, *or*, *but*, or in a list of verbs (*sings, dances and acts*)."""
     candidates: dict[int, bool] = {}  # where a verb may be joined, and whether the words beside it say that it is one
-    verb = first if _is_singular(tokens[first].text) else -1
-    for index in range(first + 1, len(tokens)):
-        if tokens[index].text.lower() in _JOINS:
+    verb = first if _is_singular(words[first]) else -1
+    for index in range(first + 1, len(words)):
+        if words[index] in _JOINS:
             adverb = False
             later = index + 1
-            while later < len(tokens) and (is_adverbial(tokens[later].text) or tokens[later].text.lower() in _JOINS):
-                adverb |= tokens[later].text.lower() in _BEFORE_VERBS
+            while later < len(words) and (is_adverbial(words[later]) or words[later] in _JOINS):
+                adverb |= words[later] in _BEFORE_VERBS
                 later += 1
-            if later < len(tokens) and _is_singular(tokens[later].text):
-                follows = tokens[later + 1].text.lower() if later + 1 < len(tokens) else ""
+            if later < len(words) and _is_singular(words[later]):
+                follows = words[later + 1] if later + 1 < len(words) else ""
                 directly = index == verb + 1  # sings, dances and acts
                 candidates[later] = adverb or directly or follows in _PRONOUNS
                 verb = later if candidates[later] else verb
@@ -208,23 +200,23 @@ def _find_joined_verbs(tokens: list[Token], first: int) -> list[int]:
         if index in candidates and (
             tag in _PRESENT
             or candidates[index]
-            or tokens[index].text.lower() == "was"
-            or (sure and _is_listed(tokens, tags, first, index))
+            or words[index] == "was"
+            or (sure and _is_listed(words, tags, first, index))
         ):
             verbs.append(index)
-        elif tokens[index].text.lower() in _ASKING:
+        elif words[index] in _ASKING:
             after_question_word = True  # what happens: a clause with a verb of its own
-        elif tag in _CLAUSES or (tokens[index].text in (";", "—", ":") and not tokens[index - 1].text.isdecimal()):
+        elif tag in _CLAUSES or (words[index] in (";", "—", ":") and not words[index - 1].isdecimal()):
             break
-        elif tag in _PRESENT and tokens[index].text[0].isalpha():
+        elif tag in _PRESENT and words[index][0].isalpha():
             if not after_question_word:
                 break  # a verb of somebody else
             after_question_word = False
-    return verbs if any(tokens[later - 1].text != "," for later in verbs) else []
+    return verbs if any(words[later - 1] != "," for later in verbs) else []
 
 
-def _is_listed(tokens: list[Token], tags: list[str], first: int, index: int) -> bool:
+def _is_listed(words: list[str], tags: list[str], first: int, index: int) -> bool:
     """Whether a word that may be a noun is one more verb of a list that has others: *looks around*, *and leaves*."""
-    joined = max(earlier for earlier in range(first, index) if tokens[earlier].text.lower() in _JOINS)
+    joined = max(earlier for earlier in range(first, index) if words[earlier] in _JOINS)
     follows = tags[index + 1 - first] if index + 1 - first < len(tags) else "PUN"
     return tags[joined - 1 - first] != "NN2" and follows in ("PRP", "AVP", "AT0", "DPS", "DT0", "PUN", "AV0")

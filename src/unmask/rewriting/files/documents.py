@@ -23,6 +23,7 @@ _NEWLINE = rb"(?:\r\n|\n|\r(?!\n))"
 _DOCUMENT_ENDS = {
     "paragraph": re.compile(_NEWLINE + rb"[ \t]*" + _NEWLINE + rb"[ \t\r\n]*"),
     "line": re.compile(_NEWLINE),
+    "file": re.compile(rb"(?!)"),  # never
 }
 _CUTS = (
     re.compile(rb"[a-z]{3}[.!?]+[\"')\]]*\s+"),  # a sentence; three small letters: not after "Mr." or "e.g."
@@ -35,24 +36,21 @@ _CUTS = (
 def split_documents(content: bytes, document: str) -> Iterator[bytes]:
     """The documents of a text, each with the newlines after it; together they are the text."""
     start = 0
-    if document in _DOCUMENT_ENDS:
-        for match in _DOCUMENT_ENDS[document].finditer(content):
-            yield content[start : match.end()]
-            start = match.end()
+    for match in _DOCUMENT_ENDS[document].finditer(content):
+        yield content[start : match.end()]
+        start = match.end()
     if start < len(content):
         yield content[start:]
 
 
 def find_second_document(buffer: bytes, document: str) -> int:
     """The offset of the first document after the one at the beginning; 0 if that is not in the buffer."""
-    match = _DOCUMENT_ENDS[document].search(buffer) if document in _DOCUMENT_ENDS else None
+    match = _DOCUMENT_ENDS[document].search(buffer)
     return match.end() if match and match.end() < len(buffer) else 0
 
 
 def find_last_document(buffer: bytes, document: str) -> int:
     """The offset of the last document that certainly starts in the buffer; 0 if there is only the first."""
-    if document not in _DOCUMENT_ENDS:
-        return 0
     tail = max(0, len(buffer) - TAIL)  # there usually is one near the end
     return _last_match(_DOCUMENT_ENDS[document], buffer, tail) or _last_match(_DOCUMENT_ENDS[document], buffer, 0)
 

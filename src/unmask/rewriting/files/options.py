@@ -63,7 +63,7 @@ class FileRewriteOptions(RewriteOptions):
         """Raise an error for paths that cannot work, before anything slow happens."""
         if self.out is None:
             if len(self.sources) > 1 or any(source.is_dir() for source in self.sources):
-                raise UnmaskError("several files need a place to go; name a new folder with --out")
+                raise UnmaskError("several files cannot go to standard output; name a new folder with --out")
             return
         check_new_path(self.out)
         if self.report is not None and self.report.resolve() == self.out.resolve():
@@ -74,23 +74,15 @@ class FileRewriteOptions(RewriteOptions):
 
     def identity(self) -> dict[str, Any]:
         """Everything that determines the output. Only a run with the same identity resumes an interrupted one."""
-        own_terms = self.terms if isinstance(self.terms, Path) else None
+        names = ("names", "language", "protocol", "quick", "column", "document", "format", "probability", "seed")
         return {
             "sources": [str(source) if str(source) == "-" else str(source.resolve()) for source in self.sources],
             "mode": self.to,
             "terms": str(self.terms),
-            "content of the terms": _hash_file(own_terms),
-            "names": self.names,
+            "content of the terms": _hash_file(self.terms if isinstance(self.terms, Path) else None),
             "source of the names": _hash_file(self.names_from),
-            "language": self.language,
-            "protocol": self.protocol,
             "lists": str(self.lists.resolve()) if self.lists else None,
-            "quick": self.quick,
-            "column": self.column,
-            "document": self.document,
-            "format": self.format,
-            "probability": self.probability,
-            "seed": self.seed,
+            **{name: getattr(self, name) for name in names},
             "version of unmask": unmask.__version__,
         }
 

@@ -12,7 +12,6 @@ import hashlib
 import json
 import os
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
@@ -21,7 +20,7 @@ from unmask.files import atomic_file
 from unmask.resumable import RUN, ResumableRun
 from unmask.rewriting.files.sources import Block, Position, Source
 from unmask.rewriting.files.summary import Counts, Summary
-from unmask.rewriting.files.workers import Outcome
+from unmask.rewriting.files.workers import Content
 
 if TYPE_CHECKING:
     from unmask.rewriting.files.parquet import TableWriter
@@ -29,41 +28,6 @@ if TYPE_CHECKING:
 OUTPUT, FINISHED, CURRENT = "output", "finished.jsonl", "current.json"
 EVERY = 1.0
 """Seconds between two entries for the current file."""
-
-
-@dataclass
-class FileCounts:
-    """What has been counted in the current file."""
-
-    counts: Counts = field(default_factory=Counts)
-    invalid_at: int | None = None
-    changed: bool = False
-    """Whether the document that has been cut was changed so far."""
-    invalid: bool = False
-
-    def add(self, block: Block, outcome: Outcome) -> None:
-        """Add a block. A document that has been cut counts once, however many pieces were changed."""
-        if outcome.invalid_at is not None and self.invalid_at is None:
-            is_table = block.source.format == "parquet"
-            self.invalid_at = outcome.invalid_at + (block.before.rows if is_table else block.before.offset)
-        counts = outcome.counts
-        if block.before.within is not None:
-            counts.changed -= self.changed and counts.changed > 0
-            counts.invalid -= self.invalid and counts.invalid > 0
-        else:
-            self.changed = self.invalid = False
-        self.changed = self.changed or counts.changed > 0
-        self.invalid = self.invalid or counts.invalid > 0
-        self.counts.add(counts)
-
-    def to_record(self) -> dict[str, Any]:
-        """The entry of the draft."""
-        return {**self.__dict__, "counts": self.counts.to_record()}
-
-    @classmethod
-    def from_record(cls, entry: dict[str, Any]) -> FileCounts:
-        """The counts in an entry of the draft."""
-        return cls(Counts.from_record(entry["counts"]), entry["invalid_at"], entry["changed"], entry["invalid"])
 
 
 class Draft(ResumableRun):
@@ -101,35 +65,39 @@ class Draft(ResumableRun):
         """Whether a run can resume in the middle of this source."""
         return source.is_resumable and not self.compresses(source)
 
-    def finished(self, sources: list[Source]) -> dict[str, dict[str, Any]]:
+    def finished(self, sources: dict[str, Source]) -> dict[str, dict[str, Any]]:
         """The entries of the files that are done, whole, and unchanged since."""
         path = self.folder / FINISHED
         if not path.exists():
             return {}
-        by_name = {source.name: source for source in sources}
         entries: dict[str, dict[str, Any]] = {}
         for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
             try:
                 entry = json.loads(line)
             except ValueError:  # half a line, which a crash has left
                 break
-            source = by_name.get(entry["name"])
-            if source and _is_unchanged(source, entry) and _hash(self.path(source)) == entry["hash"]:
-                entries[source.name] = entry
+            if self._is_intact(entry, sources.get(entry["name"])):
+                entries[entry["name"]] = entry
         with atomic_file(path) as draft:
             draft.write_text("".join(f"{json.dumps(entry)}\n" for entry in entries.values()), encoding="utf-8")
         return entries
 
-    def current(self, sources: list[Source]) -> dict[str, Any] | None:
+    def current(self, sources: dict[str, Source]) -> dict[str, Any] | None:
         """The entry of the current file, if its output is as the entry says."""
         try:
             entry: dict[str, Any] = json.loads((self.folder / CURRENT).read_text(encoding="utf-8"))
         except (FileNotFoundError, ValueError):
             return None
-        source = next((source for source in sources if source.name == entry["name"]), None)
-        if source is None or not self.resumes(source) or not _is_unchanged(source, entry):
-            return None
-        return entry if _hash(self.path(source), entry["written"]) == entry["hash"] else None
+        source = sources.get(entry["name"])
+        return entry if source and self.resumes(source) and self._is_intact(entry, source) else None
+
+    def _is_intact(self, entry: dict[str, Any], source: Source | None) -> bool:
+        """Whether the source of an entry has not changed since, nor what was written of it."""
+        identity = source and source.identity()
+        if source is None or identity is None or identity != entry["identity"]:
+            return False
+        digest = _digest(self.path(source), entry.get("written"))
+        return digest is not None and digest.hexdigest() == entry["hash"]
 
     def remove_others(self, names: set[str]) -> None:
         """Remove the output of files that are no longer there."""
@@ -139,26 +107,18 @@ class Draft(ResumableRun):
                 if file.relative_to(root).as_posix() not in names:
                     file.unlink()
 
-    def record_finished(self, source: Source, counted: FileCounts) -> None:
+    def record_finished(self, source: Source, counts: Counts) -> None:
         """Record that a file is done."""
-        entry = {**_identify(source), "hash": _hash(self.path(source)), **counted.to_record()}
         with (self.folder / FINISHED).open("a", encoding="utf-8") as entries:
-            entries.write(f"{json.dumps(entry)}\n")
+            entries.write(f"{json.dumps(_make_entry(source, _digest(self.path(source)), counts))}\n")
 
-    def record_current(self, block: Block, file: IO[bytes], digest: Any, counted: FileCounts) -> None:
+    def record_current(self, block: Block, file: IO[bytes], digest: Any, counts: Counts) -> None:
         """Record how far a file has come, every so often."""
         if time.monotonic() - self._saved < EVERY:
             return
         file.flush()
         os.fsync(file.fileno())
-        after = block.after
-        entry = {
-            **_identify(block.source),
-            "written": file.tell(),
-            "hash": digest.hexdigest(),
-            "position": [after.offset, after.within, after.rows],
-            **counted.to_record(),
-        }
+        entry = _make_entry(block.source, digest, counts) | {"written": file.tell(), "position": block.after}
         with atomic_file(self.folder / CURRENT) as draft, draft.open("w", encoding="utf-8") as entries:
             json.dump(entry, entries)
             entries.flush()
@@ -168,7 +128,7 @@ class Draft(ResumableRun):
     def publish(self) -> None:
         """Give the output its name, and remove the rest."""
         if self.out.exists():
-            raise UnmaskError(f"{self.out} has come into being meanwhile; move it away, and the same command finishes")
+            raise UnmaskError(f"{self.out} was created during the run; move it away and run the same command again")
         (self.folder / OUTPUT).rename(self.out)
         self.remove()
 
@@ -192,12 +152,14 @@ class Draft(ResumableRun):
                 raise UnmaskError(f"another run is writing {self.folder}; wait for it, or give another --out") from None
 
 
-def _identify(source: Source) -> dict[str, Any]:
-    return {"name": source.name, "identity": source.identity()}
-
-
-def _is_unchanged(source: Source, entry: dict[str, Any]) -> bool:
-    return entry["identity"] is not None and entry["identity"] == source.identity()
+def _make_entry(source: Source, digest: Any, counts: Counts) -> dict[str, Any]:
+    state = {"invalid_at": counts.invalid_at, "cut_changed": counts.cut_changed, "cut_invalid": counts.cut_invalid}
+    return {
+        "name": source.name,
+        "identity": source.identity(),
+        "hash": digest.hexdigest(),
+        "counts": counts.to_record() | state,
+    }
 
 
 def _digest(path: Path, size: int | None = None) -> Any:
@@ -214,11 +176,6 @@ def _digest(path: Path, size: int | None = None) -> Any:
     return None if left else digest
 
 
-def _hash(path: Path, size: int | None = None) -> str | None:
-    digest = _digest(path, size)
-    return digest.hexdigest() if digest else None
-
-
 class Output:
     """Writes outcomes, file after file, and adds up what was counted."""
 
@@ -231,7 +188,8 @@ class Output:
         self._file: IO[bytes] | None = None
         self._digest = hashlib.blake2b()
         self._table: TableWriter | None = None
-        self._counted = FileCounts()
+        self._counts = Counts()
+        """What has been counted in the current file."""
         self._resumed: dict[str, Any] | None = None
 
     def resume(self, entry: dict[str, Any]) -> Position:
@@ -239,38 +197,34 @@ class Output:
         self._resumed = entry
         return Position(*entry["position"])
 
-    def write(self, block: Block, outcome: Outcome) -> None:
-        """Write an outcome, and record it in the draft."""
+    def write(self, block: Block, content: Content, counts: Counts) -> None:
+        """Write the new content of a block, and record it in the draft."""
+        if isinstance(content, UnmaskError):
+            raise content
         source = block.source
-        if outcome.bad_line is not None:
-            number, why = outcome.bad_line
-            raise UnmaskError(
-                f"{source.title}, line {block.before.rows + number + 1}: {why}"
-                + ("" if "--column" in why else "; JSON lines have one object a line, else say --format text")
-            )
         if self._file is None and self._table is None:
             self._open(source)
-        if self._file is not None:
-            self._file.write(outcome.content)
-            self._digest.update(outcome.content)
-        elif self._table is not None and block.rows is not None:
-            self._table.write(*block.rows, self._column, outcome.values)
-        self._counted.add(block, outcome)
+        if self._file is not None and isinstance(content, bytes):
+            self._file.write(content)
+            self._digest.update(content)
+        elif self._table is not None and block.rows is not None and isinstance(content, list):
+            self._table.write(*block.rows, self._column, content)
+        self._counts.add_block(counts, goes_on=block.before.within is not None)
         if block.is_end:
             self.close(whole=True)
             if self._draft is not None:
-                self._draft.record_finished(source, self._counted)
-            self.add_file(source, self._counted)
-            self._counted = FileCounts()
+                self._draft.record_finished(source, self._counts)
+            self.add_file(source, self._counts)
+            self._counts = Counts()
         elif self._draft is not None and self._file is not None and self._draft.resumes(source):
-            self._draft.record_current(block, self._file, self._digest, self._counted)
+            self._draft.record_current(block, self._file, self._digest, self._counts)
 
-    def add_file(self, source: Source, counted: FileCounts) -> None:
+    def add_file(self, source: Source, counts: Counts) -> None:
         """Add a finished file to the summary."""
         self.summary.files += 1
-        self.summary.counts.add(counted.counts)
-        if counted.invalid_at is not None:
-            self.summary.invalid[source.title] = counted.invalid_at
+        self.summary.counts.add(counts)
+        if counts.invalid_at is not None:
+            self.summary.invalid[source.title] = counts.invalid_at
 
     def close(self, *, whole: bool = False) -> None:
         """Close the current file; a table gets its footer only if it is whole."""
@@ -293,7 +247,7 @@ class Output:
         if entry is not None and entry["name"] != source.name:
             entry = None  # another file comes first: it has changed since it was finished
         elif entry is not None:
-            self._resumed, self._counted = None, FileCounts.from_record(entry)
+            self._resumed, self._counts = None, Counts.from_record(entry["counts"])
         if source.format == "parquet":
             from unmask.rewriting.files import parquet
 

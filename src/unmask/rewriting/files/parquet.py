@@ -24,7 +24,7 @@ def open_table(path: Path, column: str) -> Any:
     try:
         file = pq.ParquetFile(path, memory_map=False, pre_buffer=False)
     except pa.ArrowException as error:
-        raise UnmaskError(f"{path} is no whole Parquet file ({str(error).splitlines()[0]})") from None
+        raise UnmaskError(f"{path} is not a complete Parquet file ({str(error).splitlines()[0]})") from None
     check_column(file.schema_arrow, column, str(path))
     return file
 

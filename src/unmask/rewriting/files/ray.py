@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from unmask.errors import UnmaskError
 from unmask.rewriting.files.options import FileRewriteOptions
+from unmask.rewriting.files.summary import Counts
 from unmask.rewriting.files.workers import BlockRewriter, Factory
 from unmask.rewriting.options import RewriteOptions, build_rewriter
 
@@ -39,7 +40,7 @@ class RewriteColumn:
 
         check_column(table.schema, self._column, "the data set")
         texts = column_texts(table.column(self._column))
-        return replace_column(table, self._column, self._rewriter.rewrite_values(texts).values)
+        return replace_column(table, self._column, self._rewriter.rewrite_values(texts, Counts()))
 
 
 def rewrite_dataset(

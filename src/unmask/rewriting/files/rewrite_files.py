@@ -12,9 +12,9 @@ from typing import IO
 from unmask.errors import Stopped, UnmaskError
 from unmask.files import atomic_file, check_new_path
 from unmask.rewriting.files.options import FileRewriteOptions
-from unmask.rewriting.files.output import Draft, FileCounts, Output
+from unmask.rewriting.files.output import Draft, Output
 from unmask.rewriting.files.sources import Position, Source, find_sources, read_blocks
-from unmask.rewriting.files.summary import Summary
+from unmask.rewriting.files.summary import Counts, Summary
 from unmask.rewriting.files.workers import Factory, Pool, WorkerLostError
 from unmask.rewriting.options import build_rewriter
 
@@ -71,7 +71,9 @@ def run(
             if draft and not summary.files:
                 draft.remove()
             elif draft:
-                raise UnmaskError(f"{error}; what is finished is kept: mend this and give the same command") from None
+                raise UnmaskError(
+                    f"{error}; finished files are kept: fix this and run the same command again"
+                ) from None
             raise
         summary.seconds = time.monotonic() - started
         if summary.report:
@@ -91,25 +93,28 @@ def _rewrite_sources(
     draft: Draft | None,
     progress: Progress | None,
 ) -> None:
+    by_name = {source.name: source for source in sources}
     starts: dict[str, Position] = {}
-    finished = draft.finished(sources) if draft else {}
+    finished = draft.finished(by_name) if draft else {}
     for source in sources:
         if source.name in finished:
-            output.add_file(source, FileCounts.from_record(finished[source.name]))
+            output.add_file(source, Counts.from_record(finished[source.name]["counts"]))
     output.summary.finished_before = len(finished)
-    remaining = [source for source in sources if source.name not in finished]
+    remaining = {name: source for name, source in by_name.items() if name not in finished}
     if draft:
-        draft.remove_others({source.name for source in sources})
+        draft.remove_others(set(by_name))
         if current := draft.current(remaining):
             starts[current["name"]] = output.resume(current)
-    sizes = {source.name: source.size for source in sources}
+    sizes = {name: source.size for name, source in by_name.items()}
     total = None if None in sizes.values() else sum(size or 0 for size in sizes.values())
     bytes_done = sum(sizes[name] or 0 for name in finished)
     blocks = (
-        block for source in remaining for block in read_blocks(source, options, starts.get(source.name, Position()))
+        block
+        for name, source in remaining.items()
+        for block in read_blocks(source, options, starts.get(name, Position()))
     )
-    for block, outcome in pool.rewrite_blocks(blocks):
-        output.write(block, outcome)
+    for block, content, counts in pool.rewrite_blocks(blocks):
+        output.write(block, content, counts)
         if progress:
             progress(bytes_done + block.bytes_read, total)
         if block.is_end:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, NamedTuple, cast
 
 from unmask.errors import UnmaskError
 from unmask.rewriting.files.documents import PIECE, find_cut, find_last_document, find_second_document
@@ -90,14 +90,8 @@ class Source:
                         yield cast(IO[bytes], unpacked)
                 else:
                     yield raw
-        except EOFError:
-            raise UnmaskError(f"{self.title} is no whole gzip file (it ends early); fetch it again") from None
-        except zlib.error as error:
-            raise UnmaskError(f"{self.title} is a damaged gzip file ({error}); fetch it again") from None
-        except OSError as error:
-            if error.errno is not None:  # gzip's own errors have none
-                raise
-            raise UnmaskError(f"{self.title} is no whole gzip file ({error}); unpack it, or fetch it again") from None
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise UnmaskError(f"{self.title} is not a complete gzip file ({error}); fetch it again") from None
 
 
 def find_sources(paths: Iterable[Path], format_name: str) -> tuple[list[Source], list[str]]:
@@ -114,16 +108,16 @@ def find_sources(paths: Iterable[Path], format_name: str) -> tuple[list[Source],
             for file in _walk_folder(path):
                 inside = file.relative_to(path).as_posix()
                 name = inside if len(paths) == 1 else f"{path.resolve().name}/{inside}"
-                detected = _detect_format(file) if format_name == "auto" else format_name
+                detected = _detect_format(file, format_name)
                 if detected and file.is_file() and not file.name.startswith("."):
                     sources.append(Source(file, name, detected))
                 else:
                     unknown.append(inside)
         elif path.exists():
-            detected = _detect_format(path) if format_name == "auto" else format_name
+            detected = _detect_format(path, format_name)
             if detected is None:
                 raise UnmaskError(
-                    f"{path} has none of the endings we know (.txt, .md, .jsonl, .ndjson, .parquet, and .gz);"
+                    f"{path} has an unknown ending (known: .txt, .md, .jsonl, .ndjson, .parquet, and .gz);"
                     " say what it is with --format text, jsonl or parquet"
                 )
             sources.append(Source(path, path.name, detected))
@@ -164,15 +158,17 @@ def _walk_folder(root: Path) -> Iterator[Path]:
             yield Path(folder) / file
 
 
-def _detect_format(path: Path) -> str | None:
-    endings = [ending.lower() for ending in path.suffixes]
-    if endings and endings[-1] == ".gz":
-        return FORMAT_OF_ENDING.get(endings[-2]) if len(endings) > 1 else None
-    return FORMAT_OF_ENDING.get(path.suffix.lower())
+def _detect_format(path: Path, format_name: str) -> str | None:
+    """The format that is asked for, or that the ending says."""
+    if format_name != "auto":
+        return format_name
+    *endings, last = ["", *(ending.lower() for ending in path.suffixes)]
+    if last == ".gz":
+        return FORMAT_OF_ENDING.get(endings[-1]) if len(endings) > 1 else None
+    return FORMAT_OF_ENDING.get(last)
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """A position in a source, from which reading can resume."""
 
     offset: int = 0

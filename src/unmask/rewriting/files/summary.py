@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,10 +27,16 @@ class Counts:
     """Articles and verbs that had to follow."""
     left: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Gendered words that were left, with the reason."""
-    invalid: int = 0
+    invalid_utf8: int = 0
     """Documents with bytes that are not UTF-8, which were kept."""
     without_text: int = 0
     """Records whose column is missing, empty or no text."""
+    invalid_at: int | None = None
+    """Where the first bytes that are not UTF-8 stand: the byte, or the row of a table."""
+    cut_changed: bool = False
+    """Whether the document that goes on in the next block has been changed so far."""
+    cut_invalid: bool = False
+    """Whether it has had bytes that are not UTF-8."""
 
     def count_changes(self, rewritten: Rewritten) -> None:
         """Count the changes of one text."""
@@ -42,45 +48,41 @@ class Counts:
 
     def add(self, other: Counts) -> None:
         """Add the numbers of others to these."""
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if isinstance(value, Counter):
-                value.update(getattr(other, each.name))
-            else:
-                setattr(self, each.name, value + getattr(other, each.name))
+        for name in COUNTERS:
+            getattr(self, name).update(getattr(other, name))
+        for name in NUMBERS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+    def add_block(self, block: Counts, *, goes_on: bool) -> None:
+        """Add the next block of a file. A document counts once, however many blocks it goes on in."""
+        if not goes_on:
+            self.cut_changed = self.cut_invalid = False
+        block.changed -= self.cut_changed and block.changed > 0
+        block.invalid_utf8 -= self.cut_invalid and block.invalid_utf8 > 0
+        self.cut_changed |= block.changed > 0
+        self.cut_invalid |= block.invalid_utf8 > 0
+        if self.invalid_at is None:
+            self.invalid_at = block.invalid_at
+        self.add(block)
 
     def to_record(self) -> dict[str, Any]:
         """The numbers as JSON can hold them, the most frequent first."""
         left: dict[str, dict[str, int]] = {}
         for (term, why), number in self.left.most_common():
             left.setdefault(term, {})[why] = number
-        return {
-            "documents": self.documents,
-            "chosen": self.chosen,
-            "changed": self.changed,
-            "words": dict(self.words.most_common()),
-            "names": dict(self.names.most_common()),
-            "agreeing": dict(self.agreeing.most_common()),
-            "left": left,
-            "invalid_utf8": self.invalid,
-            "without_text": self.without_text,
-        }
+        counters = {name: dict(getattr(self, name).most_common()) for name in COUNTERS}
+        return {name: getattr(self, name) for name in NUMBERS} | counters | {"left": left}
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Counts:
         """The numbers of a record."""
         left = {(term, why): number for term, reasons in record["left"].items() for why, number in reasons.items()}
-        return cls(
-            documents=record["documents"],
-            chosen=record["chosen"],
-            changed=record["changed"],
-            words=Counter(record["words"]),
-            names=Counter(record["names"]),
-            agreeing=Counter(record["agreeing"]),
-            left=Counter(left),
-            invalid=record["invalid_utf8"],
-            without_text=record["without_text"],
-        )
+        counters = {name: Counter(record[name]) for name in COUNTERS} | {"left": Counter(left)}
+        return cls(**{**record, **counters})
+
+
+COUNTERS = ("words", "names", "agreeing", "left")
+NUMBERS = ("documents", "chosen", "changed", "invalid_utf8", "without_text")
 
 
 @dataclass
@@ -122,12 +124,12 @@ class Summary:
             if terms:
                 lines.append(f"{title}: {sum(terms.values()):,} ({_list_top(terms)})")
         if counts.left:
-            shown = Counter({f"{term} [{why}]": number for (term, why), number in counts.left.items()})
-            lines.append(f"gendered words left: {sum(shown.values()):,} ({_list_top(shown, TOP_LEFT)})")
-        if counts.invalid:
+            reasons = Counter({f"{term} [{why}]": number for (term, why), number in counts.left.items()})
+            lines.append(f"gendered words left: {sum(reasons.values()):,} ({_list_top(reasons, TOP_LEFT)})")
+        if counts.invalid_utf8:
             name, start = next(iter(self.invalid.items()))
             more = f" and {len(self.invalid) - 1:,} other files" if len(self.invalid) > 1 else ""
-            documents = _pluralize(counts.invalid, "document")
+            documents = _pluralize(counts.invalid_utf8, "document")
             lines.append(f"not UTF-8: bytes in {documents}, kept as they are ({name} from {start}{more})")
         if counts.without_text:
             lines.append(f"records without text, kept as they are: {counts.without_text:,}")
@@ -141,8 +143,8 @@ class Summary:
 
 
 def _list_top(terms: Counter[str], most: int = TOP) -> str:
-    shown = ", ".join(f"{term} {number:,}" for term, number in terms.most_common(most))
-    return shown if len(terms) <= most else f"{shown}, …"
+    top = ", ".join(f"{term} {number:,}" for term, number in terms.most_common(most))
+    return top if len(terms) <= most else f"{top}, …"
 
 
 def _pluralize(number: int, noun: str) -> str:
@@ -159,13 +161,13 @@ def mark_changes(text: str, rewritten: Rewritten) -> list[tuple[str, Mark]]:
     ]
     spans += [(left.start, left.start + len(left.word), [(left.word, "left")]) for left in rewritten.left]
     parts: list[tuple[str, Mark]] = []
-    place = 0
+    position = 0
     for start, end, marks in sorted(spans, key=lambda span: span[:2]):
-        if start < place:
+        if start < position:
             continue
-        parts += [(text[place:start], ""), *marks]
-        place = end
-    return [part for part in [*parts, (text[place:], "")] if part[0]]
+        parts += [(text[position:start], ""), *marks]
+        position = end
+    return [part for part in [*parts, (text[position:], "")] if part[0]]
 
 
 def describe_changes(rewritten: Rewritten) -> list[str]:

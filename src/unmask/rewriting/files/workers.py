@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from unmask.errors import UnmaskError, quote
 from unmask.rewriting.files.documents import (
@@ -36,18 +36,8 @@ from unmask.rewriting.result import Rewriter
 Factory = Callable[[RewriteOptions], Rewriter]
 
 
-@dataclass(slots=True)
-class Outcome:
-    """A block after rewriting."""
-
-    content: bytes = b""
-    values: list[bytes | None] = field(default_factory=list)
-    """The texts of a table's rows."""
-    counts: Counts = field(default_factory=Counts)
-    invalid_at: int | None = None
-    """Where the first bytes that are not UTF-8 stand, in bytes (tables: in rows) from the beginning of the block."""
-    bad_line: tuple[int, str] | None = None
-    """The number in the block of a line that cannot be read, and why."""
+Content = bytes | list[bytes | None] | UnmaskError
+"""A block after rewriting: a text, or the texts of a table's rows; or why it cannot be read."""
 
 
 class BlockRewriter:
@@ -59,66 +49,75 @@ class BlockRewriter:
         self._options = options
         self._sampler = options.sampler
 
-    def rewrite_block(self, block: Block) -> Outcome:
-        """Rewrite a block of any format."""
+    def rewrite_block(self, block: Block) -> tuple[Content, Counts]:
+        """Rewrite a block. An error is returned rather than raised, so that the blocks before it are written first."""
+        counts = Counts()
         if block.is_end:
-            return Outcome()
+            return b"", counts
+        content: Content
         if block.source.format == "text":
-            return self._rewrite_text(block)
-        if block.source.format == "jsonl":
-            return self.rewrite_lines(block.content, first=block.before.rows == 0)
-        return self.rewrite_values(block.content)
+            content = self._rewrite_text(block, counts)
+        elif block.source.format == "jsonl":
+            try:
+                content = self._rewrite_lines(block, counts)
+            except UnmaskError as error:
+                return error, counts
+        else:
+            content = self.rewrite_values(block.content, counts)
+        if counts.invalid_at is not None:
+            counts.invalid_at += block.before.rows if block.source.format == "parquet" else block.before.offset
+        return content, counts
 
-    def _rewrite_text(self, block: Block) -> Outcome:
-        outcome = Outcome()
+    def _rewrite_text(self, block: Block, counts: Counts) -> bytes:
         going_on = block.before.within is not None
         selected = block.before.within if going_on else block.after.within
         is_piece = selected is not None
         parts, start = [], 0
         for document in [block.content] if is_piece else split_documents(block.content, self._options.document):
-            parts.append(self._rewrite_document(document, outcome, start, selected=selected))
+            parts.append(self._rewrite_document(document, counts, start, selected=selected))
             start += len(document)
-        outcome.content = b"".join(parts)
         if going_on:  # this document was counted with its first piece
-            outcome.counts.documents = outcome.counts.chosen = 0
-        return outcome
+            counts.documents = counts.chosen = 0
+        return b"".join(parts)
 
-    def rewrite_lines(self, content: bytes, *, first: bool) -> Outcome:
+    def _rewrite_lines(self, block: Block, counts: Counts) -> bytes:
         """Rewrite whole lines of a JSON lines file; if they are the first of the file, the field must be there."""
-        outcome = Outcome()
         parts, start = [], 0
-        for number, line in enumerate(io.BytesIO(content)):
+        first = block.before.rows == 0
+        for number, line in enumerate(io.BytesIO(block.content), block.before.rows + 1):
             if line.strip():
                 try:
-                    parts.append(self._rewrite_line(line, outcome, start, first=first))
+                    line = self._rewrite_line(line, counts, start, first=first)
                 except ValueError as error:
-                    outcome.bad_line = (number, str(error))
-                    return outcome
+                    hint = (
+                        ""
+                        if "--column" in str(error)
+                        else "; JSON lines have one object a line, else say --format text"
+                    )
+                    raise UnmaskError(f"{block.source.title}, line {number}: {error}{hint}") from None
                 first = False
-            else:
-                parts.append(line)
+            parts.append(line)
             start += len(line)
-        outcome.content = b"".join(parts)
-        return outcome
+        return b"".join(parts)
 
-    def rewrite_values(self, texts: Sequence[bytes | None]) -> Outcome:
+    def rewrite_values(self, texts: Sequence[bytes | None], counts: Counts) -> list[bytes | None]:
         """Rewrite the texts of a table's rows, in UTF-8."""
-        outcome = Outcome()
+        values: list[bytes | None] = []
         for row, text in enumerate(texts):
             if text is None or not text.strip():
-                outcome.counts.without_text += 1
-                outcome.values.append(text)
+                counts.without_text += 1
+                values.append(text)
                 continue
-            was_valid = outcome.invalid_at is None
-            outcome.values.append(self._rewrite_document(text, outcome, 0))
-            if was_valid and outcome.invalid_at is not None:
-                outcome.invalid_at = row
-        return outcome
+            was_valid = counts.invalid_at is None
+            values.append(self._rewrite_document(text, counts, 0))
+            if was_valid and counts.invalid_at is not None:
+                counts.invalid_at = row
+        return values
 
     def _rewrite_document(
         self,
         document: bytes,
-        outcome: Outcome,
+        counts: Counts,
         start: int,
         *,
         selected: bool | None = None,
@@ -131,7 +130,6 @@ class BlockRewriter:
         before, text, after = split_margins(document)
         if not text:
             return document
-        counts = outcome.counts
         counts.documents += 1
         if not (self._sampler.selects(text) if selected is None else selected):
             return document
@@ -142,8 +140,8 @@ class BlockRewriter:
         for piece in split_pieces(text):
             decoded = piece.decode("utf-8", errors)
             if errors == "surrogateescape" and (index := _find_invalid(piece)) is not None:
-                if outcome.invalid_at is None:
-                    outcome.invalid_at = start + index
+                if counts.invalid_at is None:
+                    counts.invalid_at = start + index
                 invalid = True
             try:
                 rewritten = self._rewriter.rewrite(decoded)
@@ -157,11 +155,11 @@ class BlockRewriter:
                 changed = True
             counts.count_changes(rewritten)
             start += len(piece)
-        counts.invalid += invalid
+        counts.invalid_utf8 += invalid
         counts.changed += changed
         return b"".join((before, *parts, after)) if changed else document
 
-    def _rewrite_line(self, line: bytes, outcome: Outcome, start: int, *, first: bool) -> bytes:
+    def _rewrite_line(self, line: bytes, counts: Counts, start: int, *, first: bool) -> bytes:
         margin = len(BOM) if line.startswith(BOM) else 0
         decoded = line[margin:].decode("utf-8", "surrogateescape")
         fields = read_json_fields(decoded)
@@ -169,33 +167,33 @@ class BlockRewriter:
         matches = [each for each in fields if each.name == column]
         texts = [each for each in matches if each.has_string(decoded) and each.value.strip()]
         if first and not matches:
-            known = quote(list(dict.fromkeys(each.name for each in fields)), most=12) or "no fields"
-            raise ValueError(f"there is no field {column!r}; choose one with --column from: {known}")
+            names = quote(list(dict.fromkeys(each.name for each in fields)), most=12) or "no fields"
+            raise ValueError(f"there is no field {column!r}; choose one with --column from: {names}")
         if first and not texts and matches[-1].value is not None and not matches[-1].has_string(decoded):
             raise ValueError(f"the field {column!r} holds no text; choose another with --column")
         if not texts:
-            outcome.counts.without_text += 1
+            counts.without_text += 1
             return line
         parts = [line[:margin].decode("utf-8")]
         end = 0
-        was_valid = outcome.invalid_at is None
+        was_valid = counts.invalid_at is None
         for text in texts:
-            parts += (decoded[end : text.start], self._rewrite_string(text, decoded, outcome, start))
+            parts += (decoded[end : text.start], self._rewrite_string(text, decoded, counts, start))
             end = text.end
-        if was_valid and outcome.invalid_at is not None:
-            outcome.invalid_at = start + (_find_invalid(line) or 0)
+        if was_valid and counts.invalid_at is not None:
+            counts.invalid_at = start + (_find_invalid(line) or 0)
         return "".join((*parts, decoded[end:])).encode("utf-8", "surrogateescape")
 
-    def _rewrite_string(self, string: JsonField, line: str, outcome: Outcome, start: int) -> str:
+    def _rewrite_string(self, string: JsonField, line: str, counts: Counts, start: int) -> str:
         written = line[string.start : string.end]
         errors = string_errors(written)
         if errors is None:
-            outcome.counts.documents += 1
-            outcome.counts.invalid += 1
-            outcome.invalid_at = start if outcome.invalid_at is None else outcome.invalid_at
+            counts.documents += 1
+            counts.invalid_utf8 += 1
+            counts.invalid_at = start if counts.invalid_at is None else counts.invalid_at
             return written
         text = string.value.encode("utf-8", errors)
-        new = self._rewrite_document(text, outcome, start, errors=errors)
+        new = self._rewrite_document(text, counts, start, errors=errors)
         return written if new is text else write_json_string(new.decode("utf-8", errors), written)
 
 
@@ -220,10 +218,7 @@ class WorkerLostError(UnmaskError):
     """A process ended before its work was done."""
 
     def __init__(self) -> None:
-        super().__init__(
-            "a process ended before its work did (was memory short?); nothing of its part was written: try again with"
-            " fewer --processes"
-        )
+        super().__init__("a worker process was lost, perhaps for lack of memory; run again with fewer --processes")
 
 
 class Pool:
@@ -237,14 +232,14 @@ class Pool:
         self._small = SMALL if options.processes is None else 0
         self._executor: ProcessPoolExecutor | None = None
 
-    def rewrite_blocks(self, blocks: Iterable[Block]) -> Iterator[tuple[Block, Outcome]]:
-        """Each block with its outcome."""
-        waiting: deque[tuple[list[Block], Future[list[Outcome]]]] = deque()
+    def rewrite_blocks(self, blocks: Iterable[Block]) -> Iterator[tuple[Block, Content, Counts]]:
+        """Each block with its new content and what was counted in it."""
+        waiting: deque[tuple[list[Block], Future[list[tuple[Content, Counts]]]]] = deque()
         parcel: list[Block] = []
         parcel_size = seen = 0
         for block in blocks:
             if self._executor is None and (self._processes == 1 or seen < self._small):
-                yield block, self._rewriter.rewrite_block(block)
+                yield block, *self._rewriter.rewrite_block(block)
                 seen += block.size
                 continue
             parcel.append(block)
@@ -259,7 +254,7 @@ class Pool:
         while waiting:
             yield from _collect(*waiting.popleft())
 
-    def _submit(self, parcel: list[Block]) -> Future[list[Outcome]]:
+    def _submit(self, parcel: list[Block]) -> Future[list[tuple[Content, Counts]]]:
         try:
             if self._executor is None:
                 context = multiprocessing.get_context("spawn")
@@ -282,12 +277,15 @@ def count_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _collect(parcel: list[Block], future: Future[list[Outcome]]) -> Iterator[tuple[Block, Outcome]]:
+def _collect(
+    parcel: list[Block], future: Future[list[tuple[Content, Counts]]]
+) -> Iterator[tuple[Block, Content, Counts]]:
     try:
-        outcomes = future.result()
+        results = future.result()
     except BrokenProcessPool:
         raise WorkerLostError from None
-    yield from zip(parcel, outcomes, strict=True)
+    for block, (content, counts) in zip(parcel, results, strict=True):
+        yield block, content, counts
 
 
 @contextmanager
@@ -320,6 +318,6 @@ def _end_with_parent() -> None:
         os._exit(1)  # nobody waits for the work any more
 
 
-def _rewrite_parcel(blocks: list[Block]) -> list[Outcome]:
+def _rewrite_parcel(blocks: list[Block]) -> list[tuple[Content, Counts]]:
     assert _rewriter is not None
     return [_rewriter.rewrite_block(block) for block in blocks]

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, lru_cache
 from typing import NamedTuple
 
-from unmask.errors import check_choice
-from unmask.lexicon.table import read_rows, read_word_sets
+from unmask.lexicon.table import WordRow, read_rows, read_word_sets
+from unmask.lexicon.tagging import CACHE_SIZE
 
 _WORDS = read_word_sets("de")
 
@@ -52,6 +52,7 @@ ADJECTIVE = {
 THIS_STEMS = ("dies", "jen", "jed", "welch", "manch", "solch", "all", "sämtlich", "jedwed")
 ONE_STEMS = ("ein", "kein", "mein", "dein", "sein", "ihr", "unser", "euer", "irgendein")
 JOINED_STEMS = ("selb", "jenig")
+NO_PLURAL = ("ein", "irgendein", "jed", "jedwed")
 # The preposition, and the article that is merged into it.
 MERGED = {
     "beim": ("bei", "dem"), "zum": ("zu", "dem"), "vom": ("von", "dem"), "im": ("in", "dem"), "am": ("an", "dem"),
@@ -65,37 +66,27 @@ MERGE = {("bei", "dem"): "beim", ("von", "dem"): "vom", ("zu", "der"): "zur", ("
 
 @dataclass(frozen=True)
 class Determiner:
-    """An article or what stands in its place: its kind, its stem, and the adjective endings after it."""
+    """An article or what stands in its place: its forms, and the adjective endings after it."""
 
-    kind: str
-    stem: str
+    forms: dict[Slot, str]
     adjectives: str
-
-    def form(self, slot: Slot) -> str:
-        """The word as it agrees with a noun."""
-        if self.kind == "article":
-            return ARTICLE[slot]
-        if self.kind == "joined":
-            return ARTICLE[slot] + self.stem + ADJECTIVE["weak"][slot]
-        ending = (THIS if self.kind == "this" else ONE)[slot]
-        if self.stem == "euer" and ending:
-            return "eur" + ending
-        return self.stem + ending
 
 
 def _decline_determiners() -> dict[str, list[tuple[Determiner, Slot]]]:
-    forms = defaultdict(list)
-    for determiner in (
-        Determiner("article", "", "weak"),
-        *(Determiner("this", stem, "weak") for stem in THIS_STEMS),
-        *(Determiner("one", stem, "mixed") for stem in ONE_STEMS),
-        *(Determiner("joined", stem, "weak") for stem in JOINED_STEMS),
-    ):
-        for slot in SLOTS:
-            if slot.gender == "p" and determiner.stem in ("ein", "irgendein", "jed", "jedwed"):
-                continue
-            forms[determiner.form(slot)].append((determiner, slot))
-    return dict(forms)
+    determiners = [Determiner(ARTICLE, "weak")]
+    for stems, endings, adjectives in ((THIS_STEMS, THIS, "weak"), (ONE_STEMS, ONE, "mixed")):
+        for stem in stems:
+            slots = [slot for slot in SLOTS if slot.gender != "p" or stem not in NO_PLURAL]
+            forms = {slot: ("eur" if stem == "euer" and endings[slot] else stem) + endings[slot] for slot in slots}
+            determiners.append(Determiner(forms, adjectives))
+    for stem in JOINED_STEMS:
+        forms = {slot: article + stem + ADJECTIVE["weak"][slot] for slot, article in ARTICLE.items()}
+        determiners.append(Determiner(forms, "weak"))
+    by_form = defaultdict(list)
+    for determiner in determiners:
+        for slot, form in determiner.forms.items():
+            by_form[form].append((determiner, slot))
+    return dict(by_form)
 
 
 DETERMINERS = _decline_determiners()
@@ -161,7 +152,7 @@ class Noun:
 
 
 @dataclass(frozen=True)
-class Reading:
+class NounReading:
     """One way to understand a noun form: which noun, male or female, and what it agrees with."""
 
     noun: Noun
@@ -175,7 +166,7 @@ class Nouns:
     """The readings of every form of a list of nouns, compounds included."""
 
     def __init__(self, nouns: list[Noun]) -> None:
-        self._forms: dict[str, list[Reading]] = defaultdict(list)
+        self._forms: dict[str, list[NounReading]] = defaultdict(list)
         self._exact: set[str] = set()
         for noun in nouns:
             for reading, form in decline_noun(noun):
@@ -186,14 +177,13 @@ class Nouns:
             if len(form) >= SHORTEST_HEAD and (fit := [each for each in readings if each.noun.male not in NO_HEADS]):
                 self._heads[form] = fit
         self._longest = max((len(form) for form in self._heads), default=0)
-        self._compounds: dict[str, list[Reading]] = {}
+        self._read_compound = lru_cache(CACHE_SIZE)(self._find_head)
 
-    @cached_property
-    def known_forms(self) -> frozenset[str]:
-        """All forms in lower case, without compounds."""
-        return frozenset(self._forms)
+    def knows(self, lower: str) -> bool:
+        """Whether a word in lower case is a form of a noun of the list, compounds aside."""
+        return lower in self._forms
 
-    def readings(self, word: str) -> list[Reading]:
+    def readings(self, word: str) -> list[NounReading]:
         """The readings of a word; none where it is not a noun of the list."""
         usual = word[1:].islower() or word.isupper() or "-" in word or word in self._exact
         if not word[0].isupper() or not usual:
@@ -201,20 +191,16 @@ class Nouns:
         lower = word.lower()
         return self._forms.get(lower) or ([] if lower in NOT_PERSONS else self._read_compound(lower))
 
-    def _read_compound(self, lower: str) -> list[Reading]:
-        if (readings := self._compounds.get(lower)) is None:
-            head, _, last = lower.rpartition("-")
-            if head and last in self._forms:
-                readings = self._forms[last]
-            else:
-                sizes = range(min(self._longest, len(lower) - 3), SHORTEST_HEAD - 1, -1)
-                readings = next((self._heads[lower[-size:]] for size in sizes if lower[-size:] in self._heads), [])
-            if len(self._compounds) < 200_000:
-                self._compounds[lower] = readings
-        return readings
+    def _find_head(self, lower: str) -> list[NounReading]:
+        """The readings of the last part of a compound."""
+        head, _, last = lower.rpartition("-")
+        if head and last in self._forms:
+            return self._forms[last]
+        sizes = range(min(self._longest, len(lower) - 3), SHORTEST_HEAD - 1, -1)
+        return next((self._heads[lower[-size:]] for size in sizes if lower[-size:] in self._heads), [])
 
 
-def decline_noun(noun: Noun) -> list[tuple[Reading, str]]:
+def decline_noun(noun: Noun) -> list[tuple[NounReading, str]]:
     """Every reading of a noun, with its form."""
     kinds: dict[tuple[str, Slot, str], set[str]] = defaultdict(set)
     for side in ("male", "female"):
@@ -223,15 +209,15 @@ def decline_noun(noun: Noun) -> list[tuple[Reading, str]]:
                 for kind in ADJECTIVE:
                     for form in noun.forms(side, slot, kind):
                         kinds[side, slot, form].add(kind)
-    return [(Reading(noun, side, slot, frozenset(each)), form) for (side, slot, form), each in kinds.items()]
+    return [(NounReading(noun, side, slot, frozenset(each)), form) for (side, slot, form), each in kinds.items()]
 
 
-def has_counterpart(reading: Reading) -> bool:
+def has_counterpart(reading: NounReading) -> bool:
     """Whether the list has a counterpart in this direction."""
     return reading.noun.direction not in (reading.side, "none")
 
 
-def term_of(readings: list[Reading]) -> str:
+def term_of(readings: list[NounReading]) -> str:
     """What a noun is counted as: the word of the list."""
     reading = readings[0]
     return (reading.noun.male if reading.side == "male" else reading.noun.female).lower()
@@ -257,24 +243,23 @@ def _split_cell(cell: str) -> tuple[str, ...]:
     return tuple(filter(None, cell.split("|")))
 
 
-def noun_from_row(row: dict[str, str]) -> Noun:
+def noun_from_row(row: WordRow) -> Noun:
     """A noun of a user's list, as our own list knows it, else with its forms by the rules of German."""
     male, female = row["male"], row["female"]
-    known = next((noun for noun in package_nouns() if (noun.male, noun.female) == (male, female)), None)
-    given = {name: row.get(name, "") for name in ("male_genitive", "male_plural", "female_plural")}
     weak = male.endswith(WEAK_ENDS)
-    declension = row.get("declension") or ("weak" if weak else "strong")
-    check_choice(declension, DECLENSIONS, f"declension of {male!r}")
-    direction = row.get("direction") or "both"
-    check_choice(direction, DIRECTIONS, f"direction of {male!r}")
-    if known and not any((*given.values(), row.get("declension"), row.get("direction"))):
-        return known
+    declension = row.read_choice("declension", DECLENSIONS, "weak" if weak else "strong")
+    direction = row.read_choice("direction", DIRECTIONS, "both")
+    forms = ("male_genitive", "male_plural", "female_plural")
+    if not any(row.get(column) for column in (*forms, "declension", "direction")):
+        for noun in package_nouns():
+            if (noun.male, noun.female) == (male, female):
+                return noun
     same = male.endswith(("er", "el", "en"))
     guess = {
         "male_genitive": (male + "n" if male.endswith("e") else male + "en") if weak else f"{male}s|{male}es",
         "male_plural": (male + "n" if male.endswith("e") else male + "en") if weak else male if same else "",
         "female_plural": female + "nen" if female.endswith("in") else female + "n" if female.endswith("e") else "",
     }
-    genitive, males, females = (_split_cell(given[name] or guess[name]) for name in given)
+    genitive, males, females = (_split_cell(row.get(form) or guess[form]) for form in forms)
     direction = "" if direction == "both" else direction
     return Noun(male, female, genitive, males, females, declension, direction=direction)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
+from typing import TYPE_CHECKING
 
 from unmask.lexicon.table import read_rows, read_word_sets
 from unmask.rewriting.german.nouns import (
@@ -18,13 +19,15 @@ from unmask.rewriting.german.nouns import (
     SLOTS,
     Determiner,
     Noun,
+    NounReading,
     Nouns,
-    Reading,
     Slot,
     adjective_slots,
     decline_noun,
 )
-from unmask.rewriting.german.sentences import Sentence
+
+if TYPE_CHECKING:
+    from unmask.rewriting.german.sentences import Sentence
 
 _WORDS = read_word_sets("de")
 
@@ -38,55 +41,55 @@ GREETINGS = ("geehrte", "liebe", "verehrte", "werte", "gnädige")
 OFFICES = tuple(_WORDS["offices"])
 
 
-def person_readings(sentence: Sentence, place: int, nouns: Nouns) -> list[Reading]:
+def person_readings(sentence: Sentence, index: int, nouns: Nouns) -> list[NounReading]:
     """The readings of a noun, unless it is a surname, an adjective, or half of a form for both genders."""
-    token = sentence.tokens[place]
-    if token.text.lower() == "fräulein" and _is_title(sentence, place):
+    token = sentence.tokens[index]
+    if token.text.lower() == "fräulein" and _is_title(sentence, index):
         return [reading for reading, _ in decline_noun(MISS) if reading.side == "female" and reading.slot.case != "gen"]
     readings = nouns.readings(token.text)
     if not readings:
         return []
-    if sentence.word(place - 1) == "." and sentence.word(place - 2) in ("dr", "prof", "st", "hr", "fr"):
+    if sentence.word(index - 1) == "." and sentence.word(index - 2) in ("dr", "prof", "st", "hr", "fr"):
         return []
-    after = sentence.tokens[place + 1] if place + 1 < len(sentence) else None
+    after = sentence.tokens[index + 1] if index + 1 < len(sentence) else None
     if after is not None and after.start == token.end and after.text in tuple(":*_/-’'"):
-        beyond = sentence.word(place + 2)
+        beyond = sentence.word(index + 2)
         if after.text in "-’'" or beyond.startswith("in") or beyond in ("-", "r", "frau"):
             return []
-    before_noun = _is_noun_or_attribute(sentence, place + 1)
+    before_noun = _is_noun_or_attribute(sentence, index + 1)
     if before_noun and all(reading.noun.declension.startswith("adj") for reading in readings):
         return []
-    if _is_title(sentence, place - 1) and not token.text.lower().endswith(OFFICES):
+    if _is_title(sentence, index - 1) and not token.text.lower().endswith(OFFICES):
         return []
-    if _is_title(sentence, place - 1) and sentence.word(place - 1) == "frau" and readings[0].side == "male":
+    if _is_title(sentence, index - 1) and sentence.word(index - 1) == "frau" and readings[0].side == "male":
         return []  # `Frau Professor` is a title for both
-    if sentence.part(place - 1) == "NE" and place and readings[0].slot == Slot("m", "nom"):
+    if sentence.part(index - 1) == "NE" and index and readings[0].slot == Slot("m", "nom"):
         return []
-    if token.text.lower() in TITLES and _is_title(sentence, place):
-        return [reading for reading, form in decline_noun(TITLE) if form.lower() == sentence.lower[place]]
-    if "&" in (sentence.word(place - 1), sentence.word(place + 1)):
+    if token.text.lower() in TITLES and _is_title(sentence, index):
+        return [reading for reading, form in decline_noun(TITLE) if form.lower() == sentence.lower[index]]
+    if "&" in (sentence.word(index - 1), sentence.word(index + 1)):
         return []
     if readings[0].noun.male == "Junge" and before_noun:
         return []
-    if sentence.lower[place] == "erbe" and sentence.word(place - 1) not in ("der", "dieser", "jeder"):
+    if sentence.lower[index] == "erbe" and sentence.word(index - 1) not in ("der", "dieser", "jeder"):
         return []  # das Erbe is what is left behind
-    if readings[0].noun.male == "Schweizer" and sentence.part(place).startswith("ADJ"):
+    if readings[0].noun.male == "Schweizer" and sentence.part(index).startswith("ADJ"):
         return []
-    if sentence.lower[place].rpartition("-")[2] in LANDS and not _is_counted(sentence, place):
+    if sentence.lower[index].rpartition("-")[2] in LANDS and not _is_counted(sentence, index):
         return []
-    if readings[0].noun.male in ("Junge", "Deutscher") and place == 0 and sentence.part(0).startswith("ADJ"):
+    if readings[0].noun.male in ("Junge", "Deutscher") and index == 0 and sentence.part(0).startswith("ADJ"):
         return []
     return readings
 
 
-def _is_title(sentence: Sentence, place: int) -> bool:
+def _is_title(sentence: Sentence, index: int) -> bool:
     """Whether Herr or Frau stands here as the title of the name behind it."""
-    if place < 0 or sentence.lower[place] not in TITLES or place + 1 >= len(sentence):
+    if index < 0 or sentence.lower[index] not in TITLES or index + 1 >= len(sentence):
         return False
-    after = sentence.tokens[place + 1].text
-    if after == "und" and sentence.word(place + 2) in TITLES:
-        return _is_title(sentence, place + 2)
-    before, part = sentence.word(place - 1), sentence.part(place - 1)
+    after = sentence.tokens[index + 1].text
+    if after == "und" and sentence.word(index + 2) in TITLES:
+        return _is_title(sentence, index + 2)
+    before, part = sentence.word(index - 1), sentence.part(index - 1)
     if before in DETERMINERS or before in ("dessen", "deren") or before in MERGED or part.startswith("N"):
         return False
     if part == "ADJ(A)" and not before.startswith(GREETINGS):
@@ -94,31 +97,24 @@ def _is_title(sentence: Sentence, place: int) -> bool:
     return after[0].isupper() and after[0].isalpha()
 
 
-def _is_counted(sentence: Sentence, place: int) -> bool:
+def _is_counted(sentence: Sentence, index: int) -> bool:
     """Whether an article or a number says that the people of a country are meant and not the country."""
-    place -= 1
-    while sentence.part(place) == "ADJ(A)":
-        place -= 1
-    return sentence.word(place) in ("die", "den", "der", "viele", "alle", "einige") or (
-        sentence.part(place) == "CARD" and not YEAR.fullmatch(sentence.word(place))
+    index -= 1
+    while sentence.part(index) == "ADJ(A)":
+        index -= 1
+    return sentence.word(index) in ("die", "den", "der", "viele", "alle", "einige") or (
+        sentence.part(index) == "CARD" and not YEAR.fullmatch(sentence.word(index))
     )
 
 
-def _is_noun_or_attribute(sentence: Sentence, place: int) -> bool:
-    is_noun = sentence.part(place).startswith("NN") or sentence.part(place) == "ADJ(A)"
-    return is_noun and sentence.tokens[place].text[0].isupper()
+def _is_noun_or_attribute(sentence: Sentence, index: int) -> bool:
+    is_noun = sentence.part(index).startswith("NN") or sentence.part(index) == "ADJ(A)"
+    return is_noun and sentence.tokens[index].text[0].isupper()
 
 
 DATIVE, ACCUSATIVE, GENITIVE = frozenset({"dat"}), frozenset({"acc"}), frozenset({"gen"})
-PREPOSITIONS = {
-    **dict.fromkeys("mit bei von zu nach aus seit gegenüber außer samt nebst mitsamt".split(), DATIVE),
-    **dict.fromkeys("für durch gegen ohne um wider per pro".split(), ACCUSATIVE),
-    **dict.fromkeys("in an auf über unter vor hinter neben zwischen".split(), DATIVE | ACCUSATIVE),
-    **dict.fromkeys("wegen während trotz statt anstatt dank laut anstelle seitens hinsichtlich".split(), GENITIVE),
-    **dict.fromkeys(
-        "innerhalb außerhalb mittels zugunsten aufgrund anlässlich namens einschließlich".split(), GENITIVE
-    ),
-}
+CASES_AFTER = {"dative": DATIVE, "accusative": ACCUSATIVE, "two_way": DATIVE | ACCUSATIVE, "genitive": GENITIVE}
+PREPOSITIONS = {word: cases for name, cases in CASES_AFTER.items() for word in _WORDS[f"{name}_prepositions"]}
 TIMES = _WORDS["times"]
 FEMININE_ENDS = re.compile(r"(?:ung|heit|keit|schaft|tion|sion|tät|enz|anz|ik|ie|ei|ur)$")
 PLURAL_ENDS = re.compile(r"(?:ungen|heiten|keiten|schaften|ionen|täten|enzen|innen)$")
@@ -128,7 +124,7 @@ INSIDE = ("ADV", "ADJ(D)", "CARD", "PTKNEG", "PTKA", "PIAT", "PIS")
 
 @dataclass
 class Phrase:
-    """A noun with what agrees with it, by the places of the tokens in their sentence."""
+    """A noun with what agrees with it, by the index of the tokens in their sentence."""
 
     start: int
     head: int
@@ -138,12 +134,12 @@ class Phrase:
     kind: str = "strong"
     """The adjective endings that the determiner asks for."""
     slots: set[Slot] = field(default_factory=set)
-    readings: list[Reading] = field(default_factory=list)
+    readings: list[NounReading] = field(default_factory=list)
     name: bool = False
     after_noun: bool = False
     """Whether it follows another noun directly, as a genitive does."""
     number: int | None = None
-    """The place of a cardinal number or a word such as `viele` before the noun."""
+    """The index of a cardinal number or a word such as `viele` before the noun."""
 
     blocked: bool = False
     """Whether it is a person's noun whose article stands too far off: `die von ihm gewählte Präsidentin`."""
@@ -167,83 +163,83 @@ class Phrase:
 def find_phrases(sentence: Sentence, nouns: Nouns) -> list[Phrase]:
     """All noun phrases of a sentence, in order."""
     phrases: list[Phrase] = []
-    for place in range(len(sentence)):
-        text = sentence.tokens[place].text
+    for index in range(len(sentence)):
+        text = sentence.tokens[index].text
         if not text[0].isupper() or not text[0].isalpha():
             continue
-        if _is_cut_compound(sentence, place):
+        if _is_cut_compound(sentence, index):
             continue
-        readings = person_readings(sentence, place, nouns)
-        if not readings and text.endswith("er") and place and _is_residents_adjective(sentence, place, nouns):
+        readings = person_readings(sentence, index, nouns)
+        if not readings and text.endswith("er") and index and _is_residents_adjective(sentence, index, nouns):
             continue
-        part = sentence.part(place)
+        part = sentence.part(index)
         if readings or part in ("NE", "FM") or part.startswith("NN"):
-            phrases.append(_build_phrase(sentence, place, readings, phrases[-1] if phrases else None))
+            phrases.append(_build_phrase(sentence, index, readings, phrases[-1] if phrases else None))
     return phrases
 
 
-def _is_cut_compound(sentence: Sentence, place: int) -> bool:
+def _is_cut_compound(sentence: Sentence, index: int) -> bool:
     """Whether a word is the first half of two compounds: `Wirtschafts- und Finanzminister`."""
-    after = sentence.tokens[place + 1] if place + 1 < len(sentence) else None
-    return after is not None and after.text == "-" and after.start == sentence.tokens[place].end
+    after = sentence.tokens[index + 1] if index + 1 < len(sentence) else None
+    return after is not None and after.text == "-" and after.start == sentence.tokens[index].end
 
 
-def _is_residents_adjective(sentence: Sentence, place: int, nouns: Nouns) -> bool:
+def _is_residents_adjective(sentence: Sentence, index: int, nouns: Nouns) -> bool:
     """Whether a word in -er is an adjective without ending, made from a town: `vom Tessiner Architekten`."""
-    if place + 1 >= len(sentence) or not sentence.tokens[place + 1].text[0].isupper():
+    if index + 1 >= len(sentence) or not sentence.tokens[index + 1].text[0].isupper():
         return False
-    before = sentence.word(place - 1)
-    after = before in DETERMINERS or before in MERGED or before in PREPOSITIONS or sentence.part(place - 1) == "ADJ(A)"
-    return after and bool(person_readings(sentence, place + 1, nouns))
+    before = sentence.word(index - 1)
+    after = before in DETERMINERS or before in MERGED or before in PREPOSITIONS or sentence.part(index - 1) == "ADJ(A)"
+    return after and bool(person_readings(sentence, index + 1, nouns))
 
 
-def _build_phrase(sentence: Sentence, head: int, readings: list[Reading], last: Phrase | None) -> Phrase:
+def _build_phrase(sentence: Sentence, head: int, readings: list[NounReading], last: Phrase | None) -> Phrase:
     floor = last.head if last else -1
     adjectives: list[int] = []
-    place = head - 1
+    index = head - 1
     number = None
     start = head
-    while place > floor:
-        word, part = sentence.lower[place], sentence.part(place)
-        if word in ("und", "oder", "sowie") and place > floor + 2 and _is_cut_compound(sentence, place - 2):
-            place -= 3
+    while index > floor:
+        word, part = sentence.lower[index], sentence.part(index)
+        if word in ("und", "oder", "sowie") and index > floor + 2 and _is_cut_compound(sentence, index - 2):
+            index -= 3
             continue
-        if word in (",", "und", "oder", "aber") and adjectives and sentence.part(place - 1) == "ADJ(A)":
-            place -= 1
+        if word in (",", "und", "oder", "aber") and adjectives and sentence.part(index - 1) == "ADJ(A)":
+            index -= 1
             continue  # `ein alter, kranker und müder Mann`
-        if word == "am" and sentence.word(place + 1).endswith("sten") and place + 1 < head:
-            place -= 1
+        if word == "am" and sentence.word(index + 1).endswith("sten") and index + 1 < head:
+            index -= 1
             continue  # `der am häufigsten gefoulte Spieler`
         if word in DETERMINERS and not part.startswith(("V", "PRF")):
             break
         if word in PREPOSITIONS or word in MERGED or word in ("als", "wie", "anderem", "allem"):
             break
-        text = sentence.tokens[place].text
+        text = sentence.tokens[index].text
         inflected = text[0].islower() and len(text) > 3 and text.endswith(("e", "er", "es", "en", "em"))
         if part == "ADJ(A)" or (part in ("PIAT", "PIS", "VV(PP)") and inflected):
-            adjectives.insert(0, place)
-            start = place
+            adjectives.insert(0, index)
+            start = index
             if part == "PIAT":
-                number = place
+                number = index
         elif (part in INSIDE and word.isalpha()) or (word.endswith("er") and part.startswith("N")):
-            number = place if part == "CARD" else number
+            number = index if part == "CARD" else number
         elif part == "CARD" and not YEAR.fullmatch(word):
-            number = place
+            number = index
         else:
             break
-        place -= 1
+        index -= 1
     phrase = Phrase(start, head, adjectives=tuple(adjectives), readings=readings, number=number)
-    word = sentence.word(place)
-    if place > floor and word in DETERMINERS and not _is_relative_pronoun(sentence, place, head):
-        phrase.determiner, phrase.start = place, place
+    word = sentence.word(index)
+    if index > floor and word in DETERMINERS and not _is_relative_pronoun(sentence, index, head):
+        phrase.determiner, phrase.start = index, index
         phrase.kind = DETERMINERS[word][0][0].adjectives
-        place -= 1
-    elif place > floor and word in MERGED:
-        phrase.determiner, phrase.start, phrase.kind = place, place, "weak"
+        index -= 1
+    elif index > floor and word in MERGED:
+        phrase.determiner, phrase.start, phrase.kind = index, index, "weak"
         phrase.preposition = MERGED[word][0]
-    if not phrase.preposition and place > floor and sentence.word(place) in PREPOSITIONS:
-        phrase.preposition = sentence.word(place)
-    elif phrase.determiner is None and readings and adjectives and _has_longer_attribute(sentence, place):
+    if not phrase.preposition and index > floor and sentence.word(index) in PREPOSITIONS:
+        phrase.preposition = sentence.word(index)
+    elif phrase.determiner is None and readings and adjectives and _has_longer_attribute(sentence, index):
         readings = phrase.readings = []
         phrase.blocked = True
     phrase.name = not readings and (sentence.part(head) in ("NE", "FM"))
@@ -252,21 +248,21 @@ def _build_phrase(sentence: Sentence, head: int, readings: list[Reading], last: 
     return phrase
 
 
-def _has_longer_attribute(sentence: Sentence, place: int) -> bool:
+def _has_longer_attribute(sentence: Sentence, index: int) -> bool:
     """Whether the words before adjectives without an article belong to a longer attribute of the noun."""
-    before = sentence.word(place - 1)
-    if sentence.part(place) == "NE" and sentence.word(place).endswith(("s", "x", "z")) and before not in PREPOSITIONS:
+    before = sentence.word(index - 1)
+    if sentence.part(index) == "NE" and sentence.word(index).endswith(("s", "x", "z")) and before not in PREPOSITIONS:
         return False  # `Leopolds ältere Schwester`
-    if sentence.word(place) in ("er", "sie", "ich", "du", "wir", "es"):
+    if sentence.word(index) in ("er", "sie", "ich", "du", "wir", "es"):
         return False  # `wurde er neuer Trainer`
-    return sentence.part(place).startswith(("NN", "NE", "PPER", "PRF"))
+    return sentence.part(index).startswith(("NN", "NE", "PPER", "PRF"))
 
 
-def _is_relative_pronoun(sentence: Sentence, place: int, head: int) -> bool:
+def _is_relative_pronoun(sentence: Sentence, index: int, head: int) -> bool:
     """Whether what looks like an article is a relative pronoun: `der Mann, der Lehrer ist`."""
-    if sentence.word(place) not in ("der", "die", "das", "den", "dem"):
+    if sentence.word(index) not in ("der", "die", "das", "den", "dem"):
         return False
-    if sentence.word(place - 1) != ",":
+    if sentence.word(index - 1) != ",":
         return False
     verb = sentence.part(head + 1).endswith("(FIN)")
     return verb and sentence.word(head + 2) in (",", ".", ";", "!", "?", "und", "")
@@ -282,9 +278,9 @@ def _find_slots(sentence: Sentence, phrase: Phrase) -> set[Slot]:
         slots = {slot for _, slot in DETERMINERS[word]}
     else:
         slots = set(SLOTS)
-    for place in phrase.adjectives:
-        if not is_invariable(sentence, place):
-            slots &= adjective_slots(sentence.lower[place], phrase.kind)
+    for index in phrase.adjectives:
+        if not is_invariable(sentence, index):
+            slots &= adjective_slots(sentence.lower[index], phrase.kind)
     if cases := PREPOSITIONS.get(phrase.preposition):
         # Everyday German puts the dative after the prepositions of the genitive too.
         allowed = cases | DATIVE if cases == GENITIVE else cases
@@ -313,10 +309,10 @@ def _find_slots(sentence: Sentence, phrase: Phrase) -> set[Slot]:
     return _find_thing_slots(sentence, phrase, slots)
 
 
-def is_invariable(sentence: Sentence, place: int) -> bool:
+def is_invariable(sentence: Sentence, index: int) -> bool:
     """Whether an adjective has no ending: `Berliner`."""
-    word = sentence.lower[place]
-    return word.endswith("er") and sentence.tokens[place].text[0].isupper() and sentence.lemma(place).lower() == word
+    word = sentence.lower[index]
+    return word.endswith("er") and sentence.tokens[index].text[0].isupper() and sentence.lemma(index).lower() == word
 
 
 def _find_thing_slots(sentence: Sentence, phrase: Phrase, slots: set[Slot]) -> set[Slot]:
@@ -367,12 +363,12 @@ def _animal_forms() -> frozenset[str]:
 
 
 def find_expressions(sentence: Sentence) -> dict[int, str]:
-    """The places of the words of an expression, and the reason to leave them."""
+    """The indices of the words of an expression, and the reason to leave them."""
     reasons = {}
-    for place, first in enumerate(sentence.lower):
+    for index, first in enumerate(sentence.lower):
         for words, why in _expressions_by_first_word().get(first, ()):
-            if sentence.lower[place : place + len(words)] == words:
-                reasons.update(dict.fromkeys(range(place, place + len(words)), why))
+            if sentence.lower[index : index + len(words)] == words:
+                reasons.update(dict.fromkeys(range(index, index + len(words)), why))
     return reasons
 
 

@@ -13,10 +13,9 @@ from typing import Literal
 from unmask.lexicon.table import read_word_sets
 from unmask.rewriting.german.nouns import DETERMINERS, SLOTS
 from unmask.rewriting.german.phrases import PREPOSITIONS, QUOTES, TIMES, Phrase
-from unmask.rewriting.german.sentences import JOINERS, Clause, is_plural
+from unmask.rewriting.german.sentences import JOINERS, Clause, Sentence, is_plural
 from unmask.rewriting.german.subjects import (
     NOMINATIVES,
-    Parsed,
     find_rivals,
     has_clear_subject,
     is_surely_nominative,
@@ -48,22 +47,21 @@ class Use:
     """The noun that a possessive belongs to, which is not what it speaks of."""
 
 
-def may_begin_sentence(parsed: Parsed, place: int) -> bool:
+def may_begin_sentence(sentence: Sentence, index: int) -> bool:
     """Whether a capital here may be that of a sentence's first word."""
-    before = parsed.sentence.lower[max(0, place - 2) : place]
-    return not place or not any(word.isalnum() for word in parsed.sentence.lower[:place]) or before[-1] in ':„"»“'
+    before = sentence.lower[max(0, index - 2) : index]
+    return not index or not any(word.isalnum() for word in sentence.lower[:index]) or before[-1] in ':„"»“'
 
 
-def pronoun_use(parsed: Parsed, place: int) -> Use | str | None:
+def pronoun_use(sentence: Sentence, index: int) -> Use | str | None:
     """How a pronoun is used; the reason where that cannot be told; None where it is no pronoun of a third person."""
-    sentence = parsed.sentence
-    word, text = sentence.lower[place], sentence.tokens[place].text
-    owned = next((phrase for phrase in parsed.phrases if phrase.determiner == place), None)
+    word, text = sentence.lower[index], sentence.tokens[index].text
+    owned = next((phrase for phrase in sentence.phrases if phrase.determiner == index), None)
     if word[0] in "si" and word in HIS:
-        is_verb = owned is None or (sentence.part(place).startswith("VA") and not owned.slots)
+        is_verb = owned is None or (sentence.part(index).startswith("VA") and not owned.slots)
         if word == "sein" and is_verb:
             return None
-        if owned is None and not sentence.part(place).startswith("PPOSAT"):
+        if owned is None and not sentence.part(index).startswith("PPOSAT"):
             return "stands without a noun"
         return Use("ihr" + word[4:], "m", "mn", possessive=True, but=owned.head if owned else None)
     if word in ("er", "ihn", "ihm"):
@@ -73,41 +71,43 @@ def pronoun_use(parsed: Parsed, place: int) -> Use | str | None:
         return Use(TURNED[word], "m", "mn" if word == "ihm" else "m", subject=word == "er")
     if word in SIDES:
         return Use(SIDES[word], "m", "mn", possessive=True)
-    if text[0].isupper() and not text.isupper() and not may_begin_sentence(parsed, place):
+    if text[0].isupper() and not text.isupper() and not may_begin_sentence(sentence, index):
         return None
     if word in TURNED:
         return Use(TURNED[word], "f", "fp", possessive=True, needs_evidence=True)
     if word == "sie":
-        return _use_of_sie(parsed, place)
-    return _use_of_ihr(parsed, place, owned)
+        return _use_of_sie(sentence, index)
+    return _use_of_ihr(sentence, index, owned)
 
 
-def is_subject_elided(parsed: Parsed, place: int) -> bool:
+def is_subject_elided(sentence: Sentence, index: int) -> bool:
     """Whether the subject of a clause is that of the clause before: `Er kaufte ein Buch und schenkte …`."""
-    clause = parsed.clause_of[place]
-    joined = clause.verb == clause.start + 1 and parsed.sentence.lower[clause.start] in JOINERS
-    return joined or shares_subject(parsed, clause) == "yes"
+    clause = sentence.clause_of[index]
+    joined = clause.verb == clause.start + 1 and sentence.lower[clause.start] in JOINERS
+    return joined or shares_subject(sentence, clause) == "yes"
 
 
-def _use_of_sie(parsed: Parsed, place: int) -> Use | str:
-    sentence, clause = parsed.sentence, parsed.clause_of[place]
+def _use_of_sie(sentence: Sentence, index: int) -> Use | str:
+    clause = sentence.clause_of[index]
     subject = Use("er", "f", "f", subject=True)
     its = Use("ihn", "f", "fp", needs_evidence=True)
-    if sentence.word(place - 1) in PREPOSITIONS:
+    if sentence.word(index - 1) in PREPOSITIONS:
         return its
-    if is_subject_elided(parsed, place):
+    if is_subject_elided(sentence, index):
         return its
     if clause.verb is None:
         return "no verb says whether it is she or they"
-    joined = "und" in (sentence.word(place - 1), sentence.word(place + 1))
+    joined = "und" in (sentence.word(index - 1), sentence.word(index + 1))
     verb = sentence.lower[clause.verb]
-    others = [person for other, person in find_rivals(parsed, clause, Phrase(place, place)) if other < place]
-    either = "oder" in (sentence.word(place - 1), sentence.word(place + 1))
-    also = next((phrase for phrase in parsed.phrases if phrase.start == place + 2), None)
-    apposed = also if sentence.word(place + 1) == "," else None
-    if is_plural(verb) and not others and "wir" not in (sentence.lower[other] for other in clause.places):
+    others = [person for other, person in find_rivals(sentence, clause, Phrase(index, index)) if other < index]
+    either = "oder" in (sentence.word(index - 1), sentence.word(index + 1))
+    also = next((phrase for phrase in sentence.phrases if phrase.start == index + 2), None)
+    apposed = also if sentence.word(index + 1) == "," else None
+    if is_plural(verb) and not others and "wir" not in (sentence.lower[other] for other in clause.indices):
         return "joined to another subject" if joined else "may be they or you"
-    if not either and has_clear_subject(parsed, clause, apposed, before=place if parsed.has_copula(place) else None):
+    if not either and has_clear_subject(
+        sentence, clause, apposed, before=index if sentence.has_copula(index) else None
+    ):
         return its
     relative = sentence.lower[clause.start : clause.start + 2]
     if "der" in relative and sentence.part(clause.start + relative.index("der")).startswith("PREL"):
@@ -116,17 +116,17 @@ def _use_of_sie(parsed: Parsed, place: int) -> Use | str:
         return "joined to another subject" if joined else "may be they or you"
     if any(others):
         return its if all(others) else "may be subject or object"
-    return "may be subject or object" if others and clause.verb + 1 != place else subject
+    return "may be subject or object" if others and clause.verb + 1 != index else subject
 
 
-def _use_of_ihr(parsed: Parsed, place: int, owned: Phrase | None) -> Use | str | None:
-    sentence, clause = parsed.sentence, parsed.clause_of[place]
-    word = sentence.lower[place]
+def _use_of_ihr(sentence: Sentence, index: int, owned: Phrase | None) -> Use | str | None:
+    clause = sentence.clause_of[index]
+    word = sentence.lower[index]
     his = "sein" + word[3:]
-    after_preposition = "dat" in PREPOSITIONS.get(sentence.word(place - 1), ())
-    if sentence.word(place + 1).startswith("gemeinsam"):
+    after_preposition = "dat" in PREPOSITIONS.get(sentence.word(index - 1), ())
+    if sentence.word(index + 1).startswith("gemeinsam"):
         return "may be they"
-    if owned is not None and (word != "ihr" or (sentence.part(place) != "PPER" and owned.slots)):
+    if owned is not None and (word != "ihr" or (sentence.part(index) != "PPER" and owned.slots)):
         return Use(his, "f", "fp", possessive=True, but=owned.head)
     if word != "ihr":
         return "stands without a noun"
@@ -134,11 +134,11 @@ def _use_of_ihr(parsed: Parsed, place: int, owned: Phrase | None) -> Use | str |
     if not after_preposition:
         if verb in YOU_ALL or verb.endswith("tet"):
             return "is you"
-        beside = clause.verb is not None and abs(clause.verb - place) == 1
-        alone = not has_clear_subject(parsed, clause) and not find_rivals(parsed, clause, Phrase(place, place))
+        beside = clause.verb is not None and abs(clause.verb - index) == 1
+        alone = not has_clear_subject(sentence, clause) and not find_rivals(sentence, clause, Phrase(index, index))
         if beside and alone and verb.endswith("t"):
             return "may be you"
-        if not verb and not any(sentence.part(other).startswith("V") for other in clause.places):
+        if not verb and not any(sentence.part(other).startswith("V") for other in clause.indices):
             return "no verb says what it is"
     return Use("ihm", "f", "f")
 
@@ -157,7 +157,7 @@ PLACES = frozenset({"in", "nach", "aus", "im", "bei"})
 class Mention:
     """Something that a later pronoun may speak of."""
 
-    place: int
+    index: int
     genders: frozenset[str]
     human: bool | None
     """None: a name, mostly a person's."""
@@ -169,61 +169,54 @@ class Mention:
     """A person's noun that was not rewritten because its case could not be told."""
 
 
-@dataclass(frozen=True)
-class Pronoun:
-    """A pronoun that has been understood, as a mention for the next ones."""
-
-    gender: str
-    human: bool
-    subject: bool
-    left: bool = False
+def mention_pronoun(
+    sentence: Sentence, index: int, gender: str, *, human: bool, subject: bool, left: bool = False
+) -> None:
+    """Note a pronoun that has been understood, as a mention for the next ones."""
+    clause = sentence.clause_of[index]
+    sentence.spoken[index] = Mention(index, frozenset(gender), human, 2 if subject else 0, clause, True, left)
 
 
-def find_mentions(parsed: Parsed, pronouns: dict[int, Pronoun], left: set[int]) -> list[Mention]:
+def find_mentions(sentence: Sentence, pronouns: dict[int, Mention], left: set[int]) -> list[Mention]:
     """The mentions of a sentence, in order."""
-    mentions = [_phrase_mention(parsed, phrase, left) for phrase in parsed.phrases]
-    for place, pronoun in pronouns.items():
-        rank = 2 if pronoun.subject else 0
-        mentions.append(
-            Mention(place, frozenset(pronoun.gender), pronoun.human, rank, parsed.clause_of[place], True, pronoun.left)
-        )
-    mentions += _relative_mentions(parsed, mentions)
-    for place, word in enumerate(parsed.sentence.lower):
-        if word in DEMONSTRATIVES and parsed.sentence.part(place) == "PDS":
+    mentions = [_phrase_mention(sentence, phrase, left) for phrase in sentence.phrases]
+    mentions += pronouns.values()
+    mentions += _relative_mentions(sentence, mentions)
+    for index, word in enumerate(sentence.lower):
+        if word in DEMONSTRATIVES and sentence.part(index) == "PDS":
             gender = DEMONSTRATIVES[word]
-            mentions.append(Mention(place, frozenset(gender), False, 2, parsed.clause_of[place]))
-        if word in GRAMMAR_ONLY and parsed.sentence.part(place).startswith("P"):
-            mentions.append(Mention(place, frozenset("mn"), False, 2, parsed.clause_of[place]))
-    return sorted(mentions, key=lambda mention: mention.place)
+            mentions.append(Mention(index, frozenset(gender), False, 2, sentence.clause_of[index]))
+        if word in GRAMMAR_ONLY and sentence.part(index).startswith("P"):
+            mentions.append(Mention(index, frozenset("mn"), False, 2, sentence.clause_of[index]))
+    return sorted(mentions, key=lambda mention: mention.index)
 
 
-def _relative_mentions(parsed: Parsed, mentions: list[Mention]) -> list[Mention]:
+def _relative_mentions(sentence: Sentence, mentions: list[Mention]) -> list[Mention]:
     """A relative pronoun is the subject of its clause, and speaks of the noun before the comma."""
     relatives = []
-    for place, word in enumerate(parsed.sentence.lower):
-        if word in RELATIVES and parsed.sentence.part(place).startswith("PREL"):
+    for index, word in enumerate(sentence.lower):
+        if word in RELATIVES and sentence.part(index).startswith("PREL"):
             nouns = [
-                mention for mention in mentions if mention.place < place and mention.genders & set(RELATIVES[word])
+                mention for mention in mentions if mention.index < index and mention.genders & set(RELATIVES[word])
             ]
             if nouns:
-                noun = max(nouns, key=lambda mention: mention.place)
+                noun = max(nouns, key=lambda mention: mention.index)
                 genders = noun.genders & set(RELATIVES[word])
-                relatives.append(Mention(place, genders, noun.human, 2, parsed.clause_of[place], left=noun.left))
+                relatives.append(Mention(index, genders, noun.human, 2, sentence.clause_of[index], left=noun.left))
     return relatives
 
 
-def _phrase_mention(parsed: Parsed, phrase: Phrase, left: set[int]) -> Mention:
-    sentence = parsed.sentence
-    clause = parsed.clause_of[phrase.head]
-    slot = parsed.decided.get(phrase.head)
+def _phrase_mention(sentence: Sentence, phrase: Phrase, left: set[int]) -> Mention:
+    clause = sentence.clause_of[phrase.head]
+    slot = sentence.decided.get(phrase.head)
     if phrase.person or phrase.blocked:
         slots = phrase.slots or {reading.slot for reading in phrase.readings} or set(SLOTS)
         genders = {slot.gender} if slot else {other.gender for other in slots}
         if "n" in genders:
             genders |= {"f"}
     elif phrase.name:
-        place = phrase.preposition in PLACES or sentence.lower[phrase.head].endswith(PLACE_ENDS)
-        genders = set("n") if place else set("mf")
+        is_place = phrase.preposition in PLACES or sentence.lower[phrase.head].endswith(PLACE_ENDS)
+        genders = set("n") if is_place else set("mf")
         if phrase.determiner is not None:
             genders = {other.gender for other in phrase.slots}
     else:
@@ -232,7 +225,7 @@ def _phrase_mention(parsed: Parsed, phrase: Phrase, left: set[int]) -> Mention:
         rank = 0
     elif slot:
         rank = 2 if slot.case == "nom" else 0
-    elif is_surely_nominative(parsed, phrase) or (phrase.may_be_subject and clause.start >= phrase.start - 1):
+    elif is_surely_nominative(sentence, phrase) or (phrase.may_be_subject and clause.start >= phrase.start - 1):
         rank = 2
     else:
         rank = 1 if phrase.may_be_subject else 0
@@ -246,34 +239,26 @@ def _phrase_mention(parsed: Parsed, phrase: Phrase, left: set[int]) -> Mention:
     return Mention(phrase.head, frozenset(genders), human, rank, clause, left=phrase.blocked or phrase.head in left)
 
 
-def find_mention_ahead(wanted: str, parsed: Parsed, mentions: list[Mention], place: int) -> Verdict:
+def find_mention_ahead(wanted: str, sentence: Sentence, mentions: list[Mention], index: int) -> Verdict:
     """What a possessive speaks of that comes before it: `Um ihr Angebot zu zeigen, lud die Firma ein.`"""
     later = [
-        mention for mention in mentions if mention.place > place and mention.rank and mention.genders & set(wanted)
+        mention for mention in mentions if mention.index > index and mention.rank and mention.genders & set(wanted)
     ]
-    clause = parsed.clause_of[place]
-    if any(mention.place == place and mention.rank == 2 for mention in mentions):
+    clause = sentence.clause_of[index]
+    if any(mention.index == index and mention.rank == 2 for mention in mentions):
         return "none"  # what is owned is the subject itself
-    if any(word in NOMINATIVES or word == "sie" for word in (parsed.sentence.lower[spot] for spot in clause.places)):
+    if any(word in NOMINATIVES or word == "sie" for word in (sentence.lower[spot] for spot in clause.indices)):
         return "none"
     return "doubt" if later and later[0].human is False else "none"
 
 
 def judge_referent(
-    wanted: str,
-    scopes: list[list[Mention]],
-    clause: Clause,
-    *,
-    same_clause: bool,
-    but: int | None,
-    people: bool,
-    taken: bool,
-    other: bool,
+    use: Use, scopes: list[list[Mention]], clause: Clause, *, people: bool, taken: bool, other: bool
 ) -> tuple[Verdict, bool]:
-    """What a pronoun of these genders speaks of, and whether that noun was left.
+    """What a pronoun speaks of, and whether that noun was left.
 
     `scopes` are the mentions before it: of its sentence, then of the sentence before, and so on. A subject or object
-    cannot speak of what stands in its own clause (`same_clause` is False); a possessive can. A name is taken for a
+    cannot speak of what stands in its own clause; a possessive can. A name is taken for a
     person's only where the document speaks of `people` at all. Where the subject of the clause is a pronoun of the same
     gender, the person in front is `taken` by it: `Der Torhüter hielt den Ball, dann warf er ihn ab.` Where the `other`
     gender has been used before in the sentence, a name is rather of that.
@@ -282,9 +267,9 @@ def judge_referent(
         fitting = [
             mention
             for mention in scope
-            if mention.genders & set(wanted)
-            and (number or mention.place != but)
-            and (same_clause or number or mention.clause is not clause)
+            if mention.genders & set(use.wanted)
+            and (number or mention.index != use.but)
+            and (use.possessive or number or mention.clause is not clause)
             and not (taken and mention.rank == 2 and mention.human is not False)
         ]
         if not fitting:
@@ -293,21 +278,21 @@ def judge_referent(
         top = [mention for mention in fitting if mention.rank == best]
         # Who has been spoken of by a pronoun goes on to be.
         top = [mention for mention in top if number and mention.pronoun] or top
-        chosen = top[-1] if not number or best < 2 else top[0]
-        if chosen.human is False:
+        referent = top[-1] if not number or best < 2 else top[0]
+        if referent.human is False:
             persons = [mention for mention in fitting if mention.human and mention.rank]
-            if persons and chosen.rank < 2:
+            if persons and referent.rank < 2:
                 return "doubt", False
-            return ("plural" if chosen.genders == {"p"} else "thing"), False
-        if chosen.human is None and (other or not people):
+            return ("plural" if referent.genders == {"p"} else "thing"), False
+        if referent.human is None and (other or not people):
             return "doubt", False
         if best == 0 and any(mention.human is False for mention in fitting):
             return "doubt", False
-        if chosen.genders == {"p"}:
+        if referent.genders == {"p"}:
             return "plural", False
-        if len(chosen.genders & set("mfn")) and chosen.genders & {"p"} and "p" in wanted:
+        if referent.genders & set("mfn") and "p" in referent.genders and "p" in use.wanted:
             return "doubt", False
-        if chosen.human and "n" in chosen.genders and "m" not in chosen.genders and "m" in wanted:
-            return "neuter", chosen.left  # `das Mädchen und sein Ball`
-        return "person", chosen.left
+        if referent.human and "n" in referent.genders and "m" not in referent.genders and "m" in use.wanted:
+            return "neuter", referent.left  # `das Mädchen und sein Ball`
+        return "person", referent.left
     return "none", False

@@ -31,7 +31,7 @@ from unmask.rewriting.published import lists
 from unmask.rewriting.result import Kind, Replacement, Rewritten, apply_changes
 
 
-class Token(NamedTuple):
+class TaggedToken(NamedTuple):
     """A word or sign, where it stands, its tag, and whether it is part of a person's name.
 
     Possessive pronouns and plural nouns have the tags of the Penn treebank: PRP$ and NNS.
@@ -44,7 +44,7 @@ class Token(NamedTuple):
     person: bool
 
 
-Analyse = Callable[[str], Sequence[Token]]
+Analyse = Callable[[str], Sequence[TaggedToken]]
 """Whatever cuts a document into tokens."""
 
 PENN = {"DPS": "PRP$", "NN2": "NNS"}
@@ -81,17 +81,17 @@ def token_spans(text: str) -> Iterator[tuple[int, int]]:
 
 def hanta_tokens(names: Collection[str]) -> Analyse:
     """Tokens by our own rules and HanTa's tags; a person is a capitalised proper noun among these names."""
-    known = {name.lower() for name in names}
+    names = {name.lower() for name in names}
 
-    def analyse(text: str) -> list[Token]:
-        tokens: list[Token] = []
+    def analyse(text: str) -> list[TaggedToken]:
+        tokens: list[TaggedToken] = []
         for sentence in _split_sentences(text):
             words = [text[start:end] for start, end in sentence]
             tags = tag_words(words)
-            for place, (start, end) in enumerate(sentence):
-                word, tag = words[place], tags[place]
-                person = tag == "NP0" and _is_person(words, place, known)
-                tokens.append(Token(start, end, word, PENN.get(tag, tag), person))
+            for index, (start, end) in enumerate(sentence):
+                word, tag = words[index], tags[index]
+                person = tag == "NP0" and _is_person(words, index, names)
+                tokens.append(TaggedToken(start, end, word, PENN.get(tag, tag), person))
         return tokens
 
     return analyse
@@ -111,9 +111,9 @@ def spacy_tokens(model: str = "en_core_web_lg") -> Analyse:
             f" `python -m spacy download {model}`, or give the folder of another"
         ) from None
 
-    def analyse(text: str) -> list[Token]:
+    def analyse(text: str) -> list[TaggedToken]:
         return [
-            Token(word.idx, word.idx + len(word.text), word.text, word.tag_, word.ent_type_ == "PERSON")
+            TaggedToken(word.idx, word.idx + len(word.text), word.text, word.tag_, word.ent_type_ == "PERSON")
             for word in pipeline(text)
         ]
 
@@ -146,18 +146,18 @@ def _split_chunk(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     yield from reversed(after)
 
 
-def _is_person(words: Sequence[str], place: int, known: Collection[str]) -> bool:
+def _is_person(words: Sequence[str], index: int, names: Collection[str]) -> bool:
     """Whether a proper noun is a name of the list and stands where a person would, by the words beside it."""
-    word = words[place].lower()
-    if word not in known or not words[place][0].isupper():
+    word = words[index].lower()
+    if word not in names or not words[index][0].isupper():
         return False
-    before = words[place - 1].lower() if place else ""
-    after = words[place + 1] if place + 1 < len(words) else ""
+    before = words[index - 1].lower() if index else ""
+    after = words[index + 1] if index + 1 < len(words) else ""
     if before in _BEFORE_OTHERS:
         return False
     if word in _MONTHS:
         return not (before[:1].isdigit() or after[:1].isdigit())
-    return word not in _PLACES or before in known
+    return word not in _PLACES or before in names
 
 
 def _split_sentences(text: str) -> Iterator[list[tuple[int, int]]]:
@@ -192,7 +192,7 @@ class Substitution:
         changes = tuple(change for token in self._analyse(text) if (change := self._change(token)))
         return Rewritten(apply_changes(text, changes), changes)
 
-    def _change(self, token: Token) -> Replacement | None:
+    def _change(self, token: TaggedToken) -> Replacement | None:
         word = token.text.lower()
         kind: Kind = "word"
         if word in self.words:

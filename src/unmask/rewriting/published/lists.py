@@ -12,12 +12,12 @@ from unmask.errors import UnmaskError
 ONE_OF_THE_MAPS = "prons_m2f.json"
 
 
-def reviews_folder(given: Path | None, *, offline: bool = True) -> Path | None:
+def reviews_folder(own_folder: Path | None, *, offline: bool = True) -> Path | None:
     """Where the maps of the review study are: in the user's folder, or beside the reviews if they are there."""
-    if given is not None or (offline and not datasets.is_present("imdb")):
-        return given
-    place = datasets.locate("imdb", offline=offline)
-    folder = place if place.is_dir() else place.parent
+    if own_folder is not None or (offline and not datasets.is_present("imdb")):
+        return own_folder
+    reviews = datasets.locate("imdb", offline=offline)
+    folder = reviews if reviews.is_dir() else reviews.parent
     return folder if (folder / ONE_OF_THE_MAPS).is_file() else None
 
 

@@ -86,19 +86,19 @@ class Masking:
         changes = []
         for term in _find_present(self._rules, words):
             after, parts = self._rules[term], term.split(" ")
-            for place in _find_places(words, parts):
+            for index in _find_places(words, parts):
                 if after is None:
                     changes += [
                         Replacement(start, start + len(part) + 1, f"{part} ", "", term, "word")
-                        for start, part in zip(starts[place : place + len(parts)], parts, strict=True)
+                        for start, part in zip(starts[index : index + len(parts)], parts, strict=True)
                     ]
-                    del words[place : place + len(parts)], starts[place : place + len(parts)]
+                    del words[index : index + len(parts)], starts[index : index + len(parts)]
                 else:
-                    start = starts[place]
+                    start = starts[index]
                     changes.append(Replacement(start, start + len(term), term, after, term, "word"))
                     # One word in the list, even if it has a space: no term is looked for inside a replacement.
-                    words[place : place + len(parts)] = [after]
-                    del starts[place + 1 : place + len(parts)]
+                    words[index : index + len(parts)] = [after]
+                    del starts[index + 1 : index + len(parts)]
         return Rewritten(" ".join(words), tuple(sorted(changes, key=lambda change: change.start)))
 
 
@@ -110,17 +110,17 @@ def _find_present(terms: Iterable[str], words: list[str]) -> list[str]:
 
 def _find_places(words: list[str], parts: list[str]) -> list[int]:
     """Where `str.replace` would find a term between spaces, last first, so that a change leaves the others in place."""
-    places: list[int] = []
-    place = 1
+    indices: list[int] = []
+    index = 1
     while True:
         try:
-            place = words.index(parts[0], place, len(words) - len(parts))
+            index = words.index(parts[0], index, len(words) - len(parts))
         except ValueError:
-            return places[::-1]
-        if words[place : place + len(parts)] == parts:
-            places.append(place)
-            place += len(parts)  # the space after a term is used up: the next word cannot be one
-        place += 1
+            return indices[::-1]
+        if words[index : index + len(parts)] == parts:
+            indices.append(index)
+            index += len(parts)  # the space after a term is used up: the next word cannot be one
+        index += 1
 
 
 class Reviews:
@@ -130,5 +130,5 @@ class Reviews:
         self._masking = Masking(folder, terms, to)
 
     def rewrite(self, text: str) -> Rewritten:
-        """Clean a review and mask it; places of changes are those in the clean text."""
+        """Clean a review and mask it; offsets of changes are those in the clean text."""
         return self._masking.rewrite(clean(text))
