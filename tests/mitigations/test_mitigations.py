@@ -26,6 +26,7 @@ from unmask.mitigations.method import MitigateOptions, find_method, list_methods
 from unmask.mitigations.methods.sent_debias import gender_subspace
 from unmask.mitigations.mitigate import mitigate_model
 from unmask.mitigations.training import PublishedMasking, published_length
+from unmask.models.batching import IGNORED
 from unmask.models.loading import load_masked_lm, load_trainable
 from unmask.models.vector_files import read_vectors, write_vectors
 from unmask.models.word_vectors import Vectors
@@ -33,7 +34,7 @@ from unmask.options import LoadOptions
 from unmask.rewriting.options import DocumentSampler
 from unmask.training import checkpoints
 from unmask.training.examples import Example
-from unmask.training.tasks import IGNORED, MaskedLanguageModelling
+from unmask.training.tasks import MaskedLanguageModelling
 
 Folder = Callable[[str], Path]
 QUICK = [("learning_rate", 5e-4), ("epochs", 1), ("held_out", 0.0), ("names", False)]
@@ -364,10 +365,10 @@ def test_batches_of_any_length_give_the_loss_of_one_sentence_at_a_time(model_fol
 
 @pytest.mark.usefixtures("data")
 def test_gap_is_read_whole_and_half_of_it_is_chosen() -> None:
-    corpus = read_corpus(["gap"], offline=True)
-    assert len(corpus.documents) == 4454
-    assert 12_500 < sum(len(split_sentences(one, "en")) for one in corpus.documents) < 14_500
-    chosen = sum(DocumentSampler(0.5, 42).selects(document.encode()) for document in corpus.documents)
+    documents = read_corpus(["gap"], offline=True)
+    assert len(documents) == 4454
+    assert 12_500 < sum(len(split_sentences(one, "en")) for one in documents) < 14_500
+    chosen = sum(DocumentSampler(0.5, 42).selects(document.encode()) for document in documents)
     assert abs(chosen - 2227) < 4 * 33.4  # standard deviations of a fair coin
 
 

@@ -25,6 +25,7 @@ from toy_model import bert_of, tokenizer_of
 from unmask import datasets
 from unmask.datasets import Dataset
 from unmask.errors import UnmaskError
+from unmask.models.batching import IGNORED
 from unmask.models.loading import load_classifier
 from unmask.options import LoadOptions
 from unmask.statistics.proportions import wilson_interval
@@ -33,7 +34,7 @@ from unmask.training.examples import Example, Splits, gather_examples, normalise
 from unmask.training.finetune import finetune_model
 from unmask.training.loop import fit, learning_rate_at, make_accelerator, plan_batches
 from unmask.training.options import FinetuneOptions, TrainingOptions
-from unmask.training.tasks import IGNORED, Classification, MaskedLanguageModelling
+from unmask.training.tasks import Classification, MaskedLanguageModelling
 
 TEXT = "the cat sat on the mat while the dog ran over the hill to the old house by the sea"
 

@@ -1,16 +1,17 @@
-"""A model as it was given, and what has been loaded of it: `ModelHandle` loads a model once, whatever its roles."""
+"""A model as the user gave it, and what has been loaded of it: `ModelHandle` loads a model once, whatever its roles."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unmask.errors import UnmaskError
 from unmask.models.detect import Role, can_encode, classifier_labels, detect_role
 from unmask.models.loading import load_classifier, load_encoder, load_masked_lm
-from unmask.models.roles import Classifier, Encoder, MaskedLM, Progress, Regressor
+from unmask.models.roles import ADAPTER, CONFIG, Classifier, Encoder, MaskedLM, Progress, Regressor
 from unmask.options import LoadOptions
 from unmask.results import ModelInfo
 
@@ -88,7 +89,7 @@ class ModelHandle:
         return model
 
     def encoder(self) -> Encoder:
-        """Load the model as an encoder, which shares the weights of what is loaded already."""
+        """Load the model as an encoder, which shares the weights of a model that is already loaded."""
         shared = next((model for model in self._loaded.values() if hasattr(model, "tokenizer")), None)
         if shared is None:  # a masked language model may be asked in that role later
             shared = self.masked_lm() if self.kind == "masked-lm" else self.given
@@ -104,13 +105,12 @@ class ModelHandle:
 
     def load(self, role: Role) -> Any:
         """Load the model in a role."""
-        loaders: dict[Role, Callable[[], Any]] = {
+        methods: dict[Role, Callable[[], Any]] = {
             "masked-lm": self.masked_lm,
             "classifier": self.classifier,
             "encoder": self.encoder,
-            "vectors": self.vectors,
         }
-        return loaders[role]()
+        return methods.get(role, self.vectors)()
 
     def info(self) -> ModelInfo:
         """Identify the model, by what was loaded first."""
@@ -132,3 +132,15 @@ class ModelHandle:
 def make_handle(model: Any, options: LoadOptions | None = None, *, progress: Progress | None = None) -> ModelHandle:
     """Return a handle for a model that may be one already."""
     return model if isinstance(model, ModelHandle) else ModelHandle(model, options, progress=progress)
+
+
+def hash_folder_weights(folder: Path) -> str | None:
+    """Compute the hash of the model in a folder; None where there is none that loads with the default options."""
+    if not any((folder / file).is_file() for file in (CONFIG, ADAPTER)):
+        return None
+    handle = ModelHandle(folder, LoadOptions(device="cpu", offline=True))
+    try:
+        handle.load(handle.kind)
+    except UnmaskError:
+        return None
+    return handle.info().weight_hash

@@ -141,9 +141,9 @@ def gather_examples(
             )
         import numpy as np  # not needed for the options of commands
 
-        chosen = set(np.random.default_rng(seed).permutation(len(learned))[:count].tolist())
-        checked = [example for index, example in enumerate(learned) if index in chosen]
-        learned = [example for index, example in enumerate(learned) if index not in chosen]
+        held_out_indices = set(np.random.default_rng(seed).permutation(len(learned))[:count].tolist())
+        checked = [example for index, example in enumerate(learned) if index in held_out_indices]
+        learned = [example for index, example in enumerate(learned) if index not in held_out_indices]
     return Splits(learned, checked, splits.get("test", []))
 
 
@@ -214,16 +214,16 @@ def _read_rows(path: Path, header: Sequence[str]) -> list[dict[str, Any]]:
                 quoting=csv.QUOTE_NONE if header else csv.QUOTE_MINIMAL,
                 strict=True,
             )
-            double = [name for name, count in Counter(reader.fieldnames or ()).items() if count > 1]
-            if double:
-                raise UnmaskError(f"{path} has the column {quote(double)} twice; keep one")
+            duplicates = [name for name, count in Counter(reader.fieldnames or ()).items() if count > 1]
+            if duplicates:
+                raise UnmaskError(f"{path} has the column {quote(duplicates)} twice; keep one")
             return list(reader)
-        full = [line.strip() for line in lines if line.strip()]
+        content = [line.strip() for line in lines if line.strip()]
     if file_type == ".txt":
-        return [{"text": line} for line in full]
-    if file_type == ".json" and full and full[0].startswith("["):
+        return [{"text": line} for line in content]
+    if file_type == ".json" and content and content[0].startswith("["):
         raise UnmaskError(f"{path} is one list; give an object a line (.jsonl)")
-    return [json.loads(line) for line in full]
+    return [json.loads(line) for line in content]
 
 
 def _make_examples(rows: Sequence[dict[str, Any]], task: str, path: Path) -> list[Example]:
@@ -253,15 +253,17 @@ def _make_examples(rows: Sequence[dict[str, Any]], task: str, path: Path) -> lis
                     f"{path}: {names[column]!r} of row {number} is {cell!r}; give a text or number in every row"
                 )
         first, *second = (str(cells[column]) for column in layout.columns if column != "label")
-        label, name = (
-            None if (cell := cells.get(column)) is None or cell != cell or not str(cell).strip() else str(cell).strip()
-            for column in ("label", "id")
-        )
+        label, name = (_read_optional(cells.get(column)) for column in ("label", "id"))
         if (layout.skips_blank and not first.strip()) or (layout.has_labels and str(cells["label"]) == NO_LABEL):
             continue
         pair = second[0] if second else None
         examples.append(Example(first, pair, None if label is None else normalise_label(label, task), name))
     return examples
+
+
+def _read_optional(cell: Any) -> str | None:
+    """Return the text of a cell; None if it is missing, NaN or blank."""
+    return None if cell is None or cell != cell else str(cell).strip() or None
 
 
 def normalise_label(label: str, task: str) -> str:
@@ -287,15 +289,15 @@ def read_known_dataset(
     layout = LAYOUTS[check_choice(name, LAYOUTS, "data set")]
     if task not in (layout.task, "mlm"):
         raise UnmaskError(f"data set {name} is for {layout.task}, not for {task}; choose another, or give --train")
-    place = datasets.locate(layout.dataset, offline=offline)
-    if place.is_dir():
+    path = datasets.locate(layout.dataset, offline=offline)
+    if path.is_dir():
         examples = {
             split: [example for file in files for example in read_examples(file, layout.task, header=layout.header)]
-            for split, files in _find_split_files(layout, place, splits).items()
+            for split, files in _find_split_files(layout, path, splits).items()
         }
     else:
-        read_archive = _read_pair_archive if place.suffix == ".zip" else _read_text_archive
-        examples = {split: rows for split, rows in read_archive(place, layout.task).items() if split in splits}
+        read_archive = _read_pair_archive if path.suffix == ".zip" else _read_text_archive
+        examples = {split: rows for split, rows in read_archive(path, layout.task).items() if split in splits}
     if task != layout.task:
         examples = {split: [Example(example.text) for example in rows] for split, rows in examples.items()}
     if layout.joined:
