@@ -25,6 +25,7 @@ from unmask.results.storage import RESULT
 ADAPTER_WEIGHTS = "adapter_model.safetensors"
 TOKENIZER_FILES = ("tokenizer*", "vocab*", "*.model", "*.vocab")
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
+NAMES = f"give a model folder, a hub id such as bert-base-uncased, or an embedded model such as {embedded.DEFAULT}"
 CLASSIFIES = "ForSequenceClassification"
 """How the names of classifiers' architectures end."""
 
@@ -141,10 +142,7 @@ def _check_hub(name: str, options: LoadOptions) -> None:
     try:
         cached = huggingface_hub.try_to_load_from_cache(name, CONFIG)
     except huggingface_hub.errors.HFValidationError:
-        raise UnmaskError(
-            f"{name!r} is neither a folder here nor a hub id; give a model folder, a hub id such as bert-base-uncased,"
-            f" or an embedded model such as {embedded.DEFAULT}"
-        ) from None
+        raise UnmaskError(f"{name!r} is neither a folder here nor a hub id; {NAMES}") from None
     if not cached and not options.offline:
         huggingface_hub.HfApi().model_info(name, timeout=10)
 
@@ -213,10 +211,7 @@ def _is_folder(name: str) -> bool:
     if Path(name).exists():
         raise UnmaskError(f"{name} is a file; give the folder that holds config.json and the weights")
     if name.startswith((".", "/", "~")) or name.count("/") > 1 or "\\" in name or not name.strip():
-        raise UnmaskError(
-            f"folder {name!r} does not exist; give a model folder, a hub id such as bert-base-uncased,"
-            f" or an embedded model such as {embedded.DEFAULT}"
-        )
+        raise UnmaskError(f"folder {name!r} does not exist; {NAMES}")
     return False
 
 
