@@ -33,7 +33,7 @@ from unmask.models.word_vectors import Vectors
 from unmask.options import LoadOptions
 from unmask.rewriting.options import DocumentSampler
 from unmask.training import checkpoints
-from unmask.training.examples import Example
+from unmask.training.examples import TextExample
 from unmask.training.tasks import MaskedLanguageModelling
 
 Folder = Callable[[str], Path]
@@ -294,7 +294,7 @@ def test_the_published_masking_fills_with_masks_and_learns_them(model_folder: Fo
     assert published_length(texts, 512) == 16  # 13 words
     assert published_length(texts, 8) == 8
     assert published_length(["one two"], 512) == 2
-    rows = task.features([Example(text) for text in texts])
+    rows = task.features([TextExample(text) for text in texts])
     mask, frame = base.tokenizer.mask_token_id, {base.tokenizer.cls_token_id, base.tokenizer.sep_token_id}
     assert {len(row["input_ids"]) for row in rows} == {16}
     assert rows[0]["input_ids"][-1] == mask
@@ -355,7 +355,7 @@ def test_batches_of_any_length_give_the_loss_of_one_sentence_at_a_time(model_fol
     base.model.eval()
     task = MaskedLanguageModelling(base.tokenizer, 64, seed=1)
     texts = ["My sister is a nurse.", "He rests.", "This man wants to become a mason and my dad applied for it too."]
-    rows = task.features([Example(text) for text in texts])
+    rows = task.features([TextExample(text) for text in texts])
     draws = [(0, at) for at in range(3)]
     with torch.no_grad():
         together = task.run(base.model, task.batch(rows, draws))

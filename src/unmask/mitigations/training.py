@@ -24,7 +24,7 @@ from unmask.models.batching import IGNORED, max_tokens
 from unmask.options import option
 from unmask.resumable import RUN
 from unmask.training.checkpoints import Workspace
-from unmask.training.examples import Example
+from unmask.training.examples import TextExample
 from unmask.training.loop import fit, make_accelerator
 from unmask.training.options import FEWEST_TOKENS, LoopOptions, TrainingOptions
 from unmask.training.tasks import MASKED, Features, MaskedLanguageModelling, Task
@@ -95,7 +95,7 @@ def remove_unfinished(out: Path) -> None:
 class PublishedMasking(MaskedLanguageModelling):
     """The task as published; a drop-in for `MaskedLanguageModelling`."""
 
-    def features(self, examples: Sequence[Example]) -> list[Features]:
+    def features(self, examples: Sequence[TextExample]) -> list[Features]:
         """Tokenise, cut, and pad with masks."""
         length = published_length([example.text for example in examples], self.max_length)
         encoded = self.tokenizer([example.text for example in examples], verbose=False)["input_ids"]
@@ -158,7 +158,7 @@ def finetune_on_documents(
     length = min(job.options.max_length, max_tokens(job.model) or job.options.max_length)
     task = task_type(job.tokenizer, length, seed=job.seed)
     learned_rows, held_out_rows = (
-        task.features([Example(text) for text in texts]) if texts else [] for texts in sentences.values()
+        task.features([TextExample(text) for text in texts]) if texts else [] for texts in sentences.values()
     )
     if not learned_rows:
         raise UnmaskError("no sentence of the corpus has a word that the model knows; give another --corpus")

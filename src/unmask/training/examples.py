@@ -84,7 +84,7 @@ LAYOUTS = {name: DatasetLayout(**{"dataset": name, **entry}) for name, entry in 
 
 
 @dataclass(frozen=True)
-class Example:
+class TextExample:
     """A text, or a pair of texts, and its label if it has one."""
 
     text: str
@@ -98,16 +98,16 @@ class Example:
 class Splits:
     """The examples to train on, to choose the best checkpoint by, and to report at the end."""
 
-    train: Sequence[Example]
-    validation: Sequence[Example]
-    test: Sequence[Example]
+    train: Sequence[TextExample]
+    validation: Sequence[TextExample]
+    test: Sequence[TextExample]
 
     def hashes(self) -> dict[str, str]:
         """Compute the hash of every split that has examples."""
         return {name: hash_examples(getattr(self, name)) for name in SPLITS if getattr(self, name)}
 
 
-def hash_examples(examples: Iterable[Example]) -> str:
+def hash_examples(examples: Iterable[TextExample]) -> str:
     """Compute a SHA-256 over all texts and labels, in order."""
     return hash_content(*(json.dumps([example.text, example.pair, example.label]) for example in examples))
 
@@ -147,7 +147,7 @@ def gather_examples(
     return Splits(learned, checked, splits.get("test", []))
 
 
-def order_labels(task: str, examples: Iterable[Example]) -> list[str]:
+def order_labels(task: str, examples: Iterable[TextExample]) -> list[str]:
     """Return the labels in the order of the model's outputs: the task's own, or those of the examples, sorted."""
     counts = Counter(example.label for example in examples if example.label is not None)
     if labels := list(TASK_LAYOUTS[task].labels):
@@ -164,7 +164,7 @@ def order_labels(task: str, examples: Iterable[Example]) -> list[str]:
     return sorted(counts, key=lambda label: (0, float(label), "") if _is_number(label) else (1, 0.0, label))
 
 
-def read_examples(path: Path, task: str, *, header: Sequence[str] = ()) -> list[Example]:
+def read_examples(path: Path, task: str, *, header: Sequence[str] = ()) -> list[TextExample]:
     """Read examples from a file: .txt (one text a line), .csv, .tsv, .jsonl or .parquet; also .gz and .xz.
 
     `header` names the columns of a .csv or .tsv that does not name them itself, and has no quotes around cells.
@@ -226,7 +226,7 @@ def _read_rows(path: Path, header: Sequence[str]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in content]
 
 
-def _make_examples(rows: Sequence[dict[str, Any]], task: str, path: Path) -> list[Example]:
+def _make_examples(rows: Sequence[dict[str, Any]], task: str, path: Path) -> list[TextExample]:
     """Check the cells of the rows, and make examples of them."""
     layout = TASK_LAYOUTS[task]
     for number, row in enumerate(rows, 1):
@@ -257,7 +257,7 @@ def _make_examples(rows: Sequence[dict[str, Any]], task: str, path: Path) -> lis
         if (layout.skips_blank and not first.strip()) or (layout.has_labels and str(cells["label"]) == NO_LABEL):
             continue
         pair = second[0] if second else None
-        examples.append(Example(first, pair, None if label is None else normalise_label(label, task), name))
+        examples.append(TextExample(first, pair, None if label is None else normalise_label(label, task), name))
     return examples
 
 
@@ -284,7 +284,7 @@ def _is_number(text: str) -> bool:
 
 def read_known_dataset(
     name: str, task: str, *, offline: bool, splits: Sequence[str] = SPLITS
-) -> dict[str, list[Example]]:
+) -> dict[str, list[TextExample]]:
     """Read the examples of a known dataset, by split."""
     layout = LAYOUTS[check_choice(name, LAYOUTS, "data set")]
     if task not in (layout.task, "mlm"):
@@ -299,7 +299,7 @@ def read_known_dataset(
         read_archive = _read_pair_archive if path.suffix == ".zip" else _read_text_archive
         examples = {split: rows for split, rows in read_archive(path, layout.task).items() if split in splits}
     if task != layout.task:
-        examples = {split: [Example(example.text) for example in rows] for split, rows in examples.items()}
+        examples = {split: [TextExample(example.text) for example in rows] for split, rows in examples.items()}
     if layout.joined:
         examples = {split: [_join_example(example) for example in rows] for split, rows in examples.items()}
     return examples
@@ -310,7 +310,7 @@ def join_words(text: str) -> str:
     return BETWEEN_WORDS.sub("", text)
 
 
-def _join_example(example: Example) -> Example:
+def _join_example(example: TextExample) -> TextExample:
     return replace(
         example, text=join_words(example.text), pair=None if example.pair is None else join_words(example.pair)
     )
@@ -333,16 +333,16 @@ def _find_split_files(layout: DatasetLayout, folder: Path, splits: Sequence[str]
     return files
 
 
-def _read_text_archive(archive: Path, task: str) -> dict[str, list[Example]]:
+def _read_text_archive(archive: Path, task: str) -> dict[str, list[TextExample]]:
     """Read a text a file, in folders `train/pos`, `train/neg`, `test/pos` and `test/neg` (IMDB)."""
-    numbered: dict[str, list[tuple[int, Example]]] = {"train": [], "test": []}
+    numbered: dict[str, list[tuple[int, TextExample]]] = {"train": [], "test": []}
     with tarfile.open(archive) as members:
         for member in members:
             parts = member.name.split("/")
             if len(parts) == 4 and parts[1] in numbered and parts[2] in ("pos", "neg"):
                 content = members.extractfile(member)
                 assert content is not None
-                example = Example(content.read().decode().strip(), None, normalise_label(parts[2], task))
+                example = TextExample(content.read().decode().strip(), None, normalise_label(parts[2], task))
                 numbered[parts[1]].append((int(parts[3].partition("_")[0]), example))
     return {
         split: [example for _, example in sorted(rows, key=lambda row: (row[1].label, row[0]))]
@@ -350,7 +350,7 @@ def _read_text_archive(archive: Path, task: str) -> dict[str, list[Example]]:
     }
 
 
-def _read_pair_archive(archive: Path, task: str) -> dict[str, list[Example]]:
+def _read_pair_archive(archive: Path, task: str) -> dict[str, list[TextExample]]:
     """Read a JSON-lines file a split (SNLI)."""
     examples = {}
     with zipfile.ZipFile(archive) as members:

@@ -18,7 +18,7 @@ from unmask.errors import UnmaskError
 from unmask.models.batching import IGNORED, Batch, pad
 from unmask.models.tokenization import count_special_tokens
 from unmask.statistics.proportions import classification_quality, wilson_interval
-from unmask.training.examples import Example
+from unmask.training.examples import TextExample
 
 MASKED = 0.15
 Features = dict[str, list[int]]
@@ -36,7 +36,7 @@ class Task:
     """The name of the metric that chooses the best checkpoint."""
     higher_is_better: bool
 
-    def features(self, examples: Sequence[Example]) -> list[Features]:
+    def features(self, examples: Sequence[TextExample]) -> list[Features]:
         """Tokenise, once."""
         raise NotImplementedError
 
@@ -76,7 +76,7 @@ class Classification(Task):
         self.labels = list(labels)
         self.max_length = max_length
 
-    def features(self, examples: Sequence[Example]) -> list[Features]:
+    def features(self, examples: Sequence[TextExample]) -> list[Features]:
         """Tokenise, once; the longer text of a pair is cut first."""
         pairs = [example.pair for example in examples]
         encoded = self.tokenizer(
@@ -129,7 +129,7 @@ class MaskedLanguageModelling(Task):
         self.max_length = max_length
         self.seed = seed
 
-    def features(self, examples: Sequence[Example]) -> list[Features]:
+    def features(self, examples: Sequence[TextExample]) -> list[Features]:
         """Tokenise, once; a part without a piece that could be masked is left out."""
         start, end = count_special_tokens(self.tokenizer)
         whole = self.tokenizer("a")["input_ids"]

@@ -58,7 +58,7 @@ from unmask.models.batching import IGNORED, Batch, max_tokens, move_batch
 from unmask.models.roles import Span
 from unmask.models.tokenization import locate_word
 from unmask.options import option
-from unmask.training.examples import Example
+from unmask.training.examples import TextExample
 from unmask.training.loop import evaluate, make_accelerator, run_in_parts
 from unmask.training.options import FEWEST_TOKENS
 from unmask.training.tasks import Features, Task
@@ -284,7 +284,7 @@ class ContextDebias(Task):
         self.weights = torch.empty(0)
         """The weight of a row of each kind."""
 
-    def features(self, examples: Sequence[Example]) -> list[Features]:
+    def features(self, examples: Sequence[TextExample]) -> list[Features]:
         """Tokenise; the label of an example is its kind. Examples without such a word within reach are left out.
 
         `groups` numbers from 1 the tokens to look at, word by word or one by one; 0 is everything else.
@@ -425,7 +425,7 @@ def apply(job: Job) -> dict[str, Any]:
     choices = {name: getattr(settings, name) for name in ("tokens", "layers", "alpha", "beta")}
     task = ContextDebias(job.model, job.tokenizer, lists, length, **choices)
     train_rows, held_out_rows = (
-        task.features([Example(text, label=kind) for kind in KINDS for text in subset[kind]])
+        task.features([TextExample(text, label=kind) for kind in KINDS for text in subset[kind]])
         for subset in (learned, held_out)
     )
     counts = _count_kinds(train_rows)
