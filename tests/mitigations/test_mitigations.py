@@ -222,7 +222,7 @@ def test_what_is_saved_but_not_what_was_made_is_not_kept(
         real(model, tokenizer, folder)
 
     monkeypatch.setattr(checkpoints, "save_model", loses)
-    with pytest.raises(UnmaskError, match="what was saved is not what was made"):
+    with pytest.raises(UnmaskError, match="the saved weights are not those that were made"):
         mitigate_model(
             MitigateOptions(
                 model=str(model_folder("bert-uncased")), method="leace", out=tmp_path / "out", corpus=(str(text),)

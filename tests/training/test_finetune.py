@@ -266,7 +266,7 @@ def test_an_interrupted_run_ends_like_one_that_was_not(
     parts = whole.replace(out=tmp_path / "parts")
     expected = finetune_model(whole)
     for step in (2, 5):
-        with pytest.raises(Stopped, match=f"stopped at step {step} of 9; the same command goes on"):
+        with pytest.raises(Stopped, match=f"stopped at step {step} of 9; the same command resumes"):
             finetune_model(parts, watch=_StopAt(step))
         assert not parts.out.exists()
     assert _without_time(finetune_model(parts)) == _without_time(expected)

@@ -159,15 +159,6 @@ class Encoder(Protocol):
 
 
 @runtime_checkable
-class WordVectors(Protocol):
-    """Words that have a vector each, in any sentence."""
-
-    def vectors(self, words: Sequence[str]) -> NDArray[np.float32]:
-        """The vector of each word (rows)."""
-        ...
-
-
-@runtime_checkable
 class Classifier(Protocol):
     """A classifier of texts, or of pairs of texts."""
 

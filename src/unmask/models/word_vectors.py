@@ -50,8 +50,6 @@ class Vectors:
     """What they came from, if not from a file: gensim, a dict."""
     duplicates: int = 0
     """The number of rows left out because their word had come before."""
-    zeros: list[str] = field(default_factory=list)
-    """The words whose vectors are all zeros."""
     mitigation: Mapping[str, Any] = field(default_factory=dict)
     """The record that a mitigation has written next to the file."""
 
@@ -83,17 +81,6 @@ class Vectors:
         if missing:
             raise UnmaskError(f"there is no vector for {quote(missing)}; leave them out, or give other vectors")
         return self.matrix[[self.find_row(word) for word in present]]
-
-    def notes(self) -> list[str]:
-        """Describe duplicates and zeros, a sentence each; empty if there are none."""
-        notes = []
-        if self.duplicates:
-            rows = "1 row was" if self.duplicates == 1 else f"{self.duplicates:,} rows were"
-            notes.append(f"{rows} left out of {self.name}: the word had come before, and the first counts.")
-        if self.zeros:
-            words = "1 word" if len(self.zeros) == 1 else f"{len(self.zeros):,} words"
-            notes.append(f"{words} of {self.name} have a vector of zeros, which points nowhere: {quote(self.zeros)}.")
-        return notes
 
     def weight_hash(self) -> str:
         """Compute a SHA-256 over the words and their vectors, which is the same in every format."""
@@ -158,15 +145,13 @@ def build_vectors(selection: WordFilter, rows: Any, *, name: str, form: str = "w
         raise UnmaskError(f"{name} has vectors of {matrix.shape[1]} value; give vectors of at least 2")
     with np.errstate(over="ignore"):
         matrix = np.asarray(matrix, np.float32)
-    zeros: list[str] = []
     for start in range(0, len(matrix), BLOCK):
         block = matrix[start : start + BLOCK]
         invalid = np.flatnonzero(~np.isfinite(block).all(axis=1))
         if len(invalid):
             word = words[start + int(invalid[0])]
             raise UnmaskError(f"{name}: the vector of {word!r} is not finite (NaN or infinite); leave it out")
-        zeros += [words[start + int(row)] for row in np.flatnonzero(~block.any(axis=1))]
-    return Vectors(words, matrix, form, name, source, selection.duplicates, zeros)
+    return Vectors(words, matrix, form, name, source, selection.duplicates)
 
 
 def select_rows(
