@@ -134,11 +134,11 @@ def mitigate_model(
     method, options = request.check()
     if not method.trains and not request.restart:
         check_no_unfinished_run(request.out)
-    subject: Subject
-    if method.changes == "model":
-        subject = ModelSubject.load(request.model, request.loading)
-    else:
-        subject = VectorSubject.load(request.model)
+    subject: Subject = (
+        ModelSubject.load(request.model, request.loading)
+        if method.changes == "model"
+        else VectorSubject.load(request.model)
+    )
     say = say or (lambda _: None)
     documents: list[str] = []
     data = None
@@ -155,17 +155,7 @@ def mitigate_model(
         seed=request.seed,
         language=request.language,
         protocol=request.protocol,
-        identity={
-            "method": request.method,
-            "model": request.model,
-            "protocol": request.protocol,
-            "language": request.language,
-            "seed": request.seed,
-            **options.model_dump(mode="json", exclude={"save_every"}),
-            "weights of the model": parent_hash,
-            "content of the corpus": data["hash"] if data else None,
-            "version of unmask": unmask.__version__,
-        },
+        identity=_identify_run(request, options, parent_hash, data),
         out=request.out,
         restart=request.restart,
         loading=request.loading,
@@ -191,19 +181,41 @@ def mitigate_model(
         "details": details,
         "libraries": {"python": platform.python_version()} | {name: metadata.version(name) for name in LIBRARIES},
     }
-    with step(f"Writing {request.out}, and loading it again"), atomic_folder(request.out) as draft:
+    _write_folder(request.out, subject, record)
+    remove_unfinished(request.out)
+    return record
+
+
+def _identify_run(
+    request: MitigateOptions, options: Options, parent_hash: str, data: dict[str, Any] | None
+) -> dict[str, Any]:
+    """Return what makes a run the same as one that was interrupted."""
+    return {
+        "method": request.method,
+        "model": request.model,
+        "protocol": request.protocol,
+        "language": request.language,
+        "seed": request.seed,
+        **options.model_dump(mode="json", exclude={"save_every"}),
+        "weights of the model": parent_hash,
+        "content of the corpus": data["hash"] if data else None,
+        "version of unmask": unmask.__version__,
+    }
+
+
+def _write_folder(out: Path, subject: Subject, record: dict[str, Any]) -> None:
+    """Write the folder, and check that what loads from it is what was made."""
+    with step(f"Writing {out}, and loading it again"), atomic_folder(out) as draft:
         subject.save(draft)
         reloaded_hash = subject.reload(draft).weight_hash()
-        if reloaded_hash != new_hash:
+        if reloaded_hash != record["weight_hash"]:
             raise UnmaskError(
-                f"the saved weights are not those that were made ({reloaded_hash[:12]}, not {new_hash[:12]}); nothing"
-                " was kept"
+                f"the saved weights are not those that were made ({reloaded_hash[:12]}, not"
+                f" {record['weight_hash'][:12]}); nothing was kept"
             )
         (draft / MITIGATION).write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         (draft / "README.md").write_text(render_card(record), encoding="utf-8")
         checkpoints.make_readable(draft)
-    remove_unfinished(request.out)
-    return record
 
 
 def _describe_method(request: MitigateOptions, method: Method, options: Options) -> dict[str, Any]:
