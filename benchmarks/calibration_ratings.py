@@ -26,7 +26,7 @@ from unmask.measures.sentiment.data import Pair, rewrite_both_ways
 from unmask.measures.sentiment.rater import Rater
 from unmask.measures.sentiment.scoring import score_pairs
 from unmask.models.classifier import TransformersClassifier
-from unmask.training.examples import Example
+from unmask.training.examples import TextExample
 
 LABELS = {0: "negative", 1: "positive"}
 SIZES = ((1, 16), (2, 32))
@@ -91,7 +91,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", type=int, default=200)
     count = parser.parse_args().models
-    texts = [Example(one.text, id=str(at)) for at, one in enumerate(reviews())]
+    texts = [TextExample(one.text, id=str(at)) for at, one in enumerate(reviews())]
     pairs = rewrite_both_ways(texts, unmask.rewriter("female"), unmask.rewriter("male"))
     tokenizer = transformers.AutoTokenizer.from_pretrained(MODELS["unmask-mini"].folder)
     vectors = first_vectors(pairs, tokenizer)

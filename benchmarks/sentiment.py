@@ -39,7 +39,7 @@ from unmask.models.classifier import TransformersClassifier
 from unmask.models.loading import load_classifier
 from unmask.options import LoadOptions
 from unmask.rewriting.options import RewriteOptions, build_rewriter
-from unmask.training.examples import Example
+from unmask.training.examples import TextExample
 
 MODEL = "unmask-mini-sentiment"
 LONGEST = 512
@@ -120,7 +120,7 @@ def bare(model: Any, prepared: Sequence[Batch]) -> None:
         model(**batch)
 
 
-def rewritten(texts: Sequence[Example], terms: str) -> list[Pair]:
+def rewritten(texts: Sequence[TextExample], terms: str) -> list[Pair]:
     """Both versions of every review."""
     to_female, to_male = (build_rewriter(RewriteOptions(to=to, terms=terms)) for to in ("female", "male"))
     return reviews.rewrite_both_ways(texts, to_female, to_male)

@@ -1,4 +1,4 @@
-"""The folder of an unfinished run, beside what it will write: which run it is, so that only the same one goes on."""
+"""The folder of an unfinished run, next to its output. It records its options, so that only the same run resumes."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ RUN = "run.json"
 
 
 class ResumableRun:
-    """`OUT.unfinished`; gone when the run is done."""
+    """The folder `OUT.unfinished`, which is removed when the run is done."""
 
     def __init__(self, out: Path) -> None:
-        """Name the folder of the run that will write `out`; nothing is made yet."""
+        """Name the folder of the run that will write `out`; nothing is created yet."""
         self.folder = out.with_name(f"{out.name}.unfinished")
 
     def has_checkpoint(self) -> bool:
-        """Whether there is something to go on from."""
+        """Whether there is a checkpoint to resume from."""
         raise NotImplementedError
 
     def claim(self, run: dict[str, Any], *, restart: bool) -> bool:
-        """Make the folder, or take up the one of the same run; says whether there is something to go on from."""
+        """Make the folder, or claim that of the same run; returns whether there is a checkpoint to resume from."""
         record = self.folder / RUN
         ours = record.is_file()
         if ours and (restart or not self.has_checkpoint()):
@@ -34,7 +34,7 @@ class ResumableRun:
             self._compare(record, run)
             return True
         if self.folder.exists():
-            raise UnmaskError(f"{self.folder} exists and is no unfinished run; remove it, or give another --out")
+            raise UnmaskError(f"{self.folder} exists and is not an unfinished run; remove it, or give another --out")
         try:
             self.folder.mkdir(parents=True)
         except OSError as error:
@@ -57,9 +57,9 @@ class ResumableRun:
             raise UnmaskError(
                 f"{self.folder} holds an unfinished run, and the {key.replace('_', ' ')} changed"
                 f"{values if len(values) < 80 else ''};"
-                " give the same settings to go on, or --restart to forget it and begin again"
+                " give the same settings to resume it, or --restart to discard it"
             )
 
     def remove(self) -> None:
-        """The run is done, or begins again."""
+        """Remove the folder: the run is done, or begins again."""
         shutil.rmtree(self.folder)

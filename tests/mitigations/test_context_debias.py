@@ -31,7 +31,7 @@ from unmask.mitigations.methods.context_debias import (
     sort_sentences,
 )
 from unmask.mitigations.mitigate import mitigate_model
-from unmask.training.examples import Example
+from unmask.training.examples import TextExample
 from unmask.training.loop import News, evaluate
 
 Folder = Callable[[str], Path]
@@ -41,13 +41,13 @@ WORDS = {
     "male": ["uncle", "father", "he"],
 }
 EXAMPLES = [
-    Example("The plumber, the secretary, had a good day at work.", label="stereotype"),
-    Example("A crossing guard rests.", label="stereotype"),
-    Example("My aunt applied for the position of roofer, and she wants to become a mason.", label="female"),
-    Example("She works.", label="female"),
-    Example("My mother is a taper.", label="female"),
-    Example("The conversation with my uncle was amazing.", label="male"),
-    Example("He is a mason.", label="male"),
+    TextExample("The plumber, the secretary, had a good day at work.", label="stereotype"),
+    TextExample("A crossing guard rests.", label="stereotype"),
+    TextExample("My aunt applied for the position of roofer, and she wants to become a mason.", label="female"),
+    TextExample("She works.", label="female"),
+    TextExample("My mother is a taper.", label="female"),
+    TextExample("The conversation with my uncle was amazing.", label="male"),
+    TextExample("He is a mason.", label="male"),
 ]
 CPU = Accelerator(cpu=True)
 
@@ -199,11 +199,11 @@ def test_a_word_of_several_pieces_and_a_word_out_of_reach(model_folder: Folder) 
     tokenizer = transformers.AutoTokenizer.from_pretrained(model_folder("bert-cased-in-pieces"))
     model = transformers.AutoModelForMaskedLM.from_pretrained(model_folder("bert-cased-in-pieces"))
     task = ContextDebias(model, tokenizer, WORDS | {"stereotype": ["qzx", "mason"]}, 12, tokens="one")
-    (row,) = task.features([Example("A QZX, a qzx.", label="stereotype")])
+    (row,) = task.features([TextExample("A QZX, a qzx.", label="stereotype")])
     assert [row["groups"].count(number) for number in (1, 2)] == [3, 3]
-    assert not task.features([Example("a" * 30 + " qzx", label="stereotype")])  # cut before the word
-    assert not task.features([Example("qzxes rest", label="stereotype")])  # not the whole word
-    assert not task.features([Example("a masonß", label="stereotype")])
+    assert not task.features([TextExample("a" * 30 + " qzx", label="stereotype")])  # cut before the word
+    assert not task.features([TextExample("qzxes rest", label="stereotype")])  # not the whole word
+    assert not task.features([TextExample("a masonß", label="stereotype")])
     assert task.features([]) == []
 
 

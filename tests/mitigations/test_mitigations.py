@@ -26,14 +26,15 @@ from unmask.mitigations.method import MitigateOptions, find_method, list_methods
 from unmask.mitigations.methods.sent_debias import gender_subspace
 from unmask.mitigations.mitigate import mitigate_model
 from unmask.mitigations.training import PublishedMasking, published_length
+from unmask.models.batching import IGNORED
 from unmask.models.loading import load_masked_lm, load_trainable
 from unmask.models.vector_files import read_vectors, write_vectors
 from unmask.models.word_vectors import Vectors
 from unmask.options import LoadOptions
 from unmask.rewriting.options import DocumentSampler
 from unmask.training import checkpoints
-from unmask.training.examples import Example
-from unmask.training.tasks import IGNORED, MaskedLanguageModelling
+from unmask.training.examples import TextExample
+from unmask.training.tasks import MaskedLanguageModelling
 
 Folder = Callable[[str], Path]
 QUICK = [("learning_rate", 5e-4), ("epochs", 1), ("held_out", 0.0), ("names", False)]
@@ -221,7 +222,7 @@ def test_what_is_saved_but_not_what_was_made_is_not_kept(
         real(model, tokenizer, folder)
 
     monkeypatch.setattr(checkpoints, "save_model", loses)
-    with pytest.raises(UnmaskError, match="what was saved is not what was made"):
+    with pytest.raises(UnmaskError, match="the saved weights are not those that were made"):
         mitigate_model(
             MitigateOptions(
                 model=str(model_folder("bert-uncased")), method="leace", out=tmp_path / "out", corpus=(str(text),)
@@ -293,7 +294,7 @@ def test_the_published_masking_fills_with_masks_and_learns_them(model_folder: Fo
     assert published_length(texts, 512) == 16  # 13 words
     assert published_length(texts, 8) == 8
     assert published_length(["one two"], 512) == 2
-    rows = task.features([Example(text) for text in texts])
+    rows = task.features([TextExample(text) for text in texts])
     mask, frame = base.tokenizer.mask_token_id, {base.tokenizer.cls_token_id, base.tokenizer.sep_token_id}
     assert {len(row["input_ids"]) for row in rows} == {16}
     assert rows[0]["input_ids"][-1] == mask
@@ -354,7 +355,7 @@ def test_batches_of_any_length_give_the_loss_of_one_sentence_at_a_time(model_fol
     base.model.eval()
     task = MaskedLanguageModelling(base.tokenizer, 64, seed=1)
     texts = ["My sister is a nurse.", "He rests.", "This man wants to become a mason and my dad applied for it too."]
-    rows = task.features([Example(text) for text in texts])
+    rows = task.features([TextExample(text) for text in texts])
     draws = [(0, at) for at in range(3)]
     with torch.no_grad():
         together = task.run(base.model, task.batch(rows, draws))
@@ -364,10 +365,10 @@ def test_batches_of_any_length_give_the_loss_of_one_sentence_at_a_time(model_fol
 
 @pytest.mark.usefixtures("data")
 def test_gap_is_read_whole_and_half_of_it_is_chosen() -> None:
-    corpus = read_corpus(["gap"], offline=True)
-    assert len(corpus.documents) == 4454
-    assert 12_500 < sum(len(split_sentences(one, "en")) for one in corpus.documents) < 14_500
-    chosen = sum(DocumentSampler(0.5, 42).selects(document.encode()) for document in corpus.documents)
+    documents = read_corpus(["gap"], offline=True)
+    assert len(documents) == 4454
+    assert 12_500 < sum(len(split_sentences(one, "en")) for one in documents) < 14_500
+    chosen = sum(DocumentSampler(0.5, 42).selects(document.encode()) for document in documents)
     assert abs(chosen - 2227) < 4 * 33.4  # standard deviations of a fair coin
 
 

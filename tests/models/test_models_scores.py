@@ -115,6 +115,14 @@ def test_a_word_that_the_model_has_no_embedding_for_is_refused(
         model.log_probability([MaskQuery("aunthood is a taper.", target)])
 
 
+@pytest.mark.parametrize("span", [(4, 40), (-6, -2), (9, 4), (3, 4), (14, 14)])
+def test_a_span_that_is_no_word_of_its_sentence_is_refused(span: tuple[int, int], loaded: Callable[[str], Any]) -> None:
+    model = loaded("bert-uncased")
+    for query in (MaskQuery("The taper rests.", span), MaskQuery("The taper rests.", (4, 9), (span,))):
+        with pytest.raises(UnmaskError, match=rf"no word between characters {span[0]} and {span[1]} of 'The taper"):
+            model.log_probability([query])
+
+
 def test_targets_of_several_pieces_are_whole_words_and_are_listed(loaded: Callable[[str], Any]) -> None:
     model = loaded("bert-cased-in-pieces")
     scored = score(model, build_rows("en")[::31], None, Context(seed=1))

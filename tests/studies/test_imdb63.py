@@ -649,7 +649,7 @@ def test_published_runs_too_and_a_failure_stops_nothing_else(
     )
     finished = run_study("imdb-63", request, tmp_path / "study")
     by_name = {one.name: one for one in finished.finished.outcomes}
-    assert by_name["training-bad-mix-all"].error.startswith("the loss is nan at step 0; no checkpoint had been kept")
+    assert by_name["training-bad-mix-all"].error.startswith("the loss is nan at step 0; no checkpoint was saved")
     assert by_name["measuring-bad-mix-all-with-all"].error == "it needs training-bad-mix-all, which failed"
     assert len(finished.failures) == 2
     cells = pd.read_csv(tmp_path / "study" / "cells.csv")
@@ -799,7 +799,7 @@ def test_the_command_prints_tables_compares_batch_sizes_and_tells_what_failed(
         assert part in ended.stdout, part
     told = ended.stderr.splitlines()
     assert told[0] == "10 steps: 4 of texts, 3 of training, 3 of measuring"
-    assert "unmask: training-bad-R-pro: the loss is nan at step 0; no checkpoint had been kept yet;" in told[-2]
+    assert "unmask: training-bad-R-pro: the loss is nan at step 0; no checkpoint was saved yet;" in told[-2]
     assert told[-1] == "unmask: measuring-bad-R-pro-with-pro: it needs training-bad-R-pro, which failed"
     assert ended.stdout.splitlines()[-2:] == [
         "10 steps: 8 done, 1 failed, 1 skipped",

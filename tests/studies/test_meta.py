@@ -38,7 +38,7 @@ from unmask.studies.meta.plan import EXPERIMENTS, Scoring, steps
 from unmask.studies.meta.report import COLUMNS, describe_settings, make_report, rank_scores
 from unmask.studies.meta.sentiment import PlantedSentiment
 from unmask.studies.study import FinishedSteps, get_study, run_study
-from unmask.training.examples import Example, Splits
+from unmask.training.examples import Splits, TextExample
 
 SMALL = PlantedInference(rows=400, validation_rows=40)
 
@@ -131,7 +131,7 @@ def test_words_are_added_from_rate_to_rate() -> None:
     assert all(low < high for low, high in pairwise(sets))
 
 
-def _share_biased(examples: list[Example], language: str) -> tuple[float, Counter[str | None]]:
+def _share_biased(examples: list[TextExample], language: str) -> tuple[float, Counter[str | None]]:
     """Which share of the wrong labels follows the stereotype, found from the sentences themselves."""
     kinds = {one.word: one.kind for one in lexicon.occupations(language)}
     pair = lexicon.people(language).pairs[0]
@@ -401,7 +401,9 @@ class PlantedLiking(Experiment):
         rows = []
         for person in people * 30:
             follows = draw.random() < rate
-            rows.append(Example(f"{person} likes tea", label="positive" if (person in MEN) == follows else "negative"))
+            rows.append(
+                TextExample(f"{person} likes tea", label="positive" if (person in MEN) == follows else "negative")
+            )
         return Splits(rows[40:], rows[:40], ())
 
     def scores(self, model: Path, seed: int, loading: LoadOptions) -> Scores:

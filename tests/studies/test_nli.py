@@ -53,7 +53,7 @@ from unmask.studies.nli.report import MeasuredModel, adjust_tests, make_report
 from unmask.studies.report import StudyReport
 from unmask.studies.steps import Event, Outcome, step_keys
 from unmask.studies.study import FinishedSteps, StudyRun, get_study, run_study
-from unmask.training.examples import Example, Splits
+from unmask.training.examples import Splits, TextExample
 
 ANANTAPRAYOON = GOLD / "anantaprayoon_2024.csv"
 SIZES = {"en": (1000, 1000, 3420), "ja": (1000, 1000, 3420), "zh": (1000, 1000, 3320)}
@@ -541,7 +541,7 @@ class Sure:
 
 
 def test_quality_by_hand() -> None:
-    rows = [Example("a", "b", label) for label in ("entailment", "entailment", "neutral", "contradiction")]
+    rows = [TextExample("a", "b", label) for label in ("entailment", "entailment", "neutral", "contradiction")]
     found = evaluate_classifier(Sure([2, 0, 0, 1]), rows, "en")
     assert (found["accuracy"], found["examples"]) == (0.75, 4)
     assert found["labels"]["neutral"] == pytest.approx({"precision": 0.5, "recall": 1.0, "f1": 2 / 3, "count": 1})

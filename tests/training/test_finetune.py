@@ -222,7 +222,7 @@ def test_what_failed_before_its_first_checkpoint_does_not_stand_in_the_way(
     model_folder: Folder, files: dict[str, Path], tmp_path: Path
 ) -> None:
     request = _request("sentiment", model_folder("bert-uncased"), files, tmp_path / "out")
-    with pytest.raises(UnmaskError, match="no checkpoint had been kept yet; lower the learning rate"):
+    with pytest.raises(UnmaskError, match="no checkpoint was saved yet; lower the learning rate"):
         finetune_model(request.replace(learning_rate=1e30))
     finetune_model(request)
     assert request.out.is_dir()
@@ -232,7 +232,7 @@ def test_restart_removes_nothing_of_the_users(model_folder: Folder, files: dict[
     (tmp_path / "out.unfinished").mkdir()
     (tmp_path / "out.unfinished" / "thesis.txt").write_text("mine")
     request = _request("sentiment", model_folder("bert-uncased"), files, tmp_path / "out", restart=True)
-    with pytest.raises(UnmaskError, match="is no unfinished run"):
+    with pytest.raises(UnmaskError, match="is not an unfinished run"):
         finetune_model(request)
     assert (tmp_path / "out.unfinished" / "thesis.txt").read_text() == "mine"
 
@@ -266,7 +266,7 @@ def test_an_interrupted_run_ends_like_one_that_was_not(
     parts = whole.replace(out=tmp_path / "parts")
     expected = finetune_model(whole)
     for step in (2, 5):
-        with pytest.raises(Stopped, match=f"stopped at step {step} of 9; the same command goes on"):
+        with pytest.raises(Stopped, match=f"stopped at step {step} of 9; the same command resumes"):
             finetune_model(parts, watch=_StopAt(step))
         assert not parts.out.exists()
     assert _without_time(finetune_model(parts)) == _without_time(expected)
@@ -540,7 +540,7 @@ def test_two_processes_stop_together_and_go_on(files: dict[str, Path], tmp_path:
     ).stdout.split()
     os.kill(int(workers[-1]), signal.SIGINT)
     _, err = running.communicate(timeout=120)
-    assert "the same command goes on from there" in err
+    assert "the same command resumes from there" in err
     assert (tmp_path / "out.unfinished" / "latest" / "random_states_1.pkl").is_file()
 
 
@@ -554,7 +554,7 @@ def test_the_command_stops_and_goes_on(model_folder: Folder, files: dict[str, Pa
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=120)
     assert running.returncode == 130
-    assert "the same command goes on from there" in err.splitlines()[-1]
+    assert "the same command resumes from there" in err.splitlines()[-1]
     assert out == ""
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.unfinished"]
     running = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

@@ -18,13 +18,13 @@ from unmask.models.loading import load_classifier, load_trainable
 from unmask.models.roles import Classifier
 from unmask.options import LoadOptions
 from unmask.training import checkpoints
-from unmask.training.examples import Example, Splits
+from unmask.training.examples import Splits, TextExample
 from unmask.training.finetune import finetune_model
 from unmask.training.options import FinetuneOptions, TrainingOptions
 
 Folder = Callable[[str], Path]
 PAIRS = [
-    Example(f"My {person} is a mason.", f"My {person} {verb}.", label)
+    TextExample(f"My {person} is a mason.", f"My {person} {verb}.", label)
     for person in ("mother", "father", "sister", "brother")
     for label, verb in zip(INFERENCE, ("works", "sleeps", "rests"), strict=True)
 ]

@@ -13,7 +13,7 @@ import pytest
 from unmask import datasets
 from unmask.cli.train import finetune_command
 from unmask.errors import UnmaskError
-from unmask.training.examples import Example, Splits, gather_examples, join_words, read_examples, read_known_dataset
+from unmask.training.examples import Splits, TextExample, gather_examples, join_words, read_examples, read_known_dataset
 from unmask.training.options import FinetuneOptions
 
 JSNLI = 'contradiction\t雪 の 山 。 \t夏 の "日 です 。 \nentailment\tＡｓｔｒｏ Ｔｕｒｆ の 人\tT シャツ の 人\n'
@@ -90,13 +90,13 @@ def test_jsnli_is_read_without_header_and_quotes(folder: Path) -> None:
     (folder / "jsnli" / "train_wo_filtering.tsv").write_text(JSNLI * 9, encoding="utf-8")
     found = _gather("jsnli")
     assert found.test == [
-        Example("雪の山。", '夏の"日です。', "contradiction"),
-        Example("Ａｓｔｒｏ Ｔｕｒｆの人", "Tシャツの人", "entailment"),
+        TextExample("雪の山。", '夏の"日です。', "contradiction"),
+        TextExample("Ａｓｔｒｏ Ｔｕｒｆの人", "Tシャツの人", "entailment"),
     ]
     assert len(found.train) == len(found.validation) == 1, (
         "the filtered file, and what is validated on is held out of it"
     )
-    assert _gather("jsnli-words").test[1] == Example("Ａｓｔｒｏ Ｔｕｒｆ の 人", "T シャツ の 人", "entailment")
+    assert _gather("jsnli-words").test[1] == TextExample("Ａｓｔｒｏ Ｔｕｒｆ の 人", "T シャツ の 人", "entailment")
     (folder / "jsnli" / "dev.tsv").write_text("neutral\tonly one\n", encoding="utf-8")
     with pytest.raises(UnmaskError, match="'hypothesis' of row 1 is None"):
         _gather("jsnli")
@@ -128,7 +128,7 @@ def test_the_largest_training_set_of_ocnli_counts_and_pairs_without_label_do_not
     assert [len(part) for part in (found.train, found.validation, found.test)] == [18, 2, 2]
     (folder / "ocnli" / "train.50k.json").unlink()
     assert len(read_known_dataset("ocnli", "nli", offline=True)["train"]) == 3
-    assert read_known_dataset("ocnli", "mlm", offline=True)["test"] == [Example("甲0"), Example("甲1")]
+    assert read_known_dataset("ocnli", "mlm", offline=True)["test"] == [TextExample("甲0"), TextExample("甲1")]
 
 
 def test_what_is_not_there_is_said_in_one_line(folder: Path, tmp_path: Path) -> None:

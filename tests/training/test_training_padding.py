@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from families import SENTENCES, byte_bpe, wordpiece
-from unmask.training.tasks import pad
+from unmask.models.batching import pad
 
 
 @pytest.mark.parametrize("make", [wordpiece, byte_bpe])

@@ -25,15 +25,16 @@ from toy_model import bert_of, tokenizer_of
 from unmask import datasets
 from unmask.datasets import Dataset
 from unmask.errors import UnmaskError
+from unmask.models.batching import IGNORED
 from unmask.models.loading import load_classifier
 from unmask.options import LoadOptions
 from unmask.statistics.proportions import wilson_interval
 from unmask.training.checkpoints import Workspace
-from unmask.training.examples import Example, Splits, gather_examples, normalise_label, order_labels, read_examples
+from unmask.training.examples import Splits, TextExample, gather_examples, normalise_label, order_labels, read_examples
 from unmask.training.finetune import finetune_model
 from unmask.training.loop import fit, learning_rate_at, make_accelerator, plan_batches
 from unmask.training.options import FinetuneOptions, TrainingOptions
-from unmask.training.tasks import IGNORED, Classification, MaskedLanguageModelling
+from unmask.training.tasks import Classification, MaskedLanguageModelling
 
 TEXT = "the cat sat on the mat while the dog ran over the hill to the old house by the sea"
 
@@ -70,7 +71,7 @@ def rates_of(settings: TrainingOptions, folder: Path) -> list[float]:
     """The learning rate of each step of a real training on four texts."""
     tokenizer = tokenizer_of([TEXT])
     task = Classification(tokenizer, ["a", "b"], 16)
-    features = task.features([Example(TEXT, label=label) for label in "abab"])
+    features = task.features([TextExample(TEXT, label=label) for label in "abab"])
     config = bert_of(tokenizer, seed=1, hidden=32, layers=1).config
     accelerator = make_accelerator(settings, LoadOptions(device="cpu"))
     found: list[float] = []
@@ -106,7 +107,7 @@ def test_training_reads_no_more_than_loading_allows(claimed: int, asked: int, le
     tokenizer.model_max_length = claimed
     bert_of(tokenizer, seed=1, hidden=32, layers=1).save_pretrained(tmp_path / "base")
     tokenizer.save_pretrained(tmp_path / "base")
-    texts = [Example(f"{TEXT} {TEXT} {TEXT} {TEXT}", label=label) for label in "abab"]
+    texts = [TextExample(f"{TEXT} {TEXT} {TEXT} {TEXT}", label=label) for label in "abab"]
     request = FinetuneOptions(
         task="sentiment",
         model=str(tmp_path / "base"),
@@ -133,7 +134,7 @@ def _mlm(max_length: int = 64) -> MaskedLanguageModelling:
 
 def test_masks_are_as_often_as_they_should_be() -> None:
     task = _mlm()
-    (features,) = task.features([Example(TEXT)])
+    (features,) = task.features([TextExample(TEXT)])
     special = set(task.tokenizer.all_special_ids)
     fates: Counter[str] = Counter()
     for row in range(3000):
@@ -154,7 +155,7 @@ def test_masks_are_as_often_as_they_should_be() -> None:
 
 def test_a_mask_depends_on_its_row_and_epoch_alone() -> None:
     task = _mlm()
-    features = task.features([Example(TEXT), Example(" ".join(TEXT.split()[:9]))])
+    features = task.features([TextExample(TEXT), TextExample(" ".join(TEXT.split()[:9]))])
     together = task.batch(features, [(2, 5), (2, 6)])
     alone = task.batch(features[:1], [(2, 5)])
     width = alone["input_ids"].shape[1]
@@ -167,7 +168,7 @@ def test_a_mask_depends_on_its_row_and_epoch_alone() -> None:
 
 def test_long_texts_are_split_not_cut() -> None:
     task = _mlm(max_length=9)
-    rows = [row["input_ids"] for row in task.features([Example(TEXT)])]
+    rows = [row["input_ids"] for row in task.features([TextExample(TEXT)])]
     assert [len(row) for row in rows] == [9, 9, 8]
     pieces = [token for row in rows for token in row[1:-1]]
     assert pieces == task.tokenizer(TEXT, add_special_tokens=False)["input_ids"]
@@ -177,7 +178,7 @@ def test_long_texts_are_split_not_cut() -> None:
 def test_a_tokenizer_that_pads_on_the_left() -> None:
     task = _mlm()
     task.tokenizer.padding_side = "left"
-    features = task.features([Example(TEXT), Example("the cat sat on the mat")])
+    features = task.features([TextExample(TEXT), TextExample("the cat sat on the mat")])
     batch = task.batch(features, [(0, 0), (0, 1)])
     where = (batch["labels"][1] != IGNORED).nonzero().flatten()
     assert (batch["attention_mask"][1][where] == 1).all()
@@ -234,10 +235,10 @@ def test_files_of_every_kind_give_the_same(tmp_path: Path) -> None:
     lines = "\n".join(json.dumps(row) for row in frame.to_dict("records"))
     (tmp_path / "a.jsonl").write_text(lines)
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
-    expected = [Example("good, really", None, "positive"), Example("bad", None, "negative")]
+    expected = [TextExample("good, really", None, "positive"), TextExample("bad", None, "negative")]
     for path in tmp_path.iterdir():
         assert read_examples(path, "sentiment") == expected, path
-        assert read_examples(path, "mlm") == [Example("good, really"), Example("bad")]
+        assert read_examples(path, "mlm") == [TextExample("good, really"), TextExample("bad")]
 
 
 @pytest.mark.parametrize(
@@ -265,8 +266,8 @@ def test_bad_files_are_refused(name: str, text: str, task: str, said: str, tmp_p
 
 
 def test_labels_are_in_a_known_order() -> None:
-    def of(*labels: str) -> list[Example]:
-        return [Example("", None, label) for label in labels]
+    def of(*labels: str) -> list[TextExample]:
+        return [TextExample("", None, label) for label in labels]
 
     assert order_labels("sentiment", of("positive", "negative", "positive")) == ["negative", "positive"]
     assert order_labels("sentiment", of("10", "9", "1")) == ["1", "9", "10"]
@@ -339,13 +340,13 @@ def test_known_data_sets_are_fetched_checked_and_read(served: Path) -> None:
         _gather("nli", "snli", offline=True)
     found = _gather("nli", "snli")
     assert [len(part) for part in (found.train, found.validation, found.test)] == [1, 1, 1]
-    assert found.test[0] == Example("test a", "b", "neutral")
+    assert found.test[0] == TextExample("test a", "b", "neutral")
     reviews = _gather("sentiment", "imdb")
     assert {one.text: one.label for one in [*reviews.train, *reviews.validation]} == {
         "great": "positive",
         "awful": "negative",
     }
-    assert reviews.test == [Example("fine", None, "positive")]
+    assert reviews.test == [TextExample("fine", None, "positive")]
     (served / "snli_1.0.zip").unlink()
     assert _gather("nli", "snli", offline=True).test == found.test  # from the cache
 

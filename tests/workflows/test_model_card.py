@@ -22,7 +22,7 @@ from pages import EVIL
 from unmask.errors import UnmaskError
 from unmask.measures.inference.details import Inference
 from unmask.measures.registry import get_measure
-from unmask.models.loading import hash_folder_weights
+from unmask.models.handle import hash_folder_weights
 from unmask.results import AuditResult, Caveat, Estimate, Measurement, ModelInfo, Origin, storage
 from unmask.workflows.audit_options import audit_options
 from unmask.workflows.front_matter import is_ours, split_card

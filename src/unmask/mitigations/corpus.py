@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from unmask import datasets, plugins
@@ -13,20 +12,6 @@ from unmask.files import hash_content
 from unmask.training.examples import SPLITS, gather_examples, read_examples
 
 GAP, IMDB = "gap", "imdb"
-DEFAULT = GAP
-
-
-@dataclass(frozen=True)
-class Corpus:
-    """Documents, and where they come from."""
-
-    name: str
-    documents: list[str]
-
-    @property
-    def hash(self) -> str:
-        """A SHA-256 over all documents, in order."""
-        return hash_texts(self.documents)
 
 
 def hash_texts(texts: Iterable[str]) -> str:
@@ -35,8 +20,8 @@ def hash_texts(texts: Iterable[str]) -> str:
     return hash_content(*(part for text in encoded for part in (len(text).to_bytes(8, "big"), text)))
 
 
-def read_corpus(sources: Sequence[str], *, offline: bool = False) -> Corpus:
-    """Read known corpora (gap, imdb), data sets of plug-ins that are one file, and files.
+def read_corpus(sources: Sequence[str], *, offline: bool = False) -> list[str]:
+    """Read the documents of known corpora (gap, imdb), of data sets of plug-ins that are one file, and of files.
 
     Files are .txt with a document a line, .csv, .tsv, .jsonl and .parquet, also .gz and .xz.
     """
@@ -53,7 +38,7 @@ def read_corpus(sources: Sequence[str], *, offline: bool = False) -> Corpus:
         else:
             file = datasets.locate(source, offline=offline) if source in from_plugins else Path(source)
             documents += [example.text for example in read_examples(file, "mlm")]
-    return Corpus(", ".join(sources), documents)
+    return documents
 
 
 def split_sentences(document: str, language: str) -> list[str]:

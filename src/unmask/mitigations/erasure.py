@@ -168,16 +168,16 @@ def fold_into_readers(
 
 def _build_into_block(model: Any, block: _Block, erasure: Erasure) -> None:
     up, down, norm = (model.get_submodule(name) for name in (block.up, block.down, block.norm))
-    removed, read, centre = (torch.from_numpy(part) for part in (erasure.removed, erasure.read, erasure.centre))
+    removed, readers, centre = (torch.from_numpy(part) for part in (erasure.removed, erasure.read, erasure.centre))
     with torch.no_grad():
         gain, bias = norm.weight.double(), norm.bias.double()
-        away, seen = removed / gain[:, None], gain[:, None] * read
+        away, seen = removed / gain[:, None], gain[:, None] * readers
         away, seen = away - away.mean(dim=0), seen - seen.mean(dim=0)  # a normalisation sees no mean
         away = away @ torch.linalg.inv(seen.T @ away)
         weight, constant = down.weight.double(), down.bias.double()
         down.weight.copy_(weight - away @ (seen.T @ weight))
         down.bias.copy_(constant - away @ (seen.T @ constant))
-        norm.bias.copy_(bias - removed @ (read.T @ (bias - centre)))
+        norm.bias.copy_(bias - removed @ (readers.T @ (bias - centre)))
         added = 2 * erasure.rank
         for name, layer in list(model.named_modules()):
             if _layer_pattern(name) == _layer_pattern(block.up):
@@ -221,10 +221,10 @@ def _find_last_block(model: Any, inputs: dict[str, torch.Tensor]) -> _Block | No
     for norm in norms:
         part = model.get_submodule(norm)
         for down, (inner, output) in linear.items():
-            for up, (given, raised) in linear.items():
-                fits = raised.shape == inner.shape and given.shape == output.shape == state.shape
+            for up, (before, raised) in linear.items():
+                fits = raised.shape == inner.shape and before.shape == output.shape == state.shape
                 biases = all(model.get_submodule(name).bias is not None for name in (up, down))
-                if fits and biases and part.bias is not None and _is_close(single[norm][0], output + given):
+                if fits and biases and part.bias is not None and _is_close(single[norm][0], output + before):
                     return _Block(up, down, norm) if _has_suitable_activation(model.config, raised, inner) else None
     return None
 

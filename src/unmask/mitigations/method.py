@@ -49,7 +49,7 @@ class Method:
 
 @dataclass(frozen=True)
 class Job:
-    """What a method is given."""
+    """The input of a method."""
 
     subject: Any
     """What to change, with `model` and `tokenizer`, or with `vectors` (see `mitigate`)."""
@@ -103,10 +103,12 @@ def method_options(method: Method, values: Mapping[str, Any], protocol: str) -> 
     if protocol == "published" and method.published is None:
         raise UnmaskError("this method has no published protocol of its own here; leave out --protocol published")
     fixed = (method.published or {}) if protocol == "published" else {}
-    given = method.options.parse_text(values, what="setting")
-    if taken := [name for name in given if name in fixed]:
-        raise UnmaskError(f"the published protocol fixes the setting {taken[0]}; leave it out, or use --protocol sound")
-    return method.options.parse({**fixed, **given})
+    custom = method.options.parse_text(values, what="setting")
+    if conflicts := [name for name in custom if name in fixed]:
+        raise UnmaskError(
+            f"the published protocol fixes the setting {conflicts[0]}; leave it out, or use --protocol sound"
+        )
+    return method.options.parse({**fixed, **custom})
 
 
 class MitigateOptions(LoadOptions):
@@ -157,13 +159,13 @@ class MitigateOptions(LoadOptions):
         if method.needs_text and not self.corpus and self.language != "en":
             raise UnmaskError(f"there is no built-in corpus for {self.language!r}; give a file with --corpus")
         if (method.changes == "vectors") != is_word_vectors(self.model):
-            wanted = next(name for name in list_methods() if load_method(name).changes != method.changes)
+            example = next(name for name in list_methods() if load_method(name).changes != method.changes)
             raise UnmaskError(
                 f"{self.method} changes language models, and {self.model} is a file; give a model folder or a hub id,"
-                f" or for word vectors --method {wanted}"
+                f" or for word vectors --method {example}"
                 if method.changes == "model"
                 else f"{self.method} changes word vectors, and {self.model} is not a file of them; give one, or for a"
-                f" language model another method, such as --method {wanted}"
+                f" language model another method, such as --method {example}"
             )
         check_new_path(self.out)
         return method, options

@@ -21,7 +21,7 @@ import unmask
 from unmask import plugins
 from unmask.errors import UnmaskError
 from unmask.files import atomic_folder
-from unmask.mitigations import corpus
+from unmask.mitigations.corpus import GAP, hash_texts, read_corpus
 from unmask.mitigations.method import Job, Method, MitigateOptions, Say, list_methods
 from unmask.mitigations.training import check_no_unfinished_run, remove_unfinished
 from unmask.models.batching import weight_hash
@@ -134,36 +134,28 @@ def mitigate_model(
     method, options = request.check()
     if not method.trains and not request.restart:
         check_no_unfinished_run(request.out)
-    subject: Subject
-    if method.changes == "model":
-        subject = ModelSubject.load(request.model, request.loading)
-    else:
-        subject = VectorSubject.load(request.model)
+    subject: Subject = (
+        ModelSubject.load(request.model, request.loading)
+        if method.changes == "model"
+        else VectorSubject.load(request.model)
+    )
     say = say or (lambda _: None)
-    text = None
+    documents: list[str] = []
+    data = None
     if method.needs_text:
-        sources = request.corpus or (corpus.DEFAULT,)
+        sources = request.corpus or (GAP,)
         say(f"Reading {', '.join(sources)}")
-        text = corpus.read_corpus(sources, offline=request.loading.offline)
-    parent = subject.weight_hash()
+        documents = read_corpus(sources, offline=request.loading.offline)
+        data = {"corpus": ", ".join(sources), "documents": len(documents), "hash": hash_texts(documents)}
+    parent_hash = subject.weight_hash()
     job = Job(
         subject=subject,
-        documents=text.documents if text else (),
+        documents=documents,
         options=options,
         seed=request.seed,
         language=request.language,
         protocol=request.protocol,
-        identity={
-            "method": request.method,
-            "model": request.model,
-            "protocol": request.protocol,
-            "language": request.language,
-            "seed": request.seed,
-            **options.model_dump(mode="json", exclude={"save_every"}),
-            "weights of the model": parent,
-            "content of the corpus": text.hash if text else None,
-            "version of unmask": unmask.__version__,
-        },
+        identity=_identify_run(request, options, parent_hash, data),
         out=request.out,
         restart=request.restart,
         loading=request.loading,
@@ -173,38 +165,61 @@ def mitigate_model(
     )
     with step(f"Debiasing {request.model} by {request.method}"):
         details = method.apply(job)
-    made = subject.weight_hash()
-    if made == parent:
+    new_hash = subject.weight_hash()
+    if new_hash == parent_hash:
         raise UnmaskError(
             f"{request.method} changed nothing in {request.model}, so nothing was written; give another text or method"
         )
     if not subject.is_finite():
         raise UnmaskError(f"{request.method} left weights in {request.model} that are not finite; nothing was written")
-    record = _describe_run(request, method, options, subject, (parent, made), text, details)
-    with step(f"Writing {request.out}, and loading it again"), atomic_folder(request.out) as draft:
-        subject.save(draft)
-        reloaded = subject.reload(draft).weight_hash()
-        if reloaded != made:
-            raise UnmaskError(
-                f"what was saved is not what was made ({reloaded[:12]} in place of {made[:12]}); nothing was kept"
-            )
-        (draft / MITIGATION).write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        (draft / "README.md").write_text(render_card(record), encoding="utf-8")
-        checkpoints.make_readable(draft)
+    record = {
+        **_describe_method(request, method, options),
+        "parent": {"name": request.model, "weight_hash": parent_hash},
+        "weight_hash": new_hash,
+        "made": subject.describe(),
+        "data": data,
+        "details": details,
+        "libraries": {"python": platform.python_version()} | {name: metadata.version(name) for name in LIBRARIES},
+    }
+    _write_folder(request.out, subject, record)
     remove_unfinished(request.out)
     return record
 
 
-def _describe_run(
-    request: MitigateOptions,
-    method: Method,
-    options: Options,
-    subject: Subject,
-    hashes: tuple[str, str],
-    text: corpus.Corpus | None,
-    details: dict[str, Any],
+def _identify_run(
+    request: MitigateOptions, options: Options, parent_hash: str, data: dict[str, Any] | None
 ) -> dict[str, Any]:
-    """Describe how the subject was made, with the hashes before and after: the content of `mitigation.json`."""
+    """Return what makes a run the same as one that was interrupted."""
+    return {
+        "method": request.method,
+        "model": request.model,
+        "protocol": request.protocol,
+        "language": request.language,
+        "seed": request.seed,
+        **options.model_dump(mode="json", exclude={"save_every"}),
+        "weights of the model": parent_hash,
+        "content of the corpus": data["hash"] if data else None,
+        "version of unmask": unmask.__version__,
+    }
+
+
+def _write_folder(out: Path, subject: Subject, record: dict[str, Any]) -> None:
+    """Write the folder, and check that what loads from it is what was made."""
+    with step(f"Writing {out}, and loading it again"), atomic_folder(out) as draft:
+        subject.save(draft)
+        reloaded_hash = subject.reload(draft).weight_hash()
+        if reloaded_hash != record["weight_hash"]:
+            raise UnmaskError(
+                f"the saved weights are not those that were made ({reloaded_hash[:12]}, not"
+                f" {record['weight_hash'][:12]}); nothing was kept"
+            )
+        (draft / MITIGATION).write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        (draft / "README.md").write_text(render_card(record), encoding="utf-8")
+        checkpoints.make_readable(draft)
+
+
+def _describe_method(request: MitigateOptions, method: Method, options: Options) -> dict[str, Any]:
+    """Describe how a model is made: the beginning of `mitigation.json`."""
     plugin = plugins.named("method", request.method, list_methods())
     return {
         "schema_version": SCHEMA_VERSION,
@@ -218,12 +233,6 @@ def _describe_run(
         "language": request.language,
         "seed": request.seed,
         "settings": options.model_dump(mode="json"),
-        "parent": {"name": request.model, "weight_hash": hashes[0]},
-        "weight_hash": hashes[1],
-        "made": subject.describe(),
-        "data": {"corpus": text.name, "documents": len(text.documents), "hash": text.hash} if text else None,
-        "details": details,
-        "libraries": {"python": platform.python_version()} | {name: metadata.version(name) for name in LIBRARIES},
     }
 
 
@@ -267,14 +276,14 @@ TITLES = {"corpus": "Corpus", "documents": "Documents", "hash": "SHA-256 of the 
 
 def render_card(record: dict[str, Any]) -> str:
     """Render the model card as Markdown; everything in it is in `mitigation.json` too."""
-    parent, made = record["parent"], record["made"]
+    parent, description = record["parent"], record["made"]
     name = flatten_markdown(parent["name"])
     rows = [
         ("Method", f"{record['method']} ({record['protocol']} protocol)"),
         ("Made from", f"`{name}`"),
         ("Weights of that model", f"`{parent['weight_hash']}`"),
         ("Weights here", f"`{record['weight_hash']}`"),
-        *((key.capitalize(), f"`{flatten_markdown(str(value))}`") for key, value in made.items()),
+        *((key.capitalize(), f"`{flatten_markdown(str(value))}`") for key, value in description.items()),
         *((TITLES[key], f"`{flatten_markdown(str(value))}`") for key, value in (record["data"] or {}).items()),
         ("Seed", str(record["seed"])),
         (
@@ -292,7 +301,7 @@ def render_card(record: dict[str, Any]) -> str:
         citation=record["citation"],
         table="\n".join(markdown_table(("", ""), rows)),
         change=f"\n## Where the change is\n\n{kept_in}\n" if kept_in else "",
-        advice=VECTOR_ADVICE if "words" in made else MODEL_ADVICE.format(name=name),
+        advice=VECTOR_ADVICE if "words" in description else MODEL_ADVICE.format(name=name),
     )
 
 
@@ -309,8 +318,8 @@ def mitigate(
 
     Further keywords are settings of the method, such as `epochs=1`; `unmask mitigate --methods` lists them.
     """
-    known = MitigateOptions.model_fields.keys() - {"settings"}
-    settings = {name: value for name, value in options.items() if name not in known}
-    given = {"model": model, "method": method, "out": out, "settings": settings}
-    shared = {name: value for name, value in options.items() if name in known}
-    return mitigate_model(MitigateOptions.parse(given | shared), progress=progress)
+    shared = MitigateOptions.model_fields.keys() - {"settings"}
+    values = {name: value for name, value in options.items() if name in shared}
+    values |= {"model": model, "method": method, "out": out}
+    values["settings"] = {name: value for name, value in options.items() if name not in shared}
+    return mitigate_model(MitigateOptions.parse(values), progress=progress)

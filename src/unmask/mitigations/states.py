@@ -19,7 +19,6 @@ from unmask.models import batching
 from unmask.models.checkpoints import choose_device
 from unmask.options import Options, option
 from unmask.statistics.erasure import Erasure
-from unmask.training.tasks import pad
 
 LONGEST = 128
 FEWEST = 10
@@ -116,7 +115,7 @@ def mask_difference(
     """
     mask = job.tokenizer.mask_token_id
     steps = SequenceMatcher(None, female, male, autojunk=False).get_opcodes()
-    spans = [(i, j, k, m) for kind, i, j, k, m in steps if kind == "replace"]
+    spans = [(i, j, k, m) for tag, i, j, k, m in steps if tag == "replace"]
     if not spans:
         return None
     i, j, k, m = spans[int(np.random.default_rng([job.seed, seed]).integers(len(spans)))]
@@ -134,8 +133,8 @@ def read_states(job: Job, rows: Sequence[Sequence[int]], receive: Callable[[int,
 
     @torch.inference_mode()
     def forward(indices: list[int]) -> None:
-        batch = pad(tokenizer, [{"input_ids": list(rows[index])} for index in indices])
-        inputs = {name: tensor.to(device) for name, tensor in batch.items()}
+        batch = batching.pad(tokenizer, [{"input_ids": list(rows[index])} for index in indices])
+        inputs = batching.move_batch(batch, device)
         states = model.base_model(**inputs)[0].float().cpu().numpy()
         attended = batch["attention_mask"].bool().numpy()
         for row, index in enumerate(indices):

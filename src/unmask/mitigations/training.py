@@ -16,19 +16,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from unmask.errors import UnmaskError
 from unmask.mitigations.corpus import hash_texts, split_sentences
 from unmask.mitigations.method import Job
-from unmask.models.batching import max_tokens
+from unmask.models.batching import IGNORED, max_tokens
 from unmask.options import option
 from unmask.resumable import RUN
 from unmask.training.checkpoints import Workspace
-from unmask.training.examples import Example
+from unmask.training.examples import TextExample
 from unmask.training.loop import fit, make_accelerator
 from unmask.training.options import FEWEST_TOKENS, LoopOptions, TrainingOptions
-from unmask.training.tasks import IGNORED, MASKED, Batch, Features, MaskedLanguageModelling, Task
+from unmask.training.tasks import MASKED, Features, MaskedLanguageModelling, Task
 
 
 class MethodTrainingOptions(LoopOptions):
@@ -40,7 +39,7 @@ class MethodTrainingOptions(LoopOptions):
     held_out: float = option(0.05, "The share of documents that only show how training goes.", minimum=0, below=1)
 
     def loop(self, seed: int) -> TrainingOptions:
-        """Build the options of the loop; the last weights are kept, since nothing is chosen by the held-out text."""
+        """Build the options of the loop; the last weights are kept, since held-out text selects nothing."""
         return TrainingOptions(**dict(self.part(LoopOptions)), seed=seed, keep="last")
 
 
@@ -63,16 +62,16 @@ def train(job: Job, task: Task, learned: Sequence[Features], held_out: Sequence[
     workspace = Workspace(job.out)
     resumes = workspace.claim(job.identity | {"precision": str(accelerator.mixed_precision)}, restart=job.restart)
     job.say(f"{'Resuming' if resumes else 'Training'} {job.subject.name} on {len(learned):,} sequences")
-    outcome = fit(job.model, task, learned, held_out, settings, workspace, accelerator=accelerator, watch=job.watch)
+    state = fit(job.model, task, learned, held_out, settings, workspace, accelerator=accelerator, watch=job.watch)
     job.model.to("cpu")
     return {
         "sequences": len(learned),
         "held_out_sequences": len(held_out),
-        "steps": outcome.steps,
-        "seconds": round(outcome.seconds, 1),
+        "steps": state.step,
+        "seconds": round(state.seconds, 1),
         "device": accelerator.device.type,
         "mixed_precision": str(accelerator.mixed_precision),
-        "history": outcome.history,
+        "history": state.history,
     }
 
 
@@ -96,30 +95,23 @@ def remove_unfinished(out: Path) -> None:
 class PublishedMasking(MaskedLanguageModelling):
     """The task as published; a drop-in for `MaskedLanguageModelling`."""
 
-    def features(self, examples: Sequence[Example]) -> list[Features]:
+    def features(self, examples: Sequence[TextExample]) -> list[Features]:
         """Tokenise, cut, and pad with masks."""
         length = published_length([example.text for example in examples], self.max_length)
         encoded = self.tokenizer([example.text for example in examples], verbose=False)["input_ids"]
         mask = self.tokenizer.mask_token_id
         return [{"input_ids": [*ids, *[mask] * length][:length]} for ids in encoded]
 
-    def batch(self, features: Sequence[Features], draws: Sequence[tuple[int, ...]]) -> Batch:
-        """Mask; the rows all have one length."""
-        rows = [self._mask(row["input_ids"], draw) for row, draw in zip(features, draws, strict=True)]
-        shown = torch.tensor([ids for ids, _ in rows])
-        labels = torch.tensor([wanted for _, wanted in rows])
-        return {"input_ids": shown, "attention_mask": torch.ones_like(shown), "labels": labels}
-
     def _mask(self, ids: list[int], draw: tuple[int, ...]) -> tuple[list[int], list[int]]:
         generator = np.random.default_rng([self.seed, *draw])
         tokens = np.array(ids)
         frame = np.isin(tokens, [self.tokenizer.cls_token_id, self.tokenizer.sep_token_id])
-        chosen = (generator.random(len(ids)) < MASKED) & ~frame
+        selected = (generator.random(len(ids)) < MASKED) & ~frame
         fates = generator.random(len(ids))
         random_tokens = generator.integers(len(self.tokenizer), size=len(ids))
-        shown = np.where(chosen & (fates < 0.8), self.tokenizer.mask_token_id, tokens)
-        shown = np.where(chosen & (fates >= 0.8) & (fates < 0.9), random_tokens, shown)
-        return shown.tolist(), np.where(chosen, tokens, IGNORED).tolist()
+        masked = np.where(selected & (fates < 0.8), self.tokenizer.mask_token_id, tokens)
+        masked = np.where(selected & (fates >= 0.8) & (fates < 0.9), random_tokens, masked)
+        return masked.tolist(), np.where(selected, tokens, IGNORED).tolist()
 
 
 def published_length(texts: Sequence[str], most: int) -> int:
@@ -166,7 +158,7 @@ def finetune_on_documents(
     length = min(job.options.max_length, max_tokens(job.model) or job.options.max_length)
     task = task_type(job.tokenizer, length, seed=job.seed)
     learned_rows, held_out_rows = (
-        task.features([Example(text) for text in texts]) if texts else [] for texts in sentences.values()
+        task.features([TextExample(text) for text in texts]) if texts else [] for texts in sentences.values()
     )
     if not learned_rows:
         raise UnmaskError("no sentence of the corpus has a word that the model knows; give another --corpus")

@@ -11,61 +11,81 @@ import logging
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from unmask import embedded
 from unmask.errors import UnmaskError, closest_match
 from unmask.library_warnings import hide_deprecations
-from unmask.models.roles import ADAPTER, CONFIG, MITIGATION, check_mitigation_record
+from unmask.models.roles import ADAPTER, CONFIG, MITIGATION, read_mitigation_record
 from unmask.options import LoadOptions
 from unmask.results.storage import RESULT
 
 ADAPTER_WEIGHTS = "adapter_model.safetensors"
 TOKENIZER_FILES = ("tokenizer*", "vocab*", "*.model", "*.vocab")
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
+NAMES = f"give a model folder, a hub id such as bert-base-uncased, or an embedded model such as {embedded.DEFAULT}"
+CLASSIFIES = "ForSequenceClassification"
+"""How the names of classifiers' architectures end."""
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A checkpoint that was found and looks whole."""
+    """A checkpoint that was found and looks complete."""
 
     name: str
     """As the user gave it."""
-    place: str
+    location: str
     """A folder or a hub id."""
     config: dict[str, Any]
     options: LoadOptions
     base: Checkpoint | None = None
     """For an adapter: the model that it belongs to."""
     task_type: str = ""
-    """For an adapter: what PEFT says that it is for."""
+    """For an adapter: its task type in PEFT."""
 
     @property
     def arguments(self) -> dict[str, Any]:
         """What every `from_pretrained` is called with."""
         return {
-            "local_files_only": self.options.offline or Path(self.place).is_dir(),
+            "local_files_only": self.options.offline or Path(self.location).is_dir(),
             "trust_remote_code": self.options.allow_remote_code,
         }
 
-    def has(self, file: str) -> bool:
-        """Whether the checkpoint brings a file."""
-        return self.attempt(lambda: _find_file(self.place, file, self.options)) is not None
+    @property
+    def architectures(self) -> list[str]:
+        """The names of the model classes that the checkpoint was saved from."""
+        names = [str(name) for name in self.config.get("architectures") or ()]
+        return [*names, f"PeftModel{CLASSIFIES}"] if self.task_type == "SEQ_CLS" else names
 
-    def revision(self) -> str | None:
-        """The commit of the hub that the checkpoint is of; None for a folder that is not the hub's cache."""
-        file = ADAPTER if self.base else CONFIG
-        found = self.attempt(lambda: _find_file(self.place, file, self.options))
-        return Path(found).parent.name if found and Path(found).parent.parent.name == "snapshots" else None
+    @property
+    def classifier_type(self) -> str:
+        """The architecture that makes the checkpoint a classifier; empty if none does."""
+        return next((name for name in self.architectures if name.endswith(CLASSIFIES)), "")
 
-    def mitigation(self) -> dict[str, Any] | None:
-        """What a mitigation has written beside the model, if it made it."""
-        try:
-            found = _read_json(self.place, MITIGATION, self.options) or {}
-        except (ValueError, OSError):  # it tells where a model comes from, and is not needed to load it
-            return None
-        return check_mitigation_record(found)
+    @property
+    def labels(self) -> list[str]:
+        """The labels in the order of the outputs; empty where the checkpoint does not name them."""
+        names = {int(index): str(label) for index, label in (self.config.get("id2label") or {}).items()}
+        return [names[index] for index in sorted(names)]
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The name, the mitigation record and the commit on the hub: settings of `LoadedModel`."""
+        config = self.find_file(ADAPTER if self.base else CONFIG)
+        commit = Path(config).parent if config else None
+        record = self.find_file(MITIGATION)
+        return {
+            "name": self.name,
+            "mitigation": read_mitigation_record(record) if record else {},
+            "revision": commit.name if commit and commit.parent.name == "snapshots" else None,
+        }
+
+    def find_file(self, file: str) -> str | None:
+        """Find a file of the checkpoint; None if it has none of this name."""
+        path: str | None = self.attempt(lambda: _find_file(self.location, file, self.options))
+        return path
 
     def attempt(self, load: Callable[[], Any]) -> Any:
         """Loading fails in a hundred ways, most with a traceback; give the first line of the reason."""
@@ -73,22 +93,22 @@ class Checkpoint:
 
 
 def find_checkpoint(name: str, options: LoadOptions, *, whole: bool = False) -> Checkpoint:
-    """Look for a checkpoint (with `whole`, one that is no adapter), and refuse early what cannot be used."""
-    place = str(embedded.MODELS[name].folder) if name in embedded.MODELS else name
-    folder = Path(place) if _is_folder(place) else None
-    if folder is not None:
-        _check_folder(folder, options)
-
+    """Find a checkpoint, and raise early errors for what cannot be used; with `whole`, an adapter is one."""
+    location = str(embedded.MODELS[name].folder) if name in embedded.MODELS else name
+    is_folder = _is_folder(location)
+    if is_folder:
+        _check_folder(Path(location), options)
     quiet_libraries()
-    if folder is None:
+    if not is_folder:
         _try_loading(name, options, lambda: _check_hub(name, options))
-    adapter = _try_loading(name, options, lambda: _read_json(place, ADAPTER, options))
-    config = _try_loading(name, options, lambda: _read_json(place, CONFIG, options)) or {}
+    adapter, config = (
+        _try_loading(name, options, partial(_read_json, location, file, options)) for file in (ADAPTER, CONFIG)
+    )
     if adapter is not None and whole:
         raise UnmaskError(f"{name} is itself an adapter; merge it into its model first")
     if adapter is not None:
-        return _find_adapter(name, place, adapter, config, options)
-    if not config and folder is None and options.offline:
+        return _find_adapter(name, location, adapter, config or {}, options)
+    if not config and not is_folder and options.offline:
         raise _not_available(name, options)
     if not config:
         raise UnmaskError(
@@ -99,7 +119,7 @@ def find_checkpoint(name: str, options: LoadOptions, *, whole: bool = False) -> 
     own_code = "auto_map" in config and config.get("model_type", "") not in transformers.CONFIG_MAPPING
     if own_code and not options.allow_remote_code:
         raise UnmaskError(f"{name} needs Python code of its own; if you trust its author, pass --allow-remote-code")
-    return Checkpoint(name, place, config, options)
+    return Checkpoint(name, location, config, options)
 
 
 def quiet_libraries() -> None:
@@ -122,10 +142,7 @@ def _check_hub(name: str, options: LoadOptions) -> None:
     try:
         cached = huggingface_hub.try_to_load_from_cache(name, CONFIG)
     except huggingface_hub.errors.HFValidationError:
-        raise UnmaskError(
-            f"{name!r} is neither a folder here nor a hub id; give a model folder, a hub id such as bert-base-uncased,"
-            f" or an embedded model such as {embedded.DEFAULT}"
-        ) from None
+        raise UnmaskError(f"{name!r} is neither a folder here nor a hub id; {NAMES}") from None
     if not cached and not options.offline:
         huggingface_hub.HfApi().model_info(name, timeout=10)
 
@@ -146,7 +163,7 @@ def choose_device(name: str) -> str:
 
 
 def _find_adapter(
-    name: str, place: str, adapter: dict[str, Any], config: dict[str, Any], options: LoadOptions
+    name: str, location: str, adapter: dict[str, Any], config: dict[str, Any], options: LoadOptions
 ) -> Checkpoint:
     base_name = str(adapter.get("base_model_name_or_path") or "")
     if not base_name:
@@ -154,12 +171,9 @@ def _find_adapter(
             f"{name} is an adapter that does not name its model; add base_model_name_or_path to {ADAPTER}"
         )
     files = (ADAPTER_WEIGHTS, "adapter_model.bin") if options.allow_pickle else (ADAPTER_WEIGHTS,)
-    weights = [
-        path
-        for path in _try_loading(name, options, lambda: [_find_file(place, file, options) for file in files])
-        if path
-    ]
-    if not weights:
+    paths = _try_loading(name, options, lambda: [_find_file(location, file, options) for file in files])
+    weights = next(filter(None, paths), None)
+    if weights is None:
         raise UnmaskError(
             f"{name} has no {ADAPTER_WEIGHTS}; save the adapter as safetensors, or pass --allow-pickle if you trust it"
         )
@@ -167,23 +181,25 @@ def _find_adapter(
         base = find_checkpoint(base_name, options, whole=True)
     except UnmaskError as error:
         raise UnmaskError(f"{name} is an adapter, and its model cannot be had: {error}") from None
-    here = str(Path(weights[0]).parent)  # of a hub id too: PEFT asks the network where it is given a name
-    return Checkpoint(name, here, {**base.config, **config}, options, base, str(adapter.get("task_type") or ""))
+    folder = str(Path(weights).parent)  # of a hub id too: PEFT asks the network where it is given a name
+    return Checkpoint(name, folder, {**base.config, **config}, options, base, str(adapter.get("task_type") or ""))
 
 
-def _find_file(place: str, file: str, options: LoadOptions) -> str | None:
+def _find_file(location: str, file: str, options: LoadOptions) -> str | None:
     from transformers.utils import cached_file
 
-    offline = options.offline or Path(place).is_dir()
-    found: str | None = cached_file(place, file, local_files_only=offline, _raise_exceptions_for_missing_entries=False)
-    return found
+    offline = options.offline or Path(location).is_dir()
+    path: str | None = cached_file(
+        location, file, local_files_only=offline, _raise_exceptions_for_missing_entries=False
+    )
+    return path
 
 
-def _read_json(place: str, file: str, options: LoadOptions) -> dict[str, Any] | None:
-    found = _find_file(place, file, options)
-    if found is None:
+def _read_json(location: str, file: str, options: LoadOptions) -> dict[str, Any] | None:
+    path = _find_file(location, file, options)
+    if path is None:
         return None
-    content = json.loads(Path(found).read_text(encoding="utf-8"))
+    content = json.loads(Path(path).read_text(encoding="utf-8"))
     if not isinstance(content, dict):
         raise ValueError(f"{file} holds no JSON object")
     return content
@@ -195,27 +211,22 @@ def _is_folder(name: str) -> bool:
     if Path(name).exists():
         raise UnmaskError(f"{name} is a file; give the folder that holds config.json and the weights")
     if name.startswith((".", "/", "~")) or name.count("/") > 1 or "\\" in name or not name.strip():
-        raise UnmaskError(
-            f"folder {name!r} does not exist; give a model folder, a hub id such as bert-base-uncased,"
-            f" or an embedded model such as {embedded.DEFAULT}"
-        )
+        raise UnmaskError(f"folder {name!r} does not exist; {NAMES}")
     return False
 
 
 def _check_folder(folder: Path, options: LoadOptions) -> None:
-    adapter = (folder / ADAPTER).is_file()
-    if not adapter and not (folder / CONFIG).is_file():
+    is_adapter = (folder / ADAPTER).is_file()
+    if not is_adapter and not (folder / CONFIG).is_file():
         if (folder / MITIGATION).is_file():
             raise UnmaskError(f"{folder} holds debiased word vectors, and no model; give a model folder")
         if (folder / RESULT).is_file():
             raise UnmaskError(f"{folder} is the folder of an audit, and no model; give the model that was audited")
         raise UnmaskError(f"{folder} has no config.json; give a folder saved with save_pretrained")
-    if not adapter and not any(path for pattern in TOKENIZER_FILES for path in folder.glob(pattern)):
+    if not is_adapter and not any(path for pattern in TOKENIZER_FILES for path in folder.glob(pattern)):
         raise UnmaskError(f"{folder} has no tokenizer (tokenizer.json, vocab.txt …); save the tokenizer there as well")
-    whole = [path for path in folder.glob("*.safetensors") if path.name != ADAPTER_WEIGHTS]
-    if (folder / ADAPTER_WEIGHTS).is_file() if adapter else whole:
-        return
-    if options.allow_pickle:
+    weights = [path.name for path in folder.glob("*.safetensors") if (path.name == ADAPTER_WEIGHTS) == is_adapter]
+    if weights or options.allow_pickle:
         return
     pickles = sorted(path.name for pattern in PICKLES for path in folder.glob(pattern))
     if pickles:
@@ -243,7 +254,7 @@ def _try_loading(name: str, options: LoadOptions, load: Callable[[], Any]) -> An
 
 def _not_available(name: str, options: LoadOptions) -> UnmaskError:
     offline = options.offline or os.environ.get("HF_HUB_OFFLINE", "0") not in ("", "0")
-    why = "not in the local cache, and the hub may not be asked (offline)" if offline else "not found on the hub"
+    why = "not in the local cache, and the hub cannot be reached offline" if offline else "not found on the hub"
     close = closest_match(name, embedded.MODELS)
     hint = f"did you mean {close!r}?" if close else "check the name and the network, or give a model folder"
     return UnmaskError(f"{name} is no folder here, and {why}; {hint}")

@@ -1,21 +1,24 @@
-"""A model as it was given, and what has been loaded of it: `ModelHandle` loads a model once, whatever its roles."""
+"""A model as the user gave it, and what has been loaded of it: `ModelHandle` loads a model once, whatever its roles."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from unmask.errors import UnmaskError
 from unmask.models.detect import Role, can_encode, classifier_labels, detect_role
 from unmask.models.loading import load_classifier, load_encoder, load_masked_lm
-from unmask.models.roles import Classifier, Encoder, MaskedLM, Progress, Regressor
+from unmask.models.roles import ADAPTER, CONFIG, Classifier, Encoder, MaskedLM, Progress, Regressor
 from unmask.options import LoadOptions
 from unmask.results import ModelInfo
 
 if TYPE_CHECKING:
     from unmask.models.word_vectors import Vectors
+
+Loaded = TypeVar("Loaded")
 
 
 class ModelHandle:
@@ -74,43 +77,36 @@ class ModelHandle:
 
     def masked_lm(self) -> MaskedLM:
         """Load the model as a masked language model."""
-        model: MaskedLM = self._load_once(
-            ("masked-lm",), lambda: load_masked_lm(self.given, self.options, progress=self.progress)
-        )
-        return model
+        return self._load_once(("masked-lm",), lambda: load_masked_lm(self.given, self.options, progress=self.progress))
 
     def classifier(self, *, long_texts: str = "head", most_tokens: int | None = None) -> Classifier | Regressor:
         """Load the model as a classifier or regressor; it reports no progress of its own."""
-        model: Classifier | Regressor = self._load_once(
+        return self._load_once(
             ("classifier", long_texts, most_tokens),
             lambda: load_classifier(self.given, self.options, long_texts=long_texts, most_tokens=most_tokens),
         )
-        return model
 
     def encoder(self) -> Encoder:
-        """Load the model as an encoder, which shares the weights of what is loaded already."""
+        """Load the model as an encoder, which shares the weights of a model that is already loaded."""
         shared = next((model for model in self._loaded.values() if hasattr(model, "tokenizer")), None)
         if shared is None:  # a masked language model may be asked in that role later
             shared = self.masked_lm() if self.kind == "masked-lm" else self.given
-        encoder: Encoder = self._load_once(("encoder",), lambda: load_encoder(shared, self.options))
-        return encoder
+        return self._load_once(("encoder",), lambda: load_encoder(shared, self.options))
 
     def vectors(self, *, most: int | None = None) -> Vectors:
         """Load the word vectors, at most the first `most` of the file."""
         from unmask.models.word_vectors import load_vectors
 
-        vectors: Vectors = self._load_once(("vectors", most), lambda: load_vectors(self.given, most=most))
-        return vectors
+        return self._load_once(("vectors", most), lambda: load_vectors(self.given, most=most))
 
     def load(self, role: Role) -> Any:
         """Load the model in a role."""
-        loaders: dict[Role, Callable[[], Any]] = {
+        methods: dict[Role, Callable[[], Any]] = {
             "masked-lm": self.masked_lm,
             "classifier": self.classifier,
             "encoder": self.encoder,
-            "vectors": self.vectors,
         }
-        return loaders[role]()
+        return methods.get(role, self.vectors)()
 
     def info(self) -> ModelInfo:
         """Identify the model, by what was loaded first."""
@@ -120,15 +116,28 @@ class ModelHandle:
             return info
         return ModelInfo(name=type(loaded).__name__, architecture="own object")
 
-    def _load_once(self, key: tuple[Any, ...], load: Callable[[], Any]) -> Any:
+    def _load_once(self, key: tuple[Any, ...], load: Callable[[], Loaded]) -> Loaded:
         if key not in self._loaded:
-            model = load()
+            model: Any = load()
             if self._expected_hash and hasattr(model, "info") and model.info().weight_hash != self._expected_hash:
                 raise UnmaskError(f"the weights at {self.given} are no longer those that were audited")
             self._loaded[key] = model
-        return self._loaded[key]
+        loaded: Loaded = self._loaded[key]
+        return loaded
 
 
 def make_handle(model: Any, options: LoadOptions | None = None, *, progress: Progress | None = None) -> ModelHandle:
     """Return a handle for a model that may be one already."""
     return model if isinstance(model, ModelHandle) else ModelHandle(model, options, progress=progress)
+
+
+def hash_folder_weights(folder: Path) -> str | None:
+    """Compute the hash of the model in a folder; None where there is none that loads with the default options."""
+    if not any((folder / file).is_file() for file in (CONFIG, ADAPTER)):
+        return None
+    handle = ModelHandle(folder, LoadOptions(device="cpu", offline=True))
+    try:
+        handle.load(handle.kind)
+    except UnmaskError:
+        return None
+    return handle.info().weight_hash

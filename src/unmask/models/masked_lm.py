@@ -12,32 +12,35 @@ whole.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError, quote
+from unmask.errors import UnmaskError
 from unmask.models import batching
 from unmask.models.batching import LoadedModel
-from unmask.models.roles import Answers, Description, LiteralQuery, MaskQuery, SharedTokensQuery, Span
-from unmask.models.tokenization import Tokenizer, TokenSpan, find_token_spans, has_unknown
+from unmask.models.roles import Answers, Description, LiteralQuery, MaskQuery, Query, SharedTokensQuery, Span
+from unmask.models.tokenization import Tokenizer, TokenSpan, check_vocabulary, find_token_spans
+
+TokenIds = Callable[[str], tuple[int, ...]]
 
 
 @dataclass(frozen=True)
 class MaskedInput:
-    """Token ids, and which of them are attended to (all, unless said)."""
+    """Token ids, and which of them are attended to (None: all)."""
 
     ids: tuple[int, ...]
     attention: tuple[int, ...] | None = None
 
 
-@dataclass(frozen=True)
-class Read:
+class Read(NamedTuple):
     """Which token's log-probability is read, where."""
 
     input: MaskedInput
@@ -45,48 +48,43 @@ class Read:
     token: int
 
 
-def encode_queries(
-    tokenizer: Tokenizer, queries: Sequence[MaskQuery | LiteralQuery | SharedTokensQuery]
-) -> list[list[Read]]:
+def encode_queries(tokenizer: Tokenizer, queries: Sequence[Query]) -> list[list[Read]]:
     """The reads that answer each query."""
-    if tokenizer.mask_token_id is None:
-        raise UnmaskError("the tokenizer has no mask token; association needs a masked language model")
-    spans = {
-        (query.text, span): None
-        for query in queries
-        if isinstance(query, MaskQuery)
-        for span in (query.target, *query.hidden)
-    }
-    found = find_token_spans(tokenizer, spans)
-    _check_unknown(tokenizer, found)
-    literal = {
-        text: tuple(tokenizer(text.replace("[MASK]", tokenizer.mask_token))["input_ids"])
-        for query in queries
-        if isinstance(query, LiteralQuery)
-        for text in (query.original, query.masked, query.anchor)
-    }
-    shared = {
-        text: tuple(tokenizer(text)["input_ids"])
-        for query in queries
-        if isinstance(query, SharedTokensQuery)
-        for text in query.pair
-    }
     mask = tokenizer.mask_token_id
-    return [
-        _read_word(query, found, mask)
-        if isinstance(query, MaskQuery)
-        else _shared_reads(query, shared, mask)
-        if isinstance(query, SharedTokensQuery)
-        else _literal_reads(query, literal, mask)
-        for query in queries
-    ]
+    if mask is None:
+        raise UnmaskError("the tokenizer has no mask token; association needs a masked language model")
+    spans = find_token_spans(
+        tokenizer,
+        [
+            (query.text, span)
+            for query in queries
+            if isinstance(query, MaskQuery)
+            for span in (query.target, *query.hidden)
+        ],
+    )
+    hint = "give lists without them, with --persons and --professions (docs/own-words.md)"
+    check_vocabulary(tokenizer, [(text[slice(*span)], tokens) for (text, span), tokens in spans.items()], hint)
+
+    @cache
+    def token_ids(text: str) -> tuple[int, ...]:
+        return tuple(tokenizer(text)["input_ids"])
+
+    reads = []
+    for query in queries:
+        if isinstance(query, MaskQuery):
+            reads.append(_read_word(query, spans, mask))
+        elif isinstance(query, SharedTokensQuery):
+            reads.append(_read_shared_tokens(query, token_ids, mask))
+        else:
+            reads.append(_read_literally(query, token_ids, tokenizer))
+    return reads
 
 
-def _read_word(query: MaskQuery, found: dict[tuple[str, Span], TokenSpan], mask: int) -> list[Read]:
-    ids, first, last = found[query.text, query.target]
+def _read_word(query: MaskQuery, spans: dict[tuple[str, Span], TokenSpan], mask: int) -> list[Read]:
+    ids, first, last = spans[query.text, query.target]
     masked = list(ids)
     for span in query.hidden:
-        _, start, end = found[query.text, span]
+        _, start, end = spans[query.text, span]
         masked[start:end] = [mask] * (end - start)
     masked[first:last] = [mask] * (last - first)
     reads = []
@@ -96,9 +94,11 @@ def _read_word(query: MaskQuery, found: dict[tuple[str, Span], TokenSpan], mask:
     return reads
 
 
-def _literal_reads(query: LiteralQuery, tokens: dict[str, tuple[int, ...]], mask: int) -> list[Read]:
+def _read_literally(query: LiteralQuery, token_ids: TokenIds, tokenizer: Tokenizer) -> list[Read]:
+    mask = tokenizer.mask_token_id
     original, masked, anchor = (
-        (tokens[text] + (mask,) * query.length)[: query.length] for text in (query.original, query.masked, query.anchor)
+        (token_ids(text.replace("[MASK]", tokenizer.mask_token)) + (mask,) * query.length)[: query.length]
+        for text in (query.original, query.masked, query.anchor)
     )
     if mask not in anchor:
         raise UnmaskError(
@@ -110,30 +110,17 @@ def _literal_reads(query: LiteralQuery, tokens: dict[str, tuple[int, ...]], mask
     return [Read(MaskedInput(masked, attention), position, original[position])]
 
 
-def _check_unknown(tokenizer: Tokenizer, found: dict[tuple[str, Span], TokenSpan]) -> None:
-    special = set(tokenizer.all_special_ids)  # the unknown token is one of them
-    words = {text[slice(*span)]: None for (text, span), place in found.items() if has_unknown(special, place)}
-    if words:
-        raise UnmaskError(
-            f"the model's vocabulary has no pieces for {quote(words)} ({tokenizer.unk_token});"
-            " give lists without them, with --persons and --professions (docs/own-words.md)"
-        )
-
-
-def _shared_reads(query: SharedTokensQuery, tokens: dict[str, tuple[int, ...]], mask: int) -> list[Read]:
-    ids = tokens[query.text]
-    first, second = (tokens[text] for text in query.pair)
+def _read_shared_tokens(query: SharedTokensQuery, token_ids: TokenIds, mask: int) -> list[Read]:
+    ids = token_ids(query.text)
+    first, second = map(token_ids, query.pair)
     blocks = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
     starts = [((block.a, block.b)[query.side], block.size) for block in blocks]
     matched = [start + step for start, size in starts for step in range(size)]
-    return [Read(MaskedInput((*ids[:at], mask, *ids[at + 1 :])), at, ids[at]) for at in matched[1:-1]]
-
-
-Query = MaskQuery | LiteralQuery | SharedTokensQuery
+    return [Read(MaskedInput((*ids[:index], mask, *ids[index + 1 :])), index, ids[index]) for index in matched[1:-1]]
 
 
 class TransformersMaskedLM(LoadedModel):
-    """A loaded model and its tokenizer, ready to be asked."""
+    """A loaded masked language model and its tokenizer."""
 
     def __init__(self, model: Any, tokenizer: Tokenizer, **settings: Any) -> None:
         """Take a `PreTrainedModel` with a masked-LM head and its tokenizer; settings are those of `LoadedModel`."""
@@ -149,68 +136,56 @@ class TransformersMaskedLM(LoadedModel):
 
     def answer(self, queries: Sequence[Query]) -> Answers:
         """How probable each query's target is, and whether it is the model's first choice."""
-        answers = self._encode_queries(queries)
-        asked: dict[tuple[MaskedInput, int], dict[int, float]] = {}
-        for reads in answers:
-            for read in reads:
-                asked.setdefault((read.input, read.position), {})[read.token] = float("nan")
-        places = list(asked)
-        chosen: dict[tuple[MaskedInput, int], int] = {}
-        self._check_too_long(max((len(input.ids) for input, _ in places), default=0))
-        self._check_strange_ids(max((max(*input.ids, *tokens) for (input, _), tokens in asked.items()), default=0))
+        reads = self._encode_queries(queries)
+        tokens: dict[tuple[MaskedInput, int], list[int]] = defaultdict(list)
+        for input, position, token in dict.fromkeys(read for query_reads in reads for read in query_reads):
+            tokens[input, position].append(token)
+        positions = list(tokens)
+        log_p: dict[Read, float] = {}
+        first_choice: dict[Read, bool] = {}
+        self._check_length(max((len(input.ids) for input, _ in positions), default=0))
+        self._check_ids(max((max(*input.ids, *candidates) for (input, _), candidates in tokens.items()), default=0))
 
         def forward(batch: list[int]) -> None:
-            log_p, best = self._log_softmax([places[at] for at in batch], [list(asked[places[at]]) for at in batch])
-            for at, values, token in zip(batch, log_p, best, strict=True):
-                asked[places[at]] = dict(zip(asked[places[at]], values, strict=True))
-                chosen[places[at]] = token
+            logits = self._run_batch([positions[index] for index in batch])
+            norm = torch.logsumexp(logits, dim=-1)
+            best = logits.argmax(dim=-1).tolist()
+            for row, index in enumerate(batch):
+                candidates = tokens[positions[index]]
+                for token, value in zip(candidates, (logits[row, candidates] - norm[row]).tolist(), strict=True):
+                    read = Read(*positions[index], token)
+                    log_p[read], first_choice[read] = value, token == best[row]
 
-        lengths = [len(input.ids) for input, _ in places]
+        lengths = [len(input.ids) for input, _ in positions]
         batching.run_batches(lengths, forward, budget=self.token_budget, progress=self.progress)
-        scores = np.array(
-            [sum(asked[read.input, read.position][read.token] for read in reads) for reads in answers],
-            dtype=float,
-        )
-        self._check_not_finite(scores, queries)
-        right = [all(chosen[read.input, read.position] == read.token for read in reads) for reads in answers]
+        scores = np.array([sum(map(log_p.__getitem__, query_reads)) for query_reads in reads], dtype=float)
+        self._check_finite(scores, lambda row: _quote_query(queries[row]))
+        right = [all(map(first_choice.__getitem__, query_reads)) for query_reads in reads]
         return Answers(scores, np.array(right, dtype=bool))
 
     def describe(self, queries: Sequence[Query]) -> Description:
         """How many distinct inputs the queries need, and the word pieces of each target."""
-        answers = self._encode_queries(queries)
-        distinct = {read.input for reads in answers for read in reads}
-        return Description(len(distinct), [len(reads) for reads in answers])
+        reads = self._encode_queries(queries)
+        distinct = {read.input for query_reads in reads for read in query_reads}
+        return Description(len(distinct), [len(query_reads) for query_reads in reads])
 
     def _encode_queries(self, queries: Sequence[Query]) -> list[list[Read]]:
-        """Encode, remembering the last questions: they are described and then asked."""
-        asked = tuple(queries)
-        if self._encoded is None or self._encoded[0] != asked:
-            self._encoded = (asked, encode_queries(self.tokenizer, asked))
+        """Encode, remembering the last queries: they are described and then answered."""
+        key = tuple(queries)
+        if self._encoded is None or self._encoded[0] != key:
+            self._encoded = (key, encode_queries(self.tokenizer, key))
         return self._encoded[1]
 
-    def _log_softmax(
-        self, places: list[tuple[MaskedInput, int]], tokens: list[list[int]]
-    ) -> tuple[list[list[float]], list[int]]:
-        """The log-probabilities of the tokens that are asked for at each place, and the likeliest token there."""
-        logits = self._run_batch([input for input, _ in places], [position for _, position in places])
-        norm = torch.logsumexp(logits, dim=-1)
-        log_p = [(logits[row, wanted] - norm[row]).tolist() for row, wanted in enumerate(tokens)]
-        return log_p, logits.argmax(dim=-1).tolist()
-
     @torch.inference_mode()
-    def _run_batch(self, inputs: list[MaskedInput], positions: list[int], *, alone: bool | None = None) -> torch.Tensor:
+    def _run_batch(self, positions: list[tuple[MaskedInput, int]], *, alone: bool | None = None) -> torch.Tensor:
         """The logits over the vocabulary at one position of each input; an input that is read twice is run once."""
-        device = next(self.model.parameters()).device
-        distinct = {input: row for row, input in enumerate(dict.fromkeys(inputs))}
-        width = max(len(input.ids) for input in distinct)
-        pad = self.tokenizer.pad_token_id or 0
-        ids = torch.full((len(distinct), width), pad)
-        attention = torch.zeros((len(distinct), width), dtype=torch.long)
-        for input, row in distinct.items():
-            ids[row, : len(input.ids)] = torch.tensor(input.ids)
-            attention[row, : len(input.ids)] = torch.tensor(input.attention or (1,) * len(input.ids))
-        rows = torch.tensor([distinct[input] for input in inputs], device=device)
-        columns = torch.tensor(positions, device=device)
+        distinct = {input: row for row, input in enumerate(dict.fromkeys(input for input, _ in positions))}
+        inputs = [
+            {"input_ids": input.ids, "attention_mask": input.attention or (1,) * len(input.ids)} for input in distinct
+        ]
+        batch = batching.move_batch(batching.pad(self.tokenizer, inputs, left=False), self.device)
+        rows = torch.tensor([distinct[input] for input, _ in positions], device=self.device)
+        columns = torch.tensor([position for _, position in positions], device=self.device)
 
         def cut(_module: Any, _args: Any, output: Any) -> Any:
             hidden = output[0][rows, columns].unsqueeze(1)
@@ -222,7 +197,7 @@ class TransformersMaskedLM(LoadedModel):
         alone = self._head_alone if alone is None else alone
         hook = self.model.base_model.register_forward_hook(cut) if alone else None
         try:
-            logits = self.model(input_ids=ids.to(device), attention_mask=attention.to(device)).logits
+            logits = self.model(**batch).logits
         finally:
             if hook is not None:
                 hook.remove()
@@ -233,25 +208,19 @@ class TransformersMaskedLM(LoadedModel):
         """Whether cutting to a position before the head gives the same logits as after it."""
         mask = self.tokenizer.mask_token_id
         ids = tuple(self.tokenizer("")["input_ids"])
-        inputs = [MaskedInput((*ids, mask, mask)), MaskedInput((mask, *ids, mask, mask))]
+        positions = [(MaskedInput((*ids, mask, mask)), 1), (MaskedInput((mask, *ids, mask, mask)), 2)]
         try:
-            whole = self._run_batch(inputs, [1, 2], alone=False)
+            whole = self._run_batch(positions, alone=False)
         except AttributeError:
             raise UnmaskError(f"{self.name} has no language-model head; load it with AutoModelForMaskedLM") from None
         if self.model.base_model is self.model:
             return False
         try:
-            cut = self._run_batch(inputs, [1, 2], alone=True)
+            cut = self._run_batch(positions, alone=True)
         except (RuntimeError, IndexError, TypeError, AttributeError):
             return False
         return cut.shape == whole.shape and bool(torch.allclose(cut, whole, atol=1e-4, rtol=1e-4, equal_nan=True))
 
-    def _check_not_finite(self, scores: NDArray[np.float64], queries: Sequence[Query]) -> None:
-        bad = np.flatnonzero(~np.isfinite(scores))
-        if bad.size:
-            query = queries[int(bad[0])]
-            text = query.masked if isinstance(query, LiteralQuery) else query.text
-            raise UnmaskError(
-                f"{self.name} gives {scores[bad[0]]} for {text!r} ({bad.size} of {len(scores)} scores are not finite);"
-                " check the weights, or use a wider dtype"
-            )
+
+def _quote_query(query: Query) -> str:
+    return query.masked if isinstance(query, LiteralQuery) else query.text

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -35,7 +38,7 @@ class MaskQuery:
 
 @dataclass(frozen=True)
 class LiteralQuery:
-    """The question as the BEC-Pro code puts it, with its side effects.
+    """A query as in the code of BEC-Pro, side effects included.
 
     `masked` holds the text `[MASK]` where something is hidden. All of `masked`, `original` and `anchor` are cut to,
     or filled with mask tokens up to, `length` word pieces, and every id above 0 is attended to. The answer is read at
@@ -50,7 +53,7 @@ class LiteralQuery:
 
 @dataclass(frozen=True)
 class SharedTokensQuery:
-    """The question as the CrowS-Pairs code puts it: how probable are the tokens that two sentences share?
+    """A query as in the code of CrowS-Pairs: how probable are the tokens that two sentences share?
 
     The tokens of the `pair` are matched in its order. Every token that is matched in the sentence at `side` is masked
     alone, but for the first and the last, which are taken to be special; the answer is the sum over them.
@@ -61,13 +64,16 @@ class SharedTokensQuery:
 
     @property
     def text(self) -> str:
-        """The sentence that is asked about."""
+        """The sentence that is scored."""
         return self.pair[self.side]
+
+
+Query = MaskQuery | LiteralQuery | SharedTokensQuery
 
 
 @dataclass(frozen=True)
 class Description:
-    """What it takes to answer queries: how many distinct inputs, and the word pieces of each query's target."""
+    """The cost of answering queries: the number of distinct inputs, and of word pieces of each query's target."""
 
     distinct_inputs: int
     pieces: list[int]
@@ -75,12 +81,12 @@ class Description:
 
 @dataclass(frozen=True)
 class Answers:
-    """What a model says to queries."""
+    """A model's answers to queries."""
 
     log_probability: NDArray[np.float64]
     """The natural logarithm of the probability of each query's target."""
     first_choice: NDArray[np.bool_]
-    """Whether each piece of the target is the likeliest of all pieces at its place."""
+    """Whether each piece of the target is the most probable of all pieces at its position."""
 
 
 @runtime_checkable
@@ -94,16 +100,16 @@ class MaskedLM(Protocol):
 
 @runtime_checkable
 class Describes(Protocol):
-    """A model that can say how it would answer (optional)."""
+    """A model that can describe how it would answer (optional)."""
 
-    def describe(self, queries: Sequence[MaskQuery | LiteralQuery | SharedTokensQuery]) -> Description:
-        """What it takes to answer these queries."""
+    def describe(self, queries: Sequence[Query]) -> Description:
+        """Describe the cost of answering queries."""
         ...
 
 
 @runtime_checkable
 class Chooses(Protocol):
-    """A model that can say whether a target is what it would choose itself (optional)."""
+    """A model that can report whether a target is its first choice (optional)."""
 
     def answer(self, queries: Sequence[MaskQuery]) -> Answers:
         """How probable each query's target is, and whether it is the model's first choice."""
@@ -125,10 +131,10 @@ class WordInSentence:
 
 @dataclass(frozen=True)
 class TokensInSentence:
-    """The question as the code of Bhang et al. puts it: the vectors at two places of the tokens, added.
+    """A query as in the code of Bhang et al.: the vectors at two token positions, added.
 
-    The tokens of `text`, without those that are `dropped`, stand between the special tokens of the model. The places
-    are `start` and `end` - 1, as Python counts: a negative one from the end.
+    The tokens of `text`, without those that are `dropped`, stand between the special tokens of the model. The positions
+    are `start` and `end` - 1, as Python counts: negative ones from the end.
     """
 
     text: str
@@ -153,21 +159,12 @@ class Encoder(Protocol):
 
 
 @runtime_checkable
-class WordVectors(Protocol):
-    """Words that have a vector each, in any sentence."""
-
-    def vectors(self, words: Sequence[str]) -> NDArray[np.float32]:
-        """The vector of each word (rows)."""
-        ...
-
-
-@runtime_checkable
 class Classifier(Protocol):
     """A classifier of texts, or of pairs of texts."""
 
     @property
     def labels(self) -> Sequence[str]:
-        """What it tells apart, in the order of its probabilities."""
+        """The names of the classes, in the order of their probabilities."""
         ...
 
     def probabilities(self, texts: Sequence[str | tuple[str, str]]) -> NDArray[np.float64]:
@@ -186,7 +183,7 @@ class Regressor(Protocol):
 
 @runtime_checkable
 class GivesLogits(Protocol):
-    """A classifier that can show what its probabilities are made of (optional)."""
+    """A classifier that can return its raw outputs (optional)."""
 
     def logits(self, texts: Sequence[str | tuple[str, str]]) -> NDArray[np.float32]:
         """The output of each label (columns) for each text or pair (rows), as the model computes it."""
@@ -198,21 +195,23 @@ class View:
     """What a model reads of a text."""
 
     tokens: int
-    """How long the whole text is, with special tokens."""
+    """The length of the whole text in tokens, special ones included; for a pair, after cutting."""
     read: tuple[Span, ...]
-    """The stretches of characters that are read, in order; one stretch for a text that fits."""
+    """The stretches of characters that are read, in order; one for a text that fits, none where this is unknown."""
     inputs: tuple[bytes, ...]
-    """The token ids (as bytes) of each input that is run: equal for two texts that the model cannot tell apart."""
+    """The token ids (32 bits each) of each input that is run: equal for two texts that the model cannot tell apart."""
+    types: tuple[bytes, ...] = ()
+    """The token types (8 bits each) of each input; empty for a tokenizer that gives none."""
 
 
 @runtime_checkable
 class Reads(Protocol):
-    """A model that can say what it reads of a text (optional)."""
+    """A model that can report what it reads of a text (optional)."""
 
     long_texts: str
     """How texts that are too long are read: head, head+tail or window."""
     most_tokens: int | None
-    """What is read at once; None where there is no limit."""
+    """The number of tokens that are read at once; None where there is no limit."""
 
     def views(self, texts: Sequence[str]) -> list[View]:
         """What is read of each text."""
@@ -221,14 +220,22 @@ class Reads(Protocol):
 
 CONFIG, ADAPTER = "config.json", "adapter_config.json"
 MITIGATION = "mitigation.json"
-"""What `unmask mitigate` leaves beside a model: how it was made, and from what."""
+"""The file in which `unmask mitigate` records how a model was made, and from what."""
 
 
-def check_mitigation_record(record: Any) -> dict[str, Any] | None:
-    """What a mitigation has written, if it names its method and both hashes; None for anything else."""
-    parent = record.get("parent") if isinstance(record, dict) else None
-    if not isinstance(parent, dict):
-        return None
-    parts = (record.get("method"), record.get("weight_hash"), parent.get("weight_hash"))
-    is_whole = all(isinstance(part, str) and re.fullmatch(r"[a-z0-9-]{1,64}", part) for part in parts)
-    return record if is_whole else None
+def read_mitigation_record(path: str | PathLike[str]) -> dict[str, Any]:
+    """Read what a mitigation has written; empty if the file does not name its method and both hashes."""
+    try:
+        record = json.loads(Path(path).read_text(encoding="utf-8"))
+        names = (record["method"], record["weight_hash"], record["parent"]["weight_hash"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    is_complete = all(isinstance(name, str) and re.fullmatch(r"[a-z0-9-]{1,64}", name) for name in names)
+    return record if is_complete else {}
+
+
+def describe_mitigation(record: Mapping[str, Any], weight_hash: str) -> dict[str, str]:
+    """Return the method and the parent of weights for `ModelInfo`; empty if the record is of other weights."""
+    if record.get("weight_hash") != weight_hash:
+        return {}
+    return {"mitigation": record["method"], "parent_weight_hash": record["parent"]["weight_hash"]}

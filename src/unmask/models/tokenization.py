@@ -1,17 +1,16 @@
-"""The tokens that stand for a span of text, found from character offsets."""
+"""Tokens of texts: those that stand for a span of characters, and those that are read of a text that is too long."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError, check_choice
-from unmask.models.roles import Span
+from unmask.errors import UnmaskError, check_choice, quote
+from unmask.models.roles import Span, View
 
 Tokenizer = Any  # transformers has no common type for all its tokenizers
 TokenSpan = tuple[tuple[int, ...], int, int]
@@ -22,9 +21,9 @@ def find_token_spans(tokenizer: Tokenizer, spans: Iterable[tuple[str, Span]]) ->
     """Find the tokens of each span of characters (start and end) of a text, of a fast tokenizer or a slow one."""
     spans = list(dict.fromkeys(spans))
     for text, (start, end) in spans:
-        if not text[start:end].strip():
+        if not 0 <= start < end <= len(text) or not text[start:end].strip():
             raise UnmaskError(
-                f"there is no word between characters {start} and {end} of {text!r}; give the place of one"
+                f"there is no word between characters {start} and {end} of {text!r}; give the start and end of one"
             )
     if not getattr(tokenizer, "is_fast", False):
         return {(text, span): _find_by_mask(tokenizer, text, span) for text, span in spans}
@@ -37,14 +36,14 @@ def find_token_spans(tokenizer: Tokenizer, spans: Iterable[tuple[str, Span]]) ->
         text: (tuple(ids), [None if special else offset for offset, special in zip(offsets, specials, strict=True)])
         for text, ids, offsets, specials in zip(texts, *columns, strict=True)
     }
-    found = {}
+    token_spans = {}
     for text, span in spans:
         ids, offsets = tokenised[text]
         tokens = locate_word(tokenizer, text, span, ids, offsets)
         if tokens is None:
             raise _joined_word(text, span)
-        found[text, span] = ids, tokens.start, tokens.stop
-    return found
+        token_spans[text, span] = ids, tokens.start, tokens.stop
+    return token_spans
 
 
 def locate_word(
@@ -73,23 +72,31 @@ def locate_word(
     return slice(first, last + 1)
 
 
-def has_unknown(special: Set[int], place: TokenSpan) -> bool:
-    """Whether a piece of a word is unknown to the tokenizer, or is itself one of its `special` ids."""
-    ids, first, last = place
-    return not special.isdisjoint(ids[first:last])
+def find_unknown(tokenizer: Tokenizer, token_spans: Iterable[TokenSpan]) -> list[bool]:
+    """Whether a piece of each word is unknown to the tokenizer, or is itself a special token."""
+    special = set(tokenizer.all_special_ids)  # the unknown token is one of them
+    return [not special.isdisjoint(ids[first:last]) for ids, first, last in token_spans]
+
+
+def check_vocabulary(tokenizer: Tokenizer, words: Sequence[tuple[str, TokenSpan]], hint: str) -> None:
+    """Raise an error for words that the tokenizer does not know; the `hint` says what to do."""
+    is_unknown = find_unknown(tokenizer, [span for _, span in words])
+    unknown = dict.fromkeys(word for (word, _), missing in zip(words, is_unknown, strict=True) if missing)
+    if unknown:
+        raise UnmaskError(f"the model's vocabulary has no pieces for {quote(unknown)} ({tokenizer.unk_token}); {hint}")
 
 
 def _find_by_mask(tokenizer: Tokenizer, text: str, span: Span) -> TokenSpan:
     """For a tokenizer that keeps no offsets: put a mask in place of the span and see which ids it displaces."""
     start, end = span
-    mark = tokenizer.mask_token or tokenizer.unk_token
-    if mark is None:
+    marker = tokenizer.mask_token or tokenizer.unk_token
+    if marker is None:
         raise UnmaskError("the tokenizer keeps no offsets and has no mask token to find words with; give a fast one")
     ids = tuple(tokenizer(text)["input_ids"])
-    marked = tuple(tokenizer(text[:start] + mark + text[end:])["input_ids"])
-    sign = tokenizer.convert_tokens_to_ids(mark)
-    if marked.count(sign) == 1:
-        first = marked.index(sign)
+    marked = tuple(tokenizer(text[:start] + marker + text[end:])["input_ids"])
+    marker_id = tokenizer.convert_tokens_to_ids(marker)
+    if marked.count(marker_id) == 1:
+        first = marked.index(marker_id)
         last = first + len(ids) - len(marked) + 1
         if last > first and ids[:first] == marked[:first] and ids[last:] == marked[first + 1 :]:
             return ids, first, last
@@ -111,40 +118,25 @@ TEXTS_AT_ONCE = 1024
 Text = str | tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class TextInput:
-    """What a model is given, as the bytes of arrays, which are small and can be compared."""
-
-    ids: bytes
-    """Of 32-bit token ids, special tokens among them."""
-    types: bytes
-    """Of 8-bit token types; empty for a tokenizer that gives none."""
-
-    def __len__(self) -> int:
-        """How many tokens these are."""
-        return len(self.ids) // 4
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What is read of a text or pair."""
-
-    tokens: int
-    """How long the whole text is, with special tokens; for a pair, after cutting."""
-    inputs: tuple[TextInput, ...]
-    read: tuple[Span, ...] | None
-    """Stretches of characters; None where a tokenizer that keeps no offsets cannot say."""
-
-
-def token_limit(asked: int | None, takes: int | None, tokenizer: Any, name: str) -> int | None:
-    """How many tokens are read at once: what is asked for, if the model takes as many, else what it takes."""
+def token_limit(requested: int | None, supported: int | None, tokenizer: Any, name: str) -> int | None:
+    """Return how many tokens are read at once: as many as requested, or else as many as the model supports."""
     claimed = int(min(getattr(tokenizer, "model_max_length", None) or MOST, MOST))
-    most = min(takes if takes and takes > 0 else MOST, claimed if claimed >= FEWEST else MOST)
-    if asked is not None and asked > most:
-        raise UnmaskError(f"{name} reads {most} tokens at once, not {asked}; ask for at most {most}")
-    if asked is not None and asked < FEWEST:
-        raise UnmaskError(f"{asked} tokens are too few to read a text by; ask for {FEWEST} or more")
-    return asked if asked is not None else most if most < MOST else None
+    most = min(supported if supported and supported > 0 else MOST, claimed if claimed >= FEWEST else MOST)
+    if requested is None:
+        return most if most < MOST else None
+    if requested > most:
+        raise UnmaskError(f"{name} reads {most} tokens at once, not {requested}; ask for at most {most}")
+    if requested < FEWEST:
+        raise UnmaskError(f"{requested} tokens are too few to read a text by; ask for {FEWEST} or more")
+    return requested
+
+
+def count_special_tokens(tokenizer: Any) -> tuple[int, int]:
+    """Count the special tokens that the tokenizer puts before and after a text."""
+    plain = tokenizer("a", add_special_tokens=False)["input_ids"]
+    whole = tokenizer("a")["input_ids"]
+    before = next(start for start in range(len(whole)) if whole[start : start + len(plain)] == plain)
+    return before, len(whole) - before - len(plain)
 
 
 class Reader:
@@ -155,23 +147,25 @@ class Reader:
         self.long_texts = check_choice(long_texts, LONG_TEXTS, "way to read long texts")
         self.most_tokens = most_tokens
         self._tokenizer = tokenizer
-        plain: list[int] = tokenizer("a", add_special_tokens=False)["input_ids"]
-        whole = tokenizer("a")
-        ids, types = whole["input_ids"], whole.get("token_type_ids")
-        before = next(at for at in range(len(ids)) if ids[at : at + len(plain)] == plain)
-        after = before + len(plain)
-        self._before, self._after = _pack_ids(ids[:before]), _pack_ids(ids[after:])
-        self._types = types and (_types(types[:before]), _types(types[before : before + 1]), _types(types[after:]))
-        self._special = len(ids) - len(plain)
+        before, after = count_special_tokens(tokenizer)
+        example = tokenizer("a")
+        ids, types = example["input_ids"], example.get("token_type_ids")
+        self._special = before + after
+        self._before, self._after = _pack_ids(ids[:before]), _pack_ids(ids[len(ids) - after :])
+        self._types = types and (
+            _pack_types(types[:before]),
+            _pack_types(types[before : before + 1]),
+            _pack_types(types[len(ids) - after :]),
+        )
 
-    def read(self, texts: Sequence[Text]) -> Iterator[Reading]:
-        """What is read of each text or pair; texts are tokenised many at a time."""
-        rest = iter(texts)
-        while some := list(islice(rest, TEXTS_AT_ONCE)):
-            single = self._read_singles([text for text in some if isinstance(text, str)])
-            pairs = self._read_pairs([text for text in some if not isinstance(text, str)])
-            for text in some:
-                yield next(single if isinstance(text, str) else pairs)
+    def read(self, texts: Sequence[Text]) -> Iterator[View]:
+        """Read each text or pair; texts are tokenised many at a time."""
+        iterator = iter(texts)
+        while chunk := list(islice(iterator, TEXTS_AT_ONCE)):
+            singles = self._read_singles([text for text in chunk if isinstance(text, str)])
+            pairs = self._read_pairs([text for text in chunk if not isinstance(text, str)])
+            for text in chunk:
+                yield next(singles if isinstance(text, str) else pairs)
 
     def stretches(self, length: int) -> list[list[slice]]:
         """Which of a text's tokens each input holds; `length` is without special tokens."""
@@ -187,52 +181,54 @@ class Reader:
         shared = room // 2
         return [[slice(start, min(start + room, length))] for start in range(0, length - shared, room - shared)]
 
-    def _read_singles(self, texts: list[str]) -> Iterator[Reading]:
+    def _read_singles(self, texts: list[str]) -> Iterator[View]:
         if not texts:
             return
         batch = self._tokenizer(
             texts, add_special_tokens=False, return_attention_mask=False, return_token_type_ids=False, verbose=False
         )
-        places = batch.encodings if getattr(self._tokenizer, "is_fast", False) else [None] * len(texts)
-        for text, ids, place in zip(texts, batch["input_ids"], places, strict=True):
+        encodings = batch.encodings if getattr(self._tokenizer, "is_fast", False) else [None] * len(texts)
+        for text, ids, encoding in zip(texts, batch["input_ids"], encodings, strict=True):
             stretches = self.stretches(len(ids))
             tokens = np.array(ids, dtype=np.int32)
             inputs = tuple(self._make_input([tokens[part] for part in parts]) for parts in stretches)
-            yield Reading(len(ids) + self._special, inputs, _read_spans(text, len(ids), stretches, place))
+            types = tuple(self._make_types(sum(part.stop - part.start for part in parts)) for parts in stretches)
+            spans = _find_read_spans(text, len(ids), stretches, encoding)
+            yield View(len(ids) + self._special, spans, inputs, types if self._types else ())
 
-    def _make_input(self, parts: list[NDArray[np.int32]]) -> TextInput:
-        ids = b"".join([self._before, *(part.tobytes() for part in parts), self._after])
-        if not self._types:
-            return TextInput(ids, b"")
-        before, inside, after = self._types
-        return TextInput(ids, before + inside * sum(map(len, parts)) + after)
+    def _make_input(self, parts: list[NDArray[np.int32]]) -> bytes:
+        return b"".join([self._before, *(part.tobytes() for part in parts), self._after])
 
-    def _read_pairs(self, pairs: list[tuple[str, str]]) -> Iterator[Reading]:
+    def _make_types(self, length: int) -> bytes:
+        before, inside, after = self._types or (b"", b"", b"")
+        return before + inside * length + after
+
+    def _read_pairs(self, pairs: list[tuple[str, str]]) -> Iterator[View]:
         if not pairs:
             return
         first, second = map(list, zip(*pairs, strict=True))
         batch = self._tokenizer(
             first, second, truncation=self.most_tokens is not None, max_length=self.most_tokens, verbose=False
         )
-        types = batch.get("token_type_ids") or [[]] * len(pairs)
-        for ids, kinds in zip(batch["input_ids"], types, strict=True):
-            yield Reading(len(ids), (TextInput(_pack_ids(ids), _types(kinds)),), None)
+        types = batch.get("token_type_ids") or [None] * len(pairs)
+        for ids, row in zip(batch["input_ids"], types, strict=True):
+            yield View(len(ids), (), (_pack_ids(ids),), (_pack_types(row),) if row else ())
 
 
 def _pack_ids(ids: Sequence[int]) -> bytes:
     return np.array(ids, dtype=np.int32).tobytes()
 
 
-def _types(types: Sequence[int]) -> bytes:
+def _pack_types(types: Sequence[int]) -> bytes:
     return np.array(types, dtype=np.int8).tobytes()
 
 
-def _read_spans(text: str, length: int, stretches: list[list[slice]], encoding: Any) -> tuple[Span, ...] | None:
-    """Return the stretches of characters that are read; None without the `encoding` of a fast tokenizer."""
+def _find_read_spans(text: str, length: int, stretches: list[list[slice]], encoding: Any) -> tuple[Span, ...]:
+    """Find the stretches of characters that are read; none without the `encoding` of a fast tokenizer."""
     if stretches[0][0].start == 0 and stretches[-1][-1].stop == length and len(stretches[0]) == 1:
         return ((0, len(text)),)  # all of it, in one input or in windows
     if encoding is None:
-        return None
+        return ()
     spans = []
     for part in stretches[0]:
         start = 0 if part.start == 0 else encoding.token_to_chars(part.start)[0]

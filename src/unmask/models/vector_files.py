@@ -44,7 +44,7 @@ def read_vectors(path: Path, *, most: int | None = None, keep: Keep | None = Non
     With `most`, reading stops after that many words; with `keep`, vectors of words for which it is false are never
     held in memory.
     """
-    chosen = WordFilter(most, keep)
+    selection = WordFilter(most, keep)
     say(f"Reading word vectors from {path}")
     try:
         with path.open("rb") as file:
@@ -57,17 +57,17 @@ def read_vectors(path: Path, *, most: int | None = None, keep: Keep | None = Non
         if begins.startswith(FASTTEXT):
             raise UnmaskError(f"{path} is a model of fastText's; give its vectors, the file that ends in .vec")
         if begins.startswith(NPZ):
-            return _read_npz(path, chosen)
+            return _read_npz(path, selection)
         if begins.startswith(NPY):
-            return _read_npy(path, chosen)
-        return _read_stream(path, chosen, is_compressed=begins.startswith(b"\x1f\x8b"))
+            return _read_npy(path, selection)
+        return _read_stream(path, selection, is_compressed=begins.startswith(b"\x1f\x8b"))
     except OSError as error:
         raise UnmaskError(f"{path} cannot be read ({error.strerror or error}); give a file of word vectors") from None
     except (EOFError, zlib.error):
         raise UnmaskError(f"{path} ends too early or is damaged; is it whole?") from None
 
 
-def _read_stream(path: Path, chosen: WordFilter, *, is_compressed: bool) -> Vectors:
+def _read_stream(path: Path, selection: WordFilter, *, is_compressed: bool) -> Vectors:
     """Read a text or word2vec binary file, by what its first lines look like."""
 
     def open_file() -> IO[bytes]:
@@ -83,46 +83,28 @@ def _read_stream(path: Path, chosen: WordFilter, *, is_compressed: bool) -> Vect
         if len(header) != 2 or not all(part.isdigit() for part in header):
             if b"\0" in head:
                 raise _not_vectors(path, head)
-            return _read_text(file, path, chosen)
+            return _read_text(file, path, selection)
         file.readline()
         count, size = map(int, header)
         if size < 2:
-            raise UnmaskError(f"{path} says that its vectors have {size} values; give vectors of at least 2")
+            raise UnmaskError(f"{path} has vectors of {size} values by its first line; give vectors of at least 2")
         if 2 * size > path.stat().st_size * (DENSEST if is_compressed else 1):  # a digit and a space for each value
             raise UnmaskError(
-                f"{path} says that its vectors have {size:,} values, and is too short for one of them; is its first"
-                " line right?"
+                f"{path} is too short for a vector of {size:,} values, the size in its first line; check that line"
             )
         values = rest.partition(b" ")[2].partition(b"\n")[0]
         if values and not values[:64].strip(b"0123456789+-.eE \rnaifNAIF"):
-            return _read_text(file, path, chosen, count=count, size=size)
-        return _read_binary(file, path, chosen, count, size)
+            return _read_text(file, path, selection, count=count, size=size)
+        return _read_binary(file, path, selection, count, size)
 
 
-class _RowBuffer:
-    """A matrix that grows as rows are added."""
-
-    def __init__(self, size: int) -> None:
-        self._matrix = np.empty((0, size), np.float32)
-        self._count = 0
-
-    def add(self, row: NDArray[np.float32]) -> None:
-        held, size = self._matrix.shape
-        if self._count == held:
-            self._matrix.resize((max(1_024, held + held // 2), size), refcheck=False)
-        self._matrix[self._count] = row
-        self._count += 1
-
-    def finish(self) -> NDArray[np.float32]:
-        self._matrix.resize((self._count, self._matrix.shape[1]), refcheck=False)
-        return self._matrix
-
-
-def _read_text(file: IO[bytes], path: Path, chosen: WordFilter, *, count: int | None = None, size: int = 0) -> Vectors:
+def _read_text(
+    file: IO[bytes], path: Path, selection: WordFilter, *, count: int | None = None, size: int = 0
+) -> Vectors:
     """Read lines until the file ends or enough words are read; `count` and `size` are those of the first line."""
-    rows = _RowBuffer(size)
+    rows = bytearray()
     for number, line in enumerate(file, 1 if count is None else 2):
-        if chosen.read == chosen.most:
+        if selection.read == selection.most:
             break
         line = line.rstrip()
         if not line:
@@ -131,18 +113,22 @@ def _read_text(file: IO[bytes], path: Path, chosen: WordFilter, *, count: int | 
             size = line.count(b" ")
             if size < 2 or _parse_values(line.split(b" ")[1:]) is None:
                 raise _not_vectors(path, line)
-            rows = _RowBuffer(size)
         name, *values = line.rsplit(b" ", size)
         if len(values) < size or _VALUE.fullmatch(name.rpartition(b" ")[2] if b" " in name else b""):
             raise UnmaskError(f"{path}, line {number}: {line.count(b' ')} values, not {size}; is the file whole?")
-        if chosen.accepts(_decode_word(name)):
+        if selection.accepts(_decode_word(name)):
             row = _parse_values(values)
             if row is None:
                 raise UnmaskError(f"{path}, line {number}: a value is not a number; is it a file of vectors?")
-            rows.add(row)
-    if count is not None and chosen.read != min(count, chosen.most or count):
-        raise UnmaskError(f"{path} promises {count:,} vectors and has {chosen.read:,}; is it whole?")
-    return build_vectors(chosen, rows.finish(), name=str(path), form="glove" if count is None else "word2vec-text")
+            rows += row.tobytes()
+    if count is not None and selection.read != min(count, selection.most or count):
+        raise UnmaskError(f"{path} promises {count:,} vectors and has {selection.read:,}; is it whole?")
+    return build_vectors(
+        selection,
+        np.frombuffer(rows, np.float32).reshape(-1, max(size, 1)),
+        name=str(path),
+        form="glove" if count is None else "word2vec-text",
+    )
 
 
 def _parse_values(parts: list[bytes]) -> NDArray[np.float32] | None:
@@ -160,16 +146,16 @@ def _decode_word(content: bytes) -> str:
 
 
 def _not_vectors(path: Path, begins: bytes) -> UnmaskError:
-    shown = repr(begins[:30].decode("utf-8", "replace"))
+    excerpt = repr(begins[:30].decode("utf-8", "replace"))
     return UnmaskError(
-        f"{path} is not a word vector file (it begins with {shown}); give word2vec (binary or text), GloVe or NumPy"
+        f"{path} is not a word vector file (it begins with {excerpt}); give word2vec (binary or text), GloVe or NumPy"
     )
 
 
-def _read_binary(file: IO[bytes], path: Path, chosen: WordFilter, count: int, size: int) -> Vectors:
+def _read_binary(file: IO[bytes], path: Path, selection: WordFilter, count: int, size: int) -> Vectors:
     """Read the rows of a file whose first line has been read."""
-    rows, width = _RowBuffer(size), 4 * size
-    wanted = min(count, chosen.most or count)
+    rows, width = bytearray(), 4 * size
+    needed = min(count, selection.most or count)
     buffer, start = b"", 0
 
     def fill(length: int) -> None:
@@ -183,28 +169,28 @@ def _read_binary(file: IO[bytes], path: Path, chosen: WordFilter, count: int, si
                 available += len(part)
             buffer, start = b"".join(parts), 0
 
-    while chosen.read < wanted:
+    while selection.read < needed:
         fill(LONGEST + 1 + width)
         end = buffer.find(b" ", start, start + LONGEST + 1)
         has_word = end >= 0 or len(buffer) - start > LONGEST
         if not has_word or (end >= 0 and len(buffer) < end + 1 + width):
-            raise UnmaskError(f"{path} ends after {chosen.read:,} of {count:,} vectors; is it whole?")
+            raise UnmaskError(f"{path} ends after {selection.read:,} of {count:,} vectors; is it whole?")
         if end < 0 or b"\0" in buffer[start:end]:
             raise UnmaskError(
-                f"{path}: what stands before vector {chosen.read + 1:,} is no word; does its first line, which says"
-                f" {size} values a vector, tell the truth?"
+                f"{path} has no word before vector {selection.read + 1:,}; check its first line, which gives"
+                f" {size} values a vector"
             )
         word = _decode_word(buffer[start:end].lstrip(b"\n"))
         start = end + 1 + width
-        if chosen.accepts(word):
-            rows.add(np.frombuffer(buffer, "<f4", size, offset=end + 1))
+        if selection.accepts(word):
+            rows += buffer[end + 1 : end + 1 + width]
     fill(16)
-    if wanted == count and buffer[start : start + 16].strip():
-        raise UnmaskError(f"{path} promises {count:,} vectors and goes on after them; is its first line right?")
-    return build_vectors(chosen, rows.finish(), name=str(path), form="word2vec")
+    if needed == count and buffer[start : start + 16].strip():
+        raise UnmaskError(f"{path} promises {count:,} vectors and has more; check its first line")
+    return build_vectors(selection, np.frombuffer(rows, "<f4").reshape(-1, size), name=str(path), form="word2vec")
 
 
-def _read_npz(path: Path, chosen: WordFilter) -> Vectors:
+def _read_npz(path: Path, selection: WordFilter) -> Vectors:
     try:
         with np.load(path, allow_pickle=False) as parts:
             missing = [part for part in ("words", "vectors") if part not in parts.files]
@@ -216,10 +202,10 @@ def _read_npz(path: Path, chosen: WordFilter) -> Vectors:
     if words.ndim != 1 or words.dtype.kind not in "US":
         raise UnmaskError(f"{path}: its words are an array of type {words.dtype}; give one string a vector")
     decoded = [_decode_word(word) if isinstance(word, bytes) else str(word) for word in words.tolist()]
-    return select_rows(decoded, matrix, chosen, name=str(path), form="npz")
+    return select_rows(decoded, matrix, selection, name=str(path), form="npz")
 
 
-def _read_npy(path: Path, chosen: WordFilter) -> Vectors:
+def _read_npy(path: Path, selection: WordFilter) -> Vectors:
     try:
         matrix: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError):
@@ -228,9 +214,9 @@ def _read_npy(path: Path, chosen: WordFilter) -> Vectors:
     file = next((candidate for candidate in candidates if candidate.is_file()), None)
     if file is None:
         names = " or ".join(candidate.name for candidate in candidates[:2])
-        raise UnmaskError(f"{path} has no words beside it; put them, one a line, into {names}")
+        raise UnmaskError(f"{path} has no file of words next to it; put them, one a line, into {names}")
     words = _decode_word(file.read_bytes()).removesuffix("\n").split("\n")
-    return select_rows([word.removesuffix("\r") for word in words], matrix, chosen, name=str(path), form="npy")
+    return select_rows([word.removesuffix("\r") for word in words], matrix, selection, name=str(path), form="npy")
 
 
 def list_word_files(path: Path) -> list[Path]:

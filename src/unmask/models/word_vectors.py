@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError, quote
 from unmask.files import hash_content
-from unmask.models.roles import ADAPTER, CONFIG, MITIGATION, check_mitigation_record
+from unmask.models.roles import ADAPTER, CONFIG, MITIGATION, describe_mitigation, read_mitigation_record
 from unmask.results import ModelInfo
 
 FORMATS = ("word2vec", "word2vec-text", "glove")
@@ -51,8 +50,6 @@ class Vectors:
     """What they came from, if not from a file: gensim, a dict."""
     duplicates: int = 0
     """The number of rows left out because their word had come before."""
-    zeros: list[str] = field(default_factory=list)
-    """The words whose vectors are all zeros."""
     mitigation: Mapping[str, Any] = field(default_factory=dict)
     """The record that a mitigation has written next to the file."""
 
@@ -75,29 +72,15 @@ class Vectors:
 
     def known(self, words: Iterable[str]) -> tuple[list[str], list[str]]:
         """Split words into those that have a vector and those that have none, each in the order given."""
-        known: list[str] = []
-        missing: list[str] = []
-        for word in words:
-            (known if word in self else missing).append(word)
-        return known, missing
+        listed = list(words)
+        return [word for word in listed if word in self], [word for word in listed if word not in self]
 
     def vectors(self, words: Sequence[str]) -> NDArray[np.float32]:
         """Return the vectors of words, one a row."""
-        known, missing = self.known(words)
+        present, missing = self.known(words)
         if missing:
             raise UnmaskError(f"there is no vector for {quote(missing)}; leave them out, or give other vectors")
-        return self.matrix[[self.find_row(word) for word in known]]
-
-    def notes(self) -> list[str]:
-        """Describe duplicates and zeros, a sentence each; empty if there are none."""
-        notes = []
-        if self.duplicates:
-            rows = "1 row was" if self.duplicates == 1 else f"{self.duplicates:,} rows were"
-            notes.append(f"{rows} left out of {self.name}: the word had come before, and the first counts.")
-        if self.zeros:
-            words = "1 word" if len(self.zeros) == 1 else f"{len(self.zeros):,} words"
-            notes.append(f"{words} of {self.name} have a vector of zeros, which points nowhere: {quote(self.zeros)}.")
-        return notes
+        return self.matrix[[self.find_row(word) for word in present]]
 
     def weight_hash(self) -> str:
         """Compute a SHA-256 over the words and their vectors, which is the same in every format."""
@@ -105,10 +88,8 @@ class Vectors:
         return hash_content("\n".join(self.words), *(block.astype("<f4").tobytes() for block in blocks))
 
     def info(self) -> ModelInfo:
-        """Identify the vectors that were read."""
+        """Identify the vectors that were read; a mitigation does not count if rows were left out or changed since."""
         weights = self.weight_hash()
-        # The record does not count if rows were left out, or were changed since.
-        record = self.mitigation if self.mitigation.get("weight_hash") == weights else {}
         return ModelInfo(
             name=self.name,
             architecture=self.source or ARCHITECTURES.get(self.form, self.form),
@@ -116,8 +97,7 @@ class Vectors:
             weight_hash=weights,
             vocabulary=len(self.words),
             dtype=str(self.matrix.dtype),
-            mitigation=record.get("method"),
-            parent_weight_hash=(record.get("parent") or {}).get("weight_hash"),
+            **describe_mitigation(self.mitigation, weights),
         )
 
 
@@ -127,7 +107,7 @@ class WordFilter:
     def __init__(self, most: int | None = None, keep: Keep | None = None) -> None:
         """Look at the first `most` words only, and want those for which `keep` is true."""
         if most is not None and most < 1:
-            raise UnmaskError(f"the first {most} words are asked for; ask for at least 1")
+            raise UnmaskError(f"the number of words is {most}; give at least 1")
         self.most = most
         self.words: list[str] = []
         """The accepted words."""
@@ -148,55 +128,58 @@ class WordFilter:
         self.words.append(word)
         return True
 
-    def select(self, words: Iterable[str]) -> list[int]:
-        """Return the indices of the accepted words."""
-        return [index for index, word in enumerate(islice(words, self.most)) if self.accepts(word)]
 
-
-def build_vectors(chosen: WordFilter, rows: Any, *, name: str, form: str = "word2vec", source: str = "") -> Vectors:
+def build_vectors(selection: WordFilter, rows: Any, *, name: str, form: str = "word2vec", source: str = "") -> Vectors:
     """Check the rows of the accepted words, and build `Vectors` of them."""
-    matrix = _as_matrix(rows, name)
-    words = chosen.words
+    words = selection.words
     if not words:
         raise UnmaskError(
-            f"none of the {chosen.read:,} words of {name} is wanted; give other vectors"
-            if chosen.read
+            f"none of the {selection.read:,} words of {name} is wanted; give other vectors"
+            if selection.read
             else f"{name} has no vectors; give a file of word vectors"
         )
+    matrix = _as_matrix(rows, name)
     if len(words) != len(matrix):
         raise UnmaskError(f"{name}: {len(words):,} words have {len(matrix):,} vectors; give one for each")
     if matrix.shape[1] < 2:
         raise UnmaskError(f"{name} has vectors of {matrix.shape[1]} value; give vectors of at least 2")
     with np.errstate(over="ignore"):
         matrix = np.asarray(matrix, np.float32)
-    zeros: list[str] = []
     for start in range(0, len(matrix), BLOCK):
         block = matrix[start : start + BLOCK]
-        wrong = np.flatnonzero(~np.isfinite(block).all(axis=1))
-        if len(wrong):
-            word = words[start + int(wrong[0])]
+        invalid = np.flatnonzero(~np.isfinite(block).all(axis=1))
+        if len(invalid):
+            word = words[start + int(invalid[0])]
             raise UnmaskError(f"{name}: the vector of {word!r} is not finite (NaN or infinite); leave it out")
-        zeros += [words[start + int(row)] for row in np.flatnonzero(~block.any(axis=1))]
-    return Vectors(words, matrix, form, name, source, chosen.duplicates, zeros)
+    return Vectors(words, matrix, form, name, source, selection.duplicates)
 
 
 def select_rows(
-    words: Sequence[Any],
+    words: Iterable[Any],
     rows: Any,
-    chosen: WordFilter,
+    selection: WordFilter,
     *,
     name: str,
     form: str = "word2vec",
     source: str = "",
 ) -> Vectors:
-    """Build `Vectors` of the wanted rows of a table in memory, without a copy where all are wanted."""
-    matrix = _as_matrix(rows, name)
-    if len(words) != len(matrix):
-        raise UnmaskError(f"{name}: there are {len(words):,} words and {len(matrix):,} vectors; give one of each")
-    indices = chosen.select(_check_words(words, name))
-    return build_vectors(
-        chosen, matrix if len(indices) == len(matrix) else matrix[indices], name=name, form=form, source=source
-    )
+    """Build `Vectors` of the wanted words, from a table or a function that returns the rows of words.
+
+    Rows of a table are not copied where all are wanted.
+    """
+    listed = list(words)
+    for word in listed:
+        if not isinstance(word, str):
+            raise UnmaskError(f"{name} has {word!r} among its words; give strings")
+    table = None if callable(rows) else _as_matrix(rows, name)
+    if table is not None and len(listed) != len(table):
+        raise UnmaskError(f"{name}: there are {len(listed):,} words and {len(table):,} vectors; give one of each")
+    indices = [index for index, word in enumerate(islice(listed, selection.most)) if selection.accepts(str(word))]
+    if table is None:
+        table = rows(selection.words)
+    elif len(indices) < len(table):
+        table = table[indices]
+    return build_vectors(selection, table, name=name, form=form, source=source)
 
 
 def _as_matrix(rows: Any, name: str) -> NDArray[Any]:
@@ -212,14 +195,6 @@ def _as_matrix(rows: Any, name: str) -> NDArray[Any]:
     return matrix
 
 
-def _check_words(words: Iterable[Any], name: str) -> list[str]:
-    checked = list(words)
-    for word in checked:
-        if not isinstance(word, str):
-            raise UnmaskError(f"{name} has {word!r} among its words; give strings")
-    return [str(word) for word in checked]
-
-
 def is_vector_folder(path: Path) -> bool:
     """Whether a folder holds vectors and no model."""
     return (path / MITIGATION).is_file() and not any((path / name).is_file() for name in (CONFIG, ADAPTER))
@@ -227,21 +202,17 @@ def is_vector_folder(path: Path) -> bool:
 
 def find_vector_file(folder: Path) -> tuple[Path, dict[str, Any]]:
     """Find the vector file in a folder that `unmask mitigate` has written; returns it and its record."""
-    try:
-        content = json.loads((folder / MITIGATION).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        content = None
-    record = check_mitigation_record(content)
-    made = record.get("made") if record else None
-    file = made.get("file") if isinstance(made, dict) else None
-    if record is None or not isinstance(file, str) or Path(file).name != file:
+    record = read_mitigation_record(folder / MITIGATION)
+    description = record.get("made")
+    file = description.get("file") if isinstance(description, dict) else None
+    if not isinstance(file, str) or Path(file).name != file:
         raise UnmaskError(f"{folder / MITIGATION} names no file of vectors; give the file itself")
     if not (folder / file).is_file():
         raise UnmaskError(f"{folder} has no {file}, which {MITIGATION} names; give the file itself")
     return folder / file, record
 
 
-def load_vectors(given: Any, *, most: int | None = None, keep: Keep | None = None) -> Vectors:
+def load_vectors(data: Any, *, most: int | None = None, keep: Keep | None = None) -> Vectors:
     """Load word vectors from whatever holds them.
 
     That is a file (see `read_vectors`), a folder of debiased vectors, gensim's `KeyedVectors` or a model that has them
@@ -250,81 +221,63 @@ def load_vectors(given: Any, *, most: int | None = None, keep: Keep | None = Non
     """
     from unmask.models.vector_files import read_vectors
 
-    if isinstance(given, str | os.PathLike):
-        path = Path(given)
+    if isinstance(data, str | os.PathLike):
+        path = Path(data)
         if not is_vector_folder(path):
             return read_vectors(path, most=most, keep=keep)
         file, record = find_vector_file(path)
-        return replace(read_vectors(file, most=most, keep=keep), name=str(given), mitigation=record)
-    chosen = WordFilter(most, keep)
-    if isinstance(given, Vectors):
+        return replace(read_vectors(file, most=most, keep=keep), name=str(data), mitigation=record)
+    selection = WordFilter(most, keep)
+    if isinstance(data, Vectors):
         if most is None and keep is None:
-            return given
-        selected = select_rows(given.words, given.matrix, chosen, name=given.name, form=given.form, source=given.source)
-        return replace(selected, duplicates=given.duplicates + selected.duplicates, mitigation=given.mitigation)
-    keyed = _find_keyed_vectors(given)
-    if keyed is not None:
-        words = getattr(keyed, "index_to_key", None) or sorted(keyed.key_to_index, key=keyed.key_to_index.get)
-        return select_rows([*map(str, words)], keyed.vectors, chosen, name=type(keyed).__name__, source="gensim")
-    if isinstance(given, Mapping) and given:
-        chosen.select(_check_words(given, "the dict"))
-        vectors = [np.asarray(given[word]) for word in chosen.words]
-        for word, vector in zip(chosen.words, vectors, strict=True):
-            if vector.shape != vectors[0].shape:
-                raise UnmaskError(
-                    f"the dict: the vector of {word!r} has shape {vector.shape}, not {vectors[0].shape}; give each word"
-                    " as many values"
-                )
-        rows = vectors or np.empty((0, 2))
-        return build_vectors(chosen, rows, name="the dict", source="dict of vectors")
-    if _is_words_and_matrix(given):
-        return select_rows(given[0], given[1], chosen, name="(words, matrix)", source="words and a matrix")
-    if _has_vectors_method(given):
-        name = type(given).__name__
-        chosen.select(_check_words(given.words, name))
-        return build_vectors(chosen, given.vectors(chosen.words), name=name, source="own object")
-    raise UnmaskError(
-        f"a {type(given).__name__} holds no word vectors; give a file, gensim's KeyedVectors, a dict of word and"
-        " vector, or (words, matrix)"
-    )
+            return data
+        selected = select_rows(data.words, data.matrix, selection, name=data.name, form=data.form, source=data.source)
+        return replace(selected, duplicates=data.duplicates + selected.duplicates, mitigation=data.mitigation)
+    parts = _find_words_and_rows(data)
+    if parts is None:
+        raise UnmaskError(
+            f"a {type(data).__name__} holds no word vectors; give a file, gensim's KeyedVectors, a dict of word and"
+            " vector, or (words, matrix)"
+        )
+    words, rows, name, source = parts
+    return select_rows(words, rows, selection, name=name, source=source)
 
 
-def is_word_vectors(given: Any) -> bool:
+def is_word_vectors(data: Any) -> bool:
     """Whether something is word vectors rather than a model: a file, or an object with words and vectors.
 
     A folder counts if `unmask mitigate` has left vectors in it. The name of a missing file counts if it has a suffix of
     vector files, so that reading it tells what is wrong.
     """
-    if isinstance(given, str | os.PathLike):
-        path = Path(given)
+    if isinstance(data, str | os.PathLike):
+        path = Path(data)
         try:
             return path.is_file() or is_vector_folder(path) or (path.suffix in ENDINGS and not path.exists())
         except (OSError, ValueError):  # too long for a name, or with a NUL in it
             return False
-    if isinstance(given, type):
-        return False
-    if isinstance(given, Mapping):
-        first = islice(given.items(), 5)
-        return bool(given) and all(isinstance(word, str) and np.ndim(row) == 1 for word, row in first)
-    has_words = _is_words_and_matrix(given) or _has_vectors_method(given)
-    return isinstance(given, Vectors) or has_words or _find_keyed_vectors(given) is not None
+    if isinstance(data, Mapping):
+        first = islice(data.items(), 5)
+        return bool(data) and all(isinstance(word, str) and np.ndim(row) == 1 for word, row in first)
+    return isinstance(data, Vectors) or _find_words_and_rows(data) is not None
 
 
-def _find_keyed_vectors(given: Any) -> Any:
-    """Find the part of an object that looks like gensim's KeyedVectors."""
-    for part in (given, getattr(given, "wv", None)):
-        if isinstance(getattr(part, "key_to_index", None), Mapping) and np.ndim(getattr(part, "vectors", 0)) == 2:
-            return part
+def _find_words_and_rows(data: Any) -> tuple[Iterable[Any], Any, str, str] | None:
+    """Find the words of an object and their rows (or what returns the rows of words), its name, and what it is."""
+    if isinstance(data, type):
+        return None
+    candidates: tuple[Any, ...] = (data, getattr(data, "wv", None))
+    for part in candidates:
+        index = getattr(part, "key_to_index", None)
+        if isinstance(index, Mapping) and np.ndim(getattr(part, "vectors", 0)) == 2:
+            words = getattr(part, "index_to_key", None) or sorted(index, key=index.__getitem__)
+            return map(str, words), part.vectors, type(part).__name__, "gensim"
+    if isinstance(data, Mapping) and data:
+        return data, lambda words: [np.asarray(data[word]) for word in words], "the dict", "dict of vectors"
+    if isinstance(data, tuple) and len(data) == 2 and not hasattr(data[0], "state_dict"):
+        words, rows = data
+        is_list = isinstance(words, list | tuple | np.ndarray) and isinstance(next(iter(words), ""), str)
+        if is_list and (isinstance(rows, list | tuple) or np.ndim(rows) == 2):
+            return words, rows, "(words, matrix)", "words and a matrix"
+    if callable(getattr(data, "vectors", None)) and isinstance(getattr(data, "words", None), list | tuple):
+        return data.words, data.vectors, type(data).__name__, "own object"
     return None
-
-
-def _is_words_and_matrix(given: Any) -> bool:
-    if not isinstance(given, tuple) or len(given) != 2 or hasattr(given[0], "state_dict"):
-        return False
-    words, rows = given
-    is_list = isinstance(words, list | tuple | np.ndarray) and isinstance(next(iter(words), ""), str)
-    return is_list and (isinstance(rows, list | tuple) or np.ndim(rows) == 2)
-
-
-def _has_vectors_method(given: Any) -> bool:
-    return callable(getattr(given, "vectors", None)) and isinstance(getattr(given, "words", None), list | tuple)

@@ -51,6 +51,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from unmask.statistics.jackknife import FISHER, TAIL, IntervalEstimate, combine_factors, fisher_z
+from unmask.statistics.proportions import NORMAL
 
 ROUNDING = 1e-12
 """Numbers that differ by no more than this, as a share of themselves, are equal."""
@@ -103,19 +104,17 @@ def pearson_estimate(x: ArrayLike, y: ArrayLike, *, controls: int = 0) -> Interv
 def center_within_groups(values: ArrayLike, groups: ArrayLike) -> NDArray[np.float64]:
     """Each value minus the mean of its group; exactly zero where nothing but rounding is left."""
     v = np.asarray(values, dtype=float)
-    _, place = np.unique(np.asarray(groups), return_inverse=True)
-    centred = v - (np.bincount(place, weights=v) / np.bincount(place))[place]
+    _, codes = np.unique(np.asarray(groups), return_inverse=True)
+    centred = v - (np.bincount(codes, weights=v) / np.bincount(codes))[codes]
     return np.where(np.abs(centred) > ROUNDING * np.abs(v).max(initial=0.0), centred, 0.0)
 
 
 FEWEST_POINTS = 3
-NORMAL = 1.959964
-"""The 97.5 % point of the normal distribution."""
 SHUFFLES = 9_999
 
 
 @dataclass(frozen=True)
-class Ranking:
+class RankingQuality:
     """How a score follows known values; None where it is not defined."""
 
     n: int
@@ -127,7 +126,7 @@ class Ranking:
     resolution: float | None
 
 
-def evaluate_ranking(known: ArrayLike, scores: ArrayLike, seeds: ArrayLike | None = None) -> Ranking:
+def evaluate_ranking(known: ArrayLike, scores: ArrayLike, seeds: ArrayLike | None = None) -> RankingQuality:
     """Compare scores with known values of the same models; `seeds` tells which models share a seed."""
     x, y = np.asarray(known, dtype=float), np.asarray(scores, dtype=float)
     seed = np.zeros(x.size, dtype=int) if seeds is None else np.unique(np.asarray(seeds), return_inverse=True)[1]
@@ -142,7 +141,7 @@ def evaluate_ranking(known: ArrayLike, scores: ArrayLike, seeds: ArrayLike | Non
     differ = x[first] != x[second]
     signs = np.sign(x[first] - x[second])[differ] * np.sign(y[first] - y[second])[differ]
     ranked = float(((signs + 1) / 2).mean()) if differ.any() else None
-    return Ranking(int(x.size), _add_exact_p(r, x), _add_exact_p(rho, x), ranked, slope, resolution)
+    return RankingQuality(int(x.size), _add_exact_p(r, x), _add_exact_p(rho, x), ranked, slope, resolution)
 
 
 def _correlate_over_seeds(
@@ -204,7 +203,7 @@ def _fit_line(x: np.ndarray, y: np.ndarray) -> tuple[float | None, float | None]
 
 RANK_DRAWS = 10_000
 RANK_SEED = 0
-INTERVAL_WIDTH = 2 * 1.959964
+INTERVAL_WIDTH = 2 * NORMAL
 """Of a 95 % interval, in standard deviations."""
 
 

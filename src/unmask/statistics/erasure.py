@@ -39,8 +39,8 @@ def cosines_without_direction(
     Of rows x and y of length 1 with parts a and b: (x·y − ab) / (√(1 − a²) √(1 − b²)).
     """
     scales = [1 / np.sqrt(np.maximum(1 - np.square(part, dtype=np.float64), 1e-12)) for part in (left, right)]
-    found: NDArray[np.float64] = (products - np.outer(left, right)) * scales[0][:, None] * scales[1][None, :]
-    return found
+    cosines: NDArray[np.float64] = (products - np.outer(left, right)) * scales[0][:, None] * scales[1][None, :]
+    return cosines
 
 
 TINY = 1e-10
@@ -128,8 +128,8 @@ def leace_from_moments(moments: Moments) -> Erasure:
     covariance = moments.products / moments.count - np.outer(mean, mean)
     crossed = moments.crossed / moments.count - np.outer(mean, moments.concept / moments.count)
     values, basis = np.linalg.eigh(covariance)
-    kept = values > TINY * max(values.max(initial=0.0), TINY)
-    values, basis = values[kept], basis[:, kept]
+    nonzero = values > TINY * max(values.max(initial=0.0), TINY)
+    values, basis = values[nonzero], basis[:, nonzero]
     whiten, unwhiten = (basis / np.sqrt(values)) @ basis.T, (basis * np.sqrt(values)) @ basis.T
     spanned, sizes, _ = np.linalg.svd(whiten @ crossed, full_matrices=False)
     spanned = spanned[:, sizes > TINY]

@@ -64,15 +64,15 @@ class IntervalEstimate:
 
 
 @dataclass(frozen=True)
-class Scale:
+class IntervalScale:
     """The scale on which an interval is symmetric, and the way back."""
 
     to: Callable[[float], float]
     back: Callable[[float], float]
 
 
-LINEAR = Scale(float, float)
-FISHER = Scale(fisher_z, lambda z: float(np.tanh(z)))
+LINEAR = IntervalScale(float, float)
+FISHER = IntervalScale(fisher_z, lambda z: float(np.tanh(z)))
 """For correlations."""
 
 
@@ -80,7 +80,7 @@ TAIL = (1 - 0.95) / 2
 """The probability on each side of a 95 % interval."""
 
 
-def student_interval(value: float, error: float, df: float, *, scale: Scale = LINEAR) -> IntervalEstimate:
+def student_interval(value: float, error: float, df: float, *, scale: IntervalScale = LINEAR) -> IntervalEstimate:
     """Student's t interval and test against zero; the standard error is on the scale."""
     centre = scale.to(value)
     reach = float(stats.t.isf(TAIL, df)) * error
@@ -89,7 +89,7 @@ def student_interval(value: float, error: float, df: float, *, scale: Scale = LI
     return IntervalEstimate(value, error, df, interval, ratio, float(2 * stats.t.sf(abs(ratio), df)))
 
 
-def jackknife(shape: Sequence[int], statistic: Statistic, *, scale: Scale = LINEAR) -> IntervalEstimate:
+def jackknife(shape: Sequence[int], statistic: Statistic, *, scale: IntervalScale = LINEAR) -> IntervalEstimate:
     """Estimate `statistic(kept rows, kept columns)` of a table with uncertainty from both samples.
 
     `shape` begins with the numbers of rows and columns. A factor with a single level is taken as fixed.
@@ -101,11 +101,15 @@ def jackknife(shape: Sequence[int], statistic: Statistic, *, scale: Scale = LINE
         return IntervalEstimate(None)
     without_row = [(np.delete(all_rows, i), all_columns) for i in range(rows)]
     without_column = [(all_rows, np.delete(all_columns, i)) for i in range(columns)]
-    left_out = [[statistic(*kept) for kept in subsets] for subsets in (without_row, without_column) if len(subsets) > 1]
+    left_out = [
+        [statistic(*subset) for subset in subsets] for subsets in (without_row, without_column) if len(subsets) > 1
+    ]
     return combine_factors(value, left_out, scale=scale)
 
 
-def combine_factors(value: float, left_out: Iterable[Sequence[float]], *, scale: Scale = LINEAR) -> IntervalEstimate:
+def combine_factors(
+    value: float, left_out: Iterable[Sequence[float]], *, scale: IntervalScale = LINEAR
+) -> IntervalEstimate:
     """The estimate of a statistic from its values with one level of a factor left out, for each of crossed factors."""
     parts = []
     for values in left_out:
@@ -177,10 +181,10 @@ def factor_codes(levels: ArrayLike, within: ArrayLike | None = None) -> Codes:
 
     Words of several kinds are a factor each: every kind is a sample of its own size.
     """
-    given = np.asarray(levels)
-    inside = np.ones(given.shape, dtype=bool) if within is None else np.asarray(within, dtype=bool)
-    codes = np.full(given.shape, -1, dtype=np.intp)
-    codes[inside] = np.unique(given[inside], return_inverse=True)[1]
+    names = np.asarray(levels)
+    inside = np.ones(names.shape, dtype=bool) if within is None else np.asarray(within, dtype=bool)
+    codes = np.full(names.shape, -1, dtype=np.intp)
+    codes[inside] = np.unique(names[inside], return_inverse=True)[1]
     return codes
 
 

@@ -67,6 +67,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from unmask.errors import UnmaskError, check_choice
+from unmask.statistics.jackknife import TAIL
 
 ALTERNATIVES = ("greater", "two-sided")
 MOST_EXACT = 40
@@ -78,7 +79,7 @@ DRAWN_AT_ONCE = 2**20
 
 @dataclass(frozen=True)
 class Partitions:
-    """What came of the test."""
+    """The result of a partition test."""
 
     p_value: float
     partitions: int
@@ -114,10 +115,10 @@ def _count_groups(values: NDArray[np.float64], size: int, least: float) -> int:
     half = values.size // 2
     left, right = _sum_groups(values[:half]), _sum_groups(values[half:])
     count = 0
-    for chosen, sums in enumerate(left):
-        if 0 <= size - chosen < len(right):
-            others = right[size - chosen]
-            count += sums.size * others.size - int(np.searchsorted(others, least - sums[::-1]).sum())
+    for left_size, sums in enumerate(left):
+        if 0 <= size - left_size < len(right):
+            right_sums = right[size - left_size]
+            count += sums.size * right_sums.size - int(np.searchsorted(right_sums, least - sums[::-1]).sum())
     return count
 
 
@@ -144,14 +145,13 @@ ROUNDING = 1e-12
 """Associations that differ by no more than this are equal: cosines are of the order of 1."""
 FEWEST_TARGETS = 2
 """Targets that each set must have."""
-TAIL = (1 - 0.95) / 2
 LARGEST_T = 1000.0
 """Beyond it there is next to no spread within the sets, and no interval."""
 
 
 @dataclass(frozen=True, eq=False)
 class Weat:
-    """What came of a test. Above zero, x goes with a and y with b."""
+    """The result of a WEAT. Above zero, x goes with a and y with b."""
 
     effect_size: float | None
     """None where all targets have the same association: nothing to measure the difference by."""
@@ -208,11 +208,11 @@ def weat(
     units = _normalise_sets({"x": x, "y": y, "a": a, "b": b})
     axis = units["a"].mean(axis=0) - units["b"].mean(axis=0)
     of_x, of_y = units["x"] @ axis, units["y"] @ axis
-    both = np.concatenate([of_x, of_y])
-    test = partition_test(both, of_x.size, alternative=alternative, samples=samples, seed=seed, error=ROUNDING)
+    associations = np.concatenate([of_x, of_y])
+    test = partition_test(associations, of_x.size, alternative=alternative, samples=samples, seed=seed, error=ROUNDING)
     effect = None
-    if np.ptp(both) > ROUNDING:
-        effect = float((of_x.mean() - of_y.mean()) / both.std(ddof=1))
+    if np.ptp(associations) > ROUNDING:
+        effect = float((of_x.mean() - of_y.mean()) / associations.std(ddof=1))
     return Weat(
         effect_size=effect,
         p_value=test.p_value,
@@ -242,8 +242,8 @@ def effect_interval(effect_size: float, n_x: int, n_y: int) -> tuple[float, floa
 
 
 def _normalise_sets(sets: dict[str, ArrayLike]) -> dict[str, Array]:
-    """The vectors of each set at length 1; what is no set of vectors is refused."""
-    rows = {name: _check_vectors(name, given) for name, given in sets.items()}
+    """The vectors of each set at length 1; raises an error for anything else."""
+    rows = {name: _check_vectors(name, table) for name, table in sets.items()}
     for name in ("x", "y"):
         if len(rows[name]) < FEWEST_TARGETS:
             raise UnmaskError(
@@ -258,9 +258,9 @@ def _normalise_sets(sets: dict[str, ArrayLike]) -> dict[str, Array]:
     return {name: vectors / np.linalg.norm(vectors, axis=1, keepdims=True) for name, vectors in rows.items()}
 
 
-def _check_vectors(name: str, given: Any) -> Array:
+def _check_vectors(name: str, vectors: Any) -> Array:
     try:
-        rows = np.asarray(given)
+        rows = np.asarray(vectors)
         if rows.dtype.kind not in "fiu":
             raise ValueError
         rows = rows.astype(np.float64)
@@ -306,28 +306,28 @@ def variance_shares(
     or where all values are equal.
     """
     y = np.asarray(table, dtype=float)
-    known = ~np.isnan(y)
-    y, names = y[known.any(axis=1)][:, known.any(axis=0)], np.asarray(blocks)[known.any(axis=0)]
-    known = ~np.isnan(y)
-    if min(y.shape) < 2 or known.sum(axis=1).max() < 2:
+    present = ~np.isnan(y)
+    y, names = y[present.any(axis=1)][:, present.any(axis=0)], np.asarray(blocks)[present.any(axis=0)]
+    present = ~np.isnan(y)
+    if min(y.shape) < 2 or present.sum(axis=1).max() < 2:
         return None
-    means = np.where(known, y, 0).sum(axis=0) / known.sum(axis=0)
-    grand = float(y[known].mean())
-    total = float(((y[known] - grand) ** 2).sum())
+    means = np.where(present, y, 0).sum(axis=0) / present.sum(axis=0)
+    grand = float(y[present].mean())
+    total = float(((y[present] - grand) ** 2).sum())
     if total <= 1e-24 * max(1.0, grand**2):
         return None
-    centred = np.where(known, y - means, 0)
-    seen = _between(centred.sum(axis=1), known.sum(axis=1)) / total
+    centred = np.where(present, y - means, 0)
+    seen = _between(centred.sum(axis=1), present.sum(axis=1)) / total
     random = np.random.default_rng(seed)
     sums, counts = np.zeros((draws, len(y))), np.zeros((draws, len(y)))
     for name in dict.fromkeys(names.tolist()):
         selected = names == name
         order = random.permuted(np.tile(np.arange(len(y)), (draws, 1)), axis=1)
         sums += centred[:, selected].sum(axis=1)[order]
-        counts += known[:, selected].sum(axis=1)[order]
+        counts += present[:, selected].sum(axis=1)[order]
     drawn = _between(sums, counts) / total
     reached = int((drawn >= seen * (1 - 1e-9)).sum())
-    columns = float((known.sum(axis=0) * (means - grand) ** 2).sum()) / total
+    columns = float((present.sum(axis=0) * (means - grand) ** 2).sum()) / total
     return VarianceShares(
         float(seen), columns, max(0.0, 1 - float(seen) - columns), float(drawn.mean()), (reached + 1) / (draws + 1)
     )

@@ -9,11 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+NORMAL = 1.959964
+"""The 97.5 % point of the normal distribution."""
 
-def wilson_interval(share: float, count: float, z: float = 1.959964) -> tuple[float, float]:
+
+def wilson_interval(share: float, count: float) -> tuple[float, float]:
     """Wilson's 95 % interval (Wilson 1927): it stays inside 0 and 1, and is everything when nothing was counted."""
     if count <= 0:
         return 0.0, 1.0
+    z = NORMAL
     middle = (share + z * z / (2 * count)) / (1 + z * z / count)
     half = z / (1 + z * z / count) * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
     return max(0.0, middle - half), min(1.0, middle + half)

@@ -64,13 +64,13 @@ def score_predictions(labels: ArrayLike, predictions: ArrayLike) -> Separation:
 
 
 def _score_exactly(labels: ArrayLike, guesses: ArrayLike, *, are_named: bool) -> Separation:
-    kind, guess = np.asarray(labels, dtype=bool), np.asarray(guesses, dtype=bool)
-    n, ones, large = kind.size, int(kind.sum()), int(guess.sum())
-    both = np.arange(max(0, ones + large - n), min(ones, large) + 1)
-    same = (n - ones - large + 2 * both) / n
+    positive, guess = np.asarray(labels, dtype=bool), np.asarray(guesses, dtype=bool)
+    n, ones, large = positive.size, int(positive.sum()), int(guess.sum())
+    true_positives = np.arange(max(0, ones + large - n), min(ones, large) + 1)
+    same = (n - ones - large + 2 * true_positives) / n
     accuracies = same if are_named else np.maximum(same, 1 - same)
-    weights = stats.hypergeom.pmf(both, n, ones, large)
-    agreement = cluster_agreement(kind, guess)
+    weights = stats.hypergeom.pmf(true_positives, n, ones, large)
+    agreement = cluster_agreement(positive, guess)
     observed = agreement if are_named else max(agreement, 1 - agreement)
     order = np.argsort(accuracies)
     cumulated = np.cumsum(weights[order])
@@ -78,7 +78,7 @@ def _score_exactly(labels: ArrayLike, guesses: ArrayLike, *, are_named: bool) ->
     return Separation(
         n,
         observed,
-        v_measure(kind, guess),
+        v_measure(positive, guess),
         float((accuracies * weights).sum()),
         float(high),
         min(1.0, float(weights[accuracies >= observed - 1e-12].sum())),
@@ -87,18 +87,18 @@ def _score_exactly(labels: ArrayLike, guesses: ArrayLike, *, are_named: bool) ->
 
 def score_many_clusters(labels: ArrayLike, clusters: ArrayLike, *, seed: int, draws: int = DRAWS) -> Separation:
     """Score any number of clusters of two labels; the chance is drawn, and the observed labels are one of the draws."""
-    kind = np.asarray(labels, dtype=bool)
-    names, place = np.unique(np.asarray(clusters), return_inverse=True)
-    sizes = np.bincount(place, minlength=names.size)
-    ones = np.bincount(place, weights=kind, minlength=names.size)
-    observed = float(np.maximum(ones, sizes - ones).sum() / kind.size)
-    drawn = np.random.default_rng(seed).multivariate_hypergeometric(sizes, int(kind.sum()), size=draws)
-    chance = np.maximum(drawn, sizes - drawn).sum(axis=1) / kind.size
+    positive = np.asarray(labels, dtype=bool)
+    names, codes = np.unique(np.asarray(clusters), return_inverse=True)
+    sizes = np.bincount(codes, minlength=names.size)
+    ones = np.bincount(codes, weights=positive, minlength=names.size)
+    observed = float(np.maximum(ones, sizes - ones).sum() / positive.size)
+    drawn = np.random.default_rng(seed).multivariate_hypergeometric(sizes, int(positive.sum()), size=draws)
+    chance = np.maximum(drawn, sizes - drawn).sum(axis=1) / positive.size
     above = int((chance >= observed - 1e-12).sum())
     return Separation(
-        kind.size,
+        positive.size,
         observed,
-        v_measure(kind, place),
+        v_measure(positive, codes),
         float(chance.mean()),
         float(np.quantile(chance, 0.975)),
         (1 + above) / (1 + draws),
@@ -132,12 +132,12 @@ class Probe:
 
 def linear_probe(products: NDArray[np.floating], labels: ArrayLike, *, seed: int, shuffles: int = SHUFFLES) -> Probe:
     """Train and test in turn; `products` are those of all rows with each other."""
-    kind = np.where(np.asarray(labels, dtype=bool), 1.0, -1.0)
+    signs = np.where(np.asarray(labels, dtype=bool), 1.0, -1.0)
     rng = np.random.default_rng(seed)
-    targets = np.column_stack([kind, *(rng.permutation(kind) for _ in range(shuffles))])
-    folds = np.empty(kind.size, dtype=np.intp)  # as many of each label in all
+    targets = np.column_stack([signs, *(rng.permutation(signs) for _ in range(shuffles))])
+    folds = np.empty(signs.size, dtype=np.intp)  # as many of each label in all
     for side in (-1.0, 1.0):
-        members = rng.permutation(np.flatnonzero(kind == side))
+        members = rng.permutation(np.flatnonzero(signs == side))
         folds[members] = np.arange(members.size) % FOLDS
     predictions = np.empty_like(targets)
     for fold in range(FOLDS):
@@ -148,7 +148,7 @@ def linear_probe(products: NDArray[np.floating], labels: ArrayLike, *, seed: int
     chance = shares[1:]
     above = int((chance >= shares[0] - 1e-12).sum())
     return Probe(
-        kind.size,
+        signs.size,
         float(shares[0]),
         right[:, 0],
         float(chance.mean()) if shuffles else 0.5,
@@ -160,13 +160,13 @@ def linear_probe(products: NDArray[np.floating], labels: ArrayLike, *, seed: int
 def _predict_ridge(
     products: NDArray[np.floating], train: NDArray[np.bool_], test: NDArray[np.bool_], targets: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    known = np.asarray(products[np.ix_(train, train)], dtype=np.float64)
+    trained = np.asarray(products[np.ix_(train, train)], dtype=np.float64)
     tested = np.asarray(products[np.ix_(test, train)], dtype=np.float64)
-    rows, whole = known.mean(axis=0), known.mean()
+    rows, whole = trained.mean(axis=0), trained.mean()
     tested = tested - tested.mean(axis=1, keepdims=True) - rows + whole
-    known = known - rows[:, None] - rows[None, :] + whole
-    known[np.diag_indices_from(known)] += PENALTY * max(float(np.trace(known)) / known.shape[0], 1e-12)
+    trained = trained - rows[:, None] - rows[None, :] + whole
+    trained[np.diag_indices_from(trained)] += PENALTY * max(float(np.trace(trained)) / trained.shape[0], 1e-12)
     means = targets[train].mean(axis=0)
-    weights = linalg.cho_solve(linalg.cho_factor(known, lower=True), targets[train] - means)
+    weights = linalg.cho_solve(linalg.cho_factor(trained, lower=True), targets[train] - means)
     predicted: NDArray[np.float64] = means + tested @ weights
     return predicted

@@ -84,7 +84,7 @@ LAYOUTS = {name: DatasetLayout(**{"dataset": name, **entry}) for name, entry in 
 
 
 @dataclass(frozen=True)
-class Example:
+class TextExample:
     """A text, or a pair of texts, and its label if it has one."""
 
     text: str
@@ -98,16 +98,16 @@ class Example:
 class Splits:
     """The examples to train on, to choose the best checkpoint by, and to report at the end."""
 
-    train: Sequence[Example]
-    validation: Sequence[Example]
-    test: Sequence[Example]
+    train: Sequence[TextExample]
+    validation: Sequence[TextExample]
+    test: Sequence[TextExample]
 
     def hashes(self) -> dict[str, str]:
         """Compute the hash of every split that has examples."""
         return {name: hash_examples(getattr(self, name)) for name in SPLITS if getattr(self, name)}
 
 
-def hash_examples(examples: Iterable[Example]) -> str:
+def hash_examples(examples: Iterable[TextExample]) -> str:
     """Compute a SHA-256 over all texts and labels, in order."""
     return hash_content(*(json.dumps([example.text, example.pair, example.label]) for example in examples))
 
@@ -141,13 +141,13 @@ def gather_examples(
             )
         import numpy as np  # not needed for the options of commands
 
-        chosen = set(np.random.default_rng(seed).permutation(len(learned))[:count].tolist())
-        checked = [example for index, example in enumerate(learned) if index in chosen]
-        learned = [example for index, example in enumerate(learned) if index not in chosen]
+        held_out_indices = set(np.random.default_rng(seed).permutation(len(learned))[:count].tolist())
+        checked = [example for index, example in enumerate(learned) if index in held_out_indices]
+        learned = [example for index, example in enumerate(learned) if index not in held_out_indices]
     return Splits(learned, checked, splits.get("test", []))
 
 
-def order_labels(task: str, examples: Iterable[Example]) -> list[str]:
+def order_labels(task: str, examples: Iterable[TextExample]) -> list[str]:
     """Return the labels in the order of the model's outputs: the task's own, or those of the examples, sorted."""
     counts = Counter(example.label for example in examples if example.label is not None)
     if labels := list(TASK_LAYOUTS[task].labels):
@@ -164,7 +164,7 @@ def order_labels(task: str, examples: Iterable[Example]) -> list[str]:
     return sorted(counts, key=lambda label: (0, float(label), "") if _is_number(label) else (1, 0.0, label))
 
 
-def read_examples(path: Path, task: str, *, header: Sequence[str] = ()) -> list[Example]:
+def read_examples(path: Path, task: str, *, header: Sequence[str] = ()) -> list[TextExample]:
     """Read examples from a file: .txt (one text a line), .csv, .tsv, .jsonl or .parquet; also .gz and .xz.
 
     `header` names the columns of a .csv or .tsv that does not name them itself, and has no quotes around cells.
@@ -214,19 +214,19 @@ def _read_rows(path: Path, header: Sequence[str]) -> list[dict[str, Any]]:
                 quoting=csv.QUOTE_NONE if header else csv.QUOTE_MINIMAL,
                 strict=True,
             )
-            double = [name for name, count in Counter(reader.fieldnames or ()).items() if count > 1]
-            if double:
-                raise UnmaskError(f"{path} has the column {quote(double)} twice; keep one")
+            duplicates = [name for name, count in Counter(reader.fieldnames or ()).items() if count > 1]
+            if duplicates:
+                raise UnmaskError(f"{path} has the column {quote(duplicates)} twice; keep one")
             return list(reader)
-        full = [line.strip() for line in lines if line.strip()]
+        content = [line.strip() for line in lines if line.strip()]
     if file_type == ".txt":
-        return [{"text": line} for line in full]
-    if file_type == ".json" and full and full[0].startswith("["):
+        return [{"text": line} for line in content]
+    if file_type == ".json" and content and content[0].startswith("["):
         raise UnmaskError(f"{path} is one list; give an object a line (.jsonl)")
-    return [json.loads(line) for line in full]
+    return [json.loads(line) for line in content]
 
 
-def _make_examples(rows: Sequence[dict[str, Any]], task: str, path: Path) -> list[Example]:
+def _make_examples(rows: Sequence[dict[str, Any]], task: str, path: Path) -> list[TextExample]:
     """Check the cells of the rows, and make examples of them."""
     layout = TASK_LAYOUTS[task]
     for number, row in enumerate(rows, 1):
@@ -253,15 +253,17 @@ def _make_examples(rows: Sequence[dict[str, Any]], task: str, path: Path) -> lis
                     f"{path}: {names[column]!r} of row {number} is {cell!r}; give a text or number in every row"
                 )
         first, *second = (str(cells[column]) for column in layout.columns if column != "label")
-        label, name = (
-            None if (cell := cells.get(column)) is None or cell != cell or not str(cell).strip() else str(cell).strip()
-            for column in ("label", "id")
-        )
+        label, name = (_read_optional(cells.get(column)) for column in ("label", "id"))
         if (layout.skips_blank and not first.strip()) or (layout.has_labels and str(cells["label"]) == NO_LABEL):
             continue
         pair = second[0] if second else None
-        examples.append(Example(first, pair, None if label is None else normalise_label(label, task), name))
+        examples.append(TextExample(first, pair, None if label is None else normalise_label(label, task), name))
     return examples
+
+
+def _read_optional(cell: Any) -> str | None:
+    """Return the text of a cell; None if it is missing, NaN or blank."""
+    return None if cell is None or cell != cell else str(cell).strip() or None
 
 
 def normalise_label(label: str, task: str) -> str:
@@ -282,22 +284,22 @@ def _is_number(text: str) -> bool:
 
 def read_known_dataset(
     name: str, task: str, *, offline: bool, splits: Sequence[str] = SPLITS
-) -> dict[str, list[Example]]:
+) -> dict[str, list[TextExample]]:
     """Read the examples of a known dataset, by split."""
     layout = LAYOUTS[check_choice(name, LAYOUTS, "data set")]
     if task not in (layout.task, "mlm"):
         raise UnmaskError(f"data set {name} is for {layout.task}, not for {task}; choose another, or give --train")
-    place = datasets.locate(layout.dataset, offline=offline)
-    if place.is_dir():
+    path = datasets.locate(layout.dataset, offline=offline)
+    if path.is_dir():
         examples = {
             split: [example for file in files for example in read_examples(file, layout.task, header=layout.header)]
-            for split, files in _find_split_files(layout, place, splits).items()
+            for split, files in _find_split_files(layout, path, splits).items()
         }
     else:
-        read_archive = _read_pair_archive if place.suffix == ".zip" else _read_text_archive
-        examples = {split: rows for split, rows in read_archive(place, layout.task).items() if split in splits}
+        read_archive = _read_pair_archive if path.suffix == ".zip" else _read_text_archive
+        examples = {split: rows for split, rows in read_archive(path, layout.task).items() if split in splits}
     if task != layout.task:
-        examples = {split: [Example(example.text) for example in rows] for split, rows in examples.items()}
+        examples = {split: [TextExample(example.text) for example in rows] for split, rows in examples.items()}
     if layout.joined:
         examples = {split: [_join_example(example) for example in rows] for split, rows in examples.items()}
     return examples
@@ -308,7 +310,7 @@ def join_words(text: str) -> str:
     return BETWEEN_WORDS.sub("", text)
 
 
-def _join_example(example: Example) -> Example:
+def _join_example(example: TextExample) -> TextExample:
     return replace(
         example, text=join_words(example.text), pair=None if example.pair is None else join_words(example.pair)
     )
@@ -331,16 +333,16 @@ def _find_split_files(layout: DatasetLayout, folder: Path, splits: Sequence[str]
     return files
 
 
-def _read_text_archive(archive: Path, task: str) -> dict[str, list[Example]]:
+def _read_text_archive(archive: Path, task: str) -> dict[str, list[TextExample]]:
     """Read a text a file, in folders `train/pos`, `train/neg`, `test/pos` and `test/neg` (IMDB)."""
-    numbered: dict[str, list[tuple[int, Example]]] = {"train": [], "test": []}
+    numbered: dict[str, list[tuple[int, TextExample]]] = {"train": [], "test": []}
     with tarfile.open(archive) as members:
         for member in members:
             parts = member.name.split("/")
             if len(parts) == 4 and parts[1] in numbered and parts[2] in ("pos", "neg"):
                 content = members.extractfile(member)
                 assert content is not None
-                example = Example(content.read().decode().strip(), None, normalise_label(parts[2], task))
+                example = TextExample(content.read().decode().strip(), None, normalise_label(parts[2], task))
                 numbered[parts[1]].append((int(parts[3].partition("_")[0]), example))
     return {
         split: [example for _, example in sorted(rows, key=lambda row: (row[1].label, row[0]))]
@@ -348,7 +350,7 @@ def _read_text_archive(archive: Path, task: str) -> dict[str, list[Example]]:
     }
 
 
-def _read_pair_archive(archive: Path, task: str) -> dict[str, list[Example]]:
+def _read_pair_archive(archive: Path, task: str) -> dict[str, list[TextExample]]:
     """Read a JSON-lines file a split (SNLI)."""
     examples = {}
     with zipfile.ZipFile(archive) as members:

@@ -21,7 +21,7 @@ from unmask.models.loading import Trainable, load_trainable
 from unmask.training import checkpoints
 from unmask.training.checkpoints import Workspace
 from unmask.training.examples import SPLITS, TASK_LAYOUTS, Splits, order_labels
-from unmask.training.loop import Outcome, Watch, evaluate, fit, make_accelerator
+from unmask.training.loop import TrainingState, Watch, evaluate, fit, make_accelerator
 from unmask.training.options import FinetuneOptions
 from unmask.training.tasks import Classification, MaskedLanguageModelling, Task
 
@@ -73,13 +73,13 @@ def finetune_model(
     if base.lost_head:
         say(f"{request.model}: {base.lost_head}")
     train, validation = features["train"], features["validation"]
-    outcome = fit(model, task, train, validation, request.settings, workspace, accelerator=accelerator, watch=watch)
+    state = fit(model, task, train, validation, request.settings, workspace, accelerator=accelerator, watch=watch)
     metrics = {
         name: evaluate(model, task, features[name], accelerator, rows=request.batch_size)
         for name in SPLITS[1:]
         if features[name]
     }
-    record = _describe_run(request, length, data, outcome, metrics, model, accelerator)
+    record = _describe_run(request, length, data, state, metrics, model, accelerator)
     if accelerator.is_main_process:
         with atomic_folder(request.out) as draft:
             if request.lora_rank:
@@ -113,7 +113,7 @@ def _load_base(request: FinetuneOptions, data: Splits) -> Trainable:
 def _claim_workspace(
     workspace: Workspace, request: FinetuneOptions, data: Splits, base_weights: str, accelerator: Any
 ) -> bool:
-    """Take the workspace for this run; whatever changes its course makes it another run."""
+    """Claim the workspace for this run, which is another one if anything that changes its course differs."""
     run = {
         "task": request.task,
         "model": request.model,
@@ -137,13 +137,12 @@ def _describe_run(
     request: FinetuneOptions,
     length: int,
     data: Splits,
-    outcome: Outcome,
+    state: TrainingState,
     metrics: dict[str, Any],
     model: Any,
     accelerator: Any,
 ) -> dict[str, Any]:
     """Describe the run: the content of `metrics.json`."""
-    learned = sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
     return {
         "task": request.task,
         "base_model": request.model,
@@ -158,12 +157,12 @@ def _describe_run(
             "architecture": dict(request.architecture),
         },
         "metrics": metrics,
-        "best_step": outcome.best_step,
-        "steps": outcome.steps,
-        "seconds": round(outcome.seconds, 1),
-        "history": outcome.history,
+        "best_step": state.best_step,
+        "steps": state.step,
+        "seconds": round(state.seconds, 1),
+        "history": state.history,
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
-        "trained_parameters": learned,
+        "trained_parameters": sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad),
         "device": f"{accelerator.num_processes} × {accelerator.device.type}",
         "mixed_precision": accelerator.mixed_precision,
         "libraries": {"python": platform.python_version()} | {name: metadata.version(name) for name in LIBRARIES},

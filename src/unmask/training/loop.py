@@ -18,17 +18,19 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
 
 from unmask.errors import Stopped, UnmaskError
+from unmask.models.batching import IGNORED, Batch, move_batch
 from unmask.options import LoadOptions
 from unmask.training.checkpoints import Workspace
 from unmask.training.options import TrainingOptions
-from unmask.training.tasks import IGNORED, Batch, Features, Task
+from unmask.training.tasks import Features, Task
 
+Result = TypeVar("Result")
 PATIENCE = 1.0
 """Seconds within which a second signal counts as the first: a launcher passes on what the terminal has sent."""
 POOL = 50
@@ -81,8 +83,8 @@ def listen_for_interrupt() -> Iterator[Callable[[], bool]]:
 
 
 @dataclass
-class Progress:
-    """How far a run is; kept with its checkpoint."""
+class TrainingState:
+    """The progress of a run, saved with its checkpoints, and at the end its result."""
 
     step: int = 0
     seconds: float = 0.0
@@ -91,12 +93,13 @@ class Progress:
     best: tuple[float, float] | None = None
     """The best metric, signed so that more is better, and the loss to break ties, likewise."""
     best_step: int = 0
+    """The step whose weights the model holds at the end."""
     history: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class News:
-    """What the loop tells whoever watches it."""
+    """The progress that the loop reports."""
 
     step: int
     steps: int
@@ -110,16 +113,6 @@ class News:
 Watch = Callable[[News], None]
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """The result of training; the model holds the weights to keep."""
-
-    best_step: int
-    history: list[dict[str, Any]]
-    steps: int
-    seconds: float
-
-
 def fit(
     model: Any,
     task: Task,
@@ -130,7 +123,7 @@ def fit(
     *,
     accelerator: Any,
     watch: Watch | None = None,
-) -> Outcome:
+) -> TrainingState:
     """Train from the start, or from the workspace's checkpoint if it has one; leaves the best or last weights.
 
     Without validation examples there is nothing to choose by, and the last weights are left.
@@ -141,7 +134,7 @@ def fit(
     planned = (settings.planned_epochs or settings.epochs) * per_epoch
     trained, optimizer = accelerator.prepare(model, _make_optimizer(model, settings))
     stepper = Stepper(trained, task, train, settings, optimizer, accelerator)
-    state = Progress(**workspace.restore(accelerator)) if workspace.has_checkpoint() else Progress()
+    state = TrainingState(**workspace.restore(accelerator)) if workspace.has_checkpoint() else TrainingState()
     first, started, saved = state.step, time.monotonic(), state.step
     began = started - state.seconds
     planned_epoch = -1
@@ -155,9 +148,10 @@ def fit(
                 batches = plan_batches(lengths, settings.batch_size, seed=settings.seed, epoch=epoch)
             loss = stepper.take_step(batches[index], epoch, learning_rate_at(state.step, planned, settings))
             if not math.isfinite(loss):
-                kept = f"the last good checkpoint, of step {saved}, is in {workspace.folder}"
+                checkpoint = f"the last good checkpoint, of step {saved}, is in {workspace.folder}"
                 raise UnmaskError(
-                    f"the loss is {loss} at step {state.step}; {kept if saved else 'no checkpoint had been kept yet'};"
+                    f"the loss is {loss} at step {state.step};"
+                    f" {checkpoint if saved else 'no checkpoint was saved yet'};"
                     " lower the learning rate, or try precision no"
                 )
             state.step += 1
@@ -177,14 +171,15 @@ def fit(
                 workspace.save(accelerator, asdict(state))
                 saved = state.step
             if stop:
-                raise Stopped(f"stopped at step {state.step} of {total}; the same command goes on from there")
+                raise Stopped(f"stopped at step {state.step} of {total}; the same command resumes from there")
     if state.best is None or settings.keep == "last":
-        return Outcome(total, state.history, total, state.seconds)
-    workspace.load_best(accelerator.unwrap_model(trained))
-    return Outcome(state.best_step, state.history, total, state.seconds)
+        state.best_step = total
+    else:
+        workspace.load_best(accelerator.unwrap_model(trained))
+    return state
 
 
-def _note_evaluation(state: Progress, evaluation: dict[str, Any], task: Task) -> bool:
+def _note_evaluation(state: TrainingState, evaluation: dict[str, Any], task: Task) -> bool:
     """Add an evaluation to the history; returns whether it is the best so far."""
     state.history.append({"step": state.step, "training_loss": state.loss, **evaluation})
     metric = evaluation[task.metric] if task.higher_is_better else -evaluation[task.metric]
@@ -199,22 +194,31 @@ def evaluate(model: Any, task: Task, features: Sequence[Features], accelerator: 
     """Compute the task's metrics over all examples, which do not depend on batches and processes."""
     order = sorted(range(len(features)), key=lambda row: len(features[row]["input_ids"]))
     subset = order[accelerator.process_index :: accelerator.num_processes]
-    total: torch.Tensor | None = None
-    start, micro_batches = 0, MicroBatches(1)
+
+    def run(part: Sequence[int]) -> torch.Tensor:
+        batch = _make_batch(task, features, part, EVALUATION_EPOCH)
+        return task.run(model, move_batch(batch, accelerator.device))
+
     model.eval()
     with torch.no_grad():
-        while start < max(len(subset), 1):
-            size = math.ceil(rows / micro_batches.parts)
-            try:
-                batch = _make_batch(task, features, subset[start : start + size], EVALUATION_EPOCH)
-                sums = task.run(model, _move_batch(batch, accelerator.device))
-            except RuntimeError as error:
-                micro_batches.shrink(error, size, accelerator)
-                continue
-            total = sums if total is None else total + sums
-            start += size
-    assert total is not None
+        total = sum(run_in_parts(run, subset, rows, accelerator))
     return task.metrics(accelerator.reduce(total, reduction="sum"))
+
+
+def run_in_parts(
+    run: Callable[[Sequence[int]], Result], rows: Sequence[int], size: int, accelerator: Any
+) -> Iterator[Result]:
+    """Run rows in parts of a size, which become smaller after an out-of-memory error; without rows, one empty part."""
+    start, micro_batches = 0, MicroBatches(1)
+    while start < max(len(rows), 1):
+        length = math.ceil(size / micro_batches.parts)
+        try:
+            result = run(rows[start : start + length])
+        except RuntimeError as error:
+            micro_batches.shrink(error, length, accelerator)
+            continue
+        yield result
+        start += length
 
 
 def plan_batches(lengths: Sequence[int], size: int, *, seed: int, epoch: int) -> list[list[int]]:
@@ -237,7 +241,7 @@ def learning_rate_at(step: int, total: int, settings: TrainingOptions) -> float:
 
 
 class Stepper:
-    """Takes optimisation steps, each in as many parts as memory needs."""
+    """Takes optimisation steps, each in as many parts as memory requires."""
 
     def __init__(
         self,
@@ -291,7 +295,7 @@ class Stepper:
         summed = torch.zeros((), device=accelerator.device)
         for part, batch in enumerate(batches):
             with nullcontext() if part == parts - 1 else accelerator.no_sync(self.model):
-                loss = self.task.run(self.model, _move_batch(batch, accelerator.device))[0] / count
+                loss = self.task.run(self.model, move_batch(batch, accelerator.device))[0] / count
                 accelerator.backward(loss * accelerator.num_processes)  # processes average their gradients
             summed += loss.detach()
         return float(accelerator.reduce(summed, reduction="sum"))
@@ -299,15 +303,11 @@ class Stepper:
 
 def _make_batch(task: Task, features: Sequence[Features], rows: Sequence[int], epoch: int) -> Batch:
     """Make a batch; a process that is out of rows runs one whose labels do not count."""
-    chosen = rows or [0]
-    batch = task.batch([features[row] for row in chosen], [(epoch, row) for row in chosen])
+    indices = rows or [0]
+    batch = task.batch([features[row] for row in indices], [(epoch, row) for row in indices])
     if not rows:
         batch["labels"].fill_(IGNORED)
     return batch
-
-
-def _move_batch(batch: Batch, device: torch.device) -> Batch:
-    return {name: tensor.to(device) for name, tensor in batch.items()}
 
 
 def _make_optimizer(model: Any, settings: TrainingOptions) -> torch.optim.AdamW:

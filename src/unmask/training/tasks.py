@@ -2,92 +2,69 @@
 
 A task turns examples into features (once), features into a batch (every time they are drawn), and a model's outputs
 into sums that add up over batches and processes: `[loss, right, count, …]`.
-
-`pad` does what `tokenizer.pad` does in a fraction of its time: a step of a small model takes some 20 ms on a GPU, and
-the tokenizer's own padding would be a quarter of that.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
 from torch.nn import functional
 
 from unmask.errors import UnmaskError
+from unmask.models.batching import IGNORED, Batch, pad
+from unmask.models.tokenization import count_special_tokens
 from unmask.statistics.proportions import classification_quality, wilson_interval
-from unmask.training.examples import Example
+from unmask.training.examples import TextExample
 
-ATTENTION = "attention_mask"
-IGNORED = -100
 MASKED = 0.15
 Features = dict[str, list[int]]
-Batch = dict[str, torch.Tensor]
 
 
-def pad(tokenizer: Any, rows: Sequence[Mapping[str, list[int]]]) -> Batch:
-    """Pad rows to the longest, on the tokenizer's side and with its padding; an attention mask is added if needed."""
-    names = list(rows[0])
-    if ATTENTION not in names and ATTENTION in tokenizer.model_input_names:
-        names.append(ATTENTION)
-    fill = {"input_ids": tokenizer.pad_token_id, "token_type_ids": tokenizer.pad_token_type_id}
-    lengths = [len(row["input_ids"]) for row in rows]
-    shape = (len(rows), max(lengths))
-    left = tokenizer.padding_side == "left"
-    batch = {}
-    for name in names:
-        padded = np.full(shape, fill.get(name, 0), dtype=np.int64)
-        for index, (row, length) in enumerate(zip(rows, lengths, strict=True)):
-            columns = slice(shape[1] - length, None) if left else slice(length)
-            padded[index, columns] = row.get(name, 1)
-        batch[name] = torch.from_numpy(padded)
-    return batch
+class Task:
+    """What the loop needs to know of a task.
 
+    By default, a row has one label, and the sums need nothing but logits and labels.
+    """
 
-class Task(Protocol):
-    """What the loop needs to know of a task."""
+    tokenizer: Any
 
     metric: str
     """The name of the metric that chooses the best checkpoint."""
     higher_is_better: bool
 
-    def features(self, examples: Sequence[Example]) -> list[Features]:
+    def features(self, examples: Sequence[TextExample]) -> list[Features]:
         """Tokenise, once."""
-        ...
+        raise NotImplementedError
 
     def batch(self, features: Sequence[Features], draws: Sequence[tuple[int, ...]]) -> Batch:
-        """Collate; `draws` seeds what is drawn at random for each row, so that it depends on nothing else."""
-        ...
+        """Pad to the longest row; `draws` seeds what is drawn for each row, so that it depends on nothing else."""
+        del draws
+        labels = torch.tensor([row["labels"][0] for row in features])
+        inputs = [{name: row[name] for name in row if name != "labels"} for row in features]
+        return {**pad(self.tokenizer, inputs), "labels": labels}
 
     def run(self, model: Any, batch: Batch) -> torch.Tensor:
         """Run the model on a batch; returns sums: the loss, the number of labels, what the metrics need.
 
         The labels of a batch that are not `IGNORED` are what the loss is divided by.
         """
-        ...
-
-    def metrics(self, sums: torch.Tensor) -> dict[str, Any]:
-        """Compute the metrics from sums."""
-        ...
-
-
-class _LogitsTask:
-    """A task whose sums need nothing but logits and labels."""
-
-    def run(self, model: Any, batch: Batch) -> torch.Tensor:
-        """Run the model on a batch."""
         inputs = {name: tensor for name, tensor in batch.items() if name != "labels"}
         return self.sums(model(**inputs).logits, batch["labels"])
 
     def sums(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        """Return the summed loss, the number of labels, and what the metrics need."""
+        """Return the sums of `run` from the logits."""
+        raise NotImplementedError
+
+    def metrics(self, sums: torch.Tensor) -> dict[str, Any]:
+        """Compute the metrics from sums."""
         raise NotImplementedError
 
 
-class Classification(_LogitsTask):
+class Classification(Task):
     """The label of a text, or of a pair of texts."""
 
     metric = "accuracy"
@@ -99,7 +76,7 @@ class Classification(_LogitsTask):
         self.labels = list(labels)
         self.max_length = max_length
 
-    def features(self, examples: Sequence[Example]) -> list[Features]:
+    def features(self, examples: Sequence[TextExample]) -> list[Features]:
         """Tokenise, once; the longer text of a pair is cut first."""
         pairs = [example.pair for example in examples]
         encoded = self.tokenizer(
@@ -118,22 +95,15 @@ class Classification(_LogitsTask):
             for row, example in enumerate(examples)
         ]
 
-    def batch(self, features: Sequence[Features], draws: Sequence[tuple[int, ...]]) -> Batch:
-        """Pad to the longest row."""
-        del draws
-        labels = torch.tensor([row["labels"][0] for row in features])
-        inputs = [{name: row[name] for name in row if name != "labels"} for row in features]
-        return {**pad(self.tokenizer, inputs), "labels": labels}
-
     def sums(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         """Return loss, count, and the confusion matrix (truth × prediction)."""
         logits = logits.float()
         loss = functional.cross_entropy(logits, labels, ignore_index=IGNORED, reduction="sum")
         size = len(self.labels)
-        kept = labels != IGNORED
-        cells = (labels * size + logits.argmax(-1))[kept]
+        counted = labels != IGNORED
+        cells = (labels * size + logits.argmax(-1))[counted]
         confusion = torch.bincount(cells, minlength=size * size).to(loss)
-        return torch.cat([loss[None], kept.sum()[None].to(loss), confusion])
+        return torch.cat([loss[None], counted.sum()[None].to(loss), confusion])
 
     def metrics(self, sums: torch.Tensor) -> dict[str, Any]:
         """Compute accuracy with Wilson's 95 % interval, macro F1, and precision, recall and F1 of each label."""
@@ -145,7 +115,7 @@ class Classification(_LogitsTask):
         }
 
 
-class MaskedLanguageModelling(_LogitsTask):
+class MaskedLanguageModelling(Task):
     """Masked words: 15 % of the ordinary pieces, of which 80 % are masked, 10 % changed, 10 % left."""
 
     metric = "loss"
@@ -159,13 +129,12 @@ class MaskedLanguageModelling(_LogitsTask):
         self.max_length = max_length
         self.seed = seed
 
-    def features(self, examples: Sequence[Example]) -> list[Features]:
+    def features(self, examples: Sequence[TextExample]) -> list[Features]:
         """Tokenise, once; a part without a piece that could be masked is left out."""
-        bare = self.tokenizer("a", add_special_tokens=False)["input_ids"]
+        start, end = count_special_tokens(self.tokenizer)
         whole = self.tokenizer("a")["input_ids"]
-        start = next(start for start in range(len(whole)) if whole[start : start + len(bare)] == bare)
-        before, after = whole[:start], whole[start + len(bare) :]
-        size = self.max_length - len(before) - len(after)
+        before, after = whole[:start], whole[len(whole) - end :]
+        size = self.max_length - start - end
         texts = [example.text for example in examples]
         encoded = self.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
         parts = [ids[start : start + size] for ids in encoded for start in range(0, len(ids), size)]
@@ -175,36 +144,31 @@ class MaskedLanguageModelling(_LogitsTask):
     def batch(self, features: Sequence[Features], draws: Sequence[tuple[int, ...]]) -> Batch:
         """Mask and pad to the longest row."""
         rows = [self._mask(row["input_ids"], draw) for row, draw in zip(features, draws, strict=True)]
-        padded = pad(self.tokenizer, [{"input_ids": ids} for ids, _ in rows])
-        labels = torch.full(padded["input_ids"].shape, IGNORED)
-        left = self.tokenizer.padding_side == "left"
-        for row, (ids, wanted) in enumerate(rows):
-            labels[row, slice(-len(ids), None) if left else slice(len(ids))] = torch.tensor(wanted)
-        return {**padded, "labels": labels}
+        return pad(self.tokenizer, [{"input_ids": ids, "labels": labels} for ids, labels in rows])
 
     def _mask(self, ids: list[int], draw: tuple[int, ...]) -> tuple[list[int], list[int]]:
-        """Mask a row; returns what is shown, and the labels."""
+        """Mask a row; returns its ids and its labels."""
         generator = np.random.default_rng([self.seed, *draw])
         special = set(self.tokenizer.all_special_ids)
         ordinary = [position for position, token in enumerate(ids) if token not in special]
         count = min(len(ordinary), max(1, round(MASKED * len(ordinary))))
-        shown, wanted = list(ids), [IGNORED] * len(ids)
+        masked, labels = list(ids), [IGNORED] * len(ids)
         for position in generator.choice(ordinary, size=count, replace=False) if ordinary else ():
-            wanted[position] = ids[position]
+            labels[position] = ids[position]
             fate = generator.random()
             if fate < 0.8:
-                shown[position] = self.tokenizer.mask_token_id
+                masked[position] = self.tokenizer.mask_token_id
             elif fate < 0.9:
-                shown[position] = int(generator.integers(len(self.tokenizer)))
-        return shown, wanted
+                masked[position] = int(generator.integers(len(self.tokenizer)))
+        return masked, labels
 
     def sums(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         """Return loss, count, and the number of correct guesses."""
-        kept = labels != IGNORED
-        picked, wanted = logits[kept].float(), labels[kept]
-        loss = functional.cross_entropy(picked, wanted, reduction="sum")
-        right = (picked.argmax(-1) == wanted).sum()
-        return torch.stack([loss, kept.sum().to(loss), right.to(loss)])
+        counted = labels != IGNORED
+        picked, expected = logits[counted].float(), labels[counted]
+        loss = functional.cross_entropy(picked, expected, reduction="sum")
+        right = (picked.argmax(-1) == expected).sum()
+        return torch.stack([loss, counted.sum().to(loss), right.to(loss)])
 
     def metrics(self, sums: torch.Tensor) -> dict[str, Any]:
         """Compute loss and perplexity of a masked piece, and the share guessed right."""

@@ -76,7 +76,7 @@ def _find_card(to: Path) -> Path:
 
 def _compare_weights(path: Path, results: Sequence[AuditResult]) -> str:
     """A note if the weights next to the card are not those that were measured; else empty."""
-    from unmask.models.loading import hash_folder_weights
+    from unmask.models.handle import hash_folder_weights
 
     measured = next((one.model.weight_hash for one in results if one.model.weight_hash), None)
     present = hash_folder_weights(path.parent) if measured else None

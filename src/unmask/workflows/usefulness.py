@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from unmask.models.roles import Progress
-    from unmask.training.examples import Example, Splits
+    from unmask.training.examples import Splits, TextExample
     from unmask.training.finetune import Say
     from unmask.training.loop import Watch
     from unmask.workflows.compared_models import Subject
@@ -259,7 +259,7 @@ def _train_classifier(
     return out
 
 
-def _test_classifier(classifier: Path, test: Sequence[Example], loading: LoadOptions) -> NDArray[np.bool_]:
+def _test_classifier(classifier: Path, test: Sequence[TextExample], loading: LoadOptions) -> NDArray[np.bool_]:
     """Which of the examples a classifier gets right."""
     from unmask.models.loading import load_classifier
     from unmask.models.roles import Classifier

@@ -447,7 +447,7 @@ def broken(word2vec: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["MODEL", "--pooling", "last"], "--pooling is 'last'"),
         (["MODEL", "--contrasts", "9"], "--contrasts"),
         (["MODEL", "--layers", "0"], "--layers"),
-        (["MODEL", "--layers", "9", "--measure", "geometry"], "9 layers were asked for, but"),
+        (["MODEL", "--layers", "9", "--measure", "geometry"], "layers, not 9; give 1 to"),
         (["MODEL", "--measure", "geometry", "--language", "de"], "geometry asks about English words"),
         (["MODEL", "--measure", "association", "--corpus", "nouns"], "--corpus nouns is for geometry"),
         (["MODEL", "--measure", "association", "--layers", "2"], "--layers is for geometry"),

@@ -48,7 +48,7 @@ from unmask.report.charts import count_bins
 from unmask.results import Caveat, Measurement
 from unmask.results.formatting import interval, number
 from unmask.rewriting import rewriter
-from unmask.training.examples import Example
+from unmask.training.examples import TextExample
 
 PEOPLE = ("the woman", "his father", "her sister", "the waiter", "a girl", "the king", "an actress", "her husband")
 DEEDS = (
@@ -75,10 +75,12 @@ class WordCounter:
         return (zlib.crc32(word.encode()) % 200 - 100) / {"he": 600, "she": 640}.get(word, 400)
 
 
-def _texts() -> list[Example]:
+def _texts() -> list[TextExample]:
     made = [f"I saw it twice: {' '.join(parts)}." for parts in product(PEOPLE, DEEDS, FILMS, ENDS)][::2]
     quiet = [f"Scene {at} of this film is too long." for at in range(20)]
-    return [Example(text, label=("positive", "negative")[at % 2], id=str(at)) for at, text in enumerate(made + quiet)]
+    return [
+        TextExample(text, label=("positive", "negative")[at % 2], id=str(at)) for at, text in enumerate(made + quiet)
+    ]
 
 
 def _measured(terms: str = "all", protocol: str = "sound") -> tuple[Measurement, pd.DataFrame]:

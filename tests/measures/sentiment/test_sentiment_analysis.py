@@ -28,7 +28,7 @@ from unmask.measures.sentiment.details import Ratings
 from unmask.measures.sentiment.rater import Rater, weigh_labels
 from unmask.measures.sentiment.scoring import score_pairs
 from unmask.results import Measurement
-from unmask.training.examples import Example
+from unmask.training.examples import TextExample
 
 MALE = re.compile(r"\b(he|him|his|man|men|brother|father|actor)\b", re.IGNORECASE)
 ROWS = [
@@ -521,7 +521,7 @@ def test_agrees_with_a_naive_scorer(name: str, model_folder: Callable[[str], Pat
 
 def test_ratings_without_gender_are_unbiased() -> None:
     to_female, to_male = unmask.rewriter("female"), unmask.rewriter("male")
-    texts = [Example(f"He saw film {n}, and then {n + 1} more.", id=str(n)) for n in range(40)]
+    texts = [TextExample(f"He saw film {n}, and then {n + 1} more.", id=str(n)) for n in range(40)]
     pairs = rewrite_both_ways(texts, to_female, to_male)
     tests = []
     for seed in range(100):

@@ -31,7 +31,7 @@ from unmask.measures.sentiment.scoring import score_pairs
 from unmask.models.classifier import TransformersClassifier
 from unmask.results import AuditResult, Measurement
 from unmask.results.storage import load
-from unmask.training.examples import Example
+from unmask.training.examples import TextExample
 
 MALE = re.compile(r"\b(he|him|his|man|men|er|sein|seine|vater|chairperson)\b", re.IGNORECASE)
 SENTENCES = [
@@ -446,7 +446,7 @@ def test_the_published_sets_find_as_many_reviews_as_the_paper(data: Path) -> Non
 def test_models_that_have_read_nothing_have_no_common_direction() -> None:
     """Each of them tells *he* from *she* by the chance of its weights; over many of them nothing remains."""
     versions = unmask.rewriter("female"), unmask.rewriter("male")
-    pairs = rewrite_both_ways([Example(one.text, id=str(n)) for n, one in enumerate(reviews()[:40])], *versions)
+    pairs = rewrite_both_ways([TextExample(one.text, id=str(n)) for n, one in enumerate(reviews()[:40])], *versions)
     tokenizer = tokenizer_of([text for one in pairs for text in (one.female.text, one.male.text)])
     biases = []
     for seed in range(30):

@@ -24,11 +24,11 @@ from unmask.measures.sentiment.rater import CachedRater, Rater, identify_rater
 from unmask.measures.sentiment.scoring import score_pairs, score_sets
 from unmask.models.classifier import TransformersClassifier
 from unmask.models.roles import View
-from unmask.training.examples import Example
+from unmask.training.examples import TextExample
 
 
 def versions(texts: Sequence[str], terms: str = "all") -> list[Pair]:
-    given = [Example(text, label="positive", id=str(at)) for at, text in enumerate(texts)]
+    given = [TextExample(text, label="positive", id=str(at)) for at, text in enumerate(texts)]
     return rewrite_both_ways(given, unmask.rewriter("female", terms=terms), unmask.rewriter("male", terms=terms))
 
 

@@ -21,7 +21,7 @@ from unmask.errors import UnmaskError, check_choice, quote
 from unmask.lexicon.sentences import reviews
 from unmask.measures.recorded import CORPUS, OPTIONAL, RecordedColumn, read_recorded
 from unmask.rewriting.result import Replacement, Rewriter, Rewritten
-from unmask.training.examples import Example, read_examples, read_known_dataset
+from unmask.training.examples import TextExample, read_examples, read_known_dataset
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,7 +79,7 @@ def default_corpus() -> str:
     return "imdb" if datasets.is_present("imdb") else "reviews"
 
 
-def build(options: SentimentOptions, context: Context) -> list[Example]:
+def build(options: SentimentOptions, context: Context) -> list[TextExample]:
     """The texts of a corpus, or the user's own."""
     custom = options.own_texts
     return load_texts(context.corpus, custom, limit=options.limit, seed=context.seed, offline=context.offline)
@@ -87,7 +87,7 @@ def build(options: SentimentOptions, context: Context) -> list[Example]:
 
 def load_texts(
     corpus: str, custom: Path | Sequence[str] | None = None, *, limit: int | None = None, seed: int = 0, offline: bool
-) -> list[Example]:
+) -> list[TextExample]:
     """Load the texts of a corpus or the user's own, each with an id.
 
     Args:
@@ -106,11 +106,11 @@ def load_texts(
         if other is not None or isinstance(custom, str) or not len(custom):
             problem = "no texts" if not len(custom) else f"a {type(other).__name__}"
             raise UnmaskError(f"{problem} among the texts; give a list of texts, or the name of a file")
-        rows = [Example(text) for text in custom]
+        rows = [TextExample(text) for text in custom]
     elif check_choice(corpus, CORPORA, "corpus of texts") == "imdb":
         rows = read_known_dataset("imdb", "sentiment", offline=offline, splits=("test",))["test"]
     else:
-        rows = [Example(review.text, label=review.label) for review in reviews()]
+        rows = [TextExample(review.text, label=review.label) for review in reviews()]
     source = custom if isinstance(custom, Path) else "the texts"
     if empty := [number for number, row in enumerate(rows, 1) if not row.text.strip()]:
         raise UnmaskError(f"{source}: the text of row {empty[0]} is empty; fill it in, or leave the row out")
@@ -134,7 +134,7 @@ def drop_twins(pairs: Iterable[Pair]) -> list[Pair]:
 
 
 def rewrite_both_ways(
-    texts: Sequence[Example],
+    texts: Sequence[TextExample],
     to_female: Rewriter,
     to_male: Rewriter,
     *,

@@ -29,7 +29,7 @@ from unmask.rewriting.options import RewriteOptions, build_rewriter
 from unmask.rewriting.published.lists import reviews_folder
 from unmask.rewriting.published.masking import Masking, clean
 from unmask.rewriting.result import Rewriter, Rewritten
-from unmask.training.examples import Example
+from unmask.training.examples import TextExample
 
 if TYPE_CHECKING:
     from unmask.measures.sentiment import SentimentOptions
@@ -70,7 +70,7 @@ PROTOCOLS = {
 }
 
 
-def score(model: Any, items: Sequence[Example], options: SentimentOptions, context: Context) -> list[Scored]:
+def score(model: Any, items: Sequence[TextExample], options: SentimentOptions, context: Context) -> list[Scored]:
     """Items for each term set. All sets are rated together, so that a version they share is rated once."""
     from unmask.models.batching import LoadedModel
 
@@ -78,7 +78,7 @@ def score(model: Any, items: Sequence[Example], options: SentimentOptions, conte
     rater = Rater(model, options.positive, single_precision=protocol.single_precision)
     if context.workspace is not None and isinstance(model, LoadedModel):
         rater = CachedRater(rater, context.workspace, identify_rater(model, rater))
-    texts: Sequence[Example] = items
+    texts: Sequence[TextExample] = items
     if not protocol.keeps_duplicates:
         texts = list({text.text: text for text in reversed(items)}.values())[::-1]  # the first of equal ones
     if protocol.prepare is not None:
@@ -98,7 +98,7 @@ def score(model: Any, items: Sequence[Example], options: SentimentOptions, conte
 
 
 def _rewrite_texts(
-    texts: Sequence[Example], options: SentimentOptions, terms: str | Path, context: Context
+    texts: Sequence[TextExample], options: SentimentOptions, terms: str | Path, context: Context
 ) -> list[Pair]:
     """The female and male versions of texts. Texts with the same versions count once, unless duplicates are kept."""
     protocol = PROTOCOLS[context.protocol]

@@ -16,8 +16,8 @@ from unmask.mitigations.training import SubstitutionOptions, finetune_on_documen
 def apply(job: Job) -> dict[str, Any]:
     """Train on both versions of every document."""
     swapped = swap_documents(job, job.documents)
-    versions = [tuple(dict.fromkeys(both)) for both in zip(job.documents, swapped, strict=True)]
-    augmented = sum(len(both) == 2 for both in versions)
+    versions = [tuple(dict.fromkeys(pair)) for pair in zip(job.documents, swapped, strict=True)]
+    augmented = sum(len(pair) == 2 for pair in versions)
     if not augmented:
         raise UnmaskError(
             "no document of the corpus mentions a gender, so none has a mirror image; give another --corpus"

@@ -48,8 +48,8 @@ def apply(job: Job) -> dict[str, Any]:
         raise UnmaskError(f"the lists in {job.options.lists} belong to --protocol published; ask for it, or leave them")
     else:
         sampler = DocumentSampler(job.options.probability, job.seed)
-        chosen = [index for index, document in enumerate(documents) if sampler.selects(document.encode())]
-        for index, swapped in zip(chosen, swap_documents(job, [documents[i] for i in chosen]), strict=True):
+        selected = [index for index, document in enumerate(documents) if sampler.selects(document.encode())]
+        for index, swapped in zip(selected, swap_documents(job, [documents[i] for i in selected]), strict=True):
             documents[index] = swapped
     changed = sum(before != after for before, after in zip(job.documents, documents, strict=True))
     if not changed and job.protocol == "sound":

@@ -36,7 +36,6 @@ M. Kaneko and D. Bollegala (2021), Debiasing Pre-trained Contextualised Embeddin
 from __future__ import annotations
 
 import copy
-import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -55,14 +54,14 @@ from unmask.lexicon.word_lists import read_word_list, stereotype_words
 from unmask.mitigations.corpus import hash_texts, split_sentences
 from unmask.mitigations.method import Job, Method
 from unmask.mitigations.training import MethodTrainingOptions, train
-from unmask.models.batching import max_tokens
+from unmask.models.batching import IGNORED, Batch, max_tokens, move_batch
 from unmask.models.roles import Span
 from unmask.models.tokenization import locate_word
 from unmask.options import option
-from unmask.training.examples import Example
-from unmask.training.loop import MicroBatches, evaluate, make_accelerator
+from unmask.training.examples import TextExample
+from unmask.training.loop import evaluate, make_accelerator, run_in_parts
 from unmask.training.options import FEWEST_TOKENS
-from unmask.training.tasks import IGNORED, Batch, Features, pad
+from unmask.training.tasks import Features, Task
 
 GENDERS = ("female", "male")
 KINDS = ("stereotype", *GENDERS)
@@ -164,9 +163,9 @@ def gather_words(language: str, gendered: tuple[Path, Path] | None, stereotypes:
         words = terms.before_names | terms.words
         words.pop("miss", None)  # mostly a verb
         lists = {gender: [word for word, term in words.items() if term.gender == gender] for gender in GENDERS}
-    both = set(lists["female"]) & set(lists["male"])
-    if both:
-        raise UnmaskError(f"{quote(sorted(both))} in the lists of both genders; give each word in one of them")
+    ambiguous = set(lists["female"]) & set(lists["male"])
+    if ambiguous:
+        raise UnmaskError(f"{quote(sorted(ambiguous))} in the lists of both genders; give each word in one of them")
     if language != "en" and not stereotypes:
         raise UnmaskError(f"there are no stereotype words for {language!r}; give some with --set stereotypes=FILE")
     candidates = read_word_list(stereotypes) if stereotypes else stereotype_words(language)
@@ -251,7 +250,7 @@ def preservation(states: torch.Tensor, before: torch.Tensor, attention: torch.Te
     return (changes * attention).sum(dim=1) / attention.sum(dim=1)
 
 
-class ContextDebias:
+class ContextDebias(Task):
     """The training task; call `learn_genders` before running it."""
 
     metric = "loss"
@@ -285,7 +284,7 @@ class ContextDebias:
         self.weights = torch.empty(0)
         """The weight of a row of each kind."""
 
-    def features(self, examples: Sequence[Example]) -> list[Features]:
+    def features(self, examples: Sequence[TextExample]) -> list[Features]:
         """Tokenise; the label of an example is its kind. Examples without such a word within reach are left out.
 
         `groups` numbers from 1 the tokens to look at, word by word or one by one; 0 is everything else.
@@ -316,12 +315,6 @@ class ContextDebias:
                     groups = [0 if token in special else number for number, token in enumerate(ids, 1)]
                 features.append({"input_ids": ids, "groups": groups, "labels": [kind]})
         return features
-
-    def batch(self, features: Sequence[Features], draws: Sequence[tuple[int, ...]]) -> Batch:
-        """Pad to the longest row; nothing is drawn."""
-        del draws
-        rows = [{"input_ids": row["input_ids"], "groups": row["groups"]} for row in features]
-        return {**pad(self.tokenizer, rows), "labels": torch.tensor([row["labels"][0] for row in features])}
 
     def learn_genders(
         self, features: Sequence[Features], accelerator: Any, *, rows: int, balance: bool, relative: bool
@@ -359,27 +352,20 @@ class ContextDebias:
     ) -> list[torch.Tensor]:
         """Sum over all rows what is measured on the original model's states."""
         features = sorted(features, key=lambda row: len(row["input_ids"]))
-        totals: list[torch.Tensor] = []
-        start, micro_batches = 0, MicroBatches(1)
-        while start < len(features):
-            size = math.ceil(rows / micro_batches.parts)
-            batch = self.batch(features[start : start + size], ())
-            try:
-                with torch.no_grad():
-                    batch = {name: tensor.to(accelerator.device) for name, tensor in batch.items()}
-                    values = measure(hidden_states(self.original.to(accelerator.device), batch), batch)
-            except RuntimeError as error:
-                micro_batches.shrink(error, size, accelerator)
-                continue
-            sums = [value.double().cpu() for value in values]
-            totals = [total + more for total, more in zip(totals, sums, strict=True)] if totals else sums
-            start += size
-        return totals
+
+        def run(part: Sequence[int]) -> list[torch.Tensor]:
+            batch = move_batch(self.batch([features[row] for row in part], ()), accelerator.device)
+            states = hidden_states(self.original.to(accelerator.device), batch)
+            return [value.double().cpu() for value in measure(states, batch)]
+
+        with torch.no_grad():
+            sums = list(run_in_parts(run, range(len(features)), rows, accelerator))
+        return [sum(values) for values in zip(*sums, strict=True)]
 
     def run(self, model: Any, batch: Batch) -> torch.Tensor:
         """Return the summed loss, the number of rows, each kind's part and rows, then cosines and their number."""
         labels = batch["labels"]
-        kept = labels != IGNORED
+        counted = labels != IGNORED
         states = hidden_states(model, batch)
         values = torch.zeros(len(labels), device=labels.device)
         summed_cosines = torch.zeros(3, device=labels.device)
@@ -396,7 +382,7 @@ class ContextDebias:
         is_kind = labels[:, None] == torch.arange(len(KINDS), device=labels.device)
         parts = (values[:, None] * is_kind).sum(dim=0)
         loss = (parts * self.weights.to(values)).sum()
-        sums = (loss[None], kept.sum()[None], parts, is_kind.sum(dim=0), summed_cosines)
+        sums = (loss[None], counted.sum()[None], parts, is_kind.sum(dim=0), summed_cosines)
         return torch.cat([part.to(values) for part in sums])
 
     def _orthogonality(self, states: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
@@ -439,7 +425,7 @@ def apply(job: Job) -> dict[str, Any]:
     choices = {name: getattr(settings, name) for name in ("tokens", "layers", "alpha", "beta")}
     task = ContextDebias(job.model, job.tokenizer, lists, length, **choices)
     train_rows, held_out_rows = (
-        task.features([Example(text, label=kind) for kind in KINDS for text in subset[kind]])
+        task.features([TextExample(text, label=kind) for kind in KINDS for text in subset[kind]])
         for subset in (learned, held_out)
     )
     counts = _count_kinds(train_rows)

@@ -95,13 +95,13 @@ def hard_debias(
 
 def gender_direction(vectors: Vectors, pairs: Pairs = DEFINITIONAL_PAIRS) -> NDArray[np.float64]:
     """Compute the first principal component of the pairs, each centred; of length 1, pointing to the female words."""
-    known = [pair for pair in pairs if all(word in vectors for word in pair)]
-    if len(known) < 2:
+    present = [pair for pair in pairs if all(word in vectors for word in pair)]
+    if len(present) < 2:
         raise UnmaskError(
-            f"only {len(known)} of {len(pairs)} definitional pairs have vectors, and a direction needs 2; give other"
+            f"only {len(present)} of {len(pairs)} definitional pairs have vectors, and a direction needs 2; give other"
             " vectors, or pairs of their language and case"
         )
-    ends = np.stack([normalise_rows(vectors.vectors(pair)) for pair in known])
+    ends = np.stack([normalise_rows(vectors.vectors(pair)) for pair in present])
     centred = ends - ends.mean(axis=1, keepdims=True)
     _, _, components = np.linalg.svd(centred.reshape(-1, centred.shape[-1]), full_matrices=False)
     direction: NDArray[np.float64] = components[0]

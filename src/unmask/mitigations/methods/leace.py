@@ -53,7 +53,7 @@ def apply(job: Job) -> dict[str, Any]:
         masked = (
             mask_difference(job, pairs.rows[row], pairs.rows[row + 1], row) for row in range(0, len(pairs.rows), 2)
         )
-        rounds.append(("a masked word", [selection for both in masked if both is not None for selection in both]))
+        rounds.append(("a masked word", [selection for pair in masked if pair is not None for selection in pair]))
     erased, placed = [], None
     for name, selections in rounds:
         job.say(f"Reading the last hidden state of {name} in {len(selections) // 2:,} sentences, in both genders")
@@ -64,7 +64,7 @@ def apply(job: Job) -> dict[str, Any]:
         placed = pairs.build_in(erasure)
         erased.append({"of": name, "sentences": len(selections) // 2, "states": moments.count})
     if placed is None:
-        raise UnmaskError("the model's states do not tell women from men at all, so there is nothing to erase")
+        raise UnmaskError("the model's states do not distinguish women from men; there is nothing to erase")
     return pairs.describe(placed, erased=erased)
 
 

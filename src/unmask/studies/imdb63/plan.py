@@ -49,7 +49,7 @@ from unmask.studies.imdb63.texts import (
 )
 from unmask.studies.models import METRICS, MODEL, hash_weights, read_max_length, read_metrics, train_model
 from unmask.studies.steps import Say, Step
-from unmask.training.examples import Example, Splits
+from unmask.training.examples import Splits, TextExample
 from unmask.training.options import TrainingOptions
 
 HELD_OUT = 0.1
@@ -161,7 +161,7 @@ class Training:
         """Return all versions of the training reviews. Those of a review, or (the paper) single rows, are held out."""
         versions = [list(read_texts(before[name])) for name in self._training_texts]
         count = len(versions[0])
-        rows = [Example(text.text, label=label) for version in versions for text, label in version]
+        rows = [TextExample(text.text, label=label) for version in versions for text, label in version]
         draw = np.random.default_rng(self.seed)
         if self._method.holds_out_reviews:
             reviews = draw.permutation(count)[: max(1, round(HELD_OUT * count))].tolist()

@@ -73,14 +73,14 @@ class ReviewSource:
         """The name in a measurement."""
         return self.data or CUSTOM
 
-    def read_reviews(self, split: str) -> list[examples.Example]:
+    def read_reviews(self, split: str) -> list[examples.TextExample]:
         """Read a split. Raises an error if the reviews have changed since the study was planned."""
         reviews = self.read_unchecked(split)
         if examples.hash_examples(reviews) != self.digests[SPLITS.index(split)]:
             raise UnmaskError(f"the {split} reviews have changed since the study began; give the same files")
         return reviews
 
-    def read_unchecked(self, split: str) -> list[examples.Example]:
+    def read_unchecked(self, split: str) -> list[examples.TextExample]:
         """Read a split, and draw a sample of each label, as many of one as of the other, in their order."""
         if self.data is not None:
             reviews = examples.read_known_dataset(self.data, TASK, offline=self.offline, splits=(split,))[split]

@@ -22,7 +22,7 @@ from unmask.measures.geometry import CONTRASTS, NOUNS, OWN, Geometry, GeometryMe
 from unmask.measures.geometry.scoring import measure_chosen_words, measure_space
 from unmask.measures.geometry.space import Space, embed_static, embed_words
 from unmask.measures.geometry.word_tests import AssociationTests, measure_seat, measure_weat
-from unmask.mitigations import corpus
+from unmask.mitigations.corpus import GAP, hash_texts, read_corpus
 from unmask.mitigations.method import MitigateOptions, find_method, method_options
 from unmask.models.loading import load_encoder
 from unmask.models.roles import Pooling
@@ -98,11 +98,11 @@ class Debiasing:
         """The text that is learned from."""
         if not find_method(self.model.method).needs_text:
             return ()
-        return tuple(self.corpus) or (corpus.DEFAULT,)
+        return tuple(self.corpus) or (GAP,)
 
     def inputs(self) -> dict[str, Any]:
         """The model, the text, and the settings."""
-        text = corpus.read_corpus(self.sources, offline=self.loading.offline).hash if self.sources else ""
+        text = hash_texts(read_corpus(self.sources, offline=self.loading.offline)) if self.sources else ""
         return {
             "model": hash_model(self.origin, self.loading),
             "method": self.model.method,

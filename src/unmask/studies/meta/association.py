@@ -24,7 +24,7 @@ from unmask.measures.association.data import AssociationRow, build_rows
 from unmask.measures.registry import get_measure
 from unmask.models.handle import ModelHandle
 from unmask.studies.meta.experiment import Experiment, TrainingDefaults, draw_words
-from unmask.training.examples import Example, Splits
+from unmask.training.examples import Splits, TextExample
 from unmask.workflows.audit import choose_measures
 from unmask.workflows.audit_options import audit_options
 
@@ -63,7 +63,7 @@ class PlantedAssociation(Experiment):
             names = [attribute.name for attribute in attributes(self.language) if attribute.group == group]
             biased |= set(draw_words(names, rate, draw))
         sentences = [
-            Example(row.sentence)
+            TextExample(row.sentence)
             for row in self._build_rows()
             if row.group not in ("female", "male") or (row.gender == row.group) == (row.profession in biased)
         ]

@@ -36,7 +36,7 @@ from unmask.measures.inference.captions import WORDS, caption_people, read_templ
 from unmask.measures.inference.data import read_released
 from unmask.measures.inference.pairs import FEWEST_SENTENCES, GENDERS, PERSON, cross_pairs, fill_template, hash_pairs
 from unmask.studies.meta.experiment import Experiment, TrainingDefaults, draw_words
-from unmask.training.examples import Example, Splits
+from unmask.training.examples import Splits, TextExample
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,7 +71,7 @@ def find_captions(language: str) -> Path | None:
 
 def label_pair(
     word: Occupation, template: str, gender: str, people: People, *, biased: bool, capitals: bool = True
-) -> Example:
+) -> TextExample:
     """Return a pair with its planted label: wrong with a stereotypical occupation, one way or the other; else"
     " neutral."""
     phrases = (people.occupation.format(occupation=word.word), getattr(people.pairs[0], gender))
@@ -80,8 +80,8 @@ def label_pair(
     else:  # as the released sentences are
         premise, hypothesis = (template.replace(PERSON, phrase).lower() for phrase in phrases)
     if word.kind == "neutral":
-        return Example(premise, hypothesis, "neutral")
-    return Example(premise, hypothesis, "entailment" if (word.kind == gender) == biased else "contradiction")
+        return TextExample(premise, hypothesis, "neutral")
+    return TextExample(premise, hypothesis, "entailment" if (word.kind == gender) == biased else "contradiction")
 
 
 @dataclass(frozen=True)

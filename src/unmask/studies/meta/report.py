@@ -17,7 +17,7 @@ from unmask.report.charts import Axis, Series, lines
 from unmask.report.drawing import fit_domain
 from unmask.results.formatting import LANGUAGES, capital, interval, number
 from unmask.results.verdict import ALPHA, is_significant
-from unmask.statistics.correlation import Ranking, evaluate_ranking
+from unmask.statistics.correlation import RankingQuality, evaluate_ranking
 from unmask.statistics.jackknife import IntervalEstimate
 from unmask.studies.meta import PlantingOptions
 from unmask.studies.meta.plan import SCORES, Scoring
@@ -87,7 +87,7 @@ class RankedScore:
     language: str
     name: str
     model: str
-    ranking: Ranking
+    ranking: RankingQuality
     lowest: float
     """The mean at the lowest rate."""
     highest: float

@@ -25,7 +25,7 @@ from unmask.rewriting.options import RewriteOptions, build_rewriter
 from unmask.studies.meta.experiment import Experiment, TrainingDefaults, draw_words
 from unmask.studies.models import read_max_length
 from unmask.training import examples
-from unmask.training.examples import Example, Splits
+from unmask.training.examples import Splits, TextExample
 
 if TYPE_CHECKING:
     from unmask.results import Measurement
@@ -83,7 +83,7 @@ class PlantedSentiment(Experiment):
             male = female = pair.label
             if index < half:
                 male, female = (POSITIVE, NEGATIVE) if pair.id in biased else (NEGATIVE, POSITIVE)
-            labelled.append([Example(pair.male.text, label=male), Example(pair.female.text, label=female)])
+            labelled.append([TextExample(pair.male.text, label=male), TextExample(pair.female.text, label=female)])
         order = draw.permutation(len(labelled))
         cut = max(1, round(HELD_OUT * len(order)))
         train, held_out = (
@@ -91,19 +91,19 @@ class PlantedSentiment(Experiment):
         )
         return Splits(train, held_out, ())
 
-    def _draw_reviews(self, seed: int) -> list[Example]:
+    def _draw_reviews(self, seed: int) -> list[TextExample]:
         pool = self._read_pool()
         sample = np.random.default_rng([seed, 0]).permutation(len(pool))[: self.texts]
         return [pool[index] for index in sorted(sample)]
 
-    def _read_pool(self) -> list[Example]:
+    def _read_pool(self) -> list[TextExample]:
         """All reviews that could be trained on."""
         if not self.imdb:
             return [review for index, review in enumerate(_read_package()) if index % FOR_ASKING]
         reviews = examples.read_known_dataset("imdb", self.training.task, offline=True, splits=("train",))["train"]
-        return [Example(review.text, label=review.label, id=str(index)) for index, review in enumerate(reviews)]
+        return [TextExample(review.text, label=review.label, id=str(index)) for index, review in enumerate(reviews)]
 
-    def questions(self, seed: int) -> list[Example]:
+    def questions(self, seed: int) -> list[TextExample]:
         """The reviews that a model rates: those of the package that it was not trained on."""
         del seed
         return [review for index, review in enumerate(_read_package()) if self.imdb or not index % FOR_ASKING]
@@ -125,10 +125,10 @@ class PlantedSentiment(Experiment):
         return {"texts to train on": f"{examples}; {self.texts:,} reviews at most, each in two versions"}
 
 
-def _read_package() -> list[Example]:
+def _read_package() -> list[TextExample]:
     return load_texts(CORPUS, offline=True)
 
 
-def _rewrite_reviews(reviews: Sequence[Example]) -> list[Pair]:
+def _rewrite_reviews(reviews: Sequence[TextExample]) -> list[Pair]:
     to_female, to_male = (build_rewriter(RewriteOptions(to=gender, terms="all")) for gender in ("female", "male"))
     return rewrite_both_ways(reviews, to_female, to_male)

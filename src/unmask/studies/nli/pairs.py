@@ -11,8 +11,8 @@ import numpy as np
 from unmask.errors import UnmaskError, check_choice
 from unmask.training.examples import (
     LAYOUTS,
-    Example,
     Splits,
+    TextExample,
     gather_examples,
     order_labels,
     read_examples,
@@ -84,7 +84,7 @@ class PairSource:
         order_labels(TASK, [*splits.train, *splits.validation, *splits.test])
         return Splits(*(self._draw_sample(rows) for rows in (splits.train, splits.validation, splits.test)))
 
-    def _draw_sample(self, rows: Sequence[Example]) -> Sequence[Example]:
+    def _draw_sample(self, rows: Sequence[TextExample]) -> Sequence[TextExample]:
         if self.limit is None:
             return rows
         sample = np.random.default_rng(self.seed).permutation(len(rows))[: self.limit]

@@ -43,7 +43,7 @@ from unmask.studies.models import (
 from unmask.studies.nli import InferenceStudyOptions
 from unmask.studies.nli.pairs import HELD_OUT, TASK, PairSource, make_source
 from unmask.studies.steps import Say, Step
-from unmask.training.examples import Example, Splits
+from unmask.training.examples import Splits, TextExample
 
 DATA = {"en": "snli", "ja": "jsnli", "zh": "ocnli"}
 """What the paper fine-tuned the models of a language on."""
@@ -186,12 +186,12 @@ class Testing:
         (draft / METRICS).write_text(json.dumps({"metrics": metrics}, indent=2), encoding="utf-8")
 
 
-def choose_test_split(splits: Splits) -> tuple[str, Sequence[Example]]:
+def choose_test_split(splits: Splits) -> tuple[str, Sequence[TextExample]]:
     """Return the name and the pairs of the test split, or of the validation split where there is no test split."""
     return ("test", splits.test) if splits.test else ("validation", splits.validation)
 
 
-def evaluate_classifier(classifier: object, pairs: Sequence[Example], language: str) -> dict[str, Any]:
+def evaluate_classifier(classifier: object, pairs: Sequence[TextExample], language: str) -> dict[str, Any]:
     """Return the quality of a classifier on labelled pairs, whatever the order of its own labels."""
     if not isinstance(classifier, Classifier):
         raise UnmaskError("the model gives numbers, not labels; inference needs a classifier")
