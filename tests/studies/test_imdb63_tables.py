@@ -112,10 +112,12 @@ class TestTable1:
         assert "the texts that the terms change" in table.note
 
     def test_what_is_noise_is_in_brackets(self) -> None:
-        assert all(text.startswith("(") for row in tabulate_biases(sort_grid(_sound(noise=0.5))).rows for text in row[2:])
-        assert tabulate_biases(sort_grid(_paper().assign(noise=0.5))) == tabulate_biases(sort_grid(
-            _paper()
-        ))  # the paper's table knows no noise
+        assert all(
+            text.startswith("(") for row in tabulate_biases(sort_grid(_sound(noise=0.5))).rows for text in row[2:]
+        )
+        assert tabulate_biases(sort_grid(_paper().assign(noise=0.5))) == tabulate_biases(
+            sort_grid(_paper())
+        )  # the paper's table knows no noise
 
     def test_block_and_numbers(self) -> None:
         table = tabulate_biases(sort_grid(_paper()))
@@ -155,13 +157,22 @@ class TestTables3To6:
 
     def test_one_model_makes_one_table(self) -> None:
         cells = _paper().query("model == 'bertlarge'")
-        assert [table.name for table in (*tabulate_all_figures(sort_grid(cells)), *tabulate_quality(sort_grid(cells)))] == [
+        assert [
+            table.name for table in (*tabulate_all_figures(sort_grid(cells)), *tabulate_quality(sort_grid(cells)))
+        ] == [
             "table-3",
             "table-5",
         ]
 
     def test_settings_without_a_record_are_gaps(self) -> None:
-        assert tabulate_settings(sort_grid(_sound())).rows[0] == ("distbase", "original", "66,000,000", "32", "2e−05", "3")
+        assert tabulate_settings(sort_grid(_sound())).rows[0] == (
+            "distbase",
+            "original",
+            "66,000,000",
+            "32",
+            "2e−05",
+            "3",
+        )
         assert tabulate_settings(sort_grid(_paper())).rows[0][3:] == ("–", "–", "–")
 
 
@@ -177,7 +188,9 @@ class TestTable2:
             assert found[pair].marked.endswith(stars or tuple("0123456789")), pair
 
     def test_published_p_is_that_of_the_papers_statistics(self) -> None:
-        one = next(one for one in correlate_figures(sort_grid(_paper())) if (one.first, one.second) == ("bias abs", "accuracy"))
+        one = next(
+            one for one in correlate_figures(sort_grid(_paper())) if (one.first, one.second) == ("bias abs", "accuracy")
+        )
         assert one.p_adjusted == pytest.approx(0.00147)  # 21 × 0.00007
         gap = _paper().assign(accuracy=_paper()["accuracy"].where(_paper()["model"] != "distbase"))
         assert [one.n for one in correlate_figures(sort_grid(gap))] == [63, 54, 63, 54, 63, 54]
@@ -188,7 +201,9 @@ class TestTable2:
         assert rows[0][3] == "−0.496***"
 
     def test_sound_judges_over_models(self) -> None:
-        one = next(one for one in correlate_figures(sort_grid(_sound())) if (one.first, one.second) == ("bias abs", "accuracy"))
+        one = next(
+            one for one in correlate_figures(sort_grid(_sound())) if (one.first, one.second) == ("bias abs", "accuracy")
+        )
         assert one.models.interval is not None
         assert one.independent.interval is not None
         assert (
@@ -328,12 +343,16 @@ class TestQuestions:
         one = next(one for one in found.findings if one.name == "absolute bias, without − with pretraining")
         assert one.n == 7
         assert (one.estimate.df, one.effect) == (5, "smaller absolute bias")
-        assert "Models without pretraining: no reliable difference in absolute bias" in found.answer  # ALBERT's are large
+        assert (
+            "Models without pretraining: no reliable difference in absolute bias" in found.answer
+        )  # ALBERT's are large
 
     def test_one_model_or_cell_is_not_tested(self) -> None:
         for cells in (_paper().query("model == 'bertbase'"), _paper().head(1)):
             finetuning, pretrained, terms = answer_questions(cells)
-            assert "training reviews: not tested: absolute bias, size of the total bias, total bias." in finetuning.answer
+            assert (
+                "training reviews: not tested: absolute bias, size of the total bias, total bias." in finetuning.answer
+            )
             assert "between them: not tested: absolute bias, total bias." in pretrained.answer
             assert terms.answer.startswith("Absolute bias per text: not tested: weat / pro, all / pro, all / weat.")
 

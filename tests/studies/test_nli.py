@@ -36,13 +36,13 @@ from unmask.measures.inference.analysis import analyse
 from unmask.measures.inference.pairs import LABELS, cross_pairs
 from unmask.options import LoadOptions
 from unmask.results import Measurement
+from unmask.studies.models import ITEMS
 from unmask.studies.nli import InferenceStudyOptions
 from unmask.studies.nli.pairs import make_source
 from unmask.studies.nli.plan import (
-    ITEMS,
     MODELS,
+    InferenceMeasuring,
     InferenceModel,
-    Measuring,
     choose_models,
     choose_test_split,
     evaluate_classifier,
@@ -458,7 +458,7 @@ def test_what_is_done_is_kept_and_a_change_redoes_what_hangs_on_it(
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("unmask.studies.nli.plan.SCHEMA_VERSION", 1)
-        assert moved() == {step.name for step in steps(good) if isinstance(step, Measuring)}
+        assert moved() == {step.name for step in steps(good) if isinstance(step, InferenceMeasuring)}
     assert pickle.loads(pickle.dumps(steps(good))) == steps(good), "steps can be sent to another machine"
     one = {"training-one-own", "measuring-en-one"}
     assert moved(epochs=3) == one

@@ -52,7 +52,10 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 NOTHING = "no reliable difference"
 UNTESTED = "not tested"
-INTERVENTIONS = {"R": "removing the terms from the training reviews", "mix": "balancing the terms in the training reviews"}
+INTERVENTIONS = {
+    "R": "removing the terms from the training reviews",
+    "mix": "balancing the terms in the training reviews",
+}
 BIASES = {"absolute": "absolute bias", "extent": "size of the total bias", "total": "total bias"}
 EFFECTS = {
     "absolute": ("raises the absolute bias by a factor", "lowers the absolute bias by a factor"),

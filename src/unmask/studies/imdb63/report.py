@@ -226,10 +226,10 @@ def write_headline(grid: pd.DataFrame) -> str:
     """How many measurements show a bias, in which direction, and how large it is."""
     basis = get_basis(grid)
     totals, absolutes = grid[basis.total], grid[basis.absolute]
-    male, female = (int((grid["is_sure"] & sign).sum()) for sign in (totals > 0, totals < 0))
+    male, female = (int((grid["is_sure"] & has_sign).sum()) for has_sign in (totals > 0, totals < 0))
     sentences = [
-        f"In {grid['is_sure'].sum()} of {len(grid)} measurements the ratings of male and female versions differ more than other"
-        f" texts would explain: {male} favour male versions, {female} female ones."
+        f"In {grid['is_sure'].sum()} of {len(grid)} measurements the ratings of male and female versions differ more"
+        f" than other texts would explain: {male} favour male versions, {female} female ones."
     ]
     tested = grid["words_p"].dropna()
     if len(tested):

@@ -189,9 +189,7 @@ def _tabulate_parts(
     for number, (part, names) in enumerate(parts.items(), first):
         records, subset = (frame[frame["model"].isin(names)] for frame in (rows, numbers))
         table = f"Table {number}. {title}{part}"
-        tables.append(
-            tabulate(f"table-{number}", table, records.to_dict("records"), columns, note, subset, headings=2)
-        )
+        tables.append(tabulate(f"table-{number}", table, records.to_dict("records"), columns, note, subset, headings=2))
     return tables
 
 

@@ -103,7 +103,7 @@ class InferenceStudy(Study):
         """Name the models that lose their head, because its labels are not those of inference."""
         from unmask.lexicon.labels import INFERENCE
         from unmask.models.loading import describe_lost_heads
-        from unmask.studies.nli.plan import Training
+        from unmask.studies.nli.plan import InferenceTraining
 
-        trained = [step.model.model for step in steps if isinstance(step, Training)]
+        trained = [step.model.model for step in steps if isinstance(step, InferenceTraining)]
         return describe_lost_heads(trained, INFERENCE, options.loading)

@@ -29,7 +29,7 @@ from unmask.models.handle import ModelHandle
 from unmask.models.loading import load_classifier
 from unmask.models.roles import Classifier
 from unmask.options import LoadOptions
-from unmask.results import SCHEMA_VERSION, Measurement, ModelInfo
+from unmask.results import SCHEMA_VERSION
 from unmask.statistics.proportions import classification_quality, confusion_matrix
 from unmask.studies.models import (
     METRICS,
@@ -39,6 +39,7 @@ from unmask.studies.models import (
     read_max_length,
     split_names,
     train_model,
+    write_measurement,
 )
 from unmask.studies.nli import InferenceStudyOptions
 from unmask.studies.nli.pairs import HELD_OUT, TASK, PairSource, make_source
@@ -47,7 +48,7 @@ from unmask.training.examples import Example, Splits
 
 DATA = {"en": "snli", "ja": "jsnli", "zh": "ocnli"}
 """What the paper fine-tuned the models of a language on."""
-ITEMS, RESULT, INFO = "items.parquet", "measurement.json", "model.json"
+INFO = "model.json"
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ def is_finished(model: str, loading: LoadOptions) -> bool:
 
 
 @dataclass(frozen=True)
-class Training:
+class InferenceTraining:
     """A step: a model, fine-tuned on pairs of sentences."""
 
     model: InferenceModel
@@ -155,7 +156,7 @@ class Training:
 
 
 @dataclass(frozen=True)
-class Testing:
+class InferenceTesting:
     """A step: the accuracy of a classifier that is measured as it is."""
 
     model: InferenceModel
@@ -203,12 +204,12 @@ def evaluate_classifier(classifier: object, pairs: Sequence[Example], language: 
 
 
 @dataclass(frozen=True)
-class Measuring:
+class InferenceMeasuring:
     """A step: the bias of a classifier in one language."""
 
     model: InferenceModel
     protocol: str
-    maker: Training | Testing | None = None
+    maker: InferenceTraining | InferenceTesting | None = None
     """The step that tells the accuracy of the classifier, if there is one."""
     weights: str = ""
     """The hash of a classifier that is measured as it is."""
@@ -229,7 +230,7 @@ class Measuring:
     @property
     def needs(self) -> tuple[str, ...]:
         """The training, if there is one."""
-        return (self.maker.name,) if isinstance(self.maker, Training) else ()
+        return (self.maker.name,) if isinstance(self.maker, InferenceTraining) else ()
 
     def inputs(self) -> dict[str, Any]:
         """The questions and the classifier."""
@@ -258,15 +259,8 @@ class Measuring:
         )
         options = InferenceOptions(limit=self.sentences, most_tokens=most_tokens)
         ((items, measurement),) = InferenceMeasure().measure(handle, options, [context])
-        items.to_parquet(draft / ITEMS, index=False)
-        (draft / RESULT).write_text(measurement.model_dump_json(indent=2), encoding="utf-8")
+        write_measurement(draft, items, measurement)
         (draft / INFO).write_text(handle.info().model_dump_json(indent=2), encoding="utf-8")
-
-
-def read_measurement(folder: Path) -> tuple[Measurement, ModelInfo]:
-    """Return what a finished measuring step holds: the measurement and the model."""
-    texts = [(folder / name).read_text(encoding="utf-8") for name in (RESULT, INFO)]
-    return Measurement.model_validate_json(texts[0]), ModelInfo.model_validate_json(texts[1])
 
 
 def steps(options: InferenceStudyOptions) -> list[Step]:
@@ -289,15 +283,15 @@ def steps(options: InferenceStudyOptions) -> list[Step]:
         key = (data, finished[model.model])
         if key not in sources:
             sources[key] = _find_source(options, *key)
-        maker: Training | Testing | None = None
+        maker: InferenceTraining | InferenceTesting | None = None
         if source := sources[key]:
             if finished[model.model]:
-                maker = Testing(model, source, weights[model.model], loading)
+                maker = InferenceTesting(model, source, weights[model.model], loading)
             else:
-                maker = Training(model, source, options.training, options.seed, weights[model.model], loading)
+                maker = InferenceTraining(model, source, options.training, options.seed, weights[model.model], loading)
             makers[maker.name] = maker
         measured.append(
-            Measuring(
+            InferenceMeasuring(
                 model,
                 options.protocol,
                 maker,
