@@ -23,6 +23,7 @@ from safetensors.torch import load_file, save_file
 
 from commands import unmask as command
 from toy_model import bert_of, tokenizer_of
+from toy_study import step_keys
 from unmask.errors import Stopped, UnmaskError
 from unmask.lexicon.sentences import reviews
 from unmask.measures.base import Context
@@ -43,7 +44,7 @@ from unmask.studies.imdb63.plan import (
     steps,
 )
 from unmask.studies.models import ITEMS, RESULT, hash_weights
-from unmask.studies.steps import Event, Outcome, Step, step_keys
+from unmask.studies.steps import Event, Outcome, Step
 from unmask.studies.study import StudyRun, run_study
 from unmask.training import checkpoints, examples
 

@@ -12,6 +12,7 @@ import pytest
 
 from commands import unmask
 from pages import assert_loads_nothing, assert_plots_are_described
+from toy_study import step_keys
 from unmask.errors import UnmaskError
 from unmask.lexicon.word_lists import nouns
 from unmask.measures.geometry import OWN, published, vocabulary
@@ -24,7 +25,6 @@ from unmask.studies.lipstick import ContextualLipstickOptions, LipstickOptions, 
 from unmask.studies.lipstick.plan import WordMeasuring, steps
 from unmask.studies.lipstick.report import MeasuredWords
 from unmask.studies.models import read_measurement
-from unmask.studies.steps import step_keys
 from unmask.studies.study import StudyRun, run_study
 
 PAIRS = ("he she", "man woman", "his her", "himself herself", "boy girl", "father mother", "son daughter")

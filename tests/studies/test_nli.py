@@ -28,6 +28,7 @@ from safetensors.torch import load_file, save_file
 from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium, seen
 from paths import GOLD
 from toy_model import bert_of, tokenizer_of
+from toy_study import step_keys
 from unmask.errors import Stopped, UnmaskError
 from unmask.lexicon import inference as words
 from unmask.measures.base import Context
@@ -51,7 +52,7 @@ from unmask.studies.nli.plan import (
 )
 from unmask.studies.nli.report import MeasuredModel, adjust_tests, make_report
 from unmask.studies.report import StudyReport
-from unmask.studies.steps import Event, Outcome, step_keys
+from unmask.studies.steps import Event, Outcome
 from unmask.studies.study import FinishedSteps, StudyRun, get_study, run_study
 from unmask.training.examples import Example, Splits
 
