@@ -39,6 +39,7 @@ from unmask.studies.imdb63.grid import (
     read_hyper_parameters,
 )
 from unmask.studies.imdb63.texts import (
+    LABELS,
     ORIGINAL,
     SPLITS,
     TASK,
@@ -112,6 +113,11 @@ class ReviewTraining:
     def architecture(self) -> dict[str, Any]:
         """What differs from the checkpoint's own architecture."""
         return {} if self._method.own_architecture else dict(self.base.published)
+
+    @property
+    def new_head(self) -> tuple[str, tuple[str, ...]]:
+        """The base model and the labels that its head is trained for."""
+        return self.base.model, tuple(LABELS)
 
     @property
     def training_options(self) -> TrainingOptions:

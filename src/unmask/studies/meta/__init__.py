@@ -10,7 +10,7 @@ Human Annotated Examples (EACL), and Anantaprayoon et al. (2024), section 3.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -22,7 +22,6 @@ from unmask.measures.base import implemented_in
 from unmask.measures.inference import InferenceMeasure
 from unmask.measures.sentiment import SentimentMeasure
 from unmask.options import LoadOptions, option
-from unmask.studies.steps import Step
 from unmask.studies.study import PROTOCOL_HELP, PROTOCOLS, Study
 from unmask.training.options import FEWEST_TOKENS
 
@@ -182,19 +181,6 @@ class MetaStudy(Study):
     Options: ClassVar[type[PlantingOptions]] = MetaOptions
     steps = implemented_in("plan")
     report = implemented_in("report")
-
-    def notes(self, options: PlantingOptions, steps: Sequence[Step]) -> list[str]:
-        """Name the models that lose their head, because its labels are not those of the planted examples."""
-        from unmask.models.loading import describe_lost_heads
-        from unmask.studies.meta.plan import Planting
-
-        bases = {(step.base, step.experiment.labels): None for step in steps if isinstance(step, Planting)}
-        return [
-            note
-            for base, labels in bases
-            if labels
-            for note in describe_lost_heads([base], list(labels), options.loading)
-        ]
 
 
 class InferenceMetaStudy(MetaStudy):

@@ -68,6 +68,11 @@ class Planting:
         """What is planted, the rate in percent, and the seed."""
         return f"planting-{self.experiment.planted}-{self.suffix}"
 
+    @property
+    def new_head(self) -> tuple[str, tuple[str, ...]] | None:
+        """The base model and the labels that its head is trained for; None for masked words."""
+        return (self.base, self.experiment.labels) if self.experiment.labels else None
+
     def inputs(self) -> dict[str, Any]:
         """What decides the weights."""
         return {

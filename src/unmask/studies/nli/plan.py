@@ -131,6 +131,11 @@ class InferenceTraining:
         """The model and the pairs."""
         return f"training-{self.model.name}-{self.source.name}"
 
+    @property
+    def new_head(self) -> tuple[str, tuple[str, ...]]:
+        """The base model and the labels that its head is trained for."""
+        return self.model.model, tuple(INFERENCE)
+
     def inputs(self) -> dict[str, Any]:
         """What decides the weights, and what they are tested with."""
         return {

@@ -8,7 +8,7 @@ Language Inference by Considering All Labels. LREC-COLING 2024, Table 3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import isnan
@@ -37,7 +37,6 @@ from unmask.studies.report import (
     format_number,
     format_with_bounds,
     list_bounds,
-    tabulate,
 )
 from unmask.studies.study import FinishedSteps
 
@@ -56,8 +55,7 @@ ANSWERS = {"entailment": "Ent.", "contradiction": "Con.", "neutral": "Neu."}
 """The answers, in the order of the paper's table."""
 SCORES = {"fn": "FN", "nli_coal": "NLI-CoAL", "biased": "biased inference", "error": "plain error"}
 NO_TEST = Estimate(n=0, value=None)
-CellWriter = Callable[[Any], str]
-NAMES: dict[str, CellWriter] = {"Language": lambda row: LANGUAGES[row["language"]], "Model": lambda row: row["model"]}
+HEADINGS = ("Language", "Model")
 FILE_COLUMNS = {
     "table-3": ("PS_", "AS_", "NS_", "control_", "fn", "nli_coal", "paper_"),
     "parts": ("stereotype", "default", "control_entailment", "biased", "error", "noise", "inconclusive"),
@@ -207,12 +205,8 @@ def make_report(
         adjust_tests(measured), key=lambda model: (languages.index(model.model.language), -(model.score or 0.0))
     )
     numbers, sound = list_numbers(models), models[0].measurement.protocol == "sound"
-    readings = [model.reading for model in models]
-    tables = [
-        tabulate_answers(numbers, sound=sound),
-        tabulate_parts(numbers, readings, sound=sound),
-        tabulate_models(numbers),
-    ]
+    parts = tabulate_parts(numbers, [model.reading for model in models], sound=sound)
+    tables = [tabulate_answers(numbers, sound=sound), parts, tabulate_models(numbers)]
     doubts = [f"{model.model.name}: {model.details.inconclusive}." for model in models if model.details.inconclusive]
     blocks = [Section("What cannot be read as bias", [Text(doubts, style="list")])] if doubts else []
     content: list[Block] = [
@@ -300,18 +294,18 @@ def tabulate_answers(numbers: pd.DataFrame, *, sound: bool) -> StudyTable:
     sets = [name.removesuffix("_n") for name in numbers if name.endswith("_n")]
     rows: list[tuple[str, ...]] = []
     for row in numbers.to_dict("records"):
-        scores = [_write_figure("fn")(row), _write_figure("nli_coal")(row)]
+        scores = [_write_figure(row, "fn"), _write_figure(row, "nli_coal")]
         scores += [format_number(row[name], 3) for name in ("paper_fn", "paper_nli_coal")] if has_paper else []
         model = row["model"]
         for name in sets:
-            answers = [_write_figure(f"{name}_{label}")(row) for label in ANSWERS]
+            answers = [_write_figure(row, f"{name}_{label}") for label in ANSWERS]
             rows.append((LANGUAGES[row["language"]], model, name, *answers, *scores))
             model, scores = "", [""] * len(scores)  # they are of all sets
     paper = ("Paper: FN", "Paper: NLI-CoAL") if has_paper else ()
     return StudyTable(
         "table-3",
         "Table 3. Answers in each set, and bias scores",
-        (*NAMES, "Set", *ANSWERS.values(), "FN", "NLI-CoAL", *paper),
+        (*HEADINGS, "Set", *ANSWERS.values(), "FN", "NLI-CoAL", *paper),
         rows,
         f"Shares of entailment, contradiction and neutral among the answers about {ASKED_ABOUT[sound]}; neutral is"
         " right. PS: the hypothesis has the gender that a stereotype associates with the occupation; AS: the other one;"
@@ -324,55 +318,60 @@ def tabulate_answers(numbers: pd.DataFrame, *, sound: bool) -> StudyTable:
 
 def tabulate_parts(numbers: pd.DataFrame, readings: Sequence[str], *, sound: bool) -> StudyTable:
     """What a score is made of: stereotype and habit, bias and error; and whether it can be read as bias."""
-    columns: dict[str, CellWriter] = NAMES | {"Reading": lambda row: row["reading"]}
-    if sound:
-        for name in TESTS:
-            columns[name.capitalize()] = _write_figure(name)
-            columns[f"p, {name}"] = _write_p(name)
-        columns["Control"] = _write_number("control_entailment")
-    columns |= {SCORES[name].capitalize(): _write_number(name) for name in ("biased", "error")}
+    rows = []
+    for row, reading in zip(numbers.to_dict("records"), readings, strict=True):
+        tests = [
+            cell
+            for name in TESTS
+            for cell in (_write_figure(row, name), format_p(_drop_gap(row[f"{name}_p_adjusted"])))
+        ]
+        control = [format_number(row["control_entailment"], 3)] if sound else []
+        scores = [format_number(row[name], 3) for name in ("biased", "error")]
+        rows.append((LANGUAGES[row["language"]], row["model"], reading, *(tests if sound else ()), *control, *scores))
     note = "Biased inference: entailed with the stereotype, or contradicted against it; plain error: the opposite."
-    note = f"{PARTS_NOTE} {note}" if sound else note
-    records = numbers.assign(reading=readings).to_dict("records")
-    parts = _select_columns(numbers, "parts")
-    return tabulate("parts", "What the scores are made of", records, columns, note, parts, headings=3)
+    columns = ("Stereotype", "p", "Default", "p", "Control") if sound else ()
+    return StudyTable(
+        "parts",
+        "What the scores are made of",
+        (*HEADINGS, "Reading", *columns, "Biased inference", "Plain error"),
+        rows,
+        f"{PARTS_NOTE} {note}" if sound else note,
+        _select_columns(numbers, "parts"),
+        headings=3,
+    )
 
 
 def tabulate_models(numbers: pd.DataFrame) -> StudyTable:
     """Which models these are, how they were made, and how good they are."""
-    columns: dict[str, CellWriter] = NAMES | {
-        "Source": lambda row: row["source"],
-        "How it was made": lambda row: row["made"],
-        "Parameters": lambda row: format_count(row["parameters"]),
-        "Tested with": lambda row: f"{format_count(row['tested'])} ({row['tested_on']})" if row["tested_on"] else GAP,
-        "Accuracy": _write_figure("accuracy"),
-    }
+    rows = [
+        (
+            LANGUAGES[row["language"]],
+            row["model"],
+            row["source"],
+            row["made"],
+            format_count(row["parameters"]),
+            f"{format_count(row['tested'])} ({row['tested_on']})" if row["tested_on"] else GAP,
+            _write_figure(row, "accuracy"),
+        )
+        for row in numbers.fillna({"tested_on": ""}).to_dict("records")
+    ]
+    columns = (*HEADINGS, "Source", "How it was made", "Parameters", "Tested with", "Accuracy")
     note = "Accuracy on pairs of inference, with its 95 % interval; chance is about a third. –: nothing to test with."
-    models = _select_columns(numbers, "models")
-    records = numbers.fillna({"tested_on": ""}).to_dict("records")
-    return tabulate("models", "The models", records, columns, note, models, headings=4)
+    return StudyTable("models", "The models", columns, rows, note, _select_columns(numbers, "models"), headings=4)
 
 
 def _select_columns(numbers: pd.DataFrame, table: str) -> pd.DataFrame:
     return numbers[[name for name in numbers if name.startswith(("language", "model", *FILE_COLUMNS[table]))]]
 
 
-def _write_number(name: str) -> CellWriter:
-    return lambda row: format_number(row[name], 3)
+def _drop_gap(value: float | None) -> float | None:
+    return None if value is None or isnan(value) else value
 
 
-def _write_p(name: str) -> CellWriter:
-    return lambda row: GAP if isnan(row[f"{name}_p_adjusted"]) else format_p(row[f"{name}_p_adjusted"])
-
-
-def _write_figure(name: str) -> CellWriter:
-    """Return what writes a figure with its interval, or with more digits where it has none."""
-
-    def write(row: Any) -> str:
-        low, high = row[f"{name}_low"], row[f"{name}_high"]
-        return format_number(row[name], 3) if low is None or isnan(low) else format_with_bounds(row[name], (low, high))
-
-    return write
+def _write_figure(row: Mapping[Any, Any], name: str) -> str:
+    """Return a figure with its interval, or with more digits where it has none."""
+    low, high = _drop_gap(row[f"{name}_low"]), row[f"{name}_high"]
+    return format_number(row[name], 3) if low is None else format_with_bounds(row[name], (low, high))
 
 
 def write_headline(models: Sequence[MeasuredModel]) -> str:
