@@ -36,11 +36,11 @@ MODEL, METRICS = "model", "metrics.json"
 ITEMS, RESULT = "items.parquet", "measurement.json"
 
 
-def split_names(given: Sequence[str], *, hyphens: bool = False) -> list[tuple[str, str]]:
+def split_names(texts: Sequence[str], *, hyphens: bool = False) -> list[tuple[str, str]]:
     """Split `NAME=MODEL` into names and models. A bare `NAME` has no model (empty)."""
     pattern = HYPHENATED_NAME if hyphens else SHORT_NAME
     pairs = []
-    for text in given:
+    for text in texts:
         name, sign, model = text.partition("=")
         if sign and (not pattern.fullmatch(name) or not model):
             raise UnmaskError(f"{text!r} names no base model; give NAME=MODEL, with a short name of letters and digits")
@@ -51,11 +51,11 @@ def split_names(given: Sequence[str], *, hyphens: bool = False) -> list[tuple[st
     return pairs
 
 
-def find_paper_model(name: str, known: Mapping[str, Model]) -> Model:
+def find_paper_model(name: str, paper_models: Mapping[str, Model]) -> Model:
     """Return a model of the paper by its name. A user's own model needs a name for the tables."""
-    if name not in known and (name in embedded.MODELS or "/" in name or Path(name).exists()):
+    if name not in paper_models and (name in embedded.MODELS or "/" in name or Path(name).exists()):
         raise UnmaskError(f"--model {name} has no name for the tables; write NAME={name}, such as mine={name}")
-    return known[check_choice(name, known, "base model")]
+    return paper_models[check_choice(name, paper_models, "base model")]
 
 
 def hash_model(model: str, options: LoadOptions | None = None) -> str:

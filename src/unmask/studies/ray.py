@@ -105,9 +105,9 @@ def _connect(ray: Any, address: str | None) -> Iterator[None]:
         settings["include_dashboard"] = False
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
-        if place := re.fullmatch(r"(?:ray://)?([\w.-]+):(\d+)", address or ""):
+        if host := re.fullmatch(r"(?:ray://)?([\w.-]+):(\d+)", address or ""):
             # Fail at once where nothing listens, which takes Ray minutes.
-            socket.create_connection((place[1], int(place[2])), timeout=10).close()
+            socket.create_connection((host[1], int(host[2])), timeout=10).close()
         ray.init(**settings)
     except (OSError, ValueError, RuntimeError, ImportError) as error:
         where = f"does not reach a cluster at {address}" if address else "does not start on this machine"
@@ -160,8 +160,8 @@ def _check_machines(ray: Any, machines: Sequence[Mapping[str, Any]], store: Stor
     look = ray.remote(_look_for)
     try:
         write_text(probe, "seen")
-        places = [affinity(node["NodeID"], soft=True) for node in machines]
-        answers = ray.get([look.options(num_cpus=0, scheduling_strategy=place).remote(probe) for place in places])
+        nodes = [affinity(node["NodeID"], soft=True) for node in machines]
+        answers = ray.get([look.options(num_cpus=0, scheduling_strategy=node).remote(probe) for node in nodes])
     except ray.exceptions.RayError as error:
         cause = getattr(error, "cause", None) or error
         raise UnmaskError(

@@ -189,11 +189,11 @@ def execute_step(step: Step, store: Store, outcomes: Mapping[str, Outcome], say:
         inputs = step.inputs()
         keys = {name: outcomes[name].key for name in step.needs}
         key = step_key(step, keys, inputs)
-        if kept := _find_result(step.name, key, store):
-            return kept
+        if stored := _find_result(step.name, key, store):
+            return stored
         with store.lock_step(step.name, key, say):
-            if kept := _find_result(step.name, key, store):
-                return kept
+            if stored := _find_result(step.name, key, store):
+                return stored
             workspace = store.workspace(step.name, key)
             workspace.mkdir(exist_ok=True)
             record: dict[str, Any] = {"kind": step.kind, "inputs": inputs, "needs": keys}
@@ -213,8 +213,8 @@ def execute_step(step: Step, store: Store, outcomes: Mapping[str, Outcome], say:
     except Exception as error:
         cause = error.__cause__ if isinstance(error, _StepError) and error.__cause__ else error
         # A file system may hide locks: another machine may have done the step in the meantime.
-        kept = _find_result(step.name, key, store) if key else None
-        return kept or Outcome(step.name, key, "failed", error=explain_error(cause, store.failure(step.name, key)))
+        stored = _find_result(step.name, key, store) if key else None
+        return stored or Outcome(step.name, key, "failed", error=explain_error(cause, store.failure(step.name, key)))
 
 
 def skip_step(step: Step, outcomes: Mapping[str, Outcome]) -> Outcome | None:

@@ -256,14 +256,14 @@ def steps(options: ReviewStudyOptions) -> list[Step]:
     models, conditions = choose_base_models(options.models), choose_conditions(options.conditions)
     source = make_source(options.files, options.limit, offline=offline, seed=options.seed)
     lists = find_lists(options.lists, offline=offline) if options.protocol == "published" else None
-    given = read_hyper_parameters(options.hyper_parameters) if options.hyper_parameters else {}
+    listed = read_hyper_parameters(options.hyper_parameters) if options.hyper_parameters else {}
     weights = {model.name: hash_weights(model.model, options.loading) for model in models}
     trainings = [
         ReviewTraining(
             model,
             condition,
             options.protocol,
-            _choose_settings(options, model, condition, given),
+            _choose_settings(options, model, condition, listed),
             options.max_length,
             options.seed,
             weights[model.name],

@@ -227,8 +227,8 @@ class WordMeasuring:
         if self.words.vocabulary == VECTORS:
             file = _find_file(made or Path(self.model.model))
             vectors = read_vectors(file, most=vocabulary.limit_words(self.words.most))
-            known = vocabulary.vector_words(vectors, published=self.words.is_published, offline=offline)
-            space = embed_static(words or known.words, vectors, left_out={} if words else known.left_out)
+            vector_words = vocabulary.vector_words(vectors, published=self.words.is_published, offline=offline)
+            space = embed_static(words or vector_words.words, vectors, left_out={} if words else vector_words.left_out)
             return space, None if self.words.is_published else measure_weat(vectors, seed=seed)
         encoder = load_encoder(self.model.model if made is None else str(made), self.loading)
         layers = min(LAYERS, getattr(encoder, "depth", LAYERS))

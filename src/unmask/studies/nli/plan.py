@@ -85,20 +85,20 @@ MODELS = (
 """In the order of the paper's table: by language, the highest score first."""
 
 
-def choose_models(given: Sequence[str], languages: Sequence[str]) -> tuple[InferenceModel, ...]:
+def choose_models(names: Sequence[str], languages: Sequence[str]) -> tuple[InferenceModel, ...]:
     """Return the models, sorted by language: the paper's, some of them by name, or NAME=MODEL in each language."""
     if not languages:
         raise UnmaskError("no language was given; give at least one, or leave it out for English")
     for language in languages:
         check_choice(language, InferenceMeasure.languages, "language of inference")
     order = list(dict.fromkeys(languages))
-    known = {model.name: model for model in MODELS if model.language in order}
-    models = [] if given else list(known.values())
-    for name, model in split_names(given):
+    paper_models = {model.name: model for model in MODELS if model.language in order}
+    models = [] if names else list(paper_models.values())
+    for name, model in split_names(names):
         if model:
             models += [InferenceModel(name, model, language) for language in order]
         else:
-            models.append(find_paper_model(name, known))
+            models.append(find_paper_model(name, paper_models))
     return tuple(sorted(models, key=lambda model: order.index(model.language)))
 
 
