@@ -70,7 +70,7 @@ def sort_grid(grid: pd.DataFrame) -> pd.DataFrame:
     significance = grid["stars"]
     if is_sound(grid):
         noisy = [is_noise(*pair) for pair in zip(grid["tot_changed"], grid["noise"], strict=True)]
-        significance = significance.mask(noisy, NOISE)
+        significance = significance.mask(np.array(noisy), NOISE)
     return grid.assign(significance=significance, is_sure=~significance.isin([NOISE, NOT_SIGNIFICANT]))
 
 
@@ -105,7 +105,7 @@ def read_measurements(steps: Sequence[BiasMeasuring], finished: FinishedSteps) -
     if len(grid) and is_sound(grid):
         grid["p_adjusted"] = holm([None if pd.isna(p) else float(p) for p in grid["p"]])
         grid["stars"] = [stars(p, 1) or NOT_SIGNIFICANT for p in grid["p_adjusted"]]
-    numbers = [name for name in grid if name not in TEXTS]
+    numbers = [name for name in map(str, grid) if name not in TEXTS]
     return grid.assign(**{name: pd.to_numeric(grid[name]) for name in numbers})
 
 

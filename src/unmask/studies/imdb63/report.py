@@ -157,7 +157,7 @@ def _show_figures(grid: pd.DataFrame) -> list[Section]:
     figures = []
     for model in list_models(grid):
         rows = biases[biases["model"] == model]
-        totals = [f"{row.kind}-{row.terms} {number(row.total, 4)}" for row in rows.itertuples()]
+        totals = [f"{row['kind']}-{row['terms']} {number(row['total'], 4)}" for row in rows.to_dict("records")]
         description = f"Bars of {model}: biases towards male and female versions by term set and training; total biases"
         figures.append(Figure(model, partial(draw_biases, rows, scale), f"{description}: {', '.join(totals)}"))
     sections = []
@@ -183,13 +183,15 @@ def list_biases(grid: pd.DataFrame) -> pd.DataFrame:
 def draw_biases(biases: pd.DataFrame, scale: Domain) -> str:
     """Draw how far the ratings of a model move towards either gender, by term set and training."""
     marks: dict[str, list[Mark]] = {terms: [] for terms in TERMS}
-    for row in biases.itertuples():
-        tip = f"{row.kind}-{row.terms}: total bias {number(row.total, 4)}, absolute {number(row.absolute, 4)}"
-        lane = (KINDS.index(row.kind) + 0.5) / len(KINDS) * 0.82 + 0.09
-        marks[row.terms] += [
-            Mark("bar", row.up, row.down, COLOURS[row.kind], tip, lane=lane, height=0.25),
-            Mark("line", abs(row.total), -abs(row.total), INK, tip, lane=lane),
-            Mark("circle", row.total, colour=INK, tip=tip, lane=lane, radius=3),
+    for row in biases.to_dict("records"):
+        tip = (
+            f"{row['kind']}-{row['terms']}: total bias {number(row['total'], 4)}, absolute {number(row['absolute'], 4)}"
+        )
+        lane = (KINDS.index(row["kind"]) + 0.5) / len(KINDS) * 0.82 + 0.09
+        marks[row["terms"]] += [
+            Mark("bar", row["up"], row["down"], COLOURS[row["kind"]], tip, lane=lane, height=0.25),
+            Mark("line", abs(row["total"]), -abs(row["total"]), INK, tip, lane=lane),
+            Mark("circle", row["total"], colour=INK, tip=tip, lane=lane, radius=3),
         ]
     rows = [Row(terms, marks[terms]) for terms in TERMS]
     return draw_rows(rows, [Panel(scale, 270, title="bias")], row_height=54) if len(biases) else ""

@@ -112,7 +112,11 @@ def tabulate_biases(grid: pd.DataFrame) -> StudyTable:
 
 def _write_numbers(columns: Mapping[str, str], write: Callable[..., str], *digits: int) -> dict[str, CellWriter]:
     """Return the cells of columns that hold a number, by heading."""
-    return {title: lambda row, name=name: write(row[name], *digits) for title, name in columns.items()}
+
+    def make_writer(name: str) -> CellWriter:
+        return lambda row: write(row[name], *digits)
+
+    return {title: make_writer(name) for title, name in columns.items()}
 
 
 def tabulate_all_figures(grid: pd.DataFrame) -> list[StudyTable]:
@@ -314,8 +318,9 @@ def tabulate_batch_sizes(grid: pd.DataFrame) -> StudyTable:
     columns = {"abs": basis.absolute, "tot": basis.total}
     wide = grid.pivot(index=KEY, columns="batch_size", values=list(columns.values()))
     wide = wide.reindex(columns=[(column, size) for column in columns.values() for size in sizes])
+    texts = dict(zip(wide.index, wide.map(format_number).to_numpy().tolist(), strict=True))
     rows = [
-        (model, f"{condition.partition('-')[0]}-{terms}", *wide.loc[(model, condition, terms)].map(format_number))
+        (model, f"{condition.partition('-')[0]}-{terms}", *texts[model, condition, terms])
         for model, condition, terms in dict.fromkeys(grid[KEY].itertuples(index=False, name=None))
     ]
     trained = grid.assign(training=grid["model"] + "/" + grid["condition"])

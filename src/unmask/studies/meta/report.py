@@ -345,14 +345,8 @@ def tabulate_paper(ranked: Sequence[RankedScore]) -> StudyTable:
 def tabulate_rates(scores: pd.DataFrame, ranked: Sequence[RankedScore]) -> StudyTable:
     """The scores themselves, and whether the models have learned."""
     means = scores.groupby(["measure", "language", "score", "rate"])["value"].mean().unstack("rate")
-    rows = [
-        (
-            score.title,
-            score.name,
-            *means.loc[(score.measure, score.language, score.name)].map(partial(format_number, digits=3)),
-        )
-        for score in ranked
-    ]
+    texts = dict(zip(means.index, means.map(partial(format_number, digits=3)).to_numpy().tolist(), strict=True))
+    rows = [(score.title, score.name, *texts[score.measure, score.language, score.name]) for score in ranked]
     accuracies = [
         f"{name_group(*group)}, {subset['examples'].max():,} examples:"
         f" {subset['accuracy'].min():.2f} to {subset['accuracy'].max():.2f} (a model that knows all but the direction"

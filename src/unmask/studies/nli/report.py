@@ -291,7 +291,7 @@ def list_numbers(models: Sequence[MeasuredModel]) -> pd.DataFrame:
 def tabulate_answers(numbers: pd.DataFrame, *, sound: bool) -> StudyTable:
     """The shares of answers in each set, and the two scores; with intervals where there are any."""
     has_paper = not sound and numbers["paper_nli_coal"].notna().any()
-    sets = [name.removesuffix("_n") for name in numbers if name.endswith("_n")]
+    sets = [name.removesuffix("_n") for name in map(str, numbers) if name.endswith("_n")]
     rows: list[tuple[str, ...]] = []
     for row in numbers.to_dict("records"):
         scores = [_write_figure(row, "fn"), _write_figure(row, "nli_coal")]
@@ -361,7 +361,7 @@ def tabulate_models(numbers: pd.DataFrame) -> StudyTable:
 
 
 def _select_columns(numbers: pd.DataFrame, table: str) -> pd.DataFrame:
-    return numbers[[name for name in numbers if name.startswith(("language", "model", *FILE_COLUMNS[table]))]]
+    return numbers[[name for name in map(str, numbers) if name.startswith(("language", "model", *FILE_COLUMNS[table]))]]
 
 
 def _drop_gap(value: float | None) -> float | None:
