@@ -351,8 +351,10 @@ def _choose_static(options: StaticLipstickOptions) -> list[StudyModel]:
         folder = datasets.locate("vectors", offline=offline)
         raise UnmaskError(f"{folder} has no word vectors; give NAME=FILE with --vectors")
     for name, path in files.items():
+        if not path:
+            raise UnmaskError(f"--vectors {name} has no name for the tables; write NAME={name}, such as glove={name}")
         if not Path(path).is_file():
-            raise UnmaskError(f"there is no file {path or name!r}; give NAME=FILE with --vectors, such as glove=FILE")
+            raise UnmaskError(f"there is no file {path!r}; give NAME=FILE with --vectors")
     debiased = dict(split_names(options.debiased, hyphens=True))
     for name, path in debiased.items():
         if name not in files:
