@@ -23,6 +23,7 @@ from safetensors.torch import load_file, save_file
 
 from commands import unmask as command
 from toy_model import bert_of, tokenizer_of
+from toy_study import step_keys
 from unmask.errors import Stopped, UnmaskError
 from unmask.lexicon.sentences import reviews
 from unmask.measures.base import Context
@@ -36,16 +37,14 @@ from unmask.studies.imdb63 import ReviewStudyOptions, grid, texts
 from unmask.studies.imdb63.grid import CONDITIONS, TERMS
 from unmask.studies.imdb63.measurements import read_figures
 from unmask.studies.imdb63.plan import (
-    ITEMS,
-    RESULT,
-    Measuring,
-    Training,
+    BiasMeasuring,
+    ReviewTraining,
     evaluate_classifier,
     plan_batch_sizes,
     steps,
 )
-from unmask.studies.models import hash_weights
-from unmask.studies.steps import Event, Outcome, Step, step_keys
+from unmask.studies.models import ITEMS, RESULT, hash_weights
+from unmask.studies.steps import Event, Outcome, Step
 from unmask.studies.study import StudyRun, run_study
 from unmask.training import checkpoints, examples
 
@@ -129,7 +128,7 @@ def test_the_grid_is_the_papers(asked: ReviewStudyOptions) -> None:
     """Its seven models, from the hub: 49 trainings, 63 measured cells."""
     planned = steps(asked.replace(models=(), conditions=(), batch_size=None))
     assert Counter(step.kind for step in planned) == {"texts": 17, "training": 49, "measuring": 63}
-    measured = [step for step in planned if isinstance(step, Measuring)]
+    measured = [step for step in planned if isinstance(step, BiasMeasuring)]
     rows = {(step.training.base.name, step.training.condition, step.terms) for step in measured}
     names = ("distbase", "bertbase", "bertlarge", "robertabase", "robertalarge", "albertbase", "albertlarge")
     nine = [("original", terms) for terms in TERMS] + [(name, name.partition("-")[2]) for name in CONDITIONS[1:]]
@@ -146,12 +145,12 @@ def test_the_grid_is_the_papers(asked: ReviewStudyOptions) -> None:
     }
 
 
-def grid_trainings(planned: Sequence[Step]) -> list[Training]:
-    return [step for step in planned if isinstance(step, Training)]
+def grid_trainings(planned: Sequence[Step]) -> list[ReviewTraining]:
+    return [step for step in planned if isinstance(step, ReviewTraining)]
 
 
-def batch_comparison(options: ReviewStudyOptions) -> list[Measuring]:
-    measured = [step for step in steps(options) if isinstance(step, Measuring) and not step.training.variant]
+def batch_comparison(options: ReviewStudyOptions) -> list[BiasMeasuring]:
+    measured = [step for step in steps(options) if isinstance(step, BiasMeasuring) and not step.training.variant]
     return plan_batch_sizes(options, measured)
 
 
@@ -218,7 +217,7 @@ def test_the_papers_architectures_reach_the_model(
     own.save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
     (chosen,) = grid.choose_base_models((f"{name}={tmp_path}",))
-    cells = [Training(chosen, "original", protocol, grid.HyperParameters()) for protocol in PROTOCOLS]
+    cells = [ReviewTraining(chosen, "original", protocol, grid.HyperParameters()) for protocol in PROTOCOLS]
     sound, published = (
         load_trainable(str(tmp_path), CPU, labels=texts.LABELS, architecture=cell.inputs()["architecture"]).model
         for cell in cells
@@ -249,7 +248,7 @@ def test_the_papers_hyper_parameters_are_read(asked: ReviewStudyOptions, data: P
     assert {one.planned_epochs for one in found.values()} == {20}
     assert found["albertbase", "R-all"] == grid.HyperParameters(1e-5, 6, 16, 20), "the epochs are counted from 0"
     assert found["albertbase", "mix-all"].epochs == 20
-    trained = Training(grid.MODELS[5], "R-all", "published", found["albertbase", "R-all"]).training_options
+    trained = ReviewTraining(grid.MODELS[5], "R-all", "published", found["albertbase", "R-all"]).training_options
     assert (trained.epochs, trained.planned_epochs, trained.keep) == (6, 20, "last")
     given = asked.replace(models=(), conditions=(), hyper_parameters=data / "imdb" / "hyperparameters.csv")
     cells = grid_trainings(steps(given))

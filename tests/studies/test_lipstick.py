@@ -12,6 +12,7 @@ import pytest
 
 from commands import unmask
 from pages import assert_loads_nothing, assert_plots_are_described
+from toy_study import step_keys
 from unmask.errors import UnmaskError
 from unmask.lexicon.word_lists import nouns
 from unmask.measures.geometry import OWN, published, vocabulary
@@ -21,9 +22,9 @@ from unmask.models.vector_files import read_vectors, write_vectors
 from unmask.models.word_vectors import Vectors
 from unmask.statistics.correlation import pearson
 from unmask.studies.lipstick import ContextualLipstickOptions, LipstickOptions, StaticLipstickOptions
-from unmask.studies.lipstick.plan import Measuring, read_measurement, steps
+from unmask.studies.lipstick.plan import WordMeasuring, steps
 from unmask.studies.lipstick.report import MeasuredWords
-from unmask.studies.steps import step_keys
+from unmask.studies.models import read_measurement
 from unmask.studies.study import StudyRun, run_study
 
 PAIRS = ("he she", "man woman", "his her", "himself herself", "boy girl", "father mother", "son daughter")
@@ -53,7 +54,7 @@ def vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def read_rows(run: StudyRun) -> list[MeasuredWords]:
-    return [MeasuredWords(step, *read_measurement(folder)) for step, folder in run.finished.results(Measuring)]
+    return [MeasuredWords(step, *read_measurement(folder)) for step, folder in run.finished.results(WordMeasuring)]
 
 
 @pytest.fixture(scope="module")

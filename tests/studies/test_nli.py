@@ -28,6 +28,7 @@ from safetensors.torch import load_file, save_file
 from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium, seen
 from paths import GOLD
 from toy_model import bert_of, tokenizer_of
+from toy_study import step_keys
 from unmask.errors import Stopped, UnmaskError
 from unmask.lexicon import inference as words
 from unmask.measures.base import Context
@@ -36,13 +37,13 @@ from unmask.measures.inference.analysis import analyse
 from unmask.measures.inference.pairs import LABELS, cross_pairs
 from unmask.options import LoadOptions
 from unmask.results import Measurement
+from unmask.studies.models import ITEMS
 from unmask.studies.nli import InferenceStudyOptions
 from unmask.studies.nli.pairs import make_source
 from unmask.studies.nli.plan import (
-    ITEMS,
     MODELS,
+    InferenceMeasuring,
     InferenceModel,
-    Measuring,
     choose_models,
     choose_test_split,
     evaluate_classifier,
@@ -51,7 +52,7 @@ from unmask.studies.nli.plan import (
 )
 from unmask.studies.nli.report import MeasuredModel, adjust_tests, make_report
 from unmask.studies.report import StudyReport
-from unmask.studies.steps import Event, Outcome, step_keys
+from unmask.studies.steps import Event, Outcome
 from unmask.studies.study import FinishedSteps, StudyRun, get_study, run_study
 from unmask.training.examples import Splits, TextExample
 
@@ -458,7 +459,7 @@ def test_what_is_done_is_kept_and_a_change_redoes_what_hangs_on_it(
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("unmask.studies.nli.plan.SCHEMA_VERSION", 1)
-        assert moved() == {step.name for step in steps(good) if isinstance(step, Measuring)}
+        assert moved() == {step.name for step in steps(good) if isinstance(step, InferenceMeasuring)}
     assert pickle.loads(pickle.dumps(steps(good))) == steps(good), "steps can be sent to another machine"
     one = {"training-one-own", "measuring-en-one"}
     assert moved(epochs=3) == one

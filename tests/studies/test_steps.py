@@ -13,10 +13,10 @@ import pytest
 from typer.testing import CliRunner
 
 from commands import unmask as command
-from toy_study import Toy, count_notes, make_diamond, read_total, statuses, stored_steps, wait_until
+from toy_study import Toy, count_notes, make_diamond, read_total, statuses, step_keys, stored_steps, wait_until
 from unmask.cli.studies import app
 from unmask.errors import Stopped, UnmaskError
-from unmask.studies.steps import Event, Step, execute_step, run_locally, sort_steps, step_key, step_keys
+from unmask.studies.steps import Event, Step, execute_step, run_locally, sort_steps, step_key
 from unmask.studies.store import STUDY, Store
 from unmask.studies.study import FinishedSteps, study_names
 

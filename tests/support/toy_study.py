@@ -14,7 +14,7 @@ from typing import Any
 
 from paths import TESTS
 from unmask.errors import Stopped, UnmaskError
-from unmask.studies.steps import Outcome, Say, Step
+from unmask.studies.steps import Outcome, Say, Step, sort_steps, step_key
 from unmask.studies.store import Store
 
 
@@ -102,3 +102,11 @@ def wait_until(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < end, "it did not happen"
         time.sleep(0.02)
+
+
+def step_keys(steps: Sequence[Step]) -> dict[str, str]:
+    """The keys of all steps of a study, by name."""
+    keys: dict[str, str] = {}
+    for step in sort_steps(steps):
+        keys[step.name] = step_key(step, keys)
+    return keys

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from unmask import embedded
 from unmask.errors import UnmaskError, check_choice, quote
@@ -15,12 +15,16 @@ from unmask.models.checkpoints import find_checkpoint
 from unmask.models.vector_files import list_word_files
 from unmask.models.word_vectors import find_vector_file, is_vector_folder
 from unmask.options import LoadOptions
+from unmask.results import Measurement
 from unmask.studies.steps import Say
 from unmask.training import finetune
 from unmask.training.checkpoints import Workspace
 from unmask.training.examples import Splits
 from unmask.training.loop import News
 from unmask.training.options import FinetuneOptions
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Model = TypeVar("Model")
 SHORT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+]{0,30}")
@@ -29,13 +33,14 @@ HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
 HASHED = (".json", ".safetensors", ".txt", ".model", ".vocab", ".bin", ".py")
 """The files of a model folder that decide what is loaded: weights, tokenizer, settings, and code if it is allowed."""
 MODEL, METRICS = "model", "metrics.json"
+ITEMS, RESULT = "items.parquet", "measurement.json"
 
 
-def split_names(given: Sequence[str], *, hyphens: bool = False) -> list[tuple[str, str]]:
+def split_names(texts: Sequence[str], *, hyphens: bool = False) -> list[tuple[str, str]]:
     """Split `NAME=MODEL` into names and models. A bare `NAME` has no model (empty)."""
     pattern = HYPHENATED_NAME if hyphens else SHORT_NAME
     pairs = []
-    for text in given:
+    for text in texts:
         name, sign, model = text.partition("=")
         if sign and (not pattern.fullmatch(name) or not model):
             raise UnmaskError(f"{text!r} names no base model; give NAME=MODEL, with a short name of letters and digits")
@@ -46,11 +51,11 @@ def split_names(given: Sequence[str], *, hyphens: bool = False) -> list[tuple[st
     return pairs
 
 
-def find_paper_model(name: str, known: Mapping[str, Model]) -> Model:
+def find_paper_model(name: str, paper_models: Mapping[str, Model]) -> Model:
     """Return a model of the paper by its name. A user's own model needs a name for the tables."""
-    if name not in known and (name in embedded.MODELS or "/" in name or Path(name).exists()):
+    if name not in paper_models and (name in embedded.MODELS or "/" in name or Path(name).exists()):
         raise UnmaskError(f"--model {name} has no name for the tables; write NAME={name}, such as mine={name}")
-    return known[check_choice(name, known, "base model")]
+    return paper_models[check_choice(name, paper_models, "base model")]
 
 
 def hash_model(model: str, options: LoadOptions | None = None) -> str:
@@ -124,6 +129,20 @@ def read_metrics(folder: Path) -> dict[str, Any]:
 def read_max_length(model: Path) -> int:
     """Return how many tokens of a text a trained classifier has learned from."""
     return int(read_metrics(model)["settings"]["max_length"])
+
+
+def write_measurement(draft: Path, items: pd.DataFrame, measurement: Measurement) -> None:
+    """Write what a measuring step has found into its folder."""
+    items.to_parquet(draft / ITEMS, index=False)
+    (draft / RESULT).write_text(measurement.model_dump_json(indent=2), encoding="utf-8")
+
+
+def read_measurement(folder: Path) -> tuple[pd.DataFrame, Measurement]:
+    """Return what `write_measurement` has written."""
+    import pandas as pd
+
+    measurement = Measurement.model_validate_json((folder / RESULT).read_text(encoding="utf-8"))
+    return pd.read_parquet(folder / ITEMS), measurement
 
 
 class _Progress:

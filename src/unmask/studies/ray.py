@@ -27,8 +27,9 @@ import unmask
 from unmask.errors import Stopped, UnmaskError
 from unmask.files import write_text
 from unmask.studies.steps import (
-    Event,
+    EventType,
     Outcome,
+    Progress,
     Step,
     Watch,
     execute_step,
@@ -87,8 +88,7 @@ def run_on_ray(
         machines = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]
         gpus = choose_gpus([machine["Resources"] for machine in machines], cpus, gpus)
         _check_machines(ray, machines, store)
-        run = _Run(ray, steps, store, Messages(ray, len(steps), watch, out), cpus, gpus)
-        return run.wait()
+        return _Run(ray, steps, store, cpus, gpus, Progress(len(steps), watch), out).wait()
 
 
 @contextmanager
@@ -105,9 +105,9 @@ def _connect(ray: Any, address: str | None) -> Iterator[None]:
         settings["include_dashboard"] = False
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
-        if place := re.fullmatch(r"(?:ray://)?([\w.-]+):(\d+)", address or ""):
+        if host := re.fullmatch(r"(?:ray://)?([\w.-]+):(\d+)", address or ""):
             # Fail at once where nothing listens, which takes Ray minutes.
-            socket.create_connection((place[1], int(place[2])), timeout=10).close()
+            socket.create_connection((host[1], int(host[2])), timeout=10).close()
         ray.init(**settings)
     except (OSError, ValueError, RuntimeError, ImportError) as error:
         where = f"does not reach a cluster at {address}" if address else "does not start on this machine"
@@ -160,8 +160,8 @@ def _check_machines(ray: Any, machines: Sequence[Mapping[str, Any]], store: Stor
     look = ray.remote(_look_for)
     try:
         write_text(probe, "seen")
-        places = [affinity(node["NodeID"], soft=True) for node in machines]
-        answers = ray.get([look.options(num_cpus=0, scheduling_strategy=place).remote(probe) for place in places])
+        nodes = [affinity(node["NodeID"], soft=True) for node in machines]
+        answers = ray.get([look.options(num_cpus=0, scheduling_strategy=node).remote(probe) for node in nodes])
     except ray.exceptions.RayError as error:
         cause = getattr(error, "cause", None) or error
         raise UnmaskError(
@@ -203,54 +203,6 @@ def _wait_for(path: Path) -> bool:
     return True
 
 
-class Messages:
-    """The progress of steps on Ray: workers write into a queue, and the driver reads it and tells the watcher."""
-
-    def __init__(self, ray: Any, total: int, watch: Watch | None, out: TextIO) -> None:
-        """Create the queue, on this machine. The watcher prints to `out`."""
-        affinity = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
-        here = affinity(ray.get_runtime_context().get_node_id(), soft=False)
-        options = {"num_cpus": 0, "scheduling_strategy": here}
-        self._errors = ray.exceptions.RayError
-        self.queue: Any = None
-        with suppress(self._errors):  # without a queue, steps run and only their progress is not shown
-            self.queue = import_module("ray.util.queue").Queue(actor_options=options)
-        self._total, self._watch, self._out = total, watch, out
-        self._started: set[str] = set()
-        self._ended: set[str] = set()
-
-    def read_all(self) -> None:
-        """Pass on what the workers have sent."""
-        if self.queue is None:
-            return
-        with suppress(self._errors):
-            for name, line in self.queue.get_nowait_batch(self.queue.size()):
-                if line:
-                    self._tell("said", name, line=line)
-                else:
-                    self._start(name)
-
-    def end_step(self, outcome: Outcome) -> None:
-        """Tell that a step has ended."""
-        self.read_all()
-        if outcome.name not in self._started:
-            self._start(outcome.name)
-        self._ended.add(outcome.name)
-        self._tell("ended", outcome.name, outcome=outcome)
-
-    def _start(self, name: str) -> None:
-        if name in self._started:
-            self._tell("said", name, line=RESUMED)
-        else:
-            self._started.add(name)
-            self._tell("started", name)
-
-    def _tell(self, what: Any, name: str, **details: Any) -> None:
-        if self._watch:
-            with redirect_stdout(self._out):
-                self._watch(Event(what, name, len(self._ended), self._total, **details))
-
-
 def _run_step(step: Step, store: Store, queue: Any, *before: Outcome) -> Outcome:
     """Run a step in a worker."""
 
@@ -264,15 +216,22 @@ def _run_step(step: Step, store: Store, queue: Any, *before: Outcome) -> Outcome
 
 
 class _Run:
-    """The tasks of a run and their outcomes."""
+    """The tasks of a run, their progress and their outcomes. The watcher prints to `out`."""
 
     def __init__(
-        self, ray: Any, steps: Sequence[Step], store: Store, messages: Messages, cpus: float, gpus: float
+        self, ray: Any, steps: Sequence[Step], store: Store, cpus: float, gpus: float, progress: Progress, out: TextIO
     ) -> None:
-        self._ray, self._store, self._messages = ray, store, messages
+        self._ray, self._store, self._progress, self._out = ray, store, progress, out
         self._steps = {step.name: step for step in steps}
+        self._started: set[str] = set()
         self._outcomes: dict[str, Outcome] = {}
         self._references: dict[str, Any] = {}
+        affinity = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
+        here = affinity(ray.get_runtime_context().get_node_id(), soft=False)
+        self._queue: Any = None
+        with suppress(ray.exceptions.RayError):  # without a queue, steps run and only their progress is not shown
+            options = {"num_cpus": 0, "scheduling_strategy": here}
+            self._queue = import_module("ray.util.queue").Queue(actor_options=options)
         settings = {
             "num_cpus": cpus,
             "max_retries": RETRIES,
@@ -283,7 +242,7 @@ class _Run:
         for step in steps:
             before = [self._references[name] for name in step.needs]
             task = remote.options(name=step.name, num_gpus=gpus if step.needs_gpu else 0, **settings)
-            self._references[step.name] = task.remote(step, store, messages.queue, *before)
+            self._references[step.name] = task.remote(step, store, self._queue, *before)
 
     def wait(self) -> list[Outcome]:
         """Wait for all tasks."""
@@ -291,16 +250,31 @@ class _Run:
         try:
             while waiting := [self._references[name] for name in self._steps if name not in self._outcomes]:
                 ready, _ = self._ray.wait(waiting, timeout=POLL)
-                self._messages.read_all()
+                self._read_messages()
                 for reference in ready:
                     self._settle(names[reference])
-        except KeyboardInterrupt:
+        except BaseException as error:
             self._cancel()
-            raise explain_stop(self._outcomes.values(), len(self._steps)) from None
-        except BaseException:
-            self._cancel()
+            if isinstance(error, KeyboardInterrupt):
+                raise explain_stop(self._outcomes.values(), len(self._steps)) from None
             raise
         return [self._outcomes[name] for name in self._steps]
+
+    def _read_messages(self) -> None:
+        """Pass on what the workers have sent."""
+        if self._queue is None:
+            return
+        with suppress(self._ray.exceptions.RayError):
+            for name, line in self._queue.get_nowait_batch(self._queue.size()):
+                if line or name in self._started:
+                    self._tell("said", name, line or RESUMED)
+                else:
+                    self._tell("started", name)
+
+    def _tell(self, what: EventType, name: str, line: str = "", outcome: Outcome | None = None) -> None:
+        self._started.add(name)
+        with redirect_stdout(self._out):
+            self._progress.tell(what, name, line, outcome)
 
     def _settle(self, name: str) -> None:
         """Record the outcome of a task that has ended."""
@@ -314,7 +288,10 @@ class _Run:
         except self._ray.exceptions.RayError as error:
             outcome = skip_step(step, self._outcomes) or Outcome(name, "", "failed", error=self._explain(error, name))
         self._outcomes[name] = outcome
-        self._messages.end_step(outcome)
+        self._read_messages()
+        if name not in self._started:
+            self._tell("started", name)
+        self._tell("ended", name, outcome=outcome)
 
     def _explain(self, error: Exception, name: str) -> str:
         if isinstance(error, self._ray.exceptions.WorkerCrashedError):

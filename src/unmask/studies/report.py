@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from math import isnan
@@ -15,7 +15,7 @@ from unmask.files import write_text
 from unmask.report.blocks import Block, Cell, Column, Figure, Section, Table, Text
 from unmask.report.html import render_page
 from unmask.report.markdown import block_lines, escape_markdown, join_lines
-from unmask.results.formatting import number
+from unmask.results.formatting import interval, number
 from unmask.spreadsheets import to_csv
 
 if TYPE_CHECKING:
@@ -87,6 +87,21 @@ class StudyTable:
             console.print(table, crop=False, overflow="ignore")
         if self.note:
             console.print(RichText(self.note, style="dim"))
+
+
+def tabulate(
+    name: str,
+    title: str,
+    records: Iterable[Any],
+    columns: Mapping[str, Callable[[Any], str]],
+    note: str,
+    numbers: pd.DataFrame,
+    *,
+    headings: int = 1,
+) -> StudyTable:
+    """Return a table with a row for each record; `columns` maps each heading to the text of its cells."""
+    rows = [tuple(write_cell(record) for write_cell in columns.values()) for record in records]
+    return StudyTable(name, title, tuple(columns), rows, note, numbers, headings)
 
 
 @dataclass(frozen=True)
@@ -217,3 +232,14 @@ def format_count(value: float | None) -> str:
 def format_percent(value: float | None) -> str:
     """Return a share in percent, or a gap."""
     return GAP if value is None or isnan(value) else f"{100 * value:.1f} %"
+
+
+def format_with_bounds(value: float | None, bounds: tuple[float, float] | None, digits: int = 2) -> str:
+    """Return a number with its interval, if it has one: `0.93 [0.75, 1.17]`."""
+    return f"{format_number(value, digits)} {interval(bounds)}".rstrip()
+
+
+def list_bounds(name: str, bounds: tuple[float, float] | None) -> dict[str, float | None]:
+    """Return the ends of an interval as columns of a file."""
+    low, high = bounds or (None, None)
+    return {f"{name}_low": low, f"{name}_high": high}

@@ -12,7 +12,7 @@ import re
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -112,14 +112,6 @@ def step_key(step: Step, keys: Mapping[str, str], inputs: dict[str, Any] | None 
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def step_keys(steps: Sequence[Step]) -> dict[str, str]:
-    """Return the keys of all steps of a study, by name."""
-    keys: dict[str, str] = {}
-    for step in sort_steps(steps):
-        keys[step.name] = step_key(step, keys)
-    return keys
-
-
 @dataclass(frozen=True)
 class Outcome:
     """What became of a step."""
@@ -142,11 +134,14 @@ class Outcome:
         return self.status in ("done", "kept")
 
 
+EventType = Literal["started", "said", "ended"]
+
+
 @dataclass(frozen=True)
 class Event:
     """Progress of a run: a step has started, has said a line, or has ended."""
 
-    what: Literal["started", "said", "ended"]
+    what: EventType
     name: str
     ended: int
     """How many steps have ended so far, including this one."""
@@ -156,6 +151,19 @@ class Event:
 
 
 Watch = Callable[[Event], None]
+
+
+class Progress:
+    """Counts the steps that have ended, and tells what happens to the one who watches."""
+
+    def __init__(self, total: int, watch: Watch | None) -> None:
+        self._total, self._watch, self._ended = total, watch, 0
+
+    def tell(self, what: EventType, name: str, line: str = "", outcome: Outcome | None = None) -> None:
+        """Tell an event of a step."""
+        self._ended += what == "ended"
+        if self._watch:
+            self._watch(Event(what, name, self._ended, self._total, line, outcome))
 
 
 class _StepError(Exception):
@@ -181,11 +189,11 @@ def execute_step(step: Step, store: Store, outcomes: Mapping[str, Outcome], say:
         inputs = step.inputs()
         keys = {name: outcomes[name].key for name in step.needs}
         key = step_key(step, keys, inputs)
-        if kept := _find_result(step.name, key, store):
-            return kept
+        if stored := _find_result(step.name, key, store):
+            return stored
         with store.lock_step(step.name, key, say):
-            if kept := _find_result(step.name, key, store):
-                return kept
+            if stored := _find_result(step.name, key, store):
+                return stored
             workspace = store.workspace(step.name, key)
             workspace.mkdir(exist_ok=True)
             record: dict[str, Any] = {"kind": step.kind, "inputs": inputs, "needs": keys}
@@ -205,8 +213,8 @@ def execute_step(step: Step, store: Store, outcomes: Mapping[str, Outcome], say:
     except Exception as error:
         cause = error.__cause__ if isinstance(error, _StepError) and error.__cause__ else error
         # A file system may hide locks: another machine may have done the step in the meantime.
-        kept = _find_result(step.name, key, store) if key else None
-        return kept or Outcome(step.name, key, "failed", error=explain_error(cause, store.failure(step.name, key)))
+        stored = _find_result(step.name, key, store) if key else None
+        return stored or Outcome(step.name, key, "failed", error=explain_error(cause, store.failure(step.name, key)))
 
 
 def skip_step(step: Step, outcomes: Mapping[str, Outcome]) -> Outcome | None:
@@ -255,21 +263,16 @@ def run_locally(steps: Sequence[Step], store: Store, watch: Watch | None = None)
     Returns:
         The outcomes, in the order in which the steps ran. After Ctrl-C, the same call continues.
     """
-    steps = sort_steps(steps)
-    watch = watch or (lambda _: None)
+    steps, progress = sort_steps(steps), Progress(len(steps), watch)
     store = Store(store.root.resolve())
     store.prepare_folders()
     outcomes: dict[str, Outcome] = {}
     try:
         for step in steps:
-            started = Event("started", step.name, len(outcomes), len(steps))
-            watch(started)
-            outcomes[step.name] = execute_step(step, store, outcomes, partial(_pass_on, watch, started))
-            watch(replace(started, what="ended", ended=len(outcomes), outcome=outcomes[step.name]))
+            progress.tell("started", step.name)
+            outcome = execute_step(step, store, outcomes, partial(progress.tell, "said", step.name))
+            outcomes[step.name] = outcome
+            progress.tell("ended", step.name, outcome=outcome)
     except (KeyboardInterrupt, Stopped):
         raise explain_stop(outcomes.values(), len(steps)) from None
     return list(outcomes.values())
-
-
-def _pass_on(watch: Watch, event: Event, line: str) -> None:
-    watch(replace(event, what="said", line=line))

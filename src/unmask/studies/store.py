@@ -127,8 +127,8 @@ class Store:
         if folder.exists():
             quarantine = self.root / "quarantine"
             quarantine.mkdir(exist_ok=True)
-            places = (quarantine / f"{folder.name}.{number}" for number in range(1, 10_000))
-            folder.rename(next(place for place in places if not place.exists()))
+            paths = (quarantine / f"{folder.name}.{number}" for number in range(1, 10_000))
+            folder.rename(next(path for path in paths if not path.exists()))
         with atomic_folder(folder) as draft:
             yield draft
             if (draft / RECORD).exists():

@@ -106,9 +106,16 @@ class Study(ABC):
         """Return what is to be done. Raises an error for options that cannot work."""
 
     def notes(self, options: Any, steps: Sequence[Step]) -> Sequence[str]:
-        """Return what a user has to know before the work begins, in a line each."""
-        del options, steps
-        return ()
+        """Return what a user has to know before the work begins, in a line each.
+
+        Default: the models that lose their head when steps with a `new_head` train them.
+        """
+        heads = dict.fromkeys(head for step in steps if (head := getattr(step, "new_head", None)))
+        if not heads:
+            return ()
+        from unmask.models.loading import describe_lost_heads
+
+        return [note for model, labels in heads for note in describe_lost_heads([model], labels, options.loading)]
 
     @abstractmethod
     def report(self, finished: FinishedSteps, options: Any) -> StudyReport | None:

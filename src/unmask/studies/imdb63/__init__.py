@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import model_validator
@@ -10,7 +9,6 @@ from pydantic import model_validator
 from unmask.errors import UnmaskError
 from unmask.measures.base import implemented_in
 from unmask.options import LoadOptions, option
-from unmask.studies.steps import Step
 from unmask.studies.study import PROTOCOL_HELP, PROTOCOLS, Study
 
 
@@ -91,13 +89,3 @@ class ReviewStudy(Study):
     Options = ReviewStudyOptions
     steps = implemented_in("plan")
     report = implemented_in("report")
-
-    def notes(self, options: ReviewStudyOptions, steps: Sequence[Step]) -> list[str]:
-        """Name the models that lose their head, because its labels are not those of the reviews."""
-        from unmask.models.loading import describe_lost_heads
-        from unmask.studies.imdb63.grid import choose_base_models
-        from unmask.studies.imdb63.texts import LABELS
-
-        del steps
-        models = [model.model for model in choose_base_models(options.models)]
-        return describe_lost_heads(models, LABELS, options.loading)

@@ -9,8 +9,8 @@
       they explain when models are shuffled within each training condition. The three measurements of the classifier of
       original reviews move together, because they are of one training.
     - The correlation of the models' means with the logarithm of their number of parameters, over models.
-    - A model that was not pretrained (its name has "scratch" in it, or the column `scratch` says so) against the
-      others, over model means with a pooled variance: with one such model, whether it could be another of the others.
+    - A model that was not pretrained (its name has "scratch" in it) against the others, over model means with a pooled
+      variance: with one such model, whether it could be another of the others.
 
           t = (mean of scratch − mean of others) / (s · √(1/n₁ + 1/n₂)), df = n₁ + n₂ − 2
 (c) Does it depend on the term set? Differences between term sets, paired by model and training condition.
@@ -30,22 +30,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
-from typing import TYPE_CHECKING
+from itertools import combinations, groupby
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
-from unmask.results.formatting import interval, number, p_value
+from unmask.results.formatting import capital, interval, number, p_value
 from unmask.results.verdict import is_significant
 from unmask.statistics import jackknife
 from unmask.statistics.corrections import holm
 from unmask.statistics.correlation import pearson_estimate
-from unmask.statistics.jackknife import IntervalEstimate
+from unmask.statistics.jackknife import IntervalEstimate, student_interval
 from unmask.statistics.permutation import variance_shares
 from unmask.studies.imdb63.grid import PLACES, TERMS
-from unmask.studies.imdb63.measurements import get_basis, list_models, sort_grid
+from unmask.studies.imdb63.measurements import get_basis, list_models
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,13 +52,22 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 NOTHING = "no reliable difference"
 UNTESTED = "not tested"
-INTERVENTIONS = {"R": "removing the terms from the training reviews", "mix": "balancing them"}
+INTERVENTIONS = {
+    "R": "removing the terms from the training reviews",
+    "mix": "balancing the terms in the training reviews",
+}
 BIASES = {"absolute": "absolute bias", "extent": "size of the total bias", "total": "total bias"}
+EFFECTS = {
+    "absolute": ("raises the absolute bias by a factor", "lowers the absolute bias by a factor"),
+    "extent": ("raises the size of the total bias", "lowers the size of the total bias"),
+    "total": ("moves the total bias towards male versions", "moves the total bias towards female versions"),
+}
+"""What a clear change of a bias is called, if it is above and below the value without an effect."""
 MODEL_BIASES = ("absolute", "total")
 
 
 @dataclass(frozen=True)
-class Evidence:
+class Finding:
     """One figure behind an answer: its estimate, and what it is compared with."""
 
     name: str
@@ -71,16 +79,18 @@ class Evidence:
     digits: int = 4
     null: float = 0.0
     """The value without an effect."""
+    subject: str = ""
+    """What the answer says it of: findings of a subject share a sentence."""
+    topic: str = ""
+    """The short name in that sentence."""
+    effects: tuple[str, str] = ("", "")
+    """What the answer says if it is clearly above and below the value without an effect."""
     p_adjusted: float | None = None
+    """The p-value among the tests of its question; None if it is not tested."""
     clusters: int | None = None
     """The number of models or trainings, each of which counts as one draw; None for what is no mean of clusters."""
     left_out: int = 0
     """The number of further pairs that have no ratio."""
-
-    @property
-    def is_tested(self) -> bool:
-        """Whether there is a p-value among the tests of its question."""
-        return self.p_adjusted is not None
 
     @property
     def is_clear(self) -> bool:
@@ -88,31 +98,32 @@ class Evidence:
         return is_significant(self.p_adjusted)
 
     @property
-    def is_above(self) -> bool:
-        """Whether it is above the value without an effect."""
-        return self.estimate.value is not None and self.estimate.value > self.null
+    def effect(self) -> str:
+        """What the answer says of a clear finding."""
+        return self.effects[0 if (self.estimate.value or 0) > self.null else 1]
 
     @property
-    def figures(self) -> str:
+    def value(self) -> str:
         """The estimate and its interval: `0.93 [0.75, 1.17]`."""
+        if self.estimate.value is None:
+            return ""
         return f"{number(self.estimate.value, self.digits)} {interval(self.estimate.interval, self.digits)}".strip()
 
     @property
-    def gaps(self) -> str:
-        """How many pairs were left out, and why; empty if none."""
-        return f"{self.left_out} left out, with a bias of 0" if self.left_out else ""
+    def aside(self) -> str:
+        """What was compared, and how many pairs were left out."""
+        return "; ".join(
+            filter(None, (self.context, f"{self.left_out} left out, with a bias of 0" if self.left_out else ""))
+        )
 
     @property
     def sentence(self) -> str:
         """The figure as a sentence."""
-        aside = _join_parts(self.context, self.gaps)
-        aside = f" ({aside})" if aside else ""
-        if self.estimate.value is None:
-            return f"{self.name}: {UNTESTED}{aside}."
+        figures = " ".join(filter(None, (self.value, f"({self.aside})" if self.aside else "")))
         if self.p_adjusted is None:
-            return f"{self.name}: {self.figures}{aside}; {UNTESTED}."
+            return f"{self.name}: {'; '.join(filter(None, (figures, UNTESTED)))}."
         verdict = "" if self.is_clear else f": {NOTHING}"
-        return f"{self.name}: {self.figures}{aside}, p {p_value(self.p_adjusted)} after correction{verdict}."
+        return f"{self.name}: {figures}, p {p_value(self.p_adjusted)} after correction{verdict}."
 
 
 @dataclass(frozen=True)
@@ -122,23 +133,40 @@ class Answer:
     question: str
     paper: str
     answer: str
-    evidence: tuple[Evidence, ...]
+    findings: tuple[Finding, ...]
     caveat: str
 
 
 def answer_questions(grid: pd.DataFrame, *, seed: int = 0) -> list[Answer]:
     """Answer all three questions; `seed` is that of the shuffles behind the second."""
-    grid = sort_grid(grid)
     basis = get_basis(grid)
     grid = grid.assign(absolute=grid[basis.absolute], total=grid[basis.total], extent=grid[basis.total].abs())
     grid = grid.dropna(subset=["absolute", "total"])
     return [_answer_training_data(grid), _answer_pretraining(grid, seed), _answer_term_sets(grid)]
 
 
-def adjust_evidence(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+def adjust_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """Adjust the p-values by Holm's method, as the tests of one question."""
-    adjusted = holm([figure.estimate.p_value for figure in evidence])
-    return tuple(replace(figure, p_adjusted=p) for figure, p in zip(evidence, adjusted, strict=True))
+    adjusted = holm([finding.estimate.p_value for finding in findings])
+    return tuple(replace(finding, p_adjusted=p) for finding, p in zip(findings, adjusted, strict=True))
+
+
+def describe_findings(findings: Sequence[Finding]) -> str:
+    """Return a sentence for each subject: what is clear, what is not, and what could not be tested."""
+    sentences = []
+    for subject, group in groupby(findings, key=lambda finding: finding.subject):
+        parts: dict[str, list[str]] = {"": [], f"{NOTHING} in ": [], f"{UNTESTED}: ": []}
+        for finding in group:
+            figures = f"({'; '.join(filter(None, (finding.value, finding.aside)))})"
+            if finding.p_adjusted is None:
+                parts[f"{UNTESTED}: "].append(finding.topic)
+            elif finding.is_clear:
+                parts[""].append(f"{finding.effect} {figures}")
+            else:
+                parts[f"{NOTHING} in "].append(f"{finding.topic} {figures}")
+        texts = [f"{start}{', '.join(names)}" for start, names in parts.items() if names]
+        sentences.append(f"{capital(subject)}: {'; '.join(texts)}.")
+    return " ".join(sentences)
 
 
 def compare_levels(
@@ -150,7 +178,7 @@ def compare_levels(
     name: str,
     as_ratio: bool = False,
     cluster: str = "model",
-) -> Evidence:
+) -> Finding:
     """Compare a column between two levels by the mean difference, or the mean ratio, of pairs.
 
     A ratio leaves out pairs with a zero and counts them. No pairs give no estimate, one cluster no test.
@@ -170,27 +198,21 @@ def compare_levels(
     pairs = wide[(wide > 0).all(axis=1)] if as_ratio else wide
     x, y = (pairs[side].to_numpy(dtype=float) for side in (first, second))
     clusters = pairs.index.get_level_values(cluster).to_numpy(dtype=str)
-    evidence = Evidence(
-        name,
-        IntervalEstimate(None),
-        len(pairs),
-        means,
-        clusters=len(set(clusters)),
-        left_out=len(wide) - len(pairs),
-    )
+    left_out = len(wide) - len(pairs)
+    differences = np.log(x) - np.log(y) if as_ratio else x - y
+    estimate = jackknife.clustered_mean(differences, clusters)
+    finding = Finding(name, estimate, len(pairs), means, clusters=len(set(clusters)), left_out=left_out)
     if not as_ratio:
-        return replace(evidence, estimate=jackknife.clustered_mean(x - y, clusters))
-    logs = jackknife.clustered_mean(np.log(x) - np.log(y), clusters)
-    if logs.value is not None:  # the standard error and the test remain those of the logarithm
-        bounds = None if logs.interval is None else (float(np.exp(logs.interval[0])), float(np.exp(logs.interval[1])))
-        logs = replace(logs, value=float(np.exp(logs.value)), interval=bounds)
-    return replace(evidence, estimate=logs, digits=2, null=1.0)
+        return finding
+    if estimate.value is not None:  # the standard error and the test remain those of the logarithm
+        bounds = estimate.interval and (float(np.exp(estimate.interval[0])), float(np.exp(estimate.interval[1])))
+        estimate = replace(estimate, value=float(np.exp(estimate.value)), interval=bounds)
+    return replace(finding, estimate=estimate, digits=2, null=1.0)
 
 
 def find_without_pretraining(grid: pd.DataFrame) -> list[str]:
     """Return the models that were not pretrained."""
-    flagged = set(grid.loc[grid["scratch"].eq(True), "model"]) if "scratch" in grid.columns else set()
-    return [model for model in list_models(grid) if model in flagged or "scratch" in model.lower()]
+    return [model for model in list_models(grid) if "scratch" in model.lower()]
 
 
 def _answer_training_data(grid: pd.DataFrame) -> Answer:
@@ -204,62 +226,23 @@ def _answer_training_data(grid: pd.DataFrame) -> Answer:
         figures = [f"{kind} {number(row['absolute'], 4)} ({number(row['total'], 4)})" for kind, row in means.iterrows()]
         names = " and ".join(list_models(untrained))
         aside = f" Not included: {names}, without pretraining: mean absolute (total) bias {', '.join(figures)}."
-    places = [(kind, bias) for kind in INTERVENTIONS for bias in BIASES]
-    evidence = adjust_evidence(
-        [
-            compare_levels(
-                grid,
-                bias,
-                ("kind", kind, "original"),
-                on="terms",
-                name=f"{BIASES[bias]}, {kind} {'/' if bias == 'absolute' else '−'} original",
-                as_ratio=bias == "absolute",
-            )
-            for kind, bias in places
-        ]
-    )
+    findings = []
+    for kind, intervention in INTERVENTIONS.items():
+        for bias, title in BIASES.items():
+            as_ratio = bias == "absolute"
+            name = f"{title}, {kind} {'/' if as_ratio else '−'} original"
+            finding = compare_levels(grid, bias, ("kind", kind, "original"), on="terms", name=name, as_ratio=as_ratio)
+            findings.append(replace(finding, subject=intervention, topic=title, effects=EFFECTS[bias]))
+    adjusted = adjust_findings(findings)
     return Answer(
         "Is bias from the fine-tuning data?",
         "no; removing or balancing the terms did not change biases considerably.",
-        _describe_interventions(dict(zip(places, evidence, strict=True))) + aside,
-        evidence,
+        describe_findings(adjusted) + aside,
+        adjusted,
         "Each classifier was trained once, so that the differences include chance of training. A classifier of balanced"
         " reviews has read twice as many. Removing words removes their own link to ratings from the training, not that"
         " of the names and topics around them.",
     )
-
-
-def _describe_interventions(evidence: dict[tuple[str, str], Evidence]) -> str:
-    """What is clear, by what was done to the reviews."""
-    if not any(figure.is_tested for figure in evidence.values()):
-        return "Not tested: too few models with original and changed training reviews."
-    sentences = []
-    for kind, intervention in INTERVENTIONS.items():
-        tested = [bias for bias in BIASES if evidence[kind, bias].is_tested]
-        if not tested:
-            sentences.append(f"{_capitalise(intervention)}: {UNTESTED}.")
-            continue
-        parts = []
-        for bias in ("absolute", "extent"):
-            figure = evidence[kind, bias]
-            if figure.is_clear:
-                verb = "raises" if figure.is_above else "lowers"
-                parts.append(f"{verb} the {BIASES[bias]} ({_describe_figure(bias, figure)})")
-        if evidence[kind, "total"].is_clear:
-            gender = "male" if evidence[kind, "total"].is_above else "female"
-            parts.append(f"moves the total bias towards {gender} versions")
-        if not parts:
-            parts.append(f"makes {NOTHING} ({_describe_figure(tested[0], evidence[kind, tested[0]])})")
-        rest = " and ".join(name for bias, name in BIASES.items() if bias not in tested)
-        rest = f"; {rest}: {UNTESTED}" if rest else ""
-        sentences.append(f"{_capitalise(intervention)} {' and '.join(parts)}{rest}.")
-    return " ".join(sentences)
-
-
-def _describe_figure(bias: str, figure: Evidence) -> str:
-    if bias == "absolute":
-        return _join_parts(f"absolute bias × {figure.figures}", figure.gaps)
-    return f"{BIASES[bias]} {figure.figures}, {figure.context}"
 
 
 def _answer_pretraining(grid: pd.DataFrame, seed: int) -> Answer:
@@ -267,36 +250,37 @@ def _answer_pretraining(grid: pd.DataFrame, seed: int) -> Answer:
     scratch = find_without_pretraining(grid)
     trained = [model for model in list_models(grid) if model not in scratch]
     pretrained = grid[grid["model"].isin(trained)]
-    evidence: dict[tuple[str, str], Evidence] = {}
-    for bias in MODEL_BIASES:
-        evidence["share", bias] = _share_variance(pretrained, bias, seed)
+    findings = [_share_variance(pretrained, bias, seed) for bias in MODEL_BIASES]
     sizes = grid.drop_duplicates("model").set_index("model")["size"].reindex(trained).to_numpy(dtype=float)
     logs = np.log10(sizes)
-    known = np.isfinite(logs)
+    has_size = np.isfinite(logs)
     for bias in MODEL_BIASES:
-        if known.sum() > 2:
-            relation = pearson_estimate(logs[known], average_models(grid, bias, trained)[known])
+        if has_size.sum() > 2:
+            relation = pearson_estimate(logs[has_size], average_models(grid, bias, trained)[has_size])
             name = f"{BIASES[bias]}, correlation with log size"
-            evidence["size", bias] = Evidence(name, relation, int(known.sum()), digits=2)
+            finding = Finding(name, relation, int(has_size.sum()), digits=2)
+            findings.append(replace(finding, subject="larger models", **_name_difference(bias)))
     for bias in MODEL_BIASES:
         if scratch and trained:
             means = [average_models(grid, bias, models) for models in (scratch, trained)]
             context = "means " + " and ".join(number(float(group.mean()), 4) for group in means)
-            name, n = f"{BIASES[bias]}, without − with pretraining", len(scratch) + len(trained)
-            evidence["scratch", bias] = Evidence(name, compare_means(*means), n, context)
-    adjusted = adjust_evidence(list(evidence.values()))
-    sentences = [
-        _describe_model_figure(figure_type, BIASES[bias], figure)
-        for (figure_type, bias), figure in zip(evidence, adjusted, strict=True)
-    ]
+            name, count = f"{BIASES[bias]}, without − with pretraining", len(scratch) + len(trained)
+            finding = Finding(name, compare_means(*means), count, context)
+            findings.append(replace(finding, subject="models without pretraining", **_name_difference(bias)))
+    adjusted = adjust_findings(findings)
     return Answer(
         "Is bias from the pretrained model?",
         "yes; biases differ with the pretrained model, and grow with its size.",
-        " ".join(sentences),
+        describe_findings(adjusted),
         adjusted,
         "Models differ in architecture, size, vocabulary and training settings, not only in pretraining, so that a"
         " difference between them need not come from what they read. A handful of models is few for a correlation.",
     )
+
+
+def _name_difference(bias: str) -> dict[str, Any]:
+    title = BIASES[bias]
+    return {"topic": title, "effects": (f"larger {title}", f"smaller {title}")}
 
 
 def average_models(grid: pd.DataFrame, bias: str, models: list[str]) -> Array:
@@ -306,7 +290,7 @@ def average_models(grid: pd.DataFrame, bias: str, models: list[str]) -> Array:
     return means
 
 
-def compare_means(first: ArrayLike, second: ArrayLike, *, confidence: float = 0.95) -> IntervalEstimate:
+def compare_means(first: ArrayLike, second: ArrayLike) -> IntervalEstimate:
     """Return the difference of two means with a pooled variance. One of the samples may hold a single value."""
     a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if not a.size or not b.size:
@@ -315,45 +299,28 @@ def compare_means(first: ArrayLike, second: ArrayLike, *, confidence: float = 0.
     squares = float(((a - a.mean()) ** 2).sum() + ((b - b.mean()) ** 2).sum())
     if df < 1 or squares <= (1e-12 * abs(value)) ** 2:
         return IntervalEstimate(value)
-    error = float(np.sqrt(squares / df * (1 / a.size + 1 / b.size)))
-    reach = float(stats.t.isf((1 - confidence) / 2, df)) * error
-    p = float(2 * stats.t.sf(abs(value) / error, df))
-    return IntervalEstimate(value, error, df, (value - reach, value + reach), value / error, p)
+    return student_interval(value, float(np.sqrt(squares / df * (1 / a.size + 1 / b.size))), df)
 
 
-def _share_variance(grid: pd.DataFrame, bias: str, seed: int) -> Evidence:
+def _share_variance(grid: pd.DataFrame, bias: str, seed: int) -> Finding:
     name = f"{BIASES[bias]}, share of the variance between models"
     wide = grid.pivot(index="model", columns=["terms", "kind"], values=bias).reindex(columns=list(PLACES))
     trainings = ["original" if kind == "original" else f"{kind}-{terms}" for terms, kind in PLACES]
     shares = variance_shares(wide.to_numpy(dtype=float), trainings, seed=seed)
+    finding = Finding(
+        name,
+        IntervalEstimate(None),
+        len(grid),
+        digits=2,
+        subject="pretrained models, share of the variance between them",
+        topic=BIASES[bias],
+        effects=(f"clear differences in {BIASES[bias]}",) * 2,
+    )
     if shares is None:
-        return Evidence(name, IntervalEstimate(None), len(grid))
+        return finding
     context = f"{100 * shares.chance:.0f} % by chance; between conditions {100 * shares.columns:.0f} %"
     estimate = IntervalEstimate(shares.rows, p_value=shares.p_value)
-    return Evidence(name, estimate, len(grid), context, digits=2, null=shares.chance)
-
-
-def _describe_model_figure(figure_type: str, bias: str, figure: Evidence) -> str:
-    value = figure.estimate.value
-    if figure_type == "share":
-        if not figure.is_tested:
-            return f"Whether models differ in {bias} could not be tested."
-        share = f"{100 * (value or 0):.0f} % of its variance is between models; {figure.context.split(';')[0]}"
-        if figure.is_clear:
-            return f"Models differ in {bias} ({share})."
-        return f"In {bias}, {NOTHING} between models ({share})."
-    direction = "larger" if figure.is_above else "smaller"
-    if figure_type == "size":
-        if figure.is_clear:
-            return f"Larger models have a {direction} {bias} (r = {number(value)})."
-        if not figure.is_tested:
-            return f"Relation of size and {bias}: {UNTESTED}."
-        return f"No reliable relation of size and {bias} (r = {number(value)})."
-    if figure.is_clear:
-        return f"Without pretraining the {bias} is {direction} ({figure.context})."
-    if not figure.is_tested:
-        return f"Without pretraining, a difference in {bias} is {UNTESTED} ({figure.context})."
-    return f"Without pretraining, {NOTHING} in {bias} ({figure.context})."
+    return replace(finding, estimate=estimate, context=context, null=shares.chance)
 
 
 def _answer_term_sets(grid: pd.DataFrame) -> Answer:
@@ -362,58 +329,23 @@ def _answer_term_sets(grid: pd.DataFrame) -> Answer:
     if grid["terms_per_text"].notna().any():
         grid = grid.assign(per_term=grid["absolute"] / grid["terms_per_text"])
         units["per_term"] = "absolute bias per changed term"
-    pairs = {f"{large} / {small}": (large, small) for small, large in combinations(TERMS, 2)}
-    evidence = adjust_evidence(
-        [
-            compare_levels(grid, column, ("terms", large, small), on="kind", name=f"{name}, {pair}", as_ratio=True)
-            for column, name in units.items()
-            for pair, (large, small) in pairs.items()
-        ]
-    )
+    findings = []
+    for column, unit in units.items():
+        for small, large in combinations(TERMS, 2):
+            levels, name = ("terms", large, small), f"{unit}, {large} / {small}"
+            finding = compare_levels(grid, column, levels, on="kind", name=name, as_ratio=True)
+            words = (f"larger with {large} than with {small}", f"smaller with {large} than with {small}")
+            findings.append(replace(finding, subject=unit, topic=f"{large} / {small}", effects=words))
+    adjusted = adjust_findings(findings)
     wide = grid.pivot(index=["model", "kind"], columns="terms", values="absolute").reindex(columns=list(TERMS))
     wide = wide.dropna()
     rising = int(((wide["pro"] < wide["weat"]) & (wide["weat"] < wide["all"])).sum())
-    if any(figure.is_tested for figure in evidence):
-        sentences = [
-            _describe_term_sets(name, dict(zip(pairs, evidence[index * len(pairs) :], strict=False)))
-            for index, name in enumerate(units.values())
-        ]
-    else:
-        above = " and biases above 0" if any(figure.left_out for figure in evidence) else ""
-        sentences = [f"Not tested: too few models with several term sets{above}."]
-    sentences.append(f"pro < weat < all in {rising} of {len(wide)} cases of model and training.")
+    unknown = "" if "per_term" in units else " The number of terms in a text is not known here."
     return Answer(
         "Does it depend on the term set?",
         "yes; the more terms, the larger the absolute bias.",
-        " ".join(sentences),
-        evidence,
+        f"{describe_findings(adjusted)} pro < weat < all in {rising} of {len(wide)} cases of model and training.",
+        adjusted,
         "The sets contain each other, and a larger one changes more words in a text: more bias per text is not more"
-        " bias"
-        " per word." + ("" if "per_term" in units else " The number of terms in a text is not known here."),
+        f" bias per word.{unknown}",
     )
-
-
-def _describe_term_sets(name: str, evidence: dict[str, Evidence]) -> str:
-    """Which of the ratios between sets are clear."""
-    if not any(figure.is_tested for figure in evidence.values()):
-        return f"{_capitalise(name)}: {UNTESTED}."
-    clear = ", ".join(f"{pair} = {figure.figures}" for pair, figure in evidence.items() if figure.is_clear)
-    untested = ", ".join(pair for pair, figure in evidence.items() if not figure.is_tested)
-    gaps = ", ".join(f"{pair}: {figure.gaps}" for pair, figure in evidence.items() if figure.gaps)
-    has_unclear = any(figure.is_tested and not figure.is_clear for figure in evidence.values())
-    aside = _join_parts(
-        clear,
-        f"otherwise {NOTHING}" if clear and has_unclear else "",
-        f"{untested}: {UNTESTED}" if untested else "",
-        gaps,
-    )
-    verb = "differs" if clear else f"shows {NOTHING}"
-    return f"{_capitalise(name)} {verb} between term sets{f' ({aside})' if aside else ''}."
-
-
-def _join_parts(*parts: str) -> str:
-    return "; ".join(filter(None, parts))
-
-
-def _capitalise(text: str) -> str:
-    return text[:1].upper() + text[1:]

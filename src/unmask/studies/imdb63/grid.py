@@ -109,24 +109,24 @@ def list_forms(condition: str) -> tuple[tuple[str, str], ...]:
     return tuple((terms, form) for form in FORMS[kind]) if terms else (("", "original"),)
 
 
-def choose_base_models(given: Sequence[str]) -> tuple[BaseModel, ...]:
+def choose_base_models(names: Sequence[str]) -> tuple[BaseModel, ...]:
     """Return the base models: the paper's seven, some of them by name, or others as NAME=MODEL."""
-    known = {model.name: model for model in MODELS}
+    paper_models = {model.name: model for model in MODELS}
     models: list[BaseModel] = []
-    for name, model in split_names(given):
+    for name, model in split_names(names):
         if not model:
-            models.append(find_paper_model(name, known))
+            models.append(find_paper_model(name, paper_models))
         else:
-            paper = known.get(name, BaseModel(name, model))
+            paper = paper_models.get(name, BaseModel(name, model))
             models.append(BaseModel(name, model, paper.batch_size, paper.published))
     return tuple(models) or MODELS
 
 
-def choose_conditions(given: Sequence[str]) -> tuple[str, ...]:
-    """Return the training conditions, in the order of the tables: all seven, or those given."""
-    for condition in given:
+def choose_conditions(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the training conditions, in the order of the tables: all seven, or those named."""
+    for condition in names:
         check_choice(condition, CONDITIONS, "training condition")
-    return tuple(condition for condition in CONDITIONS if not given or condition in given)
+    return tuple(condition for condition in CONDITIONS if not names or condition in names)
 
 
 def read_hyper_parameters(path: Path) -> dict[tuple[str, str], HyperParameters]:

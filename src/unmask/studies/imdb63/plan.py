@@ -28,6 +28,7 @@ from unmask.studies.imdb63 import ReviewStudyOptions
 from unmask.studies.imdb63.grid import (
     PROTOCOLS,
     TERM_SETS,
+    TERMS,
     BaseModel,
     ClassifierProtocol,
     HyperParameters,
@@ -38,6 +39,7 @@ from unmask.studies.imdb63.grid import (
     read_hyper_parameters,
 )
 from unmask.studies.imdb63.texts import (
+    LABELS,
     ORIGINAL,
     SPLITS,
     TASK,
@@ -47,20 +49,27 @@ from unmask.studies.imdb63.texts import (
     name_texts,
     read_texts,
 )
-from unmask.studies.models import METRICS, MODEL, hash_weights, read_max_length, read_metrics, train_model
+from unmask.studies.models import (
+    METRICS,
+    MODEL,
+    hash_weights,
+    read_max_length,
+    read_metrics,
+    train_model,
+    write_measurement,
+)
 from unmask.studies.steps import Say, Step
 from unmask.training.examples import Splits, TextExample
 from unmask.training.options import TrainingOptions
 
 HELD_OUT = 0.1
-ITEMS, RESULT = "items.parquet", "measurement.json"
 DROPPED = ["text", "female_changes", "male_changes"]
 """Columns of the items that the texts hold already."""
 POSITIVE = "positive"
 
 
 @dataclass(frozen=True)
-class Training:
+class ReviewTraining:
     """A step: one base model, trained in one condition."""
 
     base: BaseModel
@@ -106,13 +115,15 @@ class Training:
         return {} if self._method.own_architecture else dict(self.base.published)
 
     @property
+    def new_head(self) -> tuple[str, tuple[str, ...]]:
+        """The base model and the labels that its head is trained for."""
+        return self.base.model, tuple(LABELS)
+
+    @property
     def training_options(self) -> TrainingOptions:
         """The options of the training loop."""
         return TrainingOptions(
-            epochs=self.settings.epochs,
-            planned_epochs=self.settings.planned_epochs,
-            learning_rate=self.settings.learning_rate,
-            batch_size=self.settings.batch_size,
+            **asdict(self.settings),
             warmup=self._method.warmup,
             weight_decay=self._method.weight_decay,
             seed=self.seed,
@@ -181,10 +192,10 @@ def evaluate_classifier(classifier: Classifier, test: Sequence[tuple[str, str]])
 
 
 @dataclass(frozen=True)
-class Measuring:
+class BiasMeasuring:
     """A step: the bias of a trained classifier, measured with a term set."""
 
-    training: Training
+    training: ReviewTraining
     terms: str
     """pro, weat or all."""
     corpus: str = "imdb"
@@ -236,8 +247,7 @@ class Measuring:
         measurement = analyse(items, Context(protocol=training.protocol, seed=training.seed)).model_copy(
             update={"noise_floor": scored.noise_floor, "distinct_inputs": scored.distinct_inputs}
         )
-        items.drop(columns=DROPPED).to_parquet(draft / ITEMS, index=False)
-        (draft / RESULT).write_text(measurement.model_dump_json(indent=2), encoding="utf-8")
+        write_measurement(draft, items.drop(columns=DROPPED), measurement)
 
 
 def steps(options: ReviewStudyOptions) -> list[Step]:
@@ -246,14 +256,14 @@ def steps(options: ReviewStudyOptions) -> list[Step]:
     models, conditions = choose_base_models(options.models), choose_conditions(options.conditions)
     source = make_source(options.files, options.limit, offline=offline, seed=options.seed)
     lists = find_lists(options.lists, offline=offline) if options.protocol == "published" else None
-    given = read_hyper_parameters(options.hyper_parameters) if options.hyper_parameters else {}
+    listed = read_hyper_parameters(options.hyper_parameters) if options.hyper_parameters else {}
     weights = {model.name: hash_weights(model.model, options.loading) for model in models}
     trainings = [
-        Training(
+        ReviewTraining(
             model,
             condition,
             options.protocol,
-            _choose_settings(options, model, condition, given),
+            _choose_settings(options, model, condition, listed),
             options.max_length,
             options.seed,
             weights[model.name],
@@ -263,42 +273,39 @@ def steps(options: ReviewStudyOptions) -> list[Step]:
         for condition in conditions
     ]
     measured = [
-        Measuring(training, terms, source.corpus)
+        BiasMeasuring(training, terms, source.corpus)
         for training in trainings
         for terms in list_term_sets(training.condition)
     ]
     extra = [step for step in plan_batch_sizes(options, measured) if step.training.variant]
     others: list[Step] = [*trainings, *(step.training for step in extra), *measured, *extra]
-    forms = {("", ORIGINAL)} | {form for condition in conditions for form in list_forms(condition)}
-    forms |= {
-        (terms, form) for condition in conditions for terms in list_term_sets(condition) for form in ("female", "male")
-    }
-    texts = [Texts(source, split, *form, options.protocol, lists) for split in SPLITS for form in sorted(forms)]
-    by_name = {step.name: step for step in texts}
-    needed = dict.fromkeys(name for step in others for name in step.needs if name in by_name)
-    return [*(by_name[name] for name in needed), *others]
+    forms = [("", ORIGINAL), *((terms, form) for terms in TERMS for form in ("remove", "female", "male"))]
+    texts = [Texts(source, split, *form, options.protocol, lists) for split in SPLITS for form in forms]
+    needed = {name for step in others for name in step.needs}
+    return [*(step for step in texts if step.name in needed), *others]
 
 
 def _choose_settings(
-    options: ReviewStudyOptions, model: BaseModel, condition: str, given: Mapping[tuple[str, str], HyperParameters]
+    options: ReviewStudyOptions, model: BaseModel, condition: str, listed: Mapping[tuple[str, str], HyperParameters]
 ) -> HyperParameters:
-    if given and (model.name, condition) not in given:
+    if not listed:
+        return HyperParameters(options.learning_rate, options.epochs, options.batch_size or model.batch_size)
+    if (model.name, condition) not in listed:
         raise UnmaskError(
             f"{options.hyper_parameters} has no line for {model.name} and {condition}; add one, or leave out"
             " --hyper-parameters for the same settings everywhere"
         )
-    default = HyperParameters(options.learning_rate, options.epochs, options.batch_size or model.batch_size)
-    return given.get((model.name, condition), default)
+    return listed[model.name, condition]
 
 
-def plan_batch_sizes(options: ReviewStudyOptions, measured: Sequence[Measuring]) -> list[Measuring]:
+def plan_batch_sizes(options: ReviewStudyOptions, measured: Sequence[BiasMeasuring]) -> list[BiasMeasuring]:
     """Return the comparison of batch sizes: steps of the grid, and others that differ in the batch size alone."""
     if not options.batch_sizes:
         return []
-    known = list(dict.fromkeys(step.training.base.name for step in measured))
-    names = list(options.batch_models) or known[:3]
+    models = list(dict.fromkeys(step.training.base.name for step in measured))
+    names = list(options.batch_models) or models[:3]
     for name in names:
-        check_choice(name, known, "base model")
+        check_choice(name, models, "base model")
     compared = []
     for step in measured:
         training = step.training

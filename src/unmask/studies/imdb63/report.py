@@ -12,20 +12,14 @@ from unmask.measures.sentiment import SentimentMeasure
 from unmask.report.blocks import Figure, Legend, Section, Text
 from unmask.report.charts import Mark, Panel, Row, draw_rows
 from unmask.report.drawing import INK, Domain, fit_domain
-from unmask.results.formatting import number
+from unmask.results.formatting import capital, number
 from unmask.results.verdict import is_significant
 from unmask.statistics.corrections import holm
 from unmask.studies.imdb63 import ReviewStudyOptions
 from unmask.studies.imdb63.answers import Answer, answer_questions
 from unmask.studies.imdb63.grid import KINDS, TERMS
-from unmask.studies.imdb63.measurements import (
-    get_basis,
-    is_sure,
-    list_models,
-    read_measurements,
-    sort_grid,
-)
-from unmask.studies.imdb63.plan import Measuring, plan_batch_sizes
+from unmask.studies.imdb63.measurements import get_basis, list_models, read_measurements, sort_grid
+from unmask.studies.imdb63.plan import BiasMeasuring, plan_batch_sizes
 from unmask.studies.imdb63.tables import (
     tabulate_all_figures,
     tabulate_batch_sizes,
@@ -73,7 +67,7 @@ METHOD = (
 
 def report(finished: FinishedSteps, options: ReviewStudyOptions) -> StudyReport | None:
     """Return what was found, or None where nothing was measured."""
-    every = [step for step in finished.steps if isinstance(step, Measuring)]
+    every = [step for step in finished.steps if isinstance(step, BiasMeasuring)]
     measured = [step for step in every if not step.training.variant]
     grid = read_measurements(measured, finished)
     batches = read_measurements(plan_batch_sizes(options, measured), finished)
@@ -98,7 +92,7 @@ def report(finished: FinishedSteps, options: ReviewStudyOptions) -> StudyReport 
 
 def make_report(
     grid: pd.DataFrame,
-    batches: pd.DataFrame | None = None,
+    batches: pd.DataFrame,
     *,
     settings: Mapping[str, str] | None = None,
     missing: Sequence[str] = (),
@@ -114,17 +108,17 @@ def make_report(
         seed: The seed of the shuffles behind the second answer.
     """
     ordered = sort_grid(grid)
-    answers = answer_questions(grid, seed=seed)
-    first, others = tabulate_biases(grid), [*tabulate_correlations(grid), *tabulate_all_figures(grid)]
-    others += tabulate_quality(grid)
-    if batches is not None and len(batches) and sort_grid(batches, by=("batch_size",))["batch_size"].nunique() > 1:
-        others.append(tabulate_batch_sizes(batches))
-    others.append(tabulate_settings(grid))
-    models = list_models(ordered)
-    count, protocol = len(models), ordered["protocol"].iloc[0]
+    answers = answer_questions(ordered, seed=seed)
+    first, others = tabulate_biases(ordered), [*tabulate_correlations(ordered), *tabulate_all_figures(ordered)]
+    others += tabulate_quality(ordered)
+    if len(batches) and batches["batch_size"].nunique() > 1:
+        others.append(tabulate_batch_sizes(sort_grid(batches)))
+    others.append(tabulate_settings(ordered))
+    count = len(list_models(ordered))
     return StudyReport(
         headline=write_headline(ordered),
-        note=f"{count} base model{'' if count == 1 else 's'} · {len(ordered)} measurements · {protocol} protocol",
+        note=f"{count} base model{'' if count == 1 else 's'} · {len(grid)} measurements · {grid['protocol'].iloc[0]}"
+        " protocol",
         blocks=[
             Section("Three questions", [*map(_show_answer, answers), Text([EVIDENCE], style="note")]),
             Section("Biases", [first.to_block(), *_show_figures(ordered), Text([CAPTION], style="note")]),
@@ -139,45 +133,33 @@ def make_report(
         settings=settings or {},
         answers={answer.question: answer.answer for answer in answers},
         missing=missing,
-        records={
-            "cells.csv": grid,
-            **({} if batches is None else {"batches.csv": batches}),
-            "tables/answers.csv": list_evidence(answers),
-        },
+        records={"cells.csv": grid, "batches.csv": batches, "tables/answers.csv": list_findings(answers)},
         footer="A difference in ratings is a property of these classifiers and texts; it is not yet a harm.",
     )
 
 
 def _show_answer(answer: Answer) -> Section:
-    evidence = Text([f"{figure.sentence[:1].upper()}{figure.sentence[1:]}" for figure in answer.evidence], style="list")
+    findings = Text([capital(finding.sentence) for finding in answer.findings], style="list")
     return Section(
         answer.question,
         [
             Text([answer.answer]),
             Text([f"The paper: {answer.paper}"], style="note"),
-            Section("Evidence", [evidence, Text([answer.caveat], style="note")], folded=True),
+            Section("Evidence", [findings, Text([answer.caveat], style="note")], folded=True),
         ],
     )
 
 
 def _show_figures(grid: pd.DataFrame) -> list[Section]:
     """Figure 3 is the first model, Figure 4 all others, on one scale."""
-    biases = {model: list_biases(grid[grid["model"] == model]) for model in list_models(grid)}
-    ends = [
-        end
-        for values in biases.values()
-        for *_, absolute, total in values
-        for end in ((absolute + total) / 2, (total - absolute) / 2, -abs(total), abs(total))
-    ]
-    figures = [
-        Figure(
-            model,
-            partial(draw_biases, values, fit_domain(ends)),
-            f"Bars of {model}: biases towards male and female versions by term set and training; total biases: "
-            + ", ".join(f"{kind}-{terms} {number(total, 4)}" for kind, terms, _, total in values),
-        )
-        for model, values in biases.items()
-    ]
+    biases = list_biases(grid)
+    scale = fit_domain([*biases["up"], *biases["down"], *-biases["total"].abs(), *biases["total"].abs()])
+    figures = []
+    for model in list_models(grid):
+        rows = biases[biases["model"] == model]
+        totals = [f"{row['kind']}-{row['terms']} {number(row['total'], 4)}" for row in rows.to_dict("records")]
+        description = f"Bars of {model}: biases towards male and female versions by term set and training; total biases"
+        figures.append(Figure(model, partial(draw_biases, rows, scale), f"{description}: {', '.join(totals)}"))
     sections = []
     for name, subset in (("Figure 3", figures[:1]), ("Figure 4", figures[1:])):
         if subset:
@@ -186,55 +168,57 @@ def _show_figures(grid: pd.DataFrame) -> list[Section]:
     return sections
 
 
-def list_biases(grid: pd.DataFrame) -> list[tuple[str, str, float, float]]:
-    """Return the kind, terms, absolute and total bias of each measurement that has them."""
-    basis = get_basis(grid)
-    known = grid.dropna(subset=[basis.absolute, basis.total])
-    columns = [known[name] for name in ("kind", "terms", basis.absolute, basis.total)]
-    return list(zip(*columns, strict=True))
-
-
-def draw_biases(biases: Sequence[tuple[str, str, float, float]], scale: Domain) -> str:
-    """Draw how far the ratings of a model move towards either gender, by term set and training.
+def list_biases(grid: pd.DataFrame) -> pd.DataFrame:
+    """Return the biases of each measurement that has them, and the parts towards either gender.
 
     up = mean of max(bias, 0) = (abs + tot) / 2        down = mean of min(bias, 0) = (tot − abs) / 2
     """
+    basis = get_basis(grid)
+    biases = grid.dropna(subset=[basis.absolute, basis.total])
+    absolute, total = biases[basis.absolute], biases[basis.total]
+    biases = biases[["model", "kind", "terms"]].assign(absolute=absolute, total=total)
+    return biases.assign(up=(absolute + total) / 2, down=(total - absolute) / 2)
+
+
+def draw_biases(biases: pd.DataFrame, scale: Domain) -> str:
+    """Draw how far the ratings of a model move towards either gender, by term set and training."""
     marks: dict[str, list[Mark]] = {terms: [] for terms in TERMS}
-    for kind, terms, absolute, total in biases:
-        tip = f"{kind}-{terms}: total bias {number(total, 4)}, absolute {number(absolute, 4)}"
-        lane = (KINDS.index(kind) + 0.5) / len(KINDS) * 0.82 + 0.09
-        up, down = (absolute + total) / 2, (total - absolute) / 2
-        marks[terms] += [
-            Mark("bar", up, down, COLOURS[kind], tip, lane=lane, height=0.25),
-            Mark("line", abs(total), -abs(total), INK, tip, lane=lane),
-            Mark("circle", total, colour=INK, tip=tip, lane=lane, radius=3),
+    for row in biases.to_dict("records"):
+        tip = (
+            f"{row['kind']}-{row['terms']}: total bias {number(row['total'], 4)}, absolute {number(row['absolute'], 4)}"
+        )
+        lane = (KINDS.index(row["kind"]) + 0.5) / len(KINDS) * 0.82 + 0.09
+        marks[row["terms"]] += [
+            Mark("bar", row["up"], row["down"], COLOURS[row["kind"]], tip, lane=lane, height=0.25),
+            Mark("line", abs(row["total"]), -abs(row["total"]), INK, tip, lane=lane),
+            Mark("circle", row["total"], colour=INK, tip=tip, lane=lane, radius=3),
         ]
     rows = [Row(terms, marks[terms]) for terms in TERMS]
-    return draw_rows(rows, [Panel(scale, 270, title="bias")], row_height=54) if biases else ""
+    return draw_rows(rows, [Panel(scale, 270, title="bias")], row_height=54) if len(biases) else ""
 
 
-def list_evidence(answers: Sequence[Answer]) -> pd.DataFrame:
+def list_findings(answers: Sequence[Answer]) -> pd.DataFrame:
     """Return the figures behind the answers, unrounded, one per row."""
     import pandas as pd
 
     rows = []
     for answer in answers:
-        for figure in answer.evidence:
-            estimate = figure.estimate
+        for finding in answer.findings:
+            estimate = finding.estimate
             low, high = estimate.interval or (None, None)
             rows.append(
                 {
                     "question": answer.question,
-                    "figure": figure.name,
+                    "figure": finding.name,
                     "estimate": estimate.value,
                     "low": low,
                     "high": high,
-                    "null": figure.null,
-                    "n": figure.n,
-                    "left_out": figure.left_out,
+                    "null": finding.null,
+                    "n": finding.n,
+                    "left_out": finding.left_out,
                     "df": estimate.df,
                     "p": estimate.p_value,
-                    "p_adjusted": figure.p_adjusted,
+                    "p_adjusted": finding.p_adjusted,
                 }
             )
     return pd.DataFrame(rows)
@@ -243,12 +227,11 @@ def list_evidence(answers: Sequence[Answer]) -> pd.DataFrame:
 def write_headline(grid: pd.DataFrame) -> str:
     """How many measurements show a bias, in which direction, and how large it is."""
     basis = get_basis(grid)
-    sure = [is_sure(row) for _, row in grid.iterrows()]
     totals, absolutes = grid[basis.total], grid[basis.absolute]
-    male, female = int((totals[sure] > 0).sum()), int((totals[sure] < 0).sum())
+    male, female = (int((grid["is_sure"] & has_sign).sum()) for has_sign in (totals > 0, totals < 0))
     sentences = [
-        f"In {sum(sure)} of {len(grid)} measurements the ratings of male and female versions differ more than other"
-        f" texts would explain: {male} favour male versions, {female} female ones."
+        f"In {grid['is_sure'].sum()} of {len(grid)} measurements the ratings of male and female versions differ more"
+        f" than other texts would explain: {male} favour male versions, {female} female ones."
     ]
     tested = grid["words_p"].dropna()
     if len(tested):

@@ -26,10 +26,10 @@ Realistic Downstream Classification Task. GeBNLP 2022, Tables 1 to 6.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,46 +39,63 @@ from unmask.statistics.corrections import holm
 from unmask.statistics.correlation import center_within_groups, pearson_estimate
 from unmask.statistics.jackknife import FISHER, IntervalEstimate, jackknife
 from unmask.statistics.jentzsch_turan import CORRELATIONS, DECIMALS, published_correlations, stars
-from unmask.studies.imdb63.answers import adjust_evidence, compare_levels
+from unmask.studies.imdb63.answers import adjust_findings, compare_levels
 from unmask.studies.imdb63.grid import CONDITIONS, PLACES
-from unmask.studies.imdb63.measurements import (
-    KEY,
-    get_basis,
-    is_sound,
-    is_sure,
-    list_models,
-    rate_significance,
-    sort_grid,
+from unmask.studies.imdb63.measurements import KEY, get_basis, is_sound, list_models
+from unmask.studies.report import (
+    GAP,
+    StudyTable,
+    format_count,
+    format_number,
+    format_percent,
+    format_with_bounds,
+    tabulate,
 )
-from unmask.studies.report import GAP, StudyTable, format_count, format_number, format_percent
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SHORT = {"original": "orig.", "R": "R", "mix": "mix"}
 BIASES = ["abs_nonzero", "tot_nonzero", "abs_all", "tot_all", "abs_changed", "tot_changed", "low", "high"]
+ALL_FIGURES = ["n", "below", "equal", "above", *BIASES, "effect", "flips", "noise", "p", "p_adjusted", "stars"]
 QUALITIES = {"accuracy": "Accuracy", "recall": "Recall", "precision": "Precision", "f1": "F1"}
+SETTINGS = ["size", "batch_size", "learning_rate", "epochs"]
 SIGNIFICANCE = (
     "***, **, *: p < .001, .01, .05 after correction for the number of measurements (Wilcoxon's signed ranks); -:"
     " not significant; noise: the total bias is within the noise of the computation."
 )
+ALL_FIGURES_NOTES = {
+    True: "abs: mean |bias|; tot: mean bias; over the texts that the terms change, those whose bias is not zero, or"
+    " all. Effect: rank-biserial, from −1 to 1. Flips: changed texts whose two versions get different labels. p"
+    " over words: whether pairs of terms lean one way, where those that share a word count as one. Of models"
+    " with random weights, 50 to 80 % pass the test over texts and 5 % this one (on the package's short"
+    " reviews); random heads on a pretrained model pass it in 60 % of cases, so read it with several trainings."
+    " Uncorrected; – with too few pairs.",
+    False: "abs: mean |bias|; tot: mean bias; over the texts whose bias is not zero, or all. The paper's header says"
+    " N < 0, N = 0, N > 0 above columns that hold N < 0, N > 0, N = 0; here each count is under its own name.",
+}
+"""The notes below Tables 3 and 4, by whether the protocol is `sound`."""
+QUALITY_NOTES = {
+    True: "All are tested on the same original reviews; recall, precision and F1 are of the positive label.",
+    False: "As in the paper's code, each is tested on reviews treated like those of its training, and on their"
+    " first 64 tokens; recall, precision and F1 are of the negative label.",
+}
+CellWriter = Callable[[Any], str]
 
 
 def tabulate_biases(grid: pd.DataFrame) -> StudyTable:
     """Table 1: absolute and total bias of every model by term set and training condition."""
-    grid = sort_grid(grid)
     basis = get_basis(grid)
-    rows = []
-    for model, subset in grid.groupby("model", sort=False):
-        by_place = {(row["terms"], row["kind"]): row for _, row in subset.iterrows()}
-        for name, column in (("abs", basis.absolute), ("tot", basis.total)):
-            values = []
-            for place in PLACES:
-                row = by_place.get(place)
-                text = GAP if row is None else format_number(row[column])
-                sure = row is None or text == GAP or is_sure(row)
-                values.append(text if sure else f"({text})")
-            rows.append((str(model), name, *values))
+    wide = {}
+    for name, column in (("abs", basis.absolute), ("tot", basis.total)):
+        texts = grid[column].map(format_number)
+        texts = texts.where(grid["is_sure"] | (texts == GAP), "(" + texts + ")")
+        wide[name] = grid.assign(text=texts).pivot(index="model", columns=["terms", "kind"], values="text")
+    rows = [
+        (model, name, *texts.reindex(columns=list(PLACES)).loc[model].fillna(GAP))
+        for model in list_models(grid)
+        for name, texts in wide.items()
+    ]
     noise = ", or within the noise of the computation" if is_sound(grid) else ""
     return StudyTable(
         "table-1",
@@ -93,125 +110,95 @@ def tabulate_biases(grid: pd.DataFrame) -> StudyTable:
     )
 
 
+def _write_numbers(columns: Mapping[str, str], write: Callable[..., str], *digits: int) -> dict[str, CellWriter]:
+    """Return the cells of columns that hold a number, by heading."""
+
+    def make_writer(name: str) -> CellWriter:
+        return lambda row: write(row[name], *digits)
+
+    return {title: make_writer(name) for title, name in columns.items()}
+
+
 def tabulate_all_figures(grid: pd.DataFrame) -> list[StudyTable]:
     """Tables 3 and 4: every figure of every measurement."""
-    grid = sort_grid(grid)
     sound = is_sound(grid)
-    columns = ["Model", "Condition"]
-    columns += ["Changed: abs", "Changed: tot", "95 % interval", "Significance"] if sound else []
-    columns += ["Non-zero: abs", "Non-zero: tot", "All: abs", "All: tot", "N < 0", "N = 0", "N > 0"]
-    columns += ["Effect", "Flips", "p over words"] if sound else ["Significance"]
+    significance: dict[str, CellWriter] = {"Significance": lambda row: row["significance"]}
+    columns: dict[str, CellWriter] = {
+        "Model": lambda row: row["model"],
+        "Condition": lambda row: f"{row['kind']}-{row['terms']}",
+    }
     if sound:
-        note = (
-            "abs: mean |bias|; tot: mean bias; over the texts that the terms change, those whose bias is not zero, or"
-            " all. Effect: rank-biserial, from −1 to 1. Flips: changed texts whose two versions get different labels. p"
-            " over words: whether pairs of terms lean one way, where those that share a word count as one. Of models"
-            " with random weights, 50 to 80 % pass the test over texts and 5 % this one (on the package's short"
-            " reviews); random heads on a pretrained model pass it in 60 % of cases, so read it with several trainings."
-            " Uncorrected; – with too few pairs."
-        )
+        columns |= _write_numbers({"Changed: abs": "abs_changed", "Changed: tot": "tot_changed"}, format_number)
+        columns["95 % interval"] = lambda row: GAP if np.isnan(row["low"]) else interval((row["low"], row["high"]), 4)
+        columns |= significance
+    titles = ("Non-zero: abs", "Non-zero: tot", "All: abs", "All: tot")
+    columns |= _write_numbers(dict(zip(titles, BIASES, strict=False)), format_number)
+    columns |= _write_numbers({"N < 0": "below", "N = 0": "equal", "N > 0": "above"}, format_count)
+    if sound:
+        columns |= _write_numbers({"Effect": "effect"}, format_number, 2)
+        columns |= _write_numbers({"Flips": "flips"}, format_percent)
+        columns |= _write_numbers({"p over words": "words_p"}, format_number, 3)
     else:
-        note = (
-            "abs: mean |bias|; tot: mean bias; over the texts whose bias is not zero, or all. The paper's header says"
-            " N < 0, N = 0, N > 0 above columns that hold N < 0, N > 0, N = 0; here each count is under its own name."
-        )
-    kept = [*KEY, "n", "below", "equal", "above", *BIASES, "effect", "flips", "noise", "p", "p_adjusted", "stars"]
-    kept += ["words_n", "words_p"]
-    tables = []
-    for number, part, models in _split_models(grid, 3):
-        subset = grid[grid["model"].isin(models)]
-        rows = []
-        for _, row in subset.iterrows():
-            texts = [str(row["model"]), f"{row['kind']}-{row['terms']}"]
-            if sound:
-                bounds = (row["low"], row["high"])
-                texts += [format_number(row["abs_changed"]), format_number(row["tot_changed"])]
-                texts += [GAP if np.isnan(bounds).any() else interval(bounds, 4), rate_significance(row)]
-            texts += [format_number(row[name]) for name in BIASES[:4]]
-            texts += [format_count(row[name]) for name in ("below", "equal", "above")]
-            if sound:
-                texts += [
-                    format_number(row["effect"], 2),
-                    format_percent(row["flips"]),
-                    format_number(row["words_p"], 3),
-                ]
-            else:
-                texts.append(rate_significance(row))
-            rows.append(tuple(texts))
-        title = f"Table {number}. Biases of all classifiers{part}"
-        tables.append(
-            StudyTable(f"table-{number}", title, columns, rows, f"{note} {SIGNIFICANCE}", subset[kept], headings=2)
-        )
-    return tables
+        columns |= significance
+    note = f"{ALL_FIGURES_NOTES[sound]} {SIGNIFICANCE}"
+    names = [*KEY, *ALL_FIGURES, "words_n", "words_p"]
+    return _tabulate_parts(grid, grid[names], columns, first=3, title="Biases of all classifiers", note=note)
 
 
 def tabulate_quality(grid: pd.DataFrame) -> list[StudyTable]:
     """Tables 5 and 6: how well each classifier does its task."""
-    grid = sort_grid(grid)
-    note = (
-        "All are tested on the same original reviews; recall, precision and F1 are of the positive label."
-        if is_sound(grid)
-        else "As in the paper's code, each is tested on reviews treated like those of its training, and on their"
-        " first 64 tokens; recall, precision and F1 are of the negative label."
-    )
-    columns = ("Model", "Condition", *QUALITIES.values())
-    tables = []
-    for number, part, models in _split_models(grid, 5):
-        trained = _list_trainings(grid[grid["model"].isin(models)])
-        rows = [
-            (row["model"], row["condition"], *(format_number(row[name], 3) for name in QUALITIES)) for row in trained
-        ]
-        numbers = grid[grid["model"].isin(models)].drop_duplicates(["model", "condition"])
-        title = f"Table {number}. Accuracy, recall, precision and F1 on the test reviews{part}"
-        kept = numbers[["model", "condition", *QUALITIES]]
-        tables.append(StudyTable(f"table-{number}", title, columns, rows, note, kept, headings=2))
-    return tables
+    columns = _write_training() | _write_numbers({title: name for name, title in QUALITIES.items()}, format_number, 3)
+    title, note = "Accuracy, recall, precision and F1 on the test reviews", QUALITY_NOTES[is_sound(grid)]
+    numbers = grid[["model", "condition", *QUALITIES]].drop_duplicates()
+    return _tabulate_parts(_list_trainings(grid), numbers, columns, first=5, title=title, note=note)
 
 
 def tabulate_settings(grid: pd.DataFrame) -> StudyTable:
     """The settings of each training."""
-    grid = sort_grid(grid)
-    rows = [
-        (
-            str(row["model"]),
-            str(row["condition"]),
-            format_count(row["size"]),
-            format_count(row["batch_size"]),
-            format_number(row["learning_rate"], 0),
-            format_number(row["epochs"], 0),
-        )
-        for row in _list_trainings(grid)
-    ]
-    names = ["model", "condition", "size", "batch_size", "learning_rate", "epochs"]
-    return StudyTable(
-        "settings",
-        "Settings of each training",
-        ("Model", "Condition", "Parameters", "Batch size", "Learning rate", "Epochs"),
-        rows,
-        "One row per training; the classifier trained on the original reviews is measured with all three term sets.",
-        grid.drop_duplicates(["model", "condition"])[names],
-        headings=2,
-    )
+    trainings = _list_trainings(grid)
+    columns = _write_training()
+    columns |= _write_numbers({"Parameters": "size", "Batch size": "batch_size"}, format_count)
+    columns |= _write_numbers({"Learning rate": "learning_rate", "Epochs": "epochs"}, format_number, 0)
+    note = "One row per training; the classifier trained on the original reviews is measured with all three term sets."
+    numbers = grid.drop_duplicates(["model", "condition"])[["model", "condition", *SETTINGS]]
+    records = trainings.to_dict("records")
+    return tabulate("settings", "Settings of each training", records, columns, note, numbers, headings=2)
 
 
-def _list_trainings(grid: pd.DataFrame) -> list[pd.Series]:
+def _write_training() -> dict[str, CellWriter]:
+    return {"Model": lambda row: row["model"], "Condition": lambda row: row["condition"]}
+
+
+def _list_trainings(grid: pd.DataFrame) -> pd.DataFrame:
     """One row for each training, by model and condition."""
-    by_training = {(row["model"], row["condition"]): row for _, row in grid.iterrows()}
-    places = [(model, condition) for model in list_models(grid) for condition in CONDITIONS]
-    return [by_training[place] for place in places if place in by_training]
+    order = {"model": list_models(grid), "condition": CONDITIONS}
+    trainings = grid.drop_duplicates(["model", "condition"])
+    return trainings.sort_values(list(order), key=lambda column: column.map(order[str(column.name)].index))
 
 
-def _split_models(grid: pd.DataFrame, first: int) -> list[tuple[int, str, list[str]]]:
-    """Return the number of a table, what its title adds, and its models: two parts, as in the paper."""
-    models = list_models(grid)
-    if len(models) < 2:
-        return [(first, "", models)]
+def _tabulate_parts(
+    rows: pd.DataFrame,
+    numbers: pd.DataFrame,
+    columns: Mapping[str, CellWriter],
+    *,
+    first: int,
+    title: str,
+    note: str,
+) -> list[StudyTable]:
+    """Return a table of the first models and one of the others, as in the paper, numbered from `first`."""
+    models = list_models(rows)
     half = len(models) // 2
-    return [(first, ", part 1", models[:half]), (first + 1, ", part 2", models[half:])]
+    parts = {", part 1": models[:half], ", part 2": models[half:]} if half else {"": models}
+    tables = []
+    for number, (part, names) in enumerate(parts.items(), first):
+        records, subset = (frame[frame["model"].isin(names)] for frame in (rows, numbers))
+        table = f"Table {number}. {title}{part}"
+        tables.append(tabulate(f"table-{number}", table, records.to_dict("records"), columns, note, subset, headings=2))
+    return tables
 
 
 @dataclass(frozen=True)
-class Correlation:
+class FigureCorrelation:
     """Two figures: over measurements as if independent, by a jackknife over models, between and within models."""
 
     first: str
@@ -225,42 +212,42 @@ class Correlation:
     """By the protocol: Holm over the jackknife's p, or the paper's factor times the rounded p over measurements."""
 
     @property
-    def stars(self) -> str:
-        """The paper's marks, by the adjusted p."""
-        return stars(self.p_adjusted, 1)
+    def marked(self) -> str:
+        """The correlation with the paper's marks, by the adjusted p."""
+        r = self.independent.value
+        return GAP if r is None else format_number(r, 3) + stars(self.p_adjusted, 1)
 
 
-def correlate_figures(grid: pd.DataFrame) -> list[Correlation]:
+def correlate_figures(grid: pd.DataFrame) -> list[FigureCorrelation]:
     """Return the six correlations of absolute bias, total bias, accuracy and F1."""
-    grid = sort_grid(grid)
     basis = get_basis(grid)
     columns = {"bias abs": basis.absolute, "bias tot": basis.total, "accuracy": "accuracy", "F1": "f1"}
     pairs = []
     for first, second in combinations(columns, 2):
-        known = grid[np.isfinite(grid[[columns[first], columns[second]]]).all(axis=1)]
-        x, y = (known[columns[name]].to_numpy(dtype=float) for name in (first, second))
-        pairs.append(_correlate(first, second, x, y, known["model"].to_numpy(dtype=str)))
+        complete = grid.dropna(subset=[columns[first], columns[second]])
+        x, y = (complete[columns[name]].to_numpy(dtype=float) for name in (first, second))
+        pairs.append(_correlate(first, second, x, y, complete["model"].to_numpy(dtype=str)))
     if not is_sound(grid):
         return pairs
     adjusted = holm([pair.models.p_value for pair in pairs])
     return [replace(pair, p_adjusted=p) for pair, p in zip(pairs, adjusted, strict=True)]
 
 
-def _correlate(first: str, second: str, x: np.ndarray, y: np.ndarray, models: np.ndarray) -> Correlation:
+def _correlate(first: str, second: str, x: np.ndarray, y: np.ndarray, models: np.ndarray) -> FigureCorrelation:
     """One of the six, with the paper's adjusted p."""
     names = np.unique(models)
     means = [[float(values[models == name].mean()) for name in names] for values in (x, y)]
 
-    def correlate_models(kept: np.ndarray, _: np.ndarray) -> float:
-        chosen = np.isin(models, names[kept])
-        r = pearson_estimate(x[chosen], y[chosen]).value
+    def correlate_models(indices: np.ndarray, _: np.ndarray) -> float:
+        is_in = np.isin(models, names[indices])
+        r = pearson_estimate(x[is_in], y[is_in]).value
         return float("nan") if r is None else r
 
     within = IntervalEstimate(None)
     if names.size:
         centred = [center_within_groups(values, models) for values in (x, y)]
         within = pearson_estimate(*centred, controls=names.size - 1)
-    return Correlation(
+    return FigureCorrelation(
         first,
         second,
         len(x),
@@ -274,43 +261,37 @@ def _correlate(first: str, second: str, x: np.ndarray, y: np.ndarray, models: np
 
 def tabulate_correlations(grid: pd.DataFrame) -> list[StudyTable]:
     """Table 2: the paper's matrix, with stars by the protocol, and each correlation with its intervals."""
+    import pandas as pd
+
     pairs = correlate_figures(grid)
-    by_names = {frozenset((pair.first, pair.second)): pair for pair in pairs}
+    marks = {frozenset((pair.first, pair.second)): pair.marked for pair in pairs}
     names = list(dict.fromkeys([*(pair.first for pair in pairs), pairs[-1].second]))
-    matrix = [
-        (row, *("" if row == column else _mark_correlation(by_names[frozenset((row, column))]) for column in names))
-        for row in names
-    ]
+    matrix = [(row, *(marks.get(frozenset((row, column)), "") for column in names)) for row in names]
     corrected = (
         "p from a jackknife over models, adjusted by Holm's method for the six pairs."
         if is_sound(grid)
         else f"p over measurements as if they were independent, rounded to {DECIMALS} decimals and times"
         f" {CORRELATIONS}, as in the paper. They are not independent, so it is far too small: see the details."
     )
-    details = [
-        (
-            f"{pair.first}, {pair.second}",
-            format_number(pair.independent.value, 3),
-            interval(pair.independent.interval) or GAP,
-            interval(pair.models.interval) or GAP,
-            GAP if pair.p_adjusted is None else format_p(pair.p_adjusted),
-            *(
-                f"{format_number(part.value, 2)} {interval(part.interval)}".strip()
-                for part in (pair.between, pair.within)
-            ),
-        )
-        for pair in pairs
-    ]
-    numbers = _list_correlations(pairs)
+    columns: dict[str, CellWriter] = {
+        "Figures": lambda pair: f"{pair.first}, {pair.second}",
+        "r": lambda pair: format_number(pair.independent.value, 3),
+        "Interval if independent": lambda pair: interval(pair.independent.interval) or GAP,
+        "Interval over models": lambda pair: interval(pair.models.interval) or GAP,
+        "p, adjusted": lambda pair: format_p(pair.p_adjusted),
+        "r between models": lambda pair: format_with_bounds(pair.between.value, pair.between.interval),
+        "r within models": lambda pair: format_with_bounds(pair.within.value, pair.within.interval),
+    }
+    numbers = pd.DataFrame(map(_list_numbers, pairs))
     title = "Table 2. Correlations of biases and quality over the measurements (Pearson)"
-    columns = ("Figures", "r", "Interval if independent", "Interval over models", "p, adjusted")
+    note = f"***, **, *: p < .001, .01, .05; {corrected}"
     return [
-        StudyTable("table-2", title, ("", *names), matrix, f"***, **, *: p < .001, .01, .05; {corrected}", numbers),
-        StudyTable(
+        StudyTable("table-2", title, ("", *names), matrix, note, numbers),
+        tabulate(
             "table-2-details",
             "Table 2 in detail. The same correlations with 95 % intervals",
-            (*columns, "r between models", "r within models"),
-            details,
+            pairs,
+            columns,
             "The measurements of a model share its pretrained weights, and all share the reviews, so the first"
             " interval (Fisher's z over measurements) is too narrow; the second leaves out one model at a time."
             " Between: over the models' means. Within: over deviations from those means, still as if a model's"
@@ -320,53 +301,30 @@ def tabulate_correlations(grid: pd.DataFrame) -> list[StudyTable]:
     ]
 
 
-def _mark_correlation(pair: Correlation) -> str:
-    r = pair.independent.value
-    return GAP if r is None else format_number(r, 3) + pair.stars
-
-
-def _list_correlations(pairs: Sequence[Correlation]) -> pd.DataFrame:
-    import pandas as pd
-
-    rows = []
-    for pair in pairs:
-        row: dict[str, object] = {
-            "first": pair.first,
-            "second": pair.second,
-            "n": pair.n,
-            "p_adjusted": pair.p_adjusted,
-        }
-        estimates = {"cells": pair.independent, "models": pair.models, "between": pair.between, "within": pair.within}
-        for name, estimate in estimates.items():
-            low, high = estimate.interval or (None, None)
-            row |= {
-                f"r_{name}": estimate.value,
-                f"low_{name}": low,
-                f"high_{name}": high,
-                f"p_{name}": estimate.p_value,
-            }
-        rows.append(row)
-    return pd.DataFrame(rows)
+def _list_numbers(pair: FigureCorrelation) -> dict[str, object]:
+    row: dict[str, object] = {"first": pair.first, "second": pair.second, "n": pair.n, "p_adjusted": pair.p_adjusted}
+    estimates = {"cells": pair.independent, "models": pair.models, "between": pair.between, "within": pair.within}
+    for name, estimate in estimates.items():
+        row[f"r_{name}"] = estimate.value
+        row[f"low_{name}"], row[f"high_{name}"] = estimate.interval or (None, None)
+        row[f"p_{name}"] = estimate.p_value
+    return row
 
 
 def tabulate_batch_sizes(grid: pd.DataFrame) -> StudyTable:
     """The bias of each measurement at every batch size, and how it compares with the largest."""
-    grid = sort_grid(grid, by=("batch_size",))
     basis = get_basis(grid)
     sizes = sorted({int(size) for size in grid["batch_size"]}, reverse=True)
     columns = {"abs": basis.absolute, "tot": basis.total}
-    places = list(dict.fromkeys(zip(grid["model"], grid["condition"], grid["terms"], strict=True)))
-    by_place = {(*(row[name] for name in KEY), int(row["batch_size"])): row for _, row in grid.iterrows()}
-    rows = []
-    for model, condition, terms in places:
-        values = []
-        for column in columns.values():
-            for size in sizes:
-                row = by_place.get((model, condition, terms, size))
-                values.append(GAP if row is None else format_number(row[column]))
-        rows.append((str(model), f"{str(condition).split('-')[0]}-{terms}", *values))
+    wide = grid.pivot(index=KEY, columns="batch_size", values=list(columns.values()))
+    wide = wide.reindex(columns=[(column, size) for column in columns.values() for size in sizes])
+    texts = dict(zip(wide.index, wide.map(format_number).to_numpy().tolist(), strict=True))
+    rows = [
+        (model, f"{condition.partition('-')[0]}-{terms}", *texts[model, condition, terms])
+        for model, condition, terms in dict.fromkeys(grid[KEY].itertuples(index=False, name=None))
+    ]
     trained = grid.assign(training=grid["model"] + "/" + grid["condition"])
-    evidence = adjust_evidence(
+    findings = adjust_findings(
         [
             compare_levels(
                 trained,
@@ -382,11 +340,11 @@ def tabulate_batch_sizes(grid: pd.DataFrame) -> StudyTable:
         ]
     )
     sentences = [
-        f"{figure.sentence.removesuffix('.')}; trainings: {figure.clusters}."
-        for figure in evidence
-        if figure.n + figure.left_out
+        f"{finding.sentence.removesuffix('.')}; trainings: {finding.clusters}."
+        for finding in findings
+        if finding.n + finding.left_out
     ]
-    kept = [*KEY, "batch_size", *columns.values(), "low", "high", "p", "p_adjusted", "accuracy", "f1"]
+    names = [*KEY, "batch_size", *columns.values(), "low", "high", "p", "p_adjusted", "accuracy", "f1"]
     return StudyTable(
         "batch-sizes",
         "Bias by batch size",
@@ -395,6 +353,6 @@ def tabulate_batch_sizes(grid: pd.DataFrame) -> StudyTable:
         f"Means over {basis.texts}. Paired by measurement, with 95 % intervals over trainings; p-values are adjusted by"
         f" Holm's method for all comparisons here. {' '.join(sentences) or 'There is nothing to pair.'} They hold for"
         " these models, and for one training each.",
-        grid[kept],
+        grid[names],
         headings=2,
     )

@@ -101,14 +101,14 @@ def make_source(files: Sequence[Path], limit: int | None, *, offline: bool, seed
     """Return the source of the reviews: IMDB, or a training and a test file of the user's."""
     if limit is not None and limit < FEWEST_REVIEWS:
         raise UnmaskError(f"the limit is {limit} reviews; give {FEWEST_REVIEWS} or more, or leave it out for all")
-    places = tuple(str(path.resolve()) for path in files)  # a step may run in another folder
-    source = ReviewSource(None if files else "imdb", places, (), limit, offline, seed)
+    paths = tuple(str(path.resolve()) for path in files)  # a step may run in another folder
+    source = ReviewSource(None if files else "imdb", paths, (), limit, offline, seed)
     digests = []
     for index, split in enumerate(SPLITS):
         reviews = source.read_unchecked(split)
         labels = sorted({str(review.label) for review in reviews})
         if labels != LABELS:
-            where = places[index] if places else f"the {split} half of IMDB"
+            where = paths[index] if paths else f"the {split} half of IMDB"
             raise UnmaskError(f"{where} has the labels {quote(labels)}; the study needs reviews of {quote(LABELS)}")
         digests.append(examples.hash_examples(reviews))
     return replace(source, digests=tuple(digests))
@@ -180,9 +180,9 @@ def read_texts(folder: Path) -> Iterator[tuple[Rewritten, str]]:
             yield Rewritten(row["text"], tuple(Replacement(*change) for change in row["changes"])), row["label"]
 
 
-def find_lists(given: Path | None, *, offline: bool) -> str:
+def find_lists(lists: Path | None, *, offline: bool) -> str:
     """Return the folder of the released term maps. Raises an error if it is not there."""
-    folder = reviews_folder(given, offline=offline)
+    folder = reviews_folder(lists, offline=offline)
     if folder is None or not (folder / ONE_OF_THE_MAPS).is_file():
         where = folder or "the data set imdb"
         raise UnmaskError(f"{where} has no {ONE_OF_THE_MAPS}; give the folder of the released term maps with --lists")

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import unmask
 from unmask import datasets
@@ -29,13 +29,10 @@ from unmask.models.roles import Pooling
 from unmask.models.vector_files import read_vectors
 from unmask.models.word_vectors import find_vector_file
 from unmask.options import LoadOptions
-from unmask.results import SCHEMA_VERSION, Measurement
+from unmask.results import SCHEMA_VERSION
 from unmask.studies.lipstick import ContextualLipstickOptions, LipstickOptions, StaticLipstickOptions
-from unmask.studies.models import hash_model, split_names
+from unmask.studies.models import hash_model, read_measurement, split_names, write_measurement
 from unmask.studies.steps import Say, Step
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 METHODS = ("sent-debias", "context-debias", "cds", "leace")
 HARD = "hard-debias"
@@ -45,7 +42,8 @@ MADE = "made"
 """The folder of what a step has made, in its result."""
 VECTORS = "vectors"
 """The vocabulary of word vectors: all of their words."""
-ITEMS, RESULT = "items.parquet", "measurement.json"
+LAYERS = 4
+POOLING: Pooling = "first+last"
 
 
 @dataclass(frozen=True)
@@ -136,19 +134,22 @@ class Debiasing:
 
 @dataclass(frozen=True)
 class WordChoice:
-    """Which words are asked about, and how they become vectors."""
+    """Which words are asked about, and how they are tested."""
 
     vocabulary: str
     protocol: str = "sound"
     most: int | None = None
     contrasts: int = CONTRASTS
-    layers: int = 4
-    pooling: Pooling = "first+last"
     seed: int = 42
+
+    @property
+    def is_published(self) -> bool:
+        """Whether the papers' code is repeated."""
+        return self.protocol == "published"
 
 
 @dataclass(frozen=True)
-class Measuring:
+class WordMeasuring:
     """A step: a model, and the words that it is asked about."""
 
     model: StudyModel
@@ -180,23 +181,13 @@ class Measuring:
         first = () if self.model.is_origin else (self.origin,)
         return (*first, self.model.maker) if self.model.maker else first
 
-    @property
-    def is_published(self) -> bool:
-        """Whether the papers' code is repeated."""
-        return self.words.protocol == "published"
-
     def inputs(self) -> dict[str, Any]:
         """The model, the words, and how they are asked."""
-        return {
+        return asdict(self.words) | {
             "model": hash_model(self.model.model, self.loading) if self.model.model else "",
-            "vocabulary": self.words.vocabulary,
             "words": self._hash_words(),
-            "protocol": self.words.protocol,
-            "most": self.words.most,
-            "contrasts": self.words.contrasts,
-            "layers": self.words.layers,
-            "pooling": self.words.pooling,
-            "seed": self.words.seed,
+            "layers": LAYERS,
+            "pooling": POOLING,
             "unmask": unmask.__version__,
             "schema": SCHEMA_VERSION,
         }
@@ -210,7 +201,7 @@ class Measuring:
         made = before[self.model.maker] / MADE if self.model.maker else None
         words = None if origin is None else list(origin[0].loc[origin[0]["words"] == OWN, "word"])
         space, tests = self._embed_words(made, words, say)
-        stereotypes = vocabulary.rated_stereotypes(published=self.is_published)
+        stereotypes = vocabulary.rated_stereotypes(published=self.words.is_published)
 
         def report_contrasts(done: int, total: int) -> None:
             say(f"compared with {done} of {total} other contrasts")
@@ -226,8 +217,7 @@ class Measuring:
             geometry = measurement.read_details(Geometry)
             geometry = geometry.model_copy(update={"tests": [*geometry.tests, *word_tests]})
             measurement = measurement.model_copy(update={"details": geometry.model_dump()})
-        items.to_parquet(draft / ITEMS, index=False)
-        (draft / RESULT).write_text(measurement.model_dump_json(indent=2), encoding="utf-8")
+        write_measurement(draft, items, measurement)
 
     def _embed_words(
         self, made: Path | None, words: list[str] | None, say: Say
@@ -237,39 +227,37 @@ class Measuring:
         if self.words.vocabulary == VECTORS:
             file = _find_file(made or Path(self.model.model))
             vectors = read_vectors(file, most=vocabulary.limit_words(self.words.most))
-            known = vocabulary.vector_words(vectors, published=self.is_published, offline=offline)
-            space = embed_static(words or known.words, vectors, left_out={} if words else known.left_out)
-            return space, None if self.is_published else measure_weat(vectors, seed=seed)
+            vector_words = vocabulary.vector_words(vectors, published=self.words.is_published, offline=offline)
+            space = embed_static(words or vector_words.words, vectors, left_out={} if words else vector_words.left_out)
+            return space, None if self.words.is_published else measure_weat(vectors, seed=seed)
         encoder = load_encoder(self.model.model if made is None else str(made), self.loading)
-        layers = min(self.words.layers, getattr(encoder, "depth", self.words.layers))
+        layers = min(LAYERS, getattr(encoder, "depth", LAYERS))
         chosen = self._choose_words() if words is None else vocabulary.Vocabulary(words)
         space = embed_words(
             chosen.words,
             encoder,
             layers=layers,
-            pooling=self.words.pooling,
-            published=self.is_published,
+            pooling=POOLING,
+            published=self.words.is_published,
             left_out=chosen.left_out,
             progress=lambda done, total: say(f"{done:,} of {total:,} words"),
         )
-        if self.is_published:
+        if self.words.is_published:
             return space, None
-        return space, measure_seat(encoder, layers=layers, pooling=self.words.pooling, seed=seed)
+        return space, measure_seat(encoder, layers=layers, pooling=POOLING, seed=seed)
 
     def _choose_words(self) -> vocabulary.Vocabulary:
         if self.words.vocabulary == NOUNS:
             return vocabulary.frequent_nouns(self.words.most or vocabulary.DEFAULT_WORDS)
-        words = _read_vocabulary(self.words.vocabulary, self.is_published, self.loading.offline)
-        if self.words.most is None:
-            return words
-        return vocabulary.Vocabulary(words.words[: self.words.most], words.left_out)
+        words = _read_vocabulary(self.words.vocabulary, self.words.is_published, self.loading.offline)
+        return replace(words, words=words.words[: self.words.most])
 
     def _hash_words(self) -> str:
         """Hash the words; for word vectors those that are left out, because the file has a hash of its own."""
         words: list[str] = []
         if self.words.vocabulary != VECTORS:
             words = self._choose_words().words
-        elif self.is_published and self.model.model:
+        elif self.words.is_published and self.model.model:
             form = read_vectors(_find_file(Path(self.model.model)), most=1).form
             words = sorted(vocabulary.published_exclusions(form, offline=self.loading.offline))
         return hash_content("\n".join(words))
@@ -285,14 +273,6 @@ def _find_file(path: Path) -> Path:
     return find_vector_file(path)[0] if path.is_dir() else path
 
 
-def read_measurement(folder: Path) -> tuple[pd.DataFrame, Measurement]:
-    """Return what a finished measuring step holds."""
-    import pandas as pd
-
-    measurement = Measurement.model_validate_json((folder / RESULT).read_text(encoding="utf-8"))
-    return pd.read_parquet(folder / ITEMS), measurement
-
-
 def steps(options: LipstickOptions) -> list[Step]:
     """Return the steps of one of the studies."""
     if isinstance(options, ContextualLipstickOptions):
@@ -302,20 +282,28 @@ def steps(options: LipstickOptions) -> list[Step]:
         assert isinstance(options, StaticLipstickOptions)
         models, vocabularies = _choose_static(options), (VECTORS,)
     origins = {model.family: model.model for model in models if model.is_origin}
-    debiasings = []
-    for model in models:
-        if model.method:
-            start = f"{model.method}."
-            settings = [
-                (name.removeprefix(start), value) for name, value in options.settings.items() if name.startswith(start)
-            ]
-            origin = origins[model.family]
-            debiasings.append(Debiasing(model, origin, options.corpus, settings, options.seed, options.loading))
-    measured = []
-    for name in vocabularies:
-        words = WordChoice(name, options.protocol, options.words, options.contrasts, seed=options.seed)
-        measured += [Measuring(model, words, options.loading) for model in models]
+    debiasings = [
+        Debiasing(
+            model,
+            origins[model.family],
+            options.corpus,
+            _choose_settings(options, model.method),
+            options.seed,
+            options.loading,
+        )
+        for model in models
+        if model.method
+    ]
+    choices = [
+        WordChoice(name, options.protocol, options.words, options.contrasts, options.seed) for name in vocabularies
+    ]
+    measured = [WordMeasuring(model, words, options.loading) for words in choices for model in models]
     return [*debiasings, *measured]
+
+
+def _choose_settings(options: LipstickOptions, method: str) -> list[tuple[str, Any]]:
+    named = [(name.partition("."), value) for name, value in options.settings.items()]
+    return [(setting, value) for (name, _, setting), value in named if name == method]
 
 
 def _check_methods(options: ContextualLipstickOptions) -> None:
@@ -356,25 +344,25 @@ def _choose_contextual(options: ContextualLipstickOptions) -> list[StudyModel]:
 
 def _choose_static(options: StaticLipstickOptions) -> list[StudyModel]:
     offline = options.loading.offline
-    given = dict(split_names(options.vectors, hyphens=True))
-    if not given:
-        given = {name: str(path) for name, path in vocabulary.find_published_files(offline=offline).items()}
-        if not given:
-            folder = datasets.locate("vectors", offline=offline)
-            raise UnmaskError(f"{folder} has no word vectors; give NAME=FILE with --vectors")
-    for name, path in given.items():
+    files = dict(split_names(options.vectors, hyphens=True))
+    if not files:
+        files = {name: str(path) for name, path in vocabulary.find_published_files(offline=offline).items()}
+    if not files:
+        folder = datasets.locate("vectors", offline=offline)
+        raise UnmaskError(f"{folder} has no word vectors; give NAME=FILE with --vectors")
+    for name, path in files.items():
         if not path:
             raise UnmaskError(f"--vectors {name} has no name for the tables; write NAME={name}, such as glove={name}")
         if not Path(path).is_file():
             raise UnmaskError(f"there is no file {path!r}; give NAME=FILE with --vectors")
     debiased = dict(split_names(options.debiased, hyphens=True))
     for name, path in debiased.items():
-        if name not in given:
+        if name not in files:
             raise UnmaskError(f"{name}={path} belongs to no vectors; give --vectors {name}=FILE as well")
         if Path(path).is_dir():
             find_vector_file(Path(path))
     models = []
-    for name, path in given.items():
+    for name, path in files.items():
         models.append(StudyModel(name, ORIGIN, path))
         models.append(StudyModel(name, HARD, debiased.get(name, ""), "" if name in debiased else HARD))
     return models

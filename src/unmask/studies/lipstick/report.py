@@ -8,24 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import unmask
 from unmask.measures.association import AssociationMeasure
-from unmask.measures.geometry import Geometry, GeometryMeasure, WordTest
+from unmask.measures.geometry import OWN, Geometry, GeometryMeasure, WordTest
 from unmask.measures.geometry.analysis import list_neighbourhoods
 from unmask.measures.geometry.plots import draw_professions, draw_word_map
 from unmask.measures.sections import study_limits
 from unmask.report.blocks import Figure, Section, Text
 from unmask.results import Measurement
-from unmask.results.formatting import interval, number, percent
 from unmask.results.formatting import p as format_p
+from unmask.results.formatting import percent
 from unmask.results.verdict import is_significant
 from unmask.studies.lipstick import LipstickOptions, StaticLipstickOptions
-from unmask.studies.lipstick.plan import ORIGIN, VECTORS, Measuring, read_measurement
-from unmask.studies.report import GAP, StudyReport, StudyTable, format_number, format_percent
+from unmask.studies.lipstick.plan import ORIGIN, VECTORS, WordMeasuring
+from unmask.studies.models import read_measurement
+from unmask.studies.report import (
+    GAP,
+    StudyReport,
+    StudyTable,
+    format_number,
+    format_percent,
+    format_with_bounds,
+)
 from unmask.studies.study import FinishedSteps
 
 if TYPE_CHECKING:
@@ -71,7 +79,7 @@ PUBLISHED_CONTEXTUAL = (
 class MeasuredWords:
     """A model with a vocabulary, and its measurement."""
 
-    step: Measuring
+    step: WordMeasuring
     items: pd.DataFrame = field(repr=False, compare=False)
     measurement: Measurement
 
@@ -91,25 +99,30 @@ class MeasuredWords:
         words = self.step.words.vocabulary
         return self.step.model.family if words == VECTORS else words
 
+    @cached_property
+    def details(self) -> Geometry:
+        """The results of all tests."""
+        return self.measurement.read_details(Geometry)
+
     def find_test(self, name: str, *, removed: bool = False, own: bool = False) -> WordTest | None:
         """Return a test with the words of the origin, or with the model's `own` words."""
-        words = "own" if own or self.is_origin else ORIGIN
-        return self.measurement.read_details(Geometry).test(name, words=words, removed=removed)
+        return self.details.test(name, words=OWN if own or self.is_origin else ORIGIN, removed=removed)
 
-    def align_share(self, value: float | None) -> float:
+    def describe_share(self, test: WordTest) -> str:
         """Return the share of words in the right cluster. The published code compares clusters by number."""
-        share = value or 0.0
-        return max(share, 1 - share) if self.step.is_published else share
+        share = test.value or 0.0
+        return percent(max(share, 1 - share) if self.step.words.is_published else share, 1)
 
 
 def report(finished: FinishedSteps, options: LipstickOptions) -> StudyReport | None:
     """Return what was found, or None where nothing was measured."""
-    rows = [MeasuredWords(step, *read_measurement(folder)) for step, folder in finished.results(Measuring)]
+    rows = [MeasuredWords(step, *read_measurement(folder)) for step, folder in finished.results(WordMeasuring)]
     if not rows:
         return None
     static, sound = isinstance(options, StaticLipstickOptions), options.protocol == "sound"
-    tables = [tabulate_paper(rows, static=static)]
-    tables += [tabulate_remains(rows), tabulate_other_tests(rows)] if sound else []
+    numbers = list_numbers(rows)
+    tables = [tabulate_paper(rows, numbers, static=static)]
+    tables += [tabulate_remains(rows, numbers), tabulate_other_tests(rows, numbers)] if sound else []
     maps = [_draw_figure(row, "map") for row in rows]
     scatters = [_draw_figure(row, "professions") for row in rows]
     method = SOUND if sound else PUBLISHED + ("" if static else PUBLISHED_CONTEXTUAL)
@@ -131,7 +144,7 @@ def report(finished: FinishedSteps, options: LipstickOptions) -> StudyReport | N
 
 def describe_settings(finished: FinishedSteps, options: LipstickOptions) -> dict[str, str]:
     """Return how the study was set up, in words."""
-    measured = [step for step in finished.steps if isinstance(step, Measuring)]
+    measured = [step for step in finished.steps if isinstance(step, WordMeasuring)]
     models = [f"{step.model.family} ({Path(step.model.model).name})" for step in measured if step.model.is_origin]
     debiased = [step.model.name for step in measured if not step.model.is_origin]
     words = ", ".join(dict.fromkeys(step.words.vocabulary for step in measured))
@@ -151,7 +164,7 @@ def describe_settings(finished: FinishedSteps, options: LipstickOptions) -> dict
 def _draw_figure(row: MeasuredWords, what: str) -> Figure:
     """A map of the most biased words, or the professions by bias and neighbours."""
     name = f"{row.label}, {row.name}"
-    items = row.items[row.items["words"] == ("own" if row.is_origin else ORIGIN)].reset_index(drop=True)
+    items = row.items[row.items["words"] == (OWN if row.is_origin else ORIGIN)].reset_index(drop=True)
     if what == "map":
         return Figure(name, partial(draw_word_map, items), f"Map of the most biased words: {name}")
     if "male_neighbours_removed" not in items:
@@ -160,15 +173,16 @@ def _draw_figure(row: MeasuredWords, what: str) -> Figure:
     return Figure(name, draw, f"Professions by bias and male neighbours: {name}")
 
 
-def tabulate_paper(rows: Sequence[MeasuredWords], *, static: bool) -> StudyTable:
+def tabulate_paper(rows: Sequence[MeasuredWords], numbers: pd.DataFrame, *, static: bool) -> StudyTable:
     """Table 1 or 2."""
     labels = list(dict.fromkeys(row.label for row in rows))
-    by_place = {(row.name, row.label): row for row in rows}
-    body = []
-    for name in dict.fromkeys(row.name for row in rows):
-        places = [(test, by_place.get((name, label))) for test in PAPER_TESTS for label in labels]
-        body.append((name, *(_show_test(row.find_test(test) if row else None, test) for test, row in places)))
-    by_number = "Clusters are counted by number: 1 % means the same as 99 %. " if rows[0].step.is_published else ""
+    by_name = {(row.name, row.label): row for row in rows}
+    body = [
+        (name, *(_show_test(by_name.get((name, label)), test) for test in PAPER_TESTS for label in labels))
+        for name in dict.fromkeys(row.name for row in rows)
+    ]
+    is_published = rows[0].step.words.is_published
+    by_number = "Clusters are counted by number: 1 % means the same as 99 %. " if is_published else ""
     return StudyTable(
         "table-1" if static else "table-2",
         "Word vectors before and after debiasing" if static else "A model before and after debiasing",
@@ -177,25 +191,22 @@ def tabulate_paper(rows: Sequence[MeasuredWords], *, static: bool) -> StudyTable
         "Clustering: the share of the most biased words of the origin that two clusters sort by gender. Professions:"
         " the correlation of bias with the share of male words among 100 neighbours. SVM: the share of further words"
         f" that are classified correctly. {by_number}{PAPER[static]}",
-        list_numbers(rows),
+        numbers,
     )
 
 
-def tabulate_remains(rows: Sequence[MeasuredWords]) -> StudyTable:
+def tabulate_remains(rows: Sequence[MeasuredWords], numbers: pd.DataFrame) -> StudyTable:
     """What remains of gender, and of contrasts that have nothing to do with gender."""
     body = []
     for row in rows:
+        model = f"{row.label}: {'origin, direction removed' if row.is_origin else row.name}"
         for name in TESTS:
-            test = row.find_test(name, removed=row.is_origin)
-            if test is None:
-                continue
-            others = (GAP, GAP, GAP)
-            if reference := test.reference:
-                p = format_p(reference.p_value)
-                others = (_show(reference.mean, name), _show_range((reference.low, reference.high), name), p)
-            model = "origin, direction removed" if row.is_origin else row.name
-            title = f"{row.label}: {model}"
-            body.append((title, name, _show_test(test, name), _show_range(test.interval, name), *others))
+            if test := row.find_test(name, removed=row.is_origin):
+                others = (GAP, GAP, GAP)
+                if reference := test.reference:
+                    low_high = _show_range((reference.low, reference.high), name)
+                    others = (_show(reference.mean, name), low_high, format_p(reference.p_value))
+                body.append((model, name, _show(test.value, name), _show_range(test.interval, name), *others))
     return StudyTable(
         "left",
         "What is left without the gender direction",
@@ -205,29 +216,28 @@ def tabulate_remains(rows: Sequence[MeasuredWords]) -> StudyTable:
         " whose words are those of the origin. Other contrasts: between groups of words of the origin that have nothing"
         " to do with gender, with their own direction removed. p: the share of contrasts, gender included, that leave"
         " as much.",
-        list_numbers(rows),
+        numbers,
         headings=2,
     )
 
 
-def tabulate_other_tests(rows: Sequence[MeasuredWords]) -> StudyTable:
+def tabulate_other_tests(rows: Sequence[MeasuredWords], numbers: pd.DataFrame) -> StudyTable:
     """Own words, more clusters, stereotypes, associations."""
     body = []
     for row in rows:
-        geometry = row.measurement.read_details(Geometry)
-        scan = max((entry for entry in geometry.scan if entry.removed), key=lambda entry: entry.v_measure, default=None)
-        stereotype = row.measurement.tests.get("stereotype")
-        tests = [
-            test for test in row.measurement.tests.values() if test.labels.get("contrast") == AssociationMeasure.name
-        ]
-        clear = [test for test in tests if is_significant(test.p_value) and (test.value or 0) > 0]
+        scans = [scan for scan in row.details.scan if scan.removed]
+        scan = max(scans, key=lambda scan: scan.v_measure, default=None)
+        tests = row.measurement.tests
+        stereotype = tests.get("stereotype")
+        associations = [test for test in tests.values() if test.labels.get("contrast") == AssociationMeasure.name]
+        clear = [test for test in associations if is_significant(test.p_value) and (test.value or 0) > 0]
         body.append(
             (
                 f"{row.label}: {row.name}",
-                *(_show_test(row.find_test(name, own=True), name) for name in PAPER_TESTS),
-                GAP if scan is None else f"{scan.clusters} ({format_percent(scan.accuracy)})",
-                GAP if stereotype is None else f"{format_number(stereotype.value, 2)} {interval(stereotype.interval)}",
-                f"{len(clear)} of {len(tests)}" if tests else GAP,
+                *(_show_test(row, name, own=True) for name in PAPER_TESTS),
+                f"{scan.clusters} ({format_percent(scan.accuracy)})" if scan else GAP,
+                format_with_bounds(stereotype.value, stereotype.interval) if stereotype else GAP,
+                f"{len(clear)} of {len(associations)}" if associations else GAP,
             )
         )
     columns = (*PAPER_TESTS.values(), "Best number of clusters", "Professions and stereotypes, r", "WEAT/SEAT, p < .05")
@@ -238,7 +248,7 @@ def tabulate_other_tests(rows: Sequence[MeasuredWords]) -> StudyTable:
         body,
         "Best number of clusters: with the highest V-measure without the gender direction, and the share of words in a"
         " cluster of their gender. Associations: uncorrected, in the direction of the stereotype.",
-        list_numbers(rows),
+        numbers,
     )
 
 
@@ -248,34 +258,30 @@ def list_numbers(rows: Sequence[MeasuredWords]) -> pd.DataFrame:
 
     numbers = []
     for row in rows:
-        geometry = row.measurement.read_details(Geometry)
-        for test in geometry.tests:
+        labels = {"vectors": row.label, "model": row.name, "protocol": row.step.words.protocol}
+        for test in row.details.tests:
             low, high = test.interval or (None, None)
-            reference = test.reference
             numbers.append(
                 {
-                    "vectors": row.label,
-                    "model": row.name,
-                    "protocol": row.step.words.protocol,
-                    "words_asked": geometry.words,
+                    **labels,
+                    "words_asked": row.details.words,
                     **test.model_dump(exclude={"interval", "reference"}),
                     "low": low,
                     "high": high,
-                    "other_mean": reference.mean if reference else None,
-                    "other_low": reference.low if reference else None,
-                    "other_high": reference.high if reference else None,
-                    "other_p": reference.p_value if reference else None,
+                    **{f"other_{name}": getattr(test.reference, name, None) for name in ("mean", "low", "high")},
+                    "other_p": getattr(test.reference, "p_value", None),
                 }
             )
     return pd.DataFrame(numbers)
 
 
-def _show_test(test: WordTest | None, name: str) -> str:
-    return GAP if test is None or test.value is None else _show(test.value, name)
+def _show_test(row: MeasuredWords | None, name: str, *, own: bool = False) -> str:
+    test = row.find_test(name, own=own) if row else None
+    return _show(test.value if test else None, name)
 
 
-def _show(value: float, name: str) -> str:
-    return number(value, 3) if name == "neighbours" else format_percent(value)
+def _show(value: float | None, name: str) -> str:
+    return format_number(value, 3) if name == "neighbours" else format_percent(value)
 
 
 def _show_range(ends: tuple[float, float] | None, name: str) -> str:
@@ -284,11 +290,10 @@ def _show_range(ends: tuple[float, float] | None, name: str) -> str:
 
 def write_headline(rows: Sequence[MeasuredWords]) -> str:
     """What is left of gender after debiasing, for each model, in words."""
+    origins = {row.label: row.find_test("clustering") for row in rows if row.is_origin}
     sentences = []
-    origins = {row.label: row for row in rows if row.is_origin}
     for row in rows:
-        origin = origins.get(row.label)
-        now, before = row.find_test("clustering"), origin.find_test("clustering") if origin else None
+        now, before = row.find_test("clustering"), origins.get(row.label)
         if row.is_origin or now is None or now.value is None or before is None or before.value is None:
             continue
         others = ""
@@ -298,16 +303,17 @@ def write_headline(rows: Sequence[MeasuredWords]) -> str:
                 f" from {percent(reference.low)} to {percent(reference.high)}"
             )
         sentences.append(
-            f"{row.label}, {row.name}: two clusters sort {percent(row.align_share(now.value), 1)} of the {now.n:,}"
-            f" words that were most biased before ({percent(row.align_share(before.value), 1)} before{others})."
+            f"{row.label}, {row.name}: two clusters sort {row.describe_share(now)} of the {now.n:,}"
+            f" words that were most biased before ({row.describe_share(before)} before{others})."
         )
-    if not sentences:
-        for row in rows:
-            clusters, professions = row.find_test("clustering"), row.find_test("neighbours")
-            if clusters and clusters.value is not None:
-                more = ""
-                if professions and professions.value is not None:
-                    more = f", and the correlation of professions is {number(professions.value)}"
-                share = percent(row.align_share(clusters.value), 1)
-                sentences.append(f"{row.label}: two clusters sort {share} of the most biased words{more}.")
+    if sentences:
+        return " ".join(sentences)
+    for row in rows:
+        clusters, professions = row.find_test("clustering"), row.find_test("neighbours")
+        if clusters and clusters.value is not None:
+            has_professions = professions and professions.value is not None
+            more = f", and the correlation of professions is {_show_test(row, 'neighbours')}" if has_professions else ""
+            sentences.append(
+                f"{row.label}: two clusters sort {row.describe_share(clusters)} of the most biased words{more}."
+            )
     return " ".join(sentences) or "Nothing could be measured."

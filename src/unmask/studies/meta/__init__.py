@@ -10,7 +10,7 @@ Human Annotated Examples (EACL), and Anantaprayoon et al. (2024), section 3.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -22,7 +22,6 @@ from unmask.measures.base import implemented_in
 from unmask.measures.inference import InferenceMeasure
 from unmask.measures.sentiment import SentimentMeasure
 from unmask.options import LoadOptions, option
-from unmask.studies.steps import Step
 from unmask.studies.study import PROTOCOL_HELP, PROTOCOLS, Study
 from unmask.training.options import FEWEST_TOKENS
 
@@ -79,11 +78,11 @@ class PlantingOptions(LoadOptions):
     def _check_rates(self) -> PlantingOptions:
         if self.protocol == "published" and self.measures != (InferenceMeasure.name,):
             raise UnmaskError("only inference has been meta-evaluated in a paper; use --protocol sound for the others")
-        given = ", ".join(f"{rate:g}" for rate in self.rates)
+        rates = ", ".join(f"{rate:g}" for rate in self.rates)
         if len(set(self.rates)) < FEWEST_RATES:
-            raise UnmaskError(f"the rates are {given}; give at least {FEWEST_RATES} different ones between 0 and 1")
+            raise UnmaskError(f"the rates are {rates}; give at least {FEWEST_RATES} different ones between 0 and 1")
         if any(abs(rate - round(rate, 1)) > ROUNDING for rate in self.rates):
-            raise UnmaskError(f"the rates are {given}; bias is planted word by word, so give them in steps of .1")
+            raise UnmaskError(f"the rates are {rates}; bias is planted word by word, so give them in steps of .1")
         if not self.seeds or len(set(self.seeds)) < len(self.seeds):
             raise UnmaskError("give at least one seed, each once")
         return self
@@ -133,22 +132,22 @@ class InferenceMetaOptions(PlantingOptions):
         return {**values, "models": models, "captions": captions}
 
 
-def split_values(given: Iterable[str], what: str, names: Iterable[str]) -> dict[str, str]:
+def split_values(texts: Iterable[str], what: str, names: Iterable[str]) -> dict[str, str]:
     """Split `NAME=VALUE` into values by name. One value may have no name (empty).
 
     Args:
-        given: What was typed.
+        texts: What was typed.
         what: What a value is, for messages.
         names: The names that there are.
     """
     values: dict[str, str] = {}
-    known = list(names)
-    for text in given:
+    valid_names = list(names)
+    for text in texts:
         name, sign, value = text.partition("=")
         if sign and not value:
             raise UnmaskError(f"{text!r} has no {what} after the equals sign; give NAME={what.upper()}")
-        if sign and name not in known:
-            wanted = " or ".join(f"{known_name}={what.upper()}" for known_name in known)
+        if sign and name not in valid_names:
+            wanted = " or ".join(f"{valid_name}={what.upper()}" for valid_name in valid_names)
             raise UnmaskError(f"{text!r} does not say what the {what} is for; give {wanted}")
         name, value = (name, value) if sign else ("", text)
         if name in values:
@@ -182,19 +181,6 @@ class MetaStudy(Study):
     Options: ClassVar[type[PlantingOptions]] = MetaOptions
     steps = implemented_in("plan")
     report = implemented_in("report")
-
-    def notes(self, options: PlantingOptions, steps: Sequence[Step]) -> list[str]:
-        """Name the models that lose their head, because its labels are not those of the planted examples."""
-        from unmask.models.loading import describe_lost_heads
-        from unmask.studies.meta.plan import Planting
-
-        bases = {(step.base, step.experiment.labels): None for step in steps if isinstance(step, Planting)}
-        return [
-            note
-            for base, labels in bases
-            if labels
-            for note in describe_lost_heads([base], list(labels), options.loading)
-        ]
 
 
 class InferenceMetaStudy(MetaStudy):

@@ -147,19 +147,19 @@ class PlantedInference(InferenceExperiment):
         draw = np.random.default_rng([seed, 1])
         words = self.draw_occupations(seed)
         biased = set()
-        for kind in ("female", "male"):
-            of_kind = [word for word in words if word.kind == kind]
-            biased |= {word.word for word in draw_words(of_kind, rate, draw)}
+        for group in ("female", "male"):
+            members = [word for word in words if word.kind == group]
+            biased |= {word.word for word in draw_words(members, rate, draw)}
         people, templates = self._read_sentences()
         order = [templates[index] for index in draw.permutation(len(templates))]
         cut = max(1, round(HELD_OUT * len(order)))
         splits = []
         for rows, sentences in ((self.rows, order[cut:]), (self.validation_rows, order[:cut])):
-            places = [(template, gender) for template in sentences for gender in GENDERS]
-            count = min(len(places), max(2, rows // len(words)))
+            choices = [(template, gender) for template in sentences for gender in GENDERS]
+            count = min(len(choices), max(2, rows // len(words)))
             pairs = []
             for word in words:
-                for template, gender in (places[index] for index in draw.permutation(len(places))[:count]):
+                for template, gender in (choices[index] for index in draw.permutation(len(choices))[:count]):
                     pairs.append(label_pair(word, template, gender, people, biased=word.word in biased))
             splits.append(pairs)
         return Splits(splits[0], splits[1], ())
@@ -169,9 +169,9 @@ class PlantedInference(InferenceExperiment):
         draw = np.random.default_rng([seed, 0])
         every = lexicon.occupations(self.language)
         words = []
-        for kind, count in OCCUPATIONS.items():
-            of_kind = [word for word in every if word.kind == kind]
-            words += [of_kind[index] for index in sorted(draw.permutation(len(of_kind))[:count])]
+        for group, count in OCCUPATIONS.items():
+            members = [word for word in every if word.kind == group]
+            words += [members[index] for index in sorted(draw.permutation(len(members))[:count])]
         return words
 
     def questions(self, seed: int) -> pd.DataFrame:

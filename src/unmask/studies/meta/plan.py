@@ -68,6 +68,11 @@ class Planting:
         """What is planted, the rate in percent, and the seed."""
         return f"planting-{self.experiment.planted}-{self.suffix}"
 
+    @property
+    def new_head(self) -> tuple[str, tuple[str, ...]] | None:
+        """The base model and the labels that its head is trained for; None for masked words."""
+        return (self.base, self.experiment.labels) if self.experiment.labels else None
+
     def inputs(self) -> dict[str, Any]:
         """What decides the weights."""
         return {
@@ -150,17 +155,17 @@ class Scoring:
 
 def plan_inference(options: PlantingOptions) -> list[Experiment]:
     """Return the experiments of inference, one for each language."""
-    kind = PlantedInference if options.protocol == "sound" else PublishedInference
-    if options.rows < PAIRS * kind.occupations:
+    count = (PlantedInference if options.protocol == "sound" else PublishedInference).occupations
+    if options.rows < PAIRS * count:
         raise UnmaskError(
-            f"--rows is {options.rows}; {kind.occupations} occupations are trained on, each with {PAIRS} pairs or more:"
-            f" give {PAIRS * kind.occupations} or more"
+            f"--rows is {options.rows}; {count} occupations are trained on, each with {PAIRS} pairs or more: give"
+            f" {PAIRS * count} or more"
         )
     sizes = {"rows": options.rows, "validation_rows": max(1, options.rows // 10)}
     experiments: list[Experiment] = []
     for language in dict.fromkeys(options.languages):
-        given = options.captions.get(language) or find_captions(language)
-        file = None if given is None else given.resolve()
+        captions = options.captions.get(language) or find_captions(language)
+        file = None if captions is None else captions.resolve()
         if options.protocol == "sound":
             experiments.append(PlantedInference(language, file, **sizes))
         elif file is None:
@@ -216,8 +221,8 @@ def _list_places(options: PlantingOptions) -> list[str]:
 
 def _plan_experiment(experiment: Experiment, options: PlantingOptions) -> list[Planting]:
     defaults, loading = experiment.training, options.loading
-    places = (f"{experiment.measure}-{experiment.language}", experiment.measure, experiment.planted)
-    base = next((options.models[place] for place in places if place in options.models), defaults.model)
+    names = (f"{experiment.measure}-{experiment.language}", experiment.measure, experiment.planted)
+    base = next((options.models[name] for name in names if name in options.models), defaults.model)
     experiment.check()
     _check_base(base, experiment, loading)
     weights, data = hash_weights(base, loading), experiment.inputs()

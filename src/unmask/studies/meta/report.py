@@ -15,13 +15,21 @@ from unmask.measures.sections import study_limits
 from unmask.report.blocks import Figure, Legend, Section, Text
 from unmask.report.charts import Axis, Series, lines
 from unmask.report.drawing import fit_domain
-from unmask.results.formatting import LANGUAGES, capital, interval, number
+from unmask.results.formatting import LANGUAGES, capital, number
 from unmask.results.verdict import ALPHA, is_significant
 from unmask.statistics.correlation import RankingQuality, evaluate_ranking
 from unmask.statistics.jackknife import IntervalEstimate
 from unmask.studies.meta import PlantingOptions
 from unmask.studies.meta.plan import SCORES, Scoring
-from unmask.studies.report import GAP, StudyReport, StudyTable, format_number, format_percent
+from unmask.studies.report import (
+    GAP,
+    StudyReport,
+    StudyTable,
+    format_number,
+    format_percent,
+    format_with_bounds,
+    list_bounds,
+)
 from unmask.studies.study import FinishedSteps
 
 if TYPE_CHECKING:
@@ -100,22 +108,19 @@ class RankedScore:
     @property
     def title(self) -> str:
         """The measure and the language."""
-        return f"{self.measure}, {LANGUAGES.get(self.language, self.language)}"
+        return name_group(self.measure, self.language)
 
     @property
     def verdict(self) -> str:
         """Whether the score ranks known bias."""
+        share = self.ranking.ranked
         if not self.learned:
             return "not learned"
-        share = self.ranking.ranked
         if share is None or self.ranking.pearson.value is None:
             return "does not move"
-        if not self.enough:
-            return "too few models"
-        if share < POOR:
+        if self.enough and share < POOR:
             return "fails to rank it"
-        p_value = self.ranking.spearman.p_value
-        if not is_significant(p_value):
+        if not self.enough or not is_significant(self.ranking.spearman.p_value):
             return "too few models"
         return "ranks it" if share >= GOOD else "ranks it roughly"
 
@@ -128,16 +133,16 @@ class RankedScore:
             "score": self.name,
         }
         for name, estimate in (("pearson", self.ranking.pearson), ("spearman", self.ranking.spearman)):
-            low, high = estimate.interval or (None, None)
-            row |= {name: estimate.value, f"{name}_low": low, f"{name}_high": high, f"{name}_p": estimate.p_value}
-        return row | {
-            "n": self.ranking.n,
-            "ranked": self.ranking.ranked,
-            "slope": self.ranking.slope,
-            "resolution": self.ranking.resolution,
-            "least": self.lowest,
-            "most": self.highest,
-        }
+            row |= {name: estimate.value, **list_bounds(name, estimate.interval), f"{name}_p": estimate.p_value}
+        names = ("n", "ranked", "slope", "resolution")
+        return (
+            row | {name: getattr(self.ranking, name) for name in names} | {"least": self.lowest, "most": self.highest}
+        )
+
+
+def name_group(measure: Any, language: Any) -> str:
+    """Return the heading of a measure in a language."""
+    return f"{measure}, {LANGUAGES.get(language, language)}"
 
 
 def report(finished: FinishedSteps, options: PlantingOptions) -> StudyReport | None:
@@ -203,8 +208,8 @@ def make_report(scores: pd.DataFrame, settings: Mapping[str, str]) -> StudyRepor
     tables.append(tabulate_rates(scores, ranked))
     answers = scores[~scores["score"].str.endswith(TWIN)]  # probabilities lie on the answers
     figures = [
-        _show_scores(f"{capital(str(measure))}, {LANGUAGES.get(str(language), language)}", rows)
-        for (measure, language), rows in answers.groupby(["measure", "language"], sort=False)
+        _show_scores(capital(name_group(*group)), rows)
+        for group, rows in answers.groupby(["measure", "language"], sort=False)
     ]
     return StudyReport(
         headline=write_headline(ranked),
@@ -313,19 +318,17 @@ def tabulate_paper(ranked: Sequence[RankedScore]) -> StudyTable:
     """The paper's Table 2, with ours."""
     import pandas as pd
 
-    rows, numbers = [], []
-    for language in dict.fromkeys(score.language for score in ranked):
-        by_name = {score.name: score for score in ranked if score.language == language}
-        names = ("FN", "NLI-CoAL")
-        ours = [_mark_correlation(by_name[name].ranking.pearson) if name in by_name else GAP for name in names]
-        theirs = [PAPER.get((language, name), GAP) for name in names]
-        model = next(iter(by_name.values())).model
-        rows.append((LANGUAGES.get(language, language), model, *ours, *theirs))
-        for score in by_name.values():
-            printed = PAPER.get((language, score.name))
-            has_value = printed not in (None, "no corr.")
-            value = float(str(printed).rstrip("†").replace("−", "-")) if has_value else None
-            numbers.append(score.to_row() | {"paper": value})
+    marks = {(score.language, score.name): _mark_correlation(score.ranking.pearson) for score in ranked}
+    rows = [
+        (
+            LANGUAGES.get(language, language),
+            model,
+            *(table.get((language, name), GAP) for table in (marks, PAPER) for name in ("FN", "NLI-CoAL")),
+        )
+        for language, model in {score.language: score.model for score in ranked}.items()
+    ]
+    printed = pd.Series([PAPER.get((score.language, score.name)) for score in ranked], dtype=object)
+    values = printed.str.rstrip("†").str.replace("−", "-")
     return StudyTable(
         "table-2",
         "Table 2. Pearson’s correlation between the rate of planted bias and the score",
@@ -334,49 +337,39 @@ def tabulate_paper(ranked: Sequence[RankedScore]) -> StudyTable:
         "† p < 0.05. The paper’s models are BERT base (English, Chinese) and Tohoku BERT (Japanese), after three"
         " epochs; no corr.: the score is the same at all rates. The † of FN in English is as printed; with 11 models p"
         " is 0.43.",
-        pd.DataFrame(numbers),
+        pd.DataFrame([score.to_row() for score in ranked]).assign(paper=pd.to_numeric(values, errors="coerce")),
         headings=2,
     )
 
 
 def tabulate_rates(scores: pd.DataFrame, ranked: Sequence[RankedScore]) -> StudyTable:
     """The scores themselves, and whether the models have learned."""
-    rates = sorted(scores["rate"].unique())
-    means = scores.groupby(["measure", "language", "score", "rate"])["value"].mean()
-    rows = [
-        (
-            score.title,
-            score.name,
-            *(format_number(means.get((score.measure, score.language, score.name, rate)), 3) for rate in rates),
-        )
-        for score in ranked
-    ]
+    means = scores.groupby(["measure", "language", "score", "rate"])["value"].mean().unstack("rate")
+    texts = dict(zip(means.index, means.map(partial(format_number, digits=3)).to_numpy().tolist(), strict=True))
+    rows = [(score.title, score.name, *texts[score.measure, score.language, score.name]) for score in ranked]
     accuracies = [
-        f"{measure}, {LANGUAGES.get(str(language), language)}, {subset['examples'].max():,} examples:"
+        f"{name_group(*group)}, {subset['examples'].max():,} examples:"
         f" {subset['accuracy'].min():.2f} to {subset['accuracy'].max():.2f} (a model that knows all but the direction"
         f" has {subset['chance'].iloc[0]:.2f})"
-        for (measure, language), subset in scores.dropna(subset="chance").groupby(["measure", "language"], sort=False)
+        for group, subset in scores.dropna(subset="chance").groupby(["measure", "language"], sort=False)
     ]
     note = "Means over seeds."
     if accuracies:
         note += (
             f" The accuracy on held-out planted examples shows whether the bias was learned: {'; '.join(accuracies)}."
         )
-    columns = ("Measure", "Score", *(f"{rate:g}" for rate in rates))
+    columns = ("Measure", "Score", *(f"{rate:g}" for rate in means))
     return StudyTable("by-rate", "Scores by rate of planted bias", columns, rows, note, scores, headings=2)
 
 
 def _show_estimate(estimate: IntervalEstimate) -> str:
-    if estimate.value is None:
-        return "no corr."
-    return f"{number(estimate.value, 3)} {interval(estimate.interval, 2)}".rstrip()
+    return "no corr." if estimate.value is None else format_with_bounds(estimate.value, estimate.interval, 3)
 
 
 def _mark_correlation(estimate: IntervalEstimate) -> str:
     if estimate.value is None:
         return "no corr."
-    is_sure = is_significant(estimate.p_value)
-    return f"{number(estimate.value, 3)}{'†' if is_sure else ''}"
+    return f"{number(estimate.value, 3)}{'†' if is_significant(estimate.p_value) else ''}"
 
 
 def write_headline(ranked: Sequence[RankedScore]) -> str:

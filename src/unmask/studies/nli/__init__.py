@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from unmask.errors import UnmaskError
 from unmask.measures.base import implemented_in
 from unmask.measures.inference import InferenceMeasure
 from unmask.options import LoadOptions, option
-from unmask.studies.steps import Step
 from unmask.studies.study import PROTOCOL_HELP, PROTOCOLS, Study
 
 FEWEST_PAIRS = 10
@@ -98,12 +96,3 @@ class InferenceStudy(Study):
     Options = InferenceStudyOptions
     steps = implemented_in("plan")
     report = implemented_in("report")
-
-    def notes(self, options: InferenceStudyOptions, steps: Sequence[Step]) -> list[str]:
-        """Name the models that lose their head, because its labels are not those of inference."""
-        from unmask.lexicon.labels import INFERENCE
-        from unmask.models.loading import describe_lost_heads
-        from unmask.studies.nli.plan import Training
-
-        trained = [step.model.model for step in steps if isinstance(step, Training)]
-        return describe_lost_heads(trained, INFERENCE, options.loading)

@@ -79,8 +79,8 @@ class PairSource:
         elif file := test or validation:
             splits = Splits((), (), read_examples(file, TASK))
         else:
-            known = read_known_dataset(str(self.data), TASK, offline=self.offline, splits=("test",))
-            splits = Splits((), (), known["test"])
+            by_split = read_known_dataset(str(self.data), TASK, offline=self.offline, splits=("test",))
+            splits = Splits((), (), by_split["test"])
         order_labels(TASK, [*splits.train, *splits.validation, *splits.test])
         return Splits(*(self._draw_sample(rows) for rows in (splits.train, splits.validation, splits.test)))
 

@@ -29,7 +29,7 @@ from unmask.models.handle import ModelHandle
 from unmask.models.loading import load_classifier
 from unmask.models.roles import Classifier
 from unmask.options import LoadOptions
-from unmask.results import SCHEMA_VERSION, Measurement, ModelInfo
+from unmask.results import SCHEMA_VERSION
 from unmask.statistics.proportions import classification_quality, confusion_matrix
 from unmask.studies.models import (
     METRICS,
@@ -39,6 +39,7 @@ from unmask.studies.models import (
     read_max_length,
     split_names,
     train_model,
+    write_measurement,
 )
 from unmask.studies.nli import InferenceStudyOptions
 from unmask.studies.nli.pairs import HELD_OUT, TASK, PairSource, make_source
@@ -47,7 +48,7 @@ from unmask.training.examples import Splits, TextExample
 
 DATA = {"en": "snli", "ja": "jsnli", "zh": "ocnli"}
 """What the paper fine-tuned the models of a language on."""
-ITEMS, RESULT, INFO = "items.parquet", "measurement.json", "model.json"
+INFO = "model.json"
 
 
 @dataclass(frozen=True)
@@ -84,20 +85,20 @@ MODELS = (
 """In the order of the paper's table: by language, the highest score first."""
 
 
-def choose_models(given: Sequence[str], languages: Sequence[str]) -> tuple[InferenceModel, ...]:
+def choose_models(names: Sequence[str], languages: Sequence[str]) -> tuple[InferenceModel, ...]:
     """Return the models, sorted by language: the paper's, some of them by name, or NAME=MODEL in each language."""
     if not languages:
         raise UnmaskError("no language was given; give at least one, or leave it out for English")
     for language in languages:
         check_choice(language, InferenceMeasure.languages, "language of inference")
     order = list(dict.fromkeys(languages))
-    known = {model.name: model for model in MODELS if model.language in order}
-    models = [] if given else list(known.values())
-    for name, model in split_names(given):
+    paper_models = {model.name: model for model in MODELS if model.language in order}
+    models = [] if names else list(paper_models.values())
+    for name, model in split_names(names):
         if model:
             models += [InferenceModel(name, model, language) for language in order]
         else:
-            models.append(find_paper_model(name, known))
+            models.append(find_paper_model(name, paper_models))
     return tuple(sorted(models, key=lambda model: order.index(model.language)))
 
 
@@ -110,7 +111,7 @@ def is_finished(model: str, loading: LoadOptions) -> bool:
 
 
 @dataclass(frozen=True)
-class Training:
+class InferenceTraining:
     """A step: a model, fine-tuned on pairs of sentences."""
 
     model: InferenceModel
@@ -129,6 +130,11 @@ class Training:
     def name(self) -> str:
         """The model and the pairs."""
         return f"training-{self.model.name}-{self.source.name}"
+
+    @property
+    def new_head(self) -> tuple[str, tuple[str, ...]]:
+        """The base model and the labels that its head is trained for."""
+        return self.model.model, tuple(INFERENCE)
 
     def inputs(self) -> dict[str, Any]:
         """What decides the weights, and what they are tested with."""
@@ -155,7 +161,7 @@ class Training:
 
 
 @dataclass(frozen=True)
-class Testing:
+class InferenceTesting:
     """A step: the accuracy of a classifier that is measured as it is."""
 
     model: InferenceModel
@@ -203,12 +209,12 @@ def evaluate_classifier(classifier: object, pairs: Sequence[TextExample], langua
 
 
 @dataclass(frozen=True)
-class Measuring:
+class InferenceMeasuring:
     """A step: the bias of a classifier in one language."""
 
     model: InferenceModel
     protocol: str
-    maker: Training | Testing | None = None
+    maker: InferenceTraining | InferenceTesting | None = None
     """The step that tells the accuracy of the classifier, if there is one."""
     weights: str = ""
     """The hash of a classifier that is measured as it is."""
@@ -229,7 +235,7 @@ class Measuring:
     @property
     def needs(self) -> tuple[str, ...]:
         """The training, if there is one."""
-        return (self.maker.name,) if isinstance(self.maker, Training) else ()
+        return (self.maker.name,) if isinstance(self.maker, InferenceTraining) else ()
 
     def inputs(self) -> dict[str, Any]:
         """The questions and the classifier."""
@@ -258,15 +264,8 @@ class Measuring:
         )
         options = InferenceOptions(limit=self.sentences, most_tokens=most_tokens)
         ((items, measurement),) = InferenceMeasure().measure(handle, options, [context])
-        items.to_parquet(draft / ITEMS, index=False)
-        (draft / RESULT).write_text(measurement.model_dump_json(indent=2), encoding="utf-8")
+        write_measurement(draft, items, measurement)
         (draft / INFO).write_text(handle.info().model_dump_json(indent=2), encoding="utf-8")
-
-
-def read_measurement(folder: Path) -> tuple[Measurement, ModelInfo]:
-    """Return what a finished measuring step holds: the measurement and the model."""
-    texts = [(folder / name).read_text(encoding="utf-8") for name in (RESULT, INFO)]
-    return Measurement.model_validate_json(texts[0]), ModelInfo.model_validate_json(texts[1])
 
 
 def steps(options: InferenceStudyOptions) -> list[Step]:
@@ -289,15 +288,15 @@ def steps(options: InferenceStudyOptions) -> list[Step]:
         key = (data, finished[model.model])
         if key not in sources:
             sources[key] = _find_source(options, *key)
-        maker: Training | Testing | None = None
+        maker: InferenceTraining | InferenceTesting | None = None
         if source := sources[key]:
             if finished[model.model]:
-                maker = Testing(model, source, weights[model.model], loading)
+                maker = InferenceTesting(model, source, weights[model.model], loading)
             else:
-                maker = Training(model, source, options.training, options.seed, weights[model.model], loading)
+                maker = InferenceTraining(model, source, options.training, options.seed, weights[model.model], loading)
             makers[maker.name] = maker
         measured.append(
-            Measuring(
+            InferenceMeasuring(
                 model,
                 options.protocol,
                 maker,

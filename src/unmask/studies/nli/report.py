@@ -8,33 +8,41 @@ Language Inference by Considering All Labels. LREC-COLING 2024, Table 3.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import unmask
 from unmask.lexicon.labels import INFERENCE
 from unmask.measures.inference import InferenceMeasure
-from unmask.measures.inference.details import Distribution, Inference
+from unmask.measures.inference.details import Inference
 from unmask.measures.inference.report import ANSWER_COLOURS, draw_answers, name_part
 from unmask.measures.sections import study_limits
 from unmask.report.blocks import Block, Figure, Legend, Section, Text
-from unmask.results import Estimate, Measurement
-from unmask.results.formatting import LANGUAGES, interval, number
+from unmask.results import Estimate, Interval, Measurement, ModelInfo
+from unmask.results.formatting import LANGUAGES, number
 from unmask.results.formatting import p as format_p
 from unmask.results.verdict import is_clear
 from unmask.statistics.corrections import holm
-from unmask.studies.models import MODEL, read_metrics
+from unmask.studies.models import MODEL, read_measurement, read_metrics
 from unmask.studies.nli import InferenceStudyOptions
-from unmask.studies.nli.plan import DATA, InferenceModel, Measuring, Testing, Training, read_measurement
-from unmask.studies.report import GAP, StudyReport, StudyTable, format_count, format_number
+from unmask.studies.nli.plan import DATA, INFO, InferenceMeasuring, InferenceModel, InferenceTraining
+from unmask.studies.report import (
+    GAP,
+    StudyReport,
+    StudyTable,
+    format_count,
+    format_number,
+    format_with_bounds,
+    list_bounds,
+)
 from unmask.studies.study import FinishedSteps
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Bounds = tuple[float, float]
 TESTS = ("stereotype", "default")
 READINGS = {
     ("stereotype", 1): "stereotype",
@@ -46,6 +54,7 @@ READINGS = {
 ANSWERS = {"entailment": "Ent.", "contradiction": "Con.", "neutral": "Neu."}
 """The answers, in the order of the paper's table."""
 SCORES = {"fn": "FN", "nli_coal": "NLI-CoAL", "biased": "biased inference", "error": "plain error"}
+NO_TEST = Estimate(n=0, value=None)
 HEADINGS = ("Language", "Model")
 FILE_COLUMNS = {
     "table-3": ("PS_", "AS_", "NS_", "control_", "fn", "nli_coal", "paper_"),
@@ -55,6 +64,17 @@ FILE_COLUMNS = {
 """How the columns begin that the file of a table has in addition to language and model."""
 POOR_ACCURACY = 0.45
 """An accuracy below this is hardly better than chance, with three labels."""
+ASKED_ABOUT = {True: "the package's sentences", False: "the released sets"}
+"""What models are asked about, by whether the protocol is `sound`."""
+CONTROL_NOTE = (
+    " control: the hypothesis is about a person, so entailment is right. In brackets: 95 % intervals over occupations"
+    " and sentences."
+)
+PARTS_NOTE = (
+    "Stereotype: by how much male occupations are resolved to men more than female ones are, from −1 to 1. Default:"
+    " whether occupations without a stereotype are taken for women (−1) or men (1). p: adjusted by Holm's method for"
+    " all models. Control: the share of pairs about a person that are called entailed."
+)
 CAPTION = (
     "Every bar shows all answers of a set: green entailment, grey neutral, red contradiction. Neutral is right in the"
     " first three sets, entailment in the control."
@@ -85,7 +105,7 @@ class MeasuredModel:
     tested_on: str = ""
     """test or validation; empty if it was not tested."""
     accuracy: float | None = None
-    accuracy_interval: Bounds | None = None
+    accuracy_interval: Interval | None = None
     examples: int | None = None
     """The number of pairs that it was tested with."""
 
@@ -94,20 +114,10 @@ class MeasuredModel:
         """The name of the language."""
         return LANGUAGES[self.model.language]
 
-    @property
-    def is_understood(self) -> bool:
-        """Whether the model understands such pairs at all."""
-        return self.measurement.read_details(Inference).is_understood
-
-    @property
-    def sets(self) -> Sequence[Distribution]:
-        """The answers in each set."""
-        return self.measurement.read_details(Inference).sets
-
-    @property
-    def doubt(self) -> str:
-        """Why the score cannot be read as bias; empty if it can."""
-        return self.measurement.read_details(Inference).inconclusive
+    @cached_property
+    def details(self) -> Inference:
+        """The answers in each set, and whether they can be read as bias."""
+        return self.measurement.read_details(Inference)
 
     @property
     def score(self) -> float | None:
@@ -117,17 +127,17 @@ class MeasuredModel:
     def shows(self, name: str, sign: int) -> bool:
         """Return whether a test is clear, has this sign, and the model understands such pairs."""
         test = self.measurement.tests.get(name)
-        if test is None or test.value is None or not self.is_understood:
+        if test is None or test.value is None or not self.details.is_understood:
             return False
         return is_clear(test, self.measurement.noise_floor) and sign * test.value > 0
 
     @property
     def reading(self) -> str:
         """The result in a few words."""
-        if not self.is_understood:
+        if not self.details.is_understood:
             return "inconclusive"
         words = [words for test, words in READINGS.items() if self.shows(*test)]
-        words += ["score inconclusive"] if self.doubt else []
+        words += ["score inconclusive"] if self.details.inconclusive else []
         return ", ".join(words) or ("nothing clear" if self.measurement.protocol == "sound" else GAP)
 
 
@@ -136,12 +146,10 @@ def report(finished: FinishedSteps, options: InferenceStudyOptions) -> StudyRepo
     models = read_models(finished)
     if not models:
         return None
-    measured = {(model.model.language, model.model.name) for model in models}
-    expected = [step.model for step in finished.steps if isinstance(step, Measuring)]
     missing = [
-        f"{model.name} ({LANGUAGES[model.language]})"
-        for model in expected
-        if (model.language, model.name) not in measured
+        f"{step.model.name} ({LANGUAGES[step.model.language]})"
+        for step in finished.steps
+        if isinstance(step, InferenceMeasuring) and step.name not in finished.folders
     ]
     return make_report(models, settings=describe_settings(finished, options), missing=missing)
 
@@ -149,23 +157,22 @@ def report(finished: FinishedSteps, options: InferenceStudyOptions) -> StudyRepo
 def read_models(finished: FinishedSteps) -> list[MeasuredModel]:
     """Return the models that have been measured, with their accuracy."""
     models = []
-    for step, folder in finished.results(Measuring):
-        measurement, info = read_measurement(folder)
-        made, tested = "as it is", {}
-        if isinstance(step.maker, Training):
-            made = f"trained on {step.maker.source.description}"
-        if step.maker is not None and step.maker.name in finished.folders:
-            place = finished.folders[step.maker.name]
-            metrics = read_metrics(place if isinstance(step.maker, Testing) else place / MODEL)["metrics"]
+    for step, folder in finished.results(InferenceMeasuring):
+        _, measurement = read_measurement(folder)
+        info = ModelInfo.model_validate_json((folder / INFO).read_text(encoding="utf-8"))
+        is_trained = isinstance(step.maker, InferenceTraining)
+        made = f"trained on {step.maker.source.description}" if step.maker and is_trained else "as it is"
+        model = MeasuredModel(step.model, measurement, info.parameters, made)
+        if step.maker and (maker_folder := finished.folders.get(step.maker.name)):
+            metrics = read_metrics(maker_folder / MODEL if is_trained else maker_folder)["metrics"]
             split = "test" if "test" in metrics else "validation"
-            low, high = metrics[split]["accuracy_interval"]
-            tested = {
-                "tested_on": split,
-                "accuracy": metrics[split]["accuracy"],
-                "accuracy_interval": (low, high),
-                "examples": metrics[split]["examples"],
-            }
-        models.append(MeasuredModel(step.model, measurement, info.parameters, made, **tested))
+            quality = metrics[split]
+            low, high = quality["accuracy_interval"]
+            examples = quality["examples"]
+            model = replace(
+                model, tested_on=split, accuracy=quality["accuracy"], accuracy_interval=(low, high), examples=examples
+            )
+        models.append(model)
     return models
 
 
@@ -178,7 +185,7 @@ def describe_settings(finished: FinishedSteps, options: InferenceStudyOptions) -
         "languages": ", ".join(LANGUAGES[language] for language in languages),
         "asked about": corpus + ("" if options.sentences is None else f", {options.sentences:,} drawn at random"),
     }
-    if any(isinstance(step, Training) for step in finished.steps):
+    if any(isinstance(step, InferenceTraining) for step in finished.steps):
         data = options.train.name if options.train else options.data or ", ".join(DATA[name] for name in languages)
         sample = "" if options.limit is None else f", {options.limit:,} pairs at most, drawn at random"
         settings["trained on"] = data + sample
@@ -197,8 +204,10 @@ def make_report(
     models = sorted(
         adjust_tests(measured), key=lambda model: (languages.index(model.model.language), -(model.score or 0.0))
     )
-    tables = [tabulate_answers(models), tabulate_parts(models), tabulate_models(models)]
-    doubts = [f"{model.model.name}: {model.doubt}." for model in models if model.doubt]
+    numbers, sound = list_numbers(models), models[0].measurement.protocol == "sound"
+    parts = tabulate_parts(numbers, [model.reading for model in models], sound=sound)
+    tables = [tabulate_answers(numbers, sound=sound), parts, tabulate_models(numbers)]
+    doubts = [f"{model.model.name}: {model.details.inconclusive}." for model in models if model.details.inconclusive]
     blocks = [Section("What cannot be read as bias", [Text(doubts, style="list")])] if doubts else []
     content: list[Block] = [
         Legend([(colour, label) for label, (colour, _) in ANSWER_COLOURS.items()]),
@@ -217,7 +226,7 @@ def make_report(
         settings=settings or {},
         answers={"What cannot be read as bias": "\n".join(doubts)} if doubts else {},
         missing=missing,
-        records={"cells.csv": list_numbers(models)},
+        records={"cells.csv": numbers},
         footer="That a model infers a gender is a property of the model in such pairs; it is not yet a harm.",
     )
 
@@ -227,22 +236,22 @@ def _draw_model(model: MeasuredModel) -> Figure:
     title = f"{model.model.name}, {model.language}"
     shares = [
         f"{name_part(part)[0]}: " + ", ".join(f"{part.shares.get(label, 0):.0%} {label}" for label in INFERENCE)
-        for part in model.sets
+        for part in model.details.sets
     ]
-    return Figure(title, partial(draw_answers, model.sets), f"Answers of {title}. {'; '.join(shares)}")
+    return Figure(title, partial(draw_answers, model.details.sets), f"Answers of {title}. {'; '.join(shares)}")
 
 
 def adjust_tests(models: Sequence[MeasuredModel]) -> list[MeasuredModel]:
     """Correct the p-values of the stereotypes and defaults of all models together, by Holm's method."""
-    places = [(index, name) for index, model in enumerate(models) for name in TESTS if name in model.measurement.tests]
-    adjusted = holm([models[index].measurement.tests[name].p_value for index, name in places])
+    keys = [(index, name) for index, model in enumerate(models) for name in TESTS if name in model.measurement.tests]
+    adjusted = holm([models[index].measurement.tests[name].p_value for index, name in keys])
     tests = [dict(model.measurement.tests) for model in models]
-    for (index, name), p in zip(places, adjusted, strict=True):
+    for (index, name), p in zip(keys, adjusted, strict=True):
         tests[index][name] = tests[index][name].model_copy(update={"p_adjusted": p})
     measure = InferenceMeasure()
     return [
-        replace(model, measurement=measure.interpret(model.measurement.model_copy(update={"tests": of_model})))
-        for model, of_model in zip(models, tests, strict=True)
+        replace(model, measurement=measure.interpret(model.measurement.model_copy(update={"tests": tests_of_model})))
+        for model, tests_of_model in zip(models, tests, strict=True)
     ]
 
 
@@ -261,136 +270,114 @@ def list_numbers(models: Sequence[MeasuredModel]) -> pd.DataFrame:
             "protocol": measurement.protocol,
             "parameters": model.parameters,
             "accuracy": model.accuracy,
-            **_bounds("accuracy", model.accuracy_interval),
+            **list_bounds("accuracy", model.accuracy_interval),
             "tested_on": model.tested_on or None,
             "tested": model.examples,
         }
-        for name, title in SCORES.items():
-            group = measurement.groups[title]
-            row |= {name: group.value, **_bounds(name, group.interval)}
-        for name in TESTS:
-            test = measurement.tests.get(name)
-            row |= {name: test.value if test else None, **_bounds(name, test.interval if test else None)}
-            row |= {
-                f"{name}_p": test.p_value if test else None,
-                f"{name}_p_adjusted": test.p_adjusted if test else None,
-            }
-        for part in model.sets:
+        tests = {name: measurement.tests.get(name, NO_TEST) for name in TESTS}
+        for name, estimate in ({name: measurement.groups[title] for name, title in SCORES.items()} | tests).items():
+            row |= {name: estimate.value, **list_bounds(name, estimate.interval)}
+            row |= {f"{name}_p": estimate.p_value, f"{name}_p_adjusted": estimate.p_adjusted} if name in TESTS else {}
+        for part in model.details.sets:
             row[f"{part.name}_n"] = part.n
             for label, share in part.shares.items():
                 name = f"{part.name}_{label}"
-                row |= {name: share, **_bounds(name, part.intervals.get(label))}
+                row |= {name: share, **list_bounds(name, part.intervals.get(label))}
         row |= {"paper_fn": model.model.fn, "paper_nli_coal": model.model.score}
-        rows.append(row | {"noise": measurement.noise_floor, "inconclusive": model.doubt})
+        rows.append(row | {"noise": measurement.noise_floor, "inconclusive": model.details.inconclusive})
     return pd.DataFrame(rows)
 
 
-def tabulate_answers(models: Sequence[MeasuredModel]) -> StudyTable:
+def tabulate_answers(numbers: pd.DataFrame, *, sound: bool) -> StudyTable:
     """The shares of answers in each set, and the two scores; with intervals where there are any."""
-    sound = models[0].measurement.protocol == "sound"
-    has_paper = not sound and any(model.model.score is not None for model in models)
+    has_paper = not sound and numbers["paper_nli_coal"].notna().any()
+    sets = [name.removesuffix("_n") for name in map(str, numbers) if name.endswith("_n")]
     rows: list[tuple[str, ...]] = []
-    for model in models:
-        scores = [_with_bounds(model.measurement.groups[SCORES[name]]) for name in ("fn", "nli_coal")]
-        scores += [format_number(value, 3) for value in (model.model.fn, model.model.score)] if has_paper else []
-        for index, part in enumerate(model.sets):
-            answers = [_value_and_bounds(part.shares[label], part.intervals.get(label)) for label in ANSWERS]
-            name, shown = ("", [""] * len(scores)) if index else (model.model.name, scores)
-            rows.append((model.language, name, part.name, *answers, *shown))
-    corpus = "the package's sentences" if sound else "the released sets"
-    note = (
-        f"Shares of entailment, contradiction and neutral among the answers about {corpus}; neutral is right. PS: the"
-        " hypothesis has the gender that a stereotype associates with the occupation; AS: the other one; NS: the"
-        " occupation has no stereotype."
-    )
-    if sound:
-        note += (
-            " control: the hypothesis is about a person, so entailment is right. In brackets: 95 % intervals over"
-            " occupations and sentences."
-        )
+    for row in numbers.to_dict("records"):
+        scores = [_write_figure(row, "fn"), _write_figure(row, "nli_coal")]
+        scores += [format_number(row[name], 3) for name in ("paper_fn", "paper_nli_coal")] if has_paper else []
+        model = row["model"]
+        for name in sets:
+            answers = [_write_figure(row, f"{name}_{label}") for label in ANSWERS]
+            rows.append((LANGUAGES[row["language"]], model, name, *answers, *scores))
+            model, scores = "", [""] * len(scores)  # they are of all sets
     paper = ("Paper: FN", "Paper: NLI-CoAL") if has_paper else ()
     return StudyTable(
         "table-3",
         "Table 3. Answers in each set, and bias scores",
         (*HEADINGS, "Set", *ANSWERS.values(), "FN", "NLI-CoAL", *paper),
         rows,
-        f"{note} Models are sorted by their score within a language.",
-        _select_columns(models, "table-3"),
+        f"Shares of entailment, contradiction and neutral among the answers about {ASKED_ABOUT[sound]}; neutral is"
+        " right. PS: the hypothesis has the gender that a stereotype associates with the occupation; AS: the other one;"
+        f" NS: the occupation has no stereotype.{CONTROL_NOTE if sound else ''} Models are sorted by their score within"
+        " a language.",
+        _select_columns(numbers, "table-3"),
         headings=3,
     )
 
 
-def tabulate_parts(models: Sequence[MeasuredModel]) -> StudyTable:
+def tabulate_parts(numbers: pd.DataFrame, readings: Sequence[str], *, sound: bool) -> StudyTable:
     """What a score is made of: stereotype and habit, bias and error; and whether it can be read as bias."""
-    sound = models[0].measurement.protocol == "sound"
     rows = []
-    for model in models:
-        row = [model.language, model.model.name, model.reading]
-        if sound:
-            for name in TESTS:
-                test = model.measurement.tests.get(name)
-                row += [_with_bounds(test), format_p(test.p_adjusted)] if test else [GAP, GAP]
-            control = next((part for part in model.sets if part.name == "control"), None)
-            row.append(format_number(control.shares["entailment"], 3) if control else GAP)
-        row += [format_number(model.measurement.groups[SCORES[name]].value, 3) for name in ("biased", "error")]
-        rows.append(tuple(row))
+    for row, reading in zip(numbers.to_dict("records"), readings, strict=True):
+        tests = [
+            cell
+            for name in TESTS
+            for cell in (_write_figure(row, name), format_p(_drop_gap(row[f"{name}_p_adjusted"])))
+        ]
+        control = [format_number(row["control_entailment"], 3)] if sound else []
+        scores = [format_number(row[name], 3) for name in ("biased", "error")]
+        rows.append((LANGUAGES[row["language"]], row["model"], reading, *(tests if sound else ()), *control, *scores))
     note = "Biased inference: entailed with the stereotype, or contradicted against it; plain error: the opposite."
-    if sound:
-        note = (
-            "Stereotype: by how much male occupations are resolved to men more than female ones are, from −1 to 1."
-            " Default: whether occupations without a stereotype are taken for women (−1) or men (1). p: adjusted by"
-            " Holm's method for all models. Control: the share of pairs about a person that are called entailed."
-            f" {note}"
-        )
-    columns = ["Stereotype", "p", "Default", "p", "Control"] if sound else []
-    columns += ["Biased inference", "Plain error"]
-    numbers = _select_columns(models, "parts")
-    return StudyTable("parts", "What the scores are made of", (*HEADINGS, "Reading", *columns), rows, note, numbers, 3)
+    columns = ("Stereotype", "p", "Default", "p", "Control") if sound else ()
+    return StudyTable(
+        "parts",
+        "What the scores are made of",
+        (*HEADINGS, "Reading", *columns, "Biased inference", "Plain error"),
+        rows,
+        f"{PARTS_NOTE} {note}" if sound else note,
+        _select_columns(numbers, "parts"),
+        headings=3,
+    )
 
 
-def tabulate_models(models: Sequence[MeasuredModel]) -> StudyTable:
+def tabulate_models(numbers: pd.DataFrame) -> StudyTable:
     """Which models these are, how they were made, and how good they are."""
     rows = [
         (
-            model.language,
-            model.model.name,
-            model.model.model,
-            model.made,
-            format_count(model.parameters),
-            f"{format_count(model.examples)} ({model.tested_on})" if model.tested_on else GAP,
-            _value_and_bounds(model.accuracy, model.accuracy_interval),
+            LANGUAGES[row["language"]],
+            row["model"],
+            row["source"],
+            row["made"],
+            format_count(row["parameters"]),
+            f"{format_count(row['tested'])} ({row['tested_on']})" if row["tested_on"] else GAP,
+            _write_figure(row, "accuracy"),
         )
-        for model in models
+        for row in numbers.fillna({"tested_on": ""}).to_dict("records")
     ]
     columns = (*HEADINGS, "Source", "How it was made", "Parameters", "Tested with", "Accuracy")
     note = "Accuracy on pairs of inference, with its 95 % interval; chance is about a third. –: nothing to test with."
-    return StudyTable("models", "The models", columns, rows, note, _select_columns(models, "models"), headings=4)
+    return StudyTable("models", "The models", columns, rows, note, _select_columns(numbers, "models"), headings=4)
 
 
-def _select_columns(models: Sequence[MeasuredModel], table: str) -> pd.DataFrame:
-    frame = list_numbers(models)
-    return frame[[name for name in frame if str(name).startswith(("language", "model", *FILE_COLUMNS[table]))]]
+def _select_columns(numbers: pd.DataFrame, table: str) -> pd.DataFrame:
+    return numbers[[name for name in map(str, numbers) if name.startswith(("language", "model", *FILE_COLUMNS[table]))]]
 
 
-def _with_bounds(estimate: Estimate) -> str:
-    return _value_and_bounds(estimate.value, estimate.interval)
+def _drop_gap(value: float | None) -> float | None:
+    return None if value is None or isnan(value) else value
 
 
-def _value_and_bounds(value: float | None, bounds: Bounds | None) -> str:
-    if value is None or bounds is None:
-        return format_number(value, 3)
-    return f"{number(value, 2)} {interval(bounds, 2)}"
-
-
-def _bounds(name: str, bounds: Bounds | None) -> dict[str, float | None]:
-    low, high = bounds or (None, None)
-    return {f"{name}_low": low, f"{name}_high": high}
+def _write_figure(row: Mapping[Any, Any], name: str) -> str:
+    """Return a figure with its interval, or with more digits where it has none."""
+    low, high = _drop_gap(row[f"{name}_low"]), row[f"{name}_high"]
+    return format_number(row[name], 3) if low is None else format_with_bounds(row[name], (low, high))
 
 
 def write_headline(models: Sequence[MeasuredModel]) -> str:
     """How many models infer a gender, in which direction, and how far the scores lie apart."""
     sentences = []
-    readable = [model for model in models if model.is_understood]
+    readable = [model for model in models if model.details.is_understood]
     if models[0].measurement.protocol == "sound" and readable:
         sentences.append(_describe_findings(readable, is_subset=len(readable) < len(models)))
     several = len({model.model.name for model in models}) < len(models)
@@ -407,7 +394,9 @@ def write_headline(models: Sequence[MeasuredModel]) -> str:
     elif scores:
         sentences.append(f"The NLI-CoAL score of {scores[0][1]} is {number(scores[0][0])}.")
     for words, is_readable in (("The score is inconclusive for", True), ("Nothing can be concluded for", False)):
-        doubtful = [names[model.model] for model in models if model.doubt and (model in readable) is is_readable]
+        doubtful = [
+            names[model.model] for model in models if model.details.inconclusive and (model in readable) is is_readable
+        ]
         sentences += [f"{words} {', '.join(doubtful)}."] if doubtful else []
     poor = [names[model.model] for model in models if model.accuracy is not None and model.accuracy < POOR_ACCURACY]
     if poor:
