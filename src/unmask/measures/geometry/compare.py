@@ -34,13 +34,13 @@ from threadpoolctl import threadpool_limits
 from unmask.errors import UnmaskError
 from unmask.measures.base import ComparedModel, Context, Figure
 from unmask.measures.geometry import CONTRASTS, OWN, Geometry, GeometryChange, WordTest, WordTestChange
-from unmask.measures.geometry.analysis import LABELS, list_neighbourhoods, list_word_tests
+from unmask.measures.geometry.analysis import list_neighbourhoods, list_word_tests
 from unmask.measures.geometry.comparison_report import MAIN, is_unusual, summarise_changes
 from unmask.measures.geometry.contrasts import compare_value, compute_losses, find_nearest_words
 from unmask.measures.geometry.scoring import measure_chosen_words, score_words
 from unmask.measures.geometry.space import Space, embed_static, embed_words
 from unmask.measures.geometry.vocabulary import limit_words, rated_stereotypes
-from unmask.measures.geometry.word_tests import NAMES, choose_sizes
+from unmask.measures.geometry.word_tests import LABELS, NAMES, choose_sizes
 from unmask.results import AuditResult, Caveat, Change, Comparison, Estimate, Measurement, Verdict
 from unmask.results.verdict import is_reliable, judge
 from unmask.statistics.corrections import holm

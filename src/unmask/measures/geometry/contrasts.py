@@ -113,18 +113,17 @@ def run_contrasts(
             ).items()
         }
 
-    values: dict[tuple[str, bool], list[float]] = {}
+    results = []
     pool = ThreadPoolExecutor(THREADS)
     try:
-        for done, results in enumerate(pool.map(run_both, contrasts), 1):
-            for key, value in results.items():
-                values.setdefault(key, []).append(value)
+        for result in pool.map(run_both, contrasts):
+            results.append(result)
             if progress:
-                progress(done, count)
+                progress(len(results), count)
     finally:
         pool.shutdown(cancel_futures=True)  # an interrupted audit starts no more work
     examples = [_describe_contrast(space.words, contrast) for contrast in contrasts[:EXAMPLES]]
-    return References({key: np.array(numbers) for key, numbers in values.items()}, examples)
+    return References({key: np.array([result[key] for result in results]) for key in results[0]}, examples)
 
 
 def compute_losses(
@@ -139,17 +138,16 @@ def compute_losses(
     """The change of each test for unrelated contrasts of the model before. Both spaces have the same words."""
     sizes = choose_sizes(len(before.words))
     nearest_words = [find_nearest_words(space, professions, sizes) for space in (before, after)]
-    changes: dict[str, list[float]] = {}
-    for done, contrast in enumerate(draw_contrasts(before, seed=seed, count=count), 1):
-        first, second = (
+    losses = []
+    for contrast in draw_contrasts(before, seed=seed, count=count):
+        values_before, values_after = (
             run_tests(space.matrix, contrast, near, sizes, seed=seed, removed=False)
             for space, near in zip((before, after), nearest_words, strict=True)
         )
-        for name in first:
-            changes.setdefault(name, []).append(second[name] - first[name])
+        losses.append({name: values_after[name] - value for name, value in values_before.items()})
         if progress:
-            progress(done, count)
-    return {name: np.array(values) for name, values in changes.items()}
+            progress(len(losses), count)
+    return {name: np.array([loss[name] for loss in losses]) for name in losses[0]}
 
 
 def draw_contrasts(space: Space, *, seed: int, count: int = CONTRASTS) -> list[Contrast]:
