@@ -177,7 +177,6 @@ class GeometryMeasure(Measure):
     interpret = implemented_in("analysis")
     blocks = implemented_in("report")
     method = implemented_in("report")
-    facts = implemented_in("report")
     compare = implemented_in("compare")
     figure_value = implemented_in("compare")
     comparison_report = implemented_in("comparison_report")

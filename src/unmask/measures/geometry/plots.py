@@ -36,14 +36,22 @@ STRENGTHS = (0.35, 0.65, 1.0)
 PROFESSIONS_SIZE, PROFESSION_LABELS = (440, 330), 14
 
 
-def draw_word_map(items: pd.DataFrame) -> str:
-    """Draw the words that have a place on the map.
+def select_mapped(items: pd.DataFrame | None) -> pd.DataFrame | None:
+    """The words that have a position on the map; None if there are none."""
+    if items is None or not {"word", "bias", "side", "x", "y"} <= set(items):
+        return None
+    rows = items[items["side"].isin(GENDER_COLOURS) & np.isfinite(items["x"]) & np.isfinite(items["y"])]
+    return None if rows.empty else rows
 
-    The colour is the side by which a word was chosen, fainter for less biased words; an outline marks words in the
+
+def draw_word_map(items: pd.DataFrame) -> str:
+    """Draw the words that have a position on the map.
+
+    The colour is the side by which a word was selected, fainter for less biased words; an outline marks words in the
     cluster of the other side.
     """
-    rows = items[items["side"].isin(GENDER_COLOURS) & np.isfinite(items["x"]) & np.isfinite(items["y"])]
-    if rows.empty:
+    rows = select_mapped(items)
+    if rows is None:
         return ""
     outward = rows["bias"].where(rows["side"] == "male", -rows["bias"])
     third = (outward.groupby(rows["side"]).rank(method="first", pct=True) * len(STRENGTHS)).map(ceil).astype(int) - 1
