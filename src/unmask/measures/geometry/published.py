@@ -43,28 +43,26 @@ def score_words(space: Space, professions: Stereotypes, gender: Contrast, name: 
     import pandas as pd
 
     sizes, count = choose_sizes(len(space.words)), len(space.words)
-    columns: dict[str, Any] = {"words": name, "word": space.words, "bias": gender.bias}
-    columns |= {column: np.full(count, "", dtype=object) for column in ("side", "cluster")}
-    columns |= {column: np.zeros(count, dtype=int) for column in ("asked", "right")}
-    columns |= {column: np.full(count, np.nan) for column in ("male_neighbours", "put_down")}
+    items = pd.DataFrame({"words": name, "word": space.words, "bias": gender.bias, "side": "", "cluster": ""})
     indices, male = gender.select_sides(sizes.clustered)
-    columns["side"][indices] = SIDES[male.astype(int)]
     clusters = run_k_means(space.matrix[indices], 2, seed=CLUSTER_SEED, starts=STARTS)
     male_cluster = 1 if space.is_static else 0
-    columns["cluster"][indices] = SIDES[(clusters == male_cluster).astype(int)]
+    items.loc[indices, "side"] = SIDES[male.astype(int)]
+    items.loc[indices, "cluster"] = SIDES[(clusters == male_cluster).astype(int)]
+    tested, is_right = classify_words(space.matrix, gender, sizes, duplicates=not space.is_static)
+    items["asked"] = np.bincount(tested, minlength=count)
+    items["right"] = np.bincount(tested[is_right], minlength=count)
+    items[["male_neighbours", "put_down"]] = np.nan
     nearest_words = find_nearest_words(space, professions, sizes)
     if nearest_words is not None:
         near = np.take_along_axis(nearest_words.cosines, nearest_words.nearest, axis=1)
         order = np.argsort(-near, axis=1, kind="stable")
         ordered = np.take_along_axis(nearest_words.nearest, order, axis=1)
         bias = gender.bias if space.is_static else space.gender.bias
-        columns["male_neighbours"][nearest_words.professions] = (bias[ordered] > 0).mean(axis=1)
         recorded = nearest_words.professions if space.is_static else ordered[:, -1]
-        columns["put_down"][nearest_words.professions] = bias[recorded]
-    tested, right = classify_words(space.matrix, gender, sizes, duplicates=not space.is_static)
-    np.add.at(columns["asked"], tested, 1)
-    np.add.at(columns["right"], tested, right.astype(int))
-    return pd.DataFrame(columns)
+        items.loc[nearest_words.professions, "male_neighbours"] = (bias[ordered] > 0).mean(axis=1)
+        items.loc[nearest_words.professions, "put_down"] = bias[recorded]
+    return items
 
 
 def classify_words(
@@ -99,20 +97,15 @@ def shuffle_tensor_rows(rows: list[Any], generator: random.Random) -> list[Any]:
 
 def list_word_tests(items: pd.DataFrame) -> list[WordTest]:
     """The three tests of the papers' tables."""
-    name = str(items["words"].iloc[0])
-    clustered = items[items["side"] != ""]
-    professions = items[items["male_neighbours"].notna()]
-    asked = int(items["asked"].sum())
-    results: list[tuple[str, int, float]] = []
-    if len(clustered):
-        results.append(("clustering", len(clustered), float((clustered["side"] == clustered["cluster"]).mean())))
-    if len(professions):
-        results.append(
-            ("neighbours", len(professions), pearson(professions["put_down"], professions["male_neighbours"]))
-        )
-    if asked:
-        results.append(("classification", asked, float(items["right"].sum() / asked)))
+    clustered, professions = items[items["side"] != ""], items[items["male_neighbours"].notna()]
+    asked, words = int(items["asked"].sum()), str(items["words"].iloc[0])
+    results = {
+        "clustering": (len(clustered), float((clustered["side"] == clustered["cluster"]).mean())),
+        "neighbours": (len(professions), pearson(professions["put_down"], professions["male_neighbours"])),
+        "classification": (asked, items["right"].sum() / asked if asked else np.nan),
+    }
     return [
-        WordTest(name=test, words=name, removed=False, n=n, value=None if np.isnan(value) else value)
-        for test, n, value in results
+        WordTest(name=name, words=words, removed=False, n=n, value=None if np.isnan(value) else float(value))
+        for name, (n, value) in results.items()
+        if n
     ]

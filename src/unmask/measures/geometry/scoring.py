@@ -244,23 +244,23 @@ def score_words(
     """The result of each test for each word. `name` is the model by whose bias `gender` selects words."""
     import pandas as pd
 
-    count, sizes = len(space.words), choose_sizes(len(space.words))
-    columns: dict[str, Any] = {"words": name, "word": space.words, "bias": gender.bias}
-    texts = ("side", "cluster", "cluster_removed", "probed", "probed_removed", "part", "predicted", "predicted_removed")
-    columns |= {column: np.full(count, "", dtype=object) for column in texts}
-    columns |= {column: np.full(count, np.nan) for column in ("male_neighbours", "male_neighbours_removed")}
-    columns["part"][np.concatenate(gender.extremes(sizes.classified))] = "train"
+    sizes = choose_sizes(len(space.words))
+    items = pd.DataFrame({"words": name, "word": space.words, "bias": gender.bias})
+    items[["side", "cluster", "cluster_removed", "probed", "probed_removed"]] = ""
+    items[["part", "predicted", "predicted_removed"]] = ""
+    items[["male_neighbours", "male_neighbours_removed"]] = np.nan
+    items.loc[np.concatenate(gender.extremes(sizes.classified)), "part"] = "train"
     directions = {"": None, "_removed": gender.direction} if name == OWN else {"": None}
     for suffix, direction in directions.items():
         for test, words in sort_words(space.matrix, gender, sizes, seed=seed, removed=direction).items():
             side, column = LABELS[test]
             is_swapped = test == "clustering" and (words.predicted == words.first).mean() < 0.5
-            columns[side][words.indices] = SIDES[words.first.astype(int)]
-            columns[column + suffix][words.indices] = SIDES[(words.predicted ^ is_swapped).astype(int)]
+            items.loc[words.indices, side] = SIDES[words.first.astype(int)]
+            items.loc[words.indices, column + suffix] = SIDES[(words.predicted ^ is_swapped).astype(int)]
         if nearest_words is not None:
             shares = nearest_words.share_sides(gender, removed=direction)
-            columns[f"male_neighbours{suffix}"][nearest_words.professions] = shares
-    return pd.DataFrame(columns)
+            items.loc[nearest_words.professions, f"male_neighbours{suffix}"] = shares
+    return items
 
 
 def _describe_space(space: Space) -> dict[str, Any]:
