@@ -440,7 +440,7 @@ def broken(word2vec: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["v.bin", "--layers", "2"], "--layers is for encoders"),
         (["v.bin", "--full"], "--full is for encoders"),
         (["v.bin", "--texts", "two.txt"], "--texts is for sentiment"),
-        (["v.bin", "--word-list", "none.txt"], "none.txt cannot be read"),
+        (["v.bin", "--word-list", "none.txt"], "none.txt does not exist; give a text file with one word per line"),
         (["MODEL", "--words", "300", "--full"], "--words and --full both say which words"),
         (["MODEL", "--full", "--corpus", "glove"], "--full and --corpus glove both say which words"),
         (["MODEL", "--word-list", "two.txt", "--words", "9"], "--words and --word-list both say which words"),
