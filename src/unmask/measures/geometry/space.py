@@ -10,9 +10,9 @@ the vectors are counted in tokens, so in the four sentences with an article the 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -109,7 +109,16 @@ def make_space(
     The bias of a word is the cosine of its vector with the direction, which is the difference of the ends, or with
     `unit_ends` of the ends scaled to length 1. Then it is w·m − w·f of the papers, up to the length of m − f.
     """
-    _check_vectors(words, matrix)
+    if len(words) < FEWEST_WORDS:
+        raise UnmaskError(
+            f"geometry needs {FEWEST_WORDS} words with vectors, and there are {len(words)}; give more words"
+        )
+    lengths = np.linalg.norm(matrix, axis=1)
+    invalid = [word for word, length in zip(words, lengths, strict=True) if not 0 < length < np.inf]
+    if invalid:
+        raise UnmaskError(
+            f"{len(invalid)} words have a vector that is zero or not finite ({quote(invalid)}); leave them out"
+        )
     rows = normalise_rows(matrix).astype(np.float32)
     ends = normalise_rows(np.stack([male, female]))
     contrast = make_contrast(ends[0], ends[1], rows) if unit_ends else make_contrast(male, female, rows)
@@ -118,24 +127,6 @@ def make_space(
             f"the male and the female end of {description['direction']} are the same vector; there is no direction"
         )
     return Space(list(words), rows, contrast, float(ends[0] @ ends[1]), **description)
-
-
-def _check_vectors(words: Sequence[str], matrix: NDArray[np.floating]) -> None:
-    """Raise if there are too few words, words that occur twice, or vectors that are zero or not finite."""
-    if len(words) < FEWEST_WORDS:
-        raise UnmaskError(
-            f"geometry needs {FEWEST_WORDS} words with vectors, and there are {len(words)}; give more words"
-        )
-    if matrix.ndim != 2 or matrix.shape[0] != len(words):
-        raise UnmaskError(f"{len(words)} words do not match vectors of shape {matrix.shape}")
-    if len(set(words)) < len(words):
-        repeated = [word for word, count in Counter(words).items() if count > 1]
-        raise UnmaskError(f"{quote(repeated)} were given twice; leave out one of each")
-    lengths = np.linalg.norm(matrix, axis=1)
-    invalid = np.flatnonzero(~np.isfinite(lengths) | (lengths == 0))
-    if invalid.size:
-        names = quote([words[index] for index in invalid[:5]])
-        raise UnmaskError(f"{invalid.size} words have a vector that is zero or not finite ({names}); leave them out")
 
 
 def embed_static(words: Sequence[str], vectors: Vectors, *, left_out: dict[str, int] | None = None) -> Space:
@@ -149,7 +140,7 @@ def embed_static(words: Sequence[str], vectors: Vectors, *, left_out: dict[str, 
     zeros = {} if is_nonzero.all() else {"with a vector of zeros": int((~is_nonzero).sum())}
     male, female = normalise_rows(vectors.vectors([MALE, FEMALE]))
     return make_space(
-        [word for word, nonzero in zip(known, is_nonzero, strict=True) if nonzero],
+        list(compress(known, is_nonzero)),
         matrix[is_nonzero],
         male,
         female,
@@ -174,32 +165,32 @@ def embed_words(
 ) -> Space:
     """A space of an encoder; the direction is between the means of 80 male and of 80 female sentences."""
     make_sentences = make_published_sentences if published else make_word_sentences
-    known, missing = list(words), list[str]()
+    is_missing = np.zeros(len(words), dtype=bool)
     if not published and hasattr(encoder, "unknown"):
-        unknown = dict(zip(words, encoder.unknown([make_word_sentences(word)[0] for word in words]), strict=True))
-        known, missing = ([word for word in words if unknown[word] == side] for side in (False, True))
-    matrix = _average_sentences(known, encoder, make_sentences, layers=layers, pooling=pooling, progress=progress)
+        is_missing = np.asarray(encoder.unknown([make_word_sentences(word)[0] for word in words]), dtype=bool)
+    embedded, missing = (list(compress(words, is_selected)) for is_selected in (~is_missing, is_missing))
+    matrix = _average_sentences(embedded, encoder, make_sentences, layers=layers, pooling=pooling, progress=progress)
     queries: list[Query] = []
     for sentence in gendered_sentences():
         if published:
             text = sentence.text.removesuffix(".")
-            place = 1 + len(text[: sentence.span[0]].split())
-            queries.append(TokensInSentence(text, place, place + 1))
+            token = 1 + len(text[: sentence.span[0]].split())
+            queries.append(TokensInSentence(text, token, token + 1))
         else:
             queries.append(WordInSentence(sentence.text, sentence.span))
     gendered = encoder.embed(queries, layers=layers, pooling=pooling)
     genders = np.array([sentence.gender for sentence in gendered_sentences()])
     male, female = (gendered[genders == gender].astype(np.float64).mean(axis=0) for gender in ("male", "female"))
-    tokens = "tokens at fixed places, sum" if published else f"{pooling} of the word's pieces, mean"
+    tokens, direction = f"{pooling} of the word's pieces, mean", "mean of male words minus mean of female words, in 80"
+    if published:
+        tokens, direction = "tokens at fixed places, sum", "male minus female gender words, in 80"
     return make_space(
-        known,
+        embedded,
         matrix,
         male,
         female,
         vectors=f"words in 11 sentences, last {layers} layers, {tokens}",
-        direction="male minus female gender words, in 80 sentences each without a full stop"
-        if published
-        else "mean of male words minus mean of female words, in 80 sentences each",
+        direction=f"{direction} sentences each{' without a full stop' if published else ''}",
         unit_ends=published,
         left_out=left_out or {},
         missing=missing,
