@@ -8,8 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from unmask.errors import UnmaskError
 from unmask.measures.geometry import OWN, BiasedWord, Geometry, Neighbourhood, WordTest, published
 from unmask.measures.geometry.contrasts import References
@@ -108,31 +106,30 @@ def analyse_space(
         details: What the items do not tell, such as the values of unrelated contrasts.
         associations: The association tests of the model.
     """
-    own = items[items["words"] == OWN].reset_index(drop=True)
+    words = items[items["words"] == OWN].reset_index(drop=True)
     details, associations = details or SpaceDetails(), associations or AssociationTests()
     facts, caveats = dict(details.facts), list(associations.caveats)
     tests: dict[str, Estimate] = {}
     if protocol == "published":
-        word_tests = published.list_word_tests(own)
-        own = own.assign(male_neighbours_removed=float("nan"))
+        word_tests = published.list_word_tests(words)
     else:
-        is_rounding = bool(own.loc[own["side"] != "", "bias"].abs().median() < ROUNDING)
+        is_rounding = bool(words.loc[words["side"] != "", "bias"].abs().median() < ROUNDING)
         if is_rounding:  # as after the direction was removed
             facts["scan"], caveats = [], [NOTHING_LEFT, *caveats]
-        word_tests = [] if is_rounding else list_word_tests(own, details)
-        stereotype = _estimate_stereotype(own.head(0) if is_rounding else own)
+        word_tests = [] if is_rounding else list_word_tests(words, details)
+        stereotype = _estimate_stereotype(words.head(0) if is_rounding else words)
         tests = _estimate_tests(word_tests) | {"stereotype": stereotype} | associations.tests
-    ordered = own.sort_values("bias", kind="stable")
+    ordered = words.sort_values("bias", kind="stable")
     most_female, most_male = (
         [BiasedWord(word=word, bias=bias) for word, bias in zip(rows["word"], rows["bias"], strict=True)]
         for rows in (ordered.head(MOST_BIASED), ordered.tail(MOST_BIASED)[::-1])
     )
     geometry = Geometry(
         **facts,
-        words=len(own),
-        male_share=float((own["bias"] > 0).mean()),
+        words=len(words),
+        male_share=float((words["bias"] > 0).mean()),
         tests=word_tests,
-        professions=list_neighbourhoods(own),
+        professions=list_neighbourhoods(words),
         most_male=most_male,
         most_female=most_female,
     )
@@ -244,18 +241,16 @@ def _estimate_stereotype(items: pd.DataFrame) -> Estimate:
 
 def list_neighbourhoods(items: pd.DataFrame) -> list[Neighbourhood]:
     """The professions, the most male first."""
-    columns = ["word", "bias", "male_neighbours", "male_neighbours_removed", "stereotype"]
+    fields = {
+        "word": "profession",
+        "bias": "bias",
+        "male_neighbours": "male",
+        "male_neighbours_removed": "male_removed",
+        "stereotype": "stereotype",
+    }
     rows = items[items["male_neighbours"].notna()].sort_values("bias", ascending=False, kind="stable")
-    return [
-        Neighbourhood(
-            profession=profession,
-            bias=bias,
-            male=male,
-            male_removed=male_removed if np.isfinite(male_removed) else None,
-            stereotype=stereotype if np.isfinite(stereotype) else None,
-        )
-        for profession, bias, male, male_removed, stereotype in rows[columns].itertuples(index=False)
-    ]
+    rows = rows.reindex(columns=list(fields)).rename(columns=fields).astype(object)
+    return [Neighbourhood.model_validate(row) for row in rows.where(rows.notna(), None).to_dict("records")]
 
 
 def interpret(measurement: Measurement) -> Measurement:

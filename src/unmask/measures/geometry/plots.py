@@ -88,7 +88,7 @@ def draw_professions(
         compared: What other plots show that must have the same scales.
     """
     every = [*professions, *compared]
-    shares = [share for one in every for share in (one.male, one.male_removed) if share is not None] or [0.0, 1.0]
+    shares = [share for near in every for share in (near.male, near.male_removed) if share is not None] or [0.0, 1.0]
     margin = 0.05 * (max(shares) - min(shares)) or 0.1
     dots = []
     for profession in professions:
@@ -101,10 +101,8 @@ def draw_professions(
     if not dots:
         return ""
     dots.sort(key=lambda dot: dot.colour != GREY)
-    x_domain, y_domain = (
-        fit_domain(one.bias for one in every),
-        (max(-0.02, min(shares) - margin), min(1.02, max(shares) + margin)),
-    )
+    x_domain = fit_domain(near.bias for near in every)
+    y_domain = max(-0.02, min(shares) - margin), min(1.02, max(shares) + margin)
     x, y = np.array([dot.x for dot in dots]), np.array([dot.y for dot in dots])
     distance = ((x - x.mean()) / np.ptp(x_domain)) ** 2 + ((y - y.mean()) / np.ptp(y_domain)) ** 2
     across = Axis(x_domain, "bias of the profession", lines=[0], ends=("female", "male"))
@@ -119,15 +117,15 @@ def draw_cluster_counts(counts: Sequence[ClusterCount]) -> str:
         return ""
     series = []
     for removed, colour in {False: INK, True: POINT}.items():
-        own = [count for count in counts if count.removed == removed]
+        subset = [count for count in counts if count.removed == removed]
         where = ", gender direction removed" if removed else ""
         tips = [
             f"{count.clusters} clusters{where}: {percent(count.accuracy)} sorted correctly"
             f" (chance below {percent(count.chance_high)})"
-            for count in own
+            for count in subset
         ]
-        chance = [(count.clusters, count.chance_high, "") for count in own]
-        points = [(count.clusters, count.accuracy, tip) for count, tip in zip(own, tips, strict=True)]
+        chance = [(count.clusters, count.chance_high, "") for count in subset]
+        points = [(count.clusters, count.accuracy, tip) for count, tip in zip(subset, tips, strict=True)]
         series.append(Series(chance, colour, "dashed", ""))
         series.append(Series(points, colour, shape="diamond" if removed else "circle", filled=removed, radius=4))
     shares = [share for count in counts for share in (count.accuracy, count.chance_high)]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from unmask.measures.comparison import select_items
-from unmask.measures.geometry import OWN, BiasedWord, ClusterCount, Geometry, Neighbourhood, WordTest, WordTestChange
+from unmask.measures.geometry import OWN, ClusterCount, Geometry, Neighbourhood, WordTest, WordTestChange
 from unmask.measures.geometry.analysis import PUBLISHED_TITLES, STRENGTHS, TITLES
 from unmask.measures.geometry.plots import (
     draw_cluster_counts,
@@ -226,10 +225,10 @@ def show_bounds(test: WordTest, bounds: Interval | None) -> str:
 
 
 def _report_map(measurement: Measurement, geometry: Geometry, items: pd.DataFrame | None) -> Section:
-    title, tables = "Map of the most biased words", list(_list_most_biased(geometry, measurement.language))
+    title, table = "Map of the most biased words", _list_most_biased(geometry, measurement.language)
     words = select_mapped(select_items(measurement, items, words=OWN))
     if words is None:
-        return Section(title, [Text([_TEXTS["no_map"]], "note"), *tables])
+        return Section(title, [Text([_TEXTS["no_map"]], "note"), table])
     astray = count(int(find_astray(words).sum()))
     legend = Legend(
         [
@@ -242,13 +241,10 @@ def _report_map(measurement: Measurement, geometry: Geometry, items: pd.DataFram
     )
     description = _TEXTS["map_plot"].format(count(len(words)))
     figure = Figure("", partial(draw_word_map, words), description, _TEXTS["map"], measurement.language)
-    return Section(title, [legend, figure, *tables], "two columns")
+    return Section(title, [legend, figure, table], "two columns")
 
 
-def _list_most_biased(geometry: Geometry, language: str) -> Iterator[Table]:
-    def cells(word: BiasedWord | None) -> list[Cell]:
-        return [Cell(word.word, language=language), Cell(signed(word.bias, 3))] if word else [Cell(""), Cell("")]
-
+def _list_most_biased(geometry: Geometry, language: str) -> Table:
     columns = [
         Column("Rank"),
         Column("Word", numeric=False, group="Male", swatch="male"),
@@ -256,10 +252,14 @@ def _list_most_biased(geometry: Geometry, language: str) -> Iterator[Table]:
         Column("Word", numeric=False, group="Female", swatch="female"),
         Column("Bias", group="Female"),
     ]
-    pairs = list(zip_longest(geometry.most_male, geometry.most_female))
-    rows = [[Cell(str(rank)), *cells(male), *cells(female)] for rank, (male, female) in enumerate(pairs, 1)]
-    if rows:
-        yield Table("Most biased words", columns, rows, terminal=True, terminal_rows=MOST_WORDS)
+    rows = [
+        [
+            Cell(str(rank)),
+            *(cell for word in pair for cell in (Cell(word.word, language=language), Cell(signed(word.bias, 3)))),
+        ]
+        for rank, pair in enumerate(zip(geometry.most_male, geometry.most_female, strict=True), 1)
+    ]
+    return Table("Most biased words", columns, rows, terminal=True, terminal_rows=MOST_WORDS)
 
 
 def _report_professions(measurement: Measurement, geometry: Geometry) -> Section:
@@ -269,13 +269,11 @@ def _report_professions(measurement: Measurement, geometry: Geometry) -> Section
         return Section(title, [Text([_TEXTS["no_professions"]], "note")])
     is_sound = measurement.protocol == "sound"
     figures = []
-    for removed, space in SPACES.items():
+    for removed, space in SPACES.items() if is_sound else [(False, SPACES[False])]:
         test = geometry.test("neighbours", removed=removed)
-        if any((near.male_removed if removed else near.male) is not None for near in professions):
-            heading = f"{space}: r = {number(test.value) if test else '–'}" if is_sound else space
-            draw = partial(draw_professions, professions, removed=removed)
-            description = f"{_TEXTS['professions_plot'].format(space)} The table has the numbers."
-            figures.append(Figure(heading, draw, description, language=measurement.language))
+        heading = f"{space}: r = {number(test.value)}" if is_sound and test else space
+        draw = partial(draw_professions, professions, removed=removed)
+        figures.append(Figure(heading, draw, _TEXTS["professions_plot"].format(space), language=measurement.language))
     note = _TEXTS["professions"].format(" (above the median of all words)" if is_sound else "")
     table = _list_professions(professions, measurement.language, is_sound=is_sound)
     return Section(title, [Text([note], "note"), PROFESSION_LEGEND, *figures, table], "two columns")

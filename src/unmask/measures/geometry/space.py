@@ -85,8 +85,8 @@ class Space:
 
     def indices(self, words: Sequence[str]) -> NDArray[np.intp]:
         """The indices of those of the words that are in the space."""
-        known = {word: index for index, word in enumerate(self.words)}
-        return np.array([known[word] for word in dict.fromkeys(words) if word in known], dtype=np.intp)
+        rows = {word: index for index, word in enumerate(self.words)}
+        return np.array([rows[word] for word in dict.fromkeys(words) if word in rows], dtype=np.intp)
 
 
 def make_contrast(first: NDArray[np.floating], second: NDArray[np.floating], matrix: NDArray[np.floating]) -> Contrast:
@@ -134,13 +134,13 @@ def embed_static(words: Sequence[str], vectors: Vectors, *, left_out: dict[str, 
     for end in (MALE, FEMALE):
         if end not in vectors:
             raise UnmaskError(f"there is no vector for {end!r}, which the gender direction needs; give other vectors")
-    known, missing = vectors.known(words)
-    matrix = vectors.vectors(known) if known else np.zeros((0, 2), np.float32)
+    embedded, missing = vectors.known(words)
+    matrix = vectors.vectors(embedded) if embedded else np.zeros((0, 2), np.float32)
     is_nonzero = np.linalg.norm(matrix, axis=1) > 0
     zeros = {} if is_nonzero.all() else {"with a vector of zeros": int((~is_nonzero).sum())}
     male, female = normalise_rows(vectors.vectors([MALE, FEMALE]))
     return make_space(
-        list(compress(known, is_nonzero)),
+        list(compress(embedded, is_nonzero)),
         matrix[is_nonzero],
         male,
         female,
