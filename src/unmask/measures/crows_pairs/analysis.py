@@ -110,10 +110,12 @@ def build_questions(items: pd.DataFrame, protocol: str) -> list[PairQuestion]:
         if protocol == "sound":
             for in_more, in_less in shared_words(more, less):
                 questions.append(PairQuestion(index, MaskQuery(more, in_more), MaskQuery(less, in_less)))
+        elif direction == "stereo":
+            pair = (more, less)
+            questions.append(PairQuestion(index, SharedTokensQuery(pair, 0), SharedTokensQuery(pair, 1)))
         else:
-            side = int(direction != "stereo")
-            pair = (less, more) if side else (more, less)
-            questions.append(PairQuestion(index, SharedTokensQuery(pair, side), SharedTokensQuery(pair, 1 - side)))
+            pair = (less, more)
+            questions.append(PairQuestion(index, SharedTokensQuery(pair, 1), SharedTokensQuery(pair, 0)))
     return questions
 
 

@@ -54,14 +54,12 @@ class GeometryOptions(Options):
     def _check_word_options(self) -> GeometryOptions:
         options = self.word_options
         if len(options) > 1:
-            raise UnmaskError(
-                f"{options[0]} and {options[1]} both say which words geometry asks about; give one of them"
-            )
+            raise UnmaskError(f"{options[0]} and {options[1]} both select the words of geometry; give one of them")
         return self
 
     @property
     def word_options(self) -> list[str]:
-        """The options that say which words are measured, where they are set."""
+        """The options that are set and select words."""
         is_set = {"--words": self.words is not None, "--word-list": self.word_list is not None, "--full": self.full}
         return [name for name, value in is_set.items() if value]
 
@@ -127,12 +125,12 @@ class GeometryMeasure(Measure):
     ) -> list[Context]:
         """One context for each vocabulary; words are English, whatever else is measured in other languages."""
         if "en" not in languages:
-            raise UnmaskError(f"geometry asks about English words, not {languages[0]!r} ones; give --language en")
+            raise UnmaskError(f"geometry measures English words, not {languages[0]!r}; give --language en")
         named = [corpus for corpus in corpora if corpus in self.corpora]
         word_options = options.word_options
         if word_options and named and not (word_options == ["--words"] and named == [NOUNS]):
             raise UnmaskError(
-                f"{word_options[0]} and --corpus {named[0]} both say which words geometry asks about; give one of them"
+                f"{word_options[0]} and --corpus {named[0]} both select the words of geometry; give one of them"
             )
         return super().units(options, context, ("en",), named)
 
@@ -166,8 +164,8 @@ class GeometryMeasure(Measure):
         """The papers' vocabularies; other words are chosen by options."""
         if configuration.get("full"):
             return []
-        asked = super().asked_corpora(measurements, configuration)
-        return [(language, corpus) for language, corpus in asked if corpus in self.corpora and corpus != NOUNS]
+        corpora = super().asked_corpora(measurements, configuration)
+        return [(language, corpus) for language, corpus in corpora if corpus in self.corpora and corpus != NOUNS]
 
     def recognises(self, columns: set[str]) -> bool:
         """Words with their bias and cluster."""

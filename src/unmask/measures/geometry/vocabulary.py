@@ -1,6 +1,6 @@
 """Which words geometry measures: nouns of the package, a published vocabulary, the words of a file, or a user's list.
 
-An encoder is asked about nouns, because the sentences need them. Each noun is asked in the singular and in the plural.
+An encoder is asked about nouns, because the sentences need them, each in the singular and in the plural.
 A published vocabulary has both forms, which would give the same vector, so `sound` leaves out the second.
 
 Word vectors are asked about common words in lower case that do not mean a gender. The rules are those of Gonen and
