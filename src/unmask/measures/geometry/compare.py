@@ -41,7 +41,7 @@ from unmask.measures.geometry.contrasts import compare_value, compute_losses, fi
 from unmask.measures.geometry.scoring import measure_chosen_words, score_words
 from unmask.measures.geometry.space import Space, embed_static, embed_words
 from unmask.measures.geometry.vocabulary import limit_words, rated_stereotypes
-from unmask.measures.geometry.word_tests import LABELS, NAMES, choose_sizes, list_examples
+from unmask.measures.geometry.word_tests import LABELS, NAMES, list_examples
 from unmask.measures.texts import load_texts
 from unmask.results import AuditResult, Caveat, Change, Comparison, Estimate, Measurement, Verdict
 from unmask.results.verdict import is_reliable, judge
@@ -120,7 +120,7 @@ def _repeat_tests(before: ComparedModel, after: ComparedModel) -> RepeatedTests:
         )
         caveats.append(Caveat(code="chosen-before", text=text))
     if unknown and space_before is not None:  # with fewer words, others are the most biased
-        nearest_words = find_nearest_words(space_before, professions, choose_sizes(len(space.words)))
+        nearest_words = find_nearest_words(space_before, professions)
         with threadpool_limits(1):
             scored = score_words(space_before, space_before.gender, OWN, nearest_words, seed=seed)
         columns = ["language", "corpus", "stereotype", "x", "y"]

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.measures.geometry import CONTRASTS, Reference
 from unmask.measures.geometry.space import Contrast, Space
-from unmask.measures.geometry.word_tests import NearestWords, Sizes, choose_sizes, find_neighbours, run_tests
+from unmask.measures.geometry.word_tests import NEIGHBOURS, NearestWords, find_neighbours, run_tests
 from unmask.models.roles import Progress
 from unmask.statistics.erasure import normalise_rows
 
@@ -84,18 +84,17 @@ def compare_value(values: ArrayLike | None, value: float | None, *, two_sided: b
     )
 
 
-def find_nearest_words(space: Space, professions: Stereotypes, sizes: Sizes) -> NearestWords | None:
+def find_nearest_words(space: Space, professions: Stereotypes) -> NearestWords | None:
     """The neighbours of the professions; None if there are too few professions or words."""
     indices = space.indices(list(professions))
-    if indices.size < FEWEST_PROFESSIONS or len(space.words) <= 2 * sizes.neighbours:
+    if indices.size < FEWEST_PROFESSIONS or len(space.words) <= 2 * NEIGHBOURS:
         return None
-    return find_neighbours(space.matrix, indices, sizes.neighbours)
+    return find_neighbours(space.matrix, indices)
 
 
 def run_contrasts(
     space: Space,
     nearest_words: NearestWords | None,
-    sizes: Sizes,
     *,
     seed: int,
     count: int = CONTRASTS,
@@ -108,9 +107,7 @@ def run_contrasts(
         return {
             (name, removed): value
             for removed in (False, True)
-            for name, value in run_tests(
-                space.matrix, contrast, nearest_words, sizes, seed=seed, removed=removed
-            ).items()
+            for name, value in run_tests(space.matrix, contrast, nearest_words, seed=seed, removed=removed).items()
         }
 
     results = []
@@ -136,12 +133,11 @@ def compute_losses(
     progress: Progress | None = None,
 ) -> dict[str, NDArray[np.float64]]:
     """The change of each test for unrelated contrasts of the model before. Both spaces have the same words."""
-    sizes = choose_sizes(len(before.words))
-    nearest_words = [find_nearest_words(space, professions, sizes) for space in (before, after)]
+    nearest_words = [find_nearest_words(space, professions) for space in (before, after)]
     losses = []
     for contrast in draw_contrasts(before, seed=seed, count=count):
         values_before, values_after = (
-            run_tests(space.matrix, contrast, near, sizes, seed=seed, removed=False)
+            run_tests(space.matrix, contrast, near, seed=seed, removed=False)
             for space, near in zip((before, after), nearest_words, strict=True)
         )
         losses.append({name: values_after[name] - value for name, value in values_before.items()})

@@ -24,8 +24,6 @@ from unmask.measures.geometry.contrasts import Stereotypes, find_nearest_words
 from unmask.measures.geometry.space import SIDES, Contrast, Space
 from unmask.measures.geometry.word_tests import (
     TRAINING_SHARE,
-    Sizes,
-    choose_sizes,
     compute_cosines,
     predict_sides,
     run_k_means,
@@ -42,18 +40,17 @@ def score_words(space: Space, professions: Stereotypes, gender: Contrast, name: 
     """The result of each test for each word. `name` is the model by whose bias `gender` selects words."""
     import pandas as pd
 
-    sizes, count = choose_sizes(len(space.words)), len(space.words)
     items = pd.DataFrame({"words": name, "word": space.words, "bias": gender.bias, "side": "", "cluster": ""})
-    indices, male = gender.select_sides(sizes.clustered)
+    indices, male = gender.select_clustered()
     clusters = run_k_means(space.matrix[indices], 2, seed=CLUSTER_SEED, starts=STARTS)
     male_cluster = 1 if space.is_static else 0
     items.loc[indices, "side"] = SIDES[male.astype(int)]
     items.loc[indices, "cluster"] = SIDES[(clusters == male_cluster).astype(int)]
-    tested, is_right = classify_words(space.matrix, gender, sizes, duplicates=not space.is_static)
-    items["asked"] = np.bincount(tested, minlength=count)
-    items["right"] = np.bincount(tested[is_right], minlength=count)
+    tested, is_right = classify_words(space.matrix, gender, duplicates=not space.is_static)
+    items["asked"] = np.bincount(tested, minlength=len(items))
+    items["right"] = np.bincount(tested[is_right], minlength=len(items))
     items[["male_neighbours", "put_down"]] = np.nan
-    nearest_words = find_nearest_words(space, professions, sizes)
+    nearest_words = find_nearest_words(space, professions)
     if nearest_words is not None:
         near = np.take_along_axis(nearest_words.cosines, nearest_words.nearest, axis=1)
         order = np.argsort(-near, axis=1, kind="stable")
@@ -66,7 +63,7 @@ def score_words(space: Space, professions: Stereotypes, gender: Contrast, name: 
 
 
 def classify_words(
-    matrix: NDArray[np.floating], gender: Contrast, sizes: Sizes, *, duplicates: bool
+    matrix: NDArray[np.floating], gender: Contrast, *, duplicates: bool
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """The words that the support-vector machine is tested on, and whether it is right.
 
@@ -74,7 +71,7 @@ def classify_words(
     """
     generator = random.Random(SHUFFLE_SEED)
     train, test = [], []
-    for side in gender.extremes(sizes.classified):
+    for side in gender.select_classified():
         order = shuffle_tensor_rows(list(side), generator) if duplicates else list(side)
         if not duplicates:
             generator.shuffle(order)

@@ -40,8 +40,6 @@ from unmask.measures.geometry.word_tests import (
     AssociationTests,
     Direction,
     NearestWords,
-    Sizes,
-    choose_sizes,
     compute_cosines,
     find_two_clusters,
     measure_seat,
@@ -152,16 +150,15 @@ def measure_space(
     associations: AssociationTests | None = None,
 ) -> tuple[pd.DataFrame, Measurement]:
     """Test the words that are most biased in a space, in the protocol of the context."""
-    sizes = choose_sizes(len(space.words))
     with threadpool_limits(1):  # more threads cost more than they gain for so few rows
         items = score_space(space, space.gender, OWN, professions, context)
         details = SpaceDetails(_describe_space(space))
         if context.protocol == "sound":
-            nearest_words = find_nearest_words(space, professions, sizes)
+            nearest_words = find_nearest_words(space, professions)
             references = run_contrasts(
-                space, nearest_words, sizes, seed=context.seed, count=contrasts, progress=context.progress
+                space, nearest_words, seed=context.seed, count=contrasts, progress=context.progress
             )
-            details = _find_details(space, sizes, references, seed=context.seed)
+            details = _find_details(space, references, seed=context.seed)
     return items, analysis.analyse_space(items, context.protocol, details, associations)
 
 
@@ -221,14 +218,14 @@ def score_space(space: Space, gender: Contrast, name: str, professions: Stereoty
     """
     from sklearn.manifold import TSNE
 
-    sizes, seed = choose_sizes(len(space.words)), context.seed
+    seed = context.seed
     if context.protocol == "published":
         items, seed = published.score_words(space, professions, gender, name), published.CLUSTER_SEED
     else:
-        items = score_words(space, gender, name, find_nearest_words(space, professions, sizes), seed=seed)
+        items = score_words(space, gender, name, find_nearest_words(space, professions), seed=seed)
     stereotypes = [professions.get(word) for word in space.words]
     items["stereotype"] = np.array(stereotypes, dtype=float)
-    indices, _ = gender.select_sides(sizes.clustered)
+    indices, _ = gender.select_clustered()
     positions = np.full((len(space.words), 2), np.nan)
     tsne = TSNE(2, perplexity=min(PERPLEXITY, (indices.size - 1) / 3), random_state=seed, init="pca")
     positions[indices] = tsne.fit_transform(space.matrix[indices])
@@ -244,15 +241,14 @@ def score_words(
     """The result of each test for each word. `name` is the model by whose bias `gender` selects words."""
     import pandas as pd
 
-    sizes = choose_sizes(len(space.words))
     items = pd.DataFrame({"words": name, "word": space.words, "bias": gender.bias})
     items[["side", "cluster", "cluster_removed", "probed", "probed_removed"]] = ""
     items[["part", "predicted", "predicted_removed"]] = ""
     items[["male_neighbours", "male_neighbours_removed"]] = np.nan
-    items.loc[np.concatenate(gender.extremes(sizes.classified)), "part"] = "train"
+    items.loc[np.concatenate(gender.select_classified()), "part"] = "train"
     directions = {"": None, "_removed": gender.direction} if name == OWN else {"": None}
     for suffix, direction in directions.items():
-        for test, words in sort_words(space.matrix, gender, sizes, seed=seed, removed=direction).items():
+        for test, words in sort_words(space.matrix, gender, seed=seed, removed=direction).items():
             side, column = LABELS[test]
             is_swapped = test == "clustering" and (words.predicted == words.first).mean() < 0.5
             items.loc[words.indices, side] = SIDES[words.first.astype(int)]
@@ -274,9 +270,9 @@ def _describe_space(space: Space) -> dict[str, Any]:
     }
 
 
-def _find_details(space: Space, sizes: Sizes, references: References, *, seed: int) -> SpaceDetails:
+def _find_details(space: Space, references: References, *, seed: int) -> SpaceDetails:
     """Probes with shuffled labels, more clusters, and clusters that are as tight as the tightest."""
-    indices, male = space.gender.select_sides(sizes.clustered)
+    indices, male = space.gender.select_clustered()
     probes: dict[bool, Probe] = {}
     as_tight: dict[bool, tuple[float, float]] = {}
     scan: list[ClusterCount] = []

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from unmask.models.roles import Progress
     from unmask.models.word_vectors import Vectors
 
+MOST_CLUSTERED, MOST_CLASSIFIED = 500, 2500
+CLUSTERED_SHARE, CLASSIFIED_SHARE = 12, 6
+"""In a small vocabulary, one in so many words of each side is clustered, and classified."""
 FEWEST_WORDS = 240
 """With these, the tests have 20 words of each side to cluster, and 40 to separate."""
 POOLING: Pooling = "first+last"
@@ -59,10 +62,14 @@ class Contrast:
             order = order[~np.isin(order, self.excluded)]
         return order[:count], order[::-1][:count]
 
-    def select_sides(self, count: int) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """The indices of the `count` most extreme words of each side, and whether each is of the first side."""
-        first, second = self.extremes(count)
+    def select_clustered(self) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """The indices of the words that are clustered, and whether each is of the first side."""
+        first, second = self.extremes(min(MOST_CLUSTERED, self.bias.size // CLUSTERED_SHARE))
         return np.concatenate([first, second]), np.arange(first.size + second.size) < first.size
+
+    def select_classified(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The indices of the words of each side that are classified, the outermost first."""
+        return self.extremes(min(MOST_CLASSIFIED, self.bias.size // CLASSIFIED_SHARE))
 
 
 @dataclass(frozen=True)

@@ -54,10 +54,6 @@ ROUNDING = 1e-6
 """Rows that differ by no more are equal."""
 AS_TIGHT = 1.001
 """Clusters whose spread is within this factor of the tightest are as good."""
-MOST_CLUSTERED, MOST_CLASSIFIED = 500, 2500
-CLUSTERED_SHARE, CLASSIFIED_SHARE = 12, 6
-"""In a small vocabulary, one in so many words of each side is clustered, and classified."""
-
 FEWEST_ASSOCIATED = 4
 """How many words of each set must have vectors."""
 NAMED_WORDS = 5
@@ -66,20 +62,6 @@ NAMED_WORDS = 5
 Direction = NDArray[np.float64] | None
 VectorSet = dict[str, NDArray[np.floating]]
 """The vectors of a set of words, without vectors of zeros, which have no direction."""
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """How many words of each side are clustered and classified, and how many neighbours a profession has."""
-
-    clustered: int
-    classified: int
-    neighbours: int = NEIGHBOURS
-
-
-def choose_sizes(words: int) -> Sizes:
-    """The paper's sizes, or fewer words of a smaller vocabulary."""
-    return Sizes(min(MOST_CLUSTERED, words // CLUSTERED_SHARE), min(MOST_CLASSIFIED, words // CLASSIFIED_SHARE))
 
 
 @dataclass(frozen=True)
@@ -101,16 +83,16 @@ def select_rows(
 
 
 def sort_words(
-    matrix: NDArray[np.floating], contrast: Contrast, sizes: Sizes, *, seed: int, removed: Direction = None
+    matrix: NDArray[np.floating], contrast: Contrast, *, seed: int, removed: Direction = None
 ) -> dict[str, SortedWords]:
     """The sides on which each of the first three tests puts the most biased words."""
-    indices, first = contrast.select_sides(sizes.clustered)
+    indices, first = contrast.select_clustered()
     clusters = find_two_clusters(select_rows(matrix, indices, removed))[0]
     probe = linear_probe(compute_cosines(matrix, indices, removed), first, seed=seed, shuffles=0)
     return {
         "clustering": SortedWords(indices, first, clusters),
         "probe": SortedWords(indices, first, np.where(probe.right, first, ~first)),
-        "classification": classify_words(matrix, contrast, sizes.classified, seed=seed, removed=removed),
+        "classification": classify_words(matrix, contrast, seed=seed, removed=removed),
     }
 
 
@@ -173,10 +155,12 @@ def compute_cosines(
 
 
 def classify_words(
-    matrix: NDArray[np.floating], contrast: Contrast, count: int, *, seed: int, removed: Direction = None
+    matrix: NDArray[np.floating], contrast: Contrast, *, seed: int, removed: Direction = None
 ) -> SortedWords:
     """The predictions of a support-vector machine for the words that it was not trained on."""
-    indices, first = contrast.select_sides(count)
+    sides = contrast.select_classified()
+    indices = np.concatenate(sides)
+    first = np.arange(indices.size) < sides[0].size
     train = np.zeros(indices.size, dtype=bool)
     rng = np.random.default_rng(seed)
     for side in (first, ~first):
@@ -251,14 +235,13 @@ def run_tests(
     matrix: NDArray[np.floating],
     contrast: Contrast,
     nearest_words: NearestWords | None,
-    sizes: Sizes,
     *,
     seed: int,
     removed: bool,
 ) -> dict[str, float]:
     """The value of each test for a contrast, whose own direction may be removed."""
     direction = contrast.direction if removed else None
-    sides = sort_words(matrix, contrast, sizes, seed=seed, removed=direction)
+    sides = sort_words(matrix, contrast, seed=seed, removed=direction)
     values = {name: cluster_agreement(words.first, words.predicted) for name, words in sides.items()}
     values["clustering"] = max(values["clustering"], 1 - values["clustering"])  # clusters have no names
     if nearest_words is not None:
