@@ -7,17 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from unmask.measures.comparison import select_items
-from unmask.measures.geometry import OWN, ClusterCount, Geometry, Neighbourhood, WordTest, WordTestChange
+from unmask.measures.geometry import OWN, ClusterCount, Geometry, Neighbourhood, WordTest, WordTestChange, plots
 from unmask.measures.geometry.analysis import PUBLISHED_TITLES, STRENGTHS, TITLES
-from unmask.measures.geometry.plots import (
-    draw_cluster_counts,
-    draw_effect_sizes,
-    draw_professions,
-    draw_strips,
-    draw_word_map,
-    find_astray,
-    select_mapped,
-)
 from unmask.measures.texts import load_texts
 from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Table, Text
 from unmask.report.default_blocks import list_tests
@@ -163,7 +154,7 @@ def _report_tests(measurement: Measurement, geometry: Geometry) -> Iterator[Sect
         figures = [
             Figure(
                 space,
-                partial(draw_strips, drawn, every, correlations=correlations),
+                partial(plots.draw_strips, drawn, every, correlations=correlations),
                 _TEXTS["strips_plot"].format(space),
             )
             for correlations in (False, True)
@@ -226,10 +217,10 @@ def show_bounds(test: WordTest, bounds: Interval | None) -> str:
 
 def _report_map(measurement: Measurement, geometry: Geometry, items: pd.DataFrame | None) -> Section:
     title, table = "Map of the most biased words", _list_most_biased(geometry, measurement.language)
-    words = select_mapped(select_items(measurement, items, words=OWN))
+    words = plots.select_mapped(select_items(measurement, items, words=OWN))
     if words is None:
         return Section(title, [Text([_TEXTS["no_map"]], "note"), table])
-    astray = count(int(find_astray(words).sum()))
+    astray = count(int(plots.find_astray(words).sum()))
     legend = Legend(
         [
             ("male", "male side"),
@@ -240,7 +231,7 @@ def _report_map(measurement: Measurement, geometry: Geometry, items: pd.DataFram
         ]
     )
     description = _TEXTS["map_plot"].format(count(len(words)))
-    figure = Figure("", partial(draw_word_map, words), description, _TEXTS["map"], measurement.language)
+    figure = Figure("", partial(plots.draw_word_map, words), description, _TEXTS["map"], measurement.language)
     return Section(title, [legend, figure, table], "two columns")
 
 
@@ -272,7 +263,7 @@ def _report_professions(measurement: Measurement, geometry: Geometry) -> Section
     for removed, space in SPACES.items() if is_sound else [(False, SPACES[False])]:
         test = geometry.test("neighbours", removed=removed)
         heading = f"{space}: r = {number(test.value)}" if is_sound and test else space
-        draw = partial(draw_professions, professions, removed=removed)
+        draw = partial(plots.draw_professions, professions, removed=removed)
         figures.append(Figure(heading, draw, _TEXTS["professions_plot"].format(space), language=measurement.language))
     note = _TEXTS["professions"].format(" (above the median of all words)" if is_sound else "")
     table = _list_professions(professions, measurement.language, is_sound=is_sound)
@@ -313,7 +304,7 @@ def _report_cluster_counts(counts: Sequence[ClusterCount]) -> Iterator[Section]:
         [Cell(str(clusters)), *(cell for removed in SPACES for cell in cells(results.get((clusters, removed))))]
         for clusters in sorted({result.clusters for result in counts})
     ]
-    figure = Figure("", partial(draw_cluster_counts, counts), _TEXTS["scan_plot"])
+    figure = Figure("", partial(plots.draw_cluster_counts, counts), _TEXTS["scan_plot"])
     table = Table("Words sorted correctly", columns, rows)
     yield Section("More than two clusters", [Text([_TEXTS["scan"]], "note"), SCAN_LEGEND, figure, table], "two columns")
 
@@ -321,7 +312,7 @@ def _report_cluster_counts(counts: Sequence[ClusterCount]) -> Iterator[Section]:
 def _report_associations(measurement: Measurement, associations: dict[str, Estimate]) -> Iterator[Section]:
     if associations:
         title = "Association tests"
-        figure = Figure("", partial(draw_effect_sizes, list(associations.items())), _TEXTS["associations_plot"])
+        figure = Figure("", partial(plots.draw_effect_sizes, list(associations.items())), _TEXTS["associations_plot"])
         table = list_tests(measurement.model_copy(update={"tests": associations}), title, terminal=True)
         yield Section(title, [Text([_TEXTS["associations"]], "note"), figure, table], "two columns")
 

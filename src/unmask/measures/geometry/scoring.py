@@ -31,23 +31,11 @@ from unmask.measures.geometry import (
     analysis,
     published,
     vocabulary,
+    word_tests,
 )
 from unmask.measures.geometry.analysis import SpaceDetails
 from unmask.measures.geometry.contrasts import References, Stereotypes, find_nearest_words, run_contrasts
 from unmask.measures.geometry.space import FEMALE, MALE, SIDES, Contrast, Space, embed_static, embed_words
-from unmask.measures.geometry.word_tests import (
-    LABELS,
-    AssociationTests,
-    Direction,
-    NearestWords,
-    compute_cosines,
-    find_two_clusters,
-    measure_seat,
-    measure_weat,
-    run_k_means,
-    select_rows,
-    sort_words,
-)
 from unmask.statistics.separation import Probe, linear_probe, score_many_clusters, score_two_clusters
 
 if TYPE_CHECKING:
@@ -61,7 +49,7 @@ if TYPE_CHECKING:
 CLUSTER_COUNTS = (2, 3, 4, 5, 6, 8, 10, 15, 20)
 STARTS = 10
 PERPLEXITY = 30
-Embedded = Iterator[tuple["Context", Space, AssociationTests]]
+Embedded = Iterator[tuple["Context", Space, word_tests.AssociationTests]]
 """What was embedded for each unit, and the association tests of the model, once."""
 
 
@@ -83,9 +71,9 @@ def _embed_vocabularies(model: ModelHandle, options: GeometryOptions, units: Seq
     vocabularies = [_choose_words(options, unit) for unit in units]
     encoder = model.encoder()
     layers, pooling = count_layers(encoder, options), cast("Pooling", options.pooling)
-    associations = AssociationTests()
+    associations = word_tests.AssociationTests()
     if units[0].protocol == "sound":
-        associations = measure_seat(encoder, layers=layers, pooling=pooling, seed=units[0].seed)
+        associations = word_tests.measure_seat(encoder, layers=layers, pooling=pooling, seed=units[0].seed)
     for unit, words in zip(units, vocabularies, strict=True):
         space = embed_words(
             words.words,
@@ -97,7 +85,7 @@ def _embed_vocabularies(model: ModelHandle, options: GeometryOptions, units: Seq
             progress=unit.progress,
         )
         yield unit, space, associations
-        associations = AssociationTests()
+        associations = word_tests.AssociationTests()
 
 
 def _embed_vectors(model: ModelHandle, options: GeometryOptions, units: Sequence[Context]) -> Embedded:
@@ -124,7 +112,7 @@ def _embed_vectors(model: ModelHandle, options: GeometryOptions, units: Sequence
     else:
         words = vocabulary.vector_words(vectors, published=is_published, offline=unit.offline)
     space = embed_static(words.words, vectors, left_out=words.left_out)
-    associations = AssociationTests() if is_published else measure_weat(vectors, seed=unit.seed)
+    associations = word_tests.AssociationTests() if is_published else word_tests.measure_weat(vectors, seed=unit.seed)
     yield replace(unit, corpus=WORDS if is_listed else VECTORS), space, associations
 
 
@@ -147,7 +135,7 @@ def measure_space(
     context: Context,
     *,
     contrasts: int = CONTRASTS,
-    associations: AssociationTests | None = None,
+    associations: word_tests.AssociationTests | None = None,
 ) -> tuple[pd.DataFrame, Measurement]:
     """Test the words that are most biased in a space, in the protocol of the context."""
     with threadpool_limits(1):  # more threads cost more than they gain for so few rows
@@ -236,7 +224,7 @@ def score_space(space: Space, gender: Contrast, name: str, professions: Stereoty
 
 
 def score_words(
-    space: Space, gender: Contrast, name: str, nearest_words: NearestWords | None, *, seed: int
+    space: Space, gender: Contrast, name: str, nearest_words: word_tests.NearestWords | None, *, seed: int
 ) -> pd.DataFrame:
     """The result of each test for each word. `name` is the model by whose bias `gender` selects words."""
     import pandas as pd
@@ -248,8 +236,8 @@ def score_words(
     items.loc[np.concatenate(gender.select_classified()), "part"] = "train"
     directions = {"": None, "_removed": gender.direction} if name == OWN else {"": None}
     for suffix, direction in directions.items():
-        for test, words in sort_words(space.matrix, gender, seed=seed, removed=direction).items():
-            side, column = LABELS[test]
+        for test, words in word_tests.sort_words(space.matrix, gender, seed=seed, removed=direction).items():
+            side, column = word_tests.LABELS[test]
             is_swapped = test == "clustering" and (words.predicted == words.first).mean() < 0.5
             items.loc[words.indices, side] = SIDES[words.first.astype(int)]
             items.loc[words.indices, column + suffix] = SIDES[(words.predicted ^ is_swapped).astype(int)]
@@ -276,14 +264,14 @@ def _find_details(space: Space, references: References, *, seed: int) -> SpaceDe
     probes: dict[bool, Probe] = {}
     as_tight: dict[bool, tuple[float, float]] = {}
     scan: list[ClusterCount] = []
-    directions: dict[bool, Direction] = {False: None, True: space.gender.direction}
+    directions: dict[bool, word_tests.Direction] = {False: None, True: space.gender.direction}
     for removed, direction in directions.items():
-        probes[removed] = linear_probe(compute_cosines(space.matrix, indices, direction), male, seed=seed)
-        rows = select_rows(space.matrix, indices, direction)
-        accuracies = [score_two_clusters(male, clusters).accuracy for clusters in find_two_clusters(rows)]
+        probes[removed] = linear_probe(word_tests.compute_cosines(space.matrix, indices, direction), male, seed=seed)
+        rows = word_tests.select_rows(space.matrix, indices, direction)
+        accuracies = [score_two_clusters(male, clusters).accuracy for clusters in word_tests.find_two_clusters(rows)]
         as_tight[removed] = min(accuracies), max(accuracies)
         for count in CLUSTER_COUNTS:
-            clusters = run_k_means(rows, count, seed=seed, starts=STARTS)
+            clusters = word_tests.run_k_means(rows, count, seed=seed, starts=STARTS)
             separation = score_many_clusters(male, clusters, seed=seed)
             scan.append(
                 ClusterCount(
