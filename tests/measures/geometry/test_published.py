@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gaussian import gaussian
-from unmask.measures.geometry import OWN, published, word_tests
+from unmask.measures.geometry import OWN, published
 from unmask.measures.geometry.space import make_contrast, make_space
 
 
@@ -23,11 +23,10 @@ class TestPublished:
     def test_some_words_are_then_in_both(self) -> None:
         matrix = gaussian(1500, 10)
         one = make_contrast(matrix[0], matrix[1], matrix)
-        sizes = word_tests.Sizes(100, 250)
-        asked, right = published.classify_words(matrix, one, sizes, duplicates=True)
+        asked, right = published.classify_words(matrix, one, duplicates=True)
         assert asked.size == right.size == 400
         assert len(set(asked.tolist())) < 300
-        asked, _ = published.classify_words(matrix, one, sizes, duplicates=False)
+        asked, _ = published.classify_words(matrix, one, duplicates=False)
         assert len(set(asked.tolist())) == 400
 
     def test_a_profession_is_put_down_with_its_last_neighbour(self) -> None:

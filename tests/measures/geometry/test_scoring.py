@@ -28,7 +28,7 @@ from unmask.measures.geometry.analysis import IN_BOTH_PROTOCOLS
 from unmask.measures.geometry.contrasts import find_nearest_words, run_contrasts
 from unmask.measures.geometry.space import embed_words, make_word_sentences
 from unmask.measures.geometry.vocabulary import rated_stereotypes
-from unmask.measures.geometry.word_tests import choose_sizes, cluster_words, measure_seat, run_tests
+from unmask.measures.geometry.word_tests import measure_seat, run_tests, sort_words
 from unmask.models import vector_files, word_vectors
 from unmask.models.checkpoints import find_checkpoint
 from unmask.models.encoder import TransformersEncoder
@@ -369,11 +369,10 @@ def test_models_that_have_read_nothing_are_unbiased() -> None:
     for seed in range(SEEDS):
         encoder = TransformersEncoder(bert_of(tokenizer, seed=seed, hidden=32, layers=1), tokenizer)
         space = embed_words(words, encoder, layers=1)
-        sizes = choose_sizes(len(words))
-        nearby = find_nearest_words(space, people, sizes)
+        nearby = find_nearest_words(space, people)
         assert nearby is not None
-        others = run_contrasts(space, nearby, sizes, seed=seed, count=CONTRASTS)
-        for name, value in run_tests(space.matrix, space.gender, nearby, sizes, seed=seed, removed=True).items():
+        others = run_contrasts(space, nearby, seed=seed, count=CONTRASTS)
+        for name, value in run_tests(space.matrix, space.gender, nearby, seed=seed, removed=True).items():
             found = others.compare(name, value, removed=True)
             assert found is not None
             low[name] += found.p_value <= 0.1
@@ -383,7 +382,7 @@ def test_models_that_have_read_nothing_are_unbiased() -> None:
         low["stereotype"] += p_value is not None and p_value <= 0.1
         for name, test in measure_seat(encoder, layers=1, pooling="first+last", seed=seed).tests.items():
             low[name] += test.p_value is not None and test.p_value <= 0.1
-        by_itself = cluster_words(space.matrix, space.gender, sizes.clustered)
+        by_itself = sort_words(space.matrix, space.gender, seed=seed)["clustering"]
         low["clusters by themselves"] += score_two_clusters(by_itself.first, by_itself.predicted).p_value <= 0.1
     assert low.pop("clusters by themselves") == SEEDS
     assert len(low) == 5 + len(associations())
@@ -429,7 +428,7 @@ def broken(word2vec: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["zero.bin"], "the vector of 'she' is all zeros"),
         (["same.bin"], "are the same vector; there is no direction"),
         (["folder"], "names no file of vectors"),
-        (["v.bin", "--language", "de"], "geometry asks about English words, not 'de' ones"),
+        (["v.bin", "--language", "de"], "geometry measures English words, not 'de'"),
         (
             ["v.bin", "--measure", "association"],
             "v.bin is a table of word vectors; association needs a masked language model",
@@ -440,15 +439,18 @@ def broken(word2vec: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["v.bin", "--layers", "2"], "--layers is for encoders"),
         (["v.bin", "--full"], "--full is for encoders"),
         (["v.bin", "--texts", "two.txt"], "--texts is for sentiment"),
-        (["v.bin", "--word-list", "none.txt"], "none.txt cannot be read"),
-        (["MODEL", "--words", "300", "--full"], "--words and --full both say which words"),
-        (["MODEL", "--full", "--corpus", "glove"], "--full and --corpus glove both say which words"),
-        (["MODEL", "--word-list", "two.txt", "--words", "9"], "--words and --word-list both say which words"),
+        (["v.bin", "--word-list", "none.txt"], "none.txt does not exist; give a text file with one word per line"),
+        (["MODEL", "--words", "300", "--full"], "--words and --full both select the words of geometry"),
+        (["MODEL", "--full", "--corpus", "glove"], "--full and --corpus glove both select the words of geometry"),
+        (
+            ["MODEL", "--word-list", "two.txt", "--words", "9"],
+            "--words and --word-list both select the words of geometry",
+        ),
         (["MODEL", "--pooling", "last"], "--pooling is 'last'"),
         (["MODEL", "--contrasts", "9"], "--contrasts"),
         (["MODEL", "--layers", "0"], "--layers"),
         (["MODEL", "--layers", "9", "--measure", "geometry"], "layers, not 9; give 1 to"),
-        (["MODEL", "--measure", "geometry", "--language", "de"], "geometry asks about English words"),
+        (["MODEL", "--measure", "geometry", "--language", "de"], "geometry measures English words"),
         (["MODEL", "--measure", "association", "--corpus", "nouns"], "--corpus nouns is for geometry"),
         (["MODEL", "--measure", "association", "--layers", "2"], "--layers is for geometry"),
         (["unmask-mini-nli", "--layers", "2"], "--layers is for geometry"),

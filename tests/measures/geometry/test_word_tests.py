@@ -64,10 +64,10 @@ class TestTests:
     def test_no_word_is_in_training_and_test(self) -> None:
         matrix = gaussian()
         one = make_contrast(matrix[0], matrix[1], matrix)
-        found = word_tests.classify_words(matrix, one, 50, seed=0)
-        assert found.indices.size == 80
-        assert len(set(found.indices.tolist())) == 80
-        assert found.first.sum() == 40
+        found = word_tests.classify_words(matrix, one, seed=0)
+        tested = round(0.8 * (len(matrix) // 6))
+        assert len(set(found.indices.tolist())) == found.indices.size == 2 * tested
+        assert found.first.sum() == tested
 
     def test_two_clusters_are_those_of_scikit_learn(self) -> None:
         """From the same cut; and no tighter ones come of fifty random starts."""
@@ -113,9 +113,9 @@ class TestTests:
         """Why a value means nothing by itself: in pure noise, a fifth of it is told apart almost perfectly."""
         matrix = gaussian(1200, 20)
         one = make_contrast(matrix[0], matrix[1], matrix)
-        found = word_tests.run_tests(matrix, one, None, word_tests.Sizes(100, 200), seed=0, removed=False)
+        found = word_tests.run_tests(matrix, one, None, seed=0, removed=False)
         assert found["probe"] > 0.95
-        gone = word_tests.run_tests(matrix, one, None, word_tests.Sizes(100, 200), seed=0, removed=True)
+        gone = word_tests.run_tests(matrix, one, None, seed=0, removed=True)
         assert gone["probe"] < 0.65
 
 
@@ -128,11 +128,10 @@ class TestReferences:
             rng = np.random.default_rng(100 + seed)
             ends = normalise_rows(rng.normal(size=(2, 12)))
             space = make_space([f"w{at}" for at in range(400)], matrix, *ends, vectors="", direction="")
-            sizes = word_tests.Sizes(30, 60, 20)
             nearby = word_tests.find_neighbours(space.matrix, np.arange(40), 20)
-            found = run_contrasts(space, nearby, sizes, seed=seed, count=19)
+            found = run_contrasts(space, nearby, seed=seed, count=19)
             for removed in (False, True):
-                values = word_tests.run_tests(space.matrix, space.gender, nearby, sizes, seed=seed, removed=removed)
+                values = word_tests.run_tests(space.matrix, space.gender, nearby, seed=seed, removed=removed)
                 for name, value in values.items():
                     reference = found.compare(name, value, removed=removed)
                     assert reference is not None
@@ -148,9 +147,8 @@ class TestReferences:
         shared = rng.normal(size=150)
         ends = (shared + 3 * np.eye(150)[0], shared - 3 * np.eye(150)[0])
         space = make_space([f"w{at}" for at in range(1500)], matrix, *ends, vectors="", direction="")
-        sizes = word_tests.Sizes(60, 120)
-        found = run_contrasts(space, None, sizes, seed=0, count=39)
-        values = word_tests.run_tests(space.matrix, space.gender, None, sizes, seed=0, removed=True)
+        found = run_contrasts(space, None, seed=0, count=39)
+        values = word_tests.run_tests(space.matrix, space.gender, None, seed=0, removed=True)
         reference = found.compare("classification", values["classification"], removed=True)
         assert reference is not None
         assert reference.p_value <= 0.05

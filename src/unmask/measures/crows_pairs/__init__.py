@@ -1,10 +1,10 @@
-"""CrowS-Pairs: does a model find the more stereotypical of two sentences likelier?
+"""CrowS-Pairs: does a model find the more stereotypical of two sentences more likely?
 
     PLL(S) = Σ ln p(u | S without u)   over the words u that both sentences share
     score  = share of pairs with PLL(more stereotypical) > PLL(less stereotypical)
 
-The two sentences differ in whom they are about, and the words that say so are never asked for, since their own
-frequency is not of interest. 50 % is no preference.
+The two sentences differ in whom they are about. The words that differ are never scored, because their own frequency is
+irrelevant. 50 % is no preference.
 
 N. Nangia, C. Vania, R. Bhalerao and S. R. Bowman (2020). CrowS-Pairs: A Challenge Dataset for Measuring Social Biases
 in Masked Language Models. EMNLP 2020. Whole words: C. Kauf and A. Ivanova (2023). A Better Way to Do Masked Language
@@ -41,7 +41,7 @@ class CrowsPairsMeasure(Measure):
 
     name = "crows-pairs"
     title = "CrowS-Pairs"
-    question = "Which of two sentences is likelier, the more or the less stereotypical one?"
+    question = "Which of two sentences is more likely, the more or the less stereotypical one?"
     citations = (
         "N. Nangia, C. Vania, R. Bhalerao and S. R. Bowman (2020), CrowS-Pairs: A Challenge Dataset for Measuring"
         " Social Biases in Masked Language Models. EMNLP 2020.",

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from itertools import compress
 from math import inf
 from typing import Any, NamedTuple
 
@@ -35,8 +36,9 @@ from unmask.measures.comparison import build_comparison, pair_items
 from unmask.measures.crows_pairs import CORPUS
 from unmask.measures.crows_pairs.data import DIRECTIONS, shared_words
 from unmask.measures.queries import Query, ask_model, count_pieces
+from unmask.measures.texts import make_caveats
 from unmask.models.roles import Describes, MaskedLM, MaskQuery, SharedTokensQuery
-from unmask.results import Caveat, Change, Comparison, Estimate, Measurement
+from unmask.results import Change, Comparison, Estimate, Measurement
 from unmask.results.formatting import interval, number, p_value, percent
 from unmask.results.verdict import is_significant, judge, size_label
 from unmask.statistics.paired import estimate_preference, matched_shares, mean_bias
@@ -47,34 +49,6 @@ PUBLISHED_DIGITS = 3
 FEWEST_PAIRS = 100
 SIZES = ((0.02, "negligible"), (0.05, "small"), (0.15, "moderate"), (inf, "large"))
 """The distance of the share from one half below which an effect has a label."""
-CAVEATS = {
-    "few-pairs": "There are few pairs, so the interval says little about others.",
-    "nothing-shared": "Some pairs share no word that the model can be asked for; they count as ties.",
-    "published-defects": (
-        "The published protocol masks single tokens, so that a word of several tokens is guessed from its own tokens,"
-        " and the tokens compared depend on the tokenizer; a tie counts as unbiased. Use it to reproduce published"
-        " scores, and the sound protocol to compare models."
-    ),
-    "flawed-pairs": (
-        "Many pairs are flawed: they differ in more than the group, state no stereotype, compare groups that do not"
-        " contrast, or contain errors (Blodgett et al. 2021). Compare models with them; do not call a model biased or"
-        " unbiased by them alone."
-    ),
-    "halves-show-gender": (
-        "The shares of stereo and antistereo pairs, and of stereotypes of women and of men, move apart when a model"
-        " prefers the words of one gender. Only all pairs together are tested."
-    ),
-    "few-writers": (
-        "The pairs were written by a few people in the United States, one of whom wrote a fifth of those on gender;"
-        " they are treated as independent."
-    ),
-    "binary-gender": "Nearly all pairs contrast women and men; the measure says almost nothing about other genders.",
-    "not-all-harm": (
-        "Which of two sentences a model finds more likely is a property of the model. Whether anybody is harmed depends"
-        " on how it is used."
-    ),
-}
-ABOUT_GENDER = ("halves-show-gender", "few-writers", "binary-gender")
 VERDICTS = {
     "improved": "The more stereotypical sentence is preferred in a share of pairs nearer to 50 % than before",
     "worse": "The more stereotypical sentence is preferred in a share of pairs farther from 50 % than before",
@@ -83,11 +57,11 @@ VERDICTS = {
 }
 
 
-class Question(NamedTuple):
+class PairQuestion(NamedTuple):
     """The same question about both sentences of a pair."""
 
     pair: int
-    """The position of the pair."""
+    """The index of the pair."""
     more: Query
     less: Query
 
@@ -103,29 +77,29 @@ def score(model: MaskedLM, items: pd.DataFrame, options: Any, context: Context) 
         )
     questions = build_questions(items, context.protocol)
     counts = np.array(count_pieces(model, _list_queries(questions)), dtype=float).reshape(-1, 2)
-    can_be_asked = ~np.isnan(counts).any(axis=1)
-    questions = [question for question, is_usable in zip(questions, can_be_asked, strict=True) if is_usable]
+    is_answerable = ~np.isnan(counts).any(axis=1)
+    questions = list(compress(questions, is_answerable))
     tokens = np.zeros(len(items), dtype=int)
-    np.add.at(tokens, [question.pair for question in questions], counts[can_be_asked, 0].astype(int))
-    likelihoods = _sum_likelihoods(model, questions, len(items))
+    np.add.at(tokens, [question.pair for question in questions], counts[is_answerable, 0].astype(int))
+    more, less = _sum_likelihoods(model, questions, len(items))
     sample = np.random.default_rng(context.seed).permutation(len(items))[:NOISE_SAMPLE]
-    chosen = set(sample.tolist())
-    rescored = _sum_likelihoods(model, [question for question in questions if question.pair in chosen], len(items))
-    noise = (rescored[:, 0] - rescored[:, 1]) - (likelihoods[:, 0] - likelihoods[:, 1])
-    more, less = likelihoods.T
+    in_sample = set(sample.tolist())
+    repeated = [question for question in questions if question.pair in in_sample]
+    more_again, less_again = _sum_likelihoods(model, repeated, len(items))
+    noise = np.abs((more_again - less_again) - (more - less))[sample]
     scored = items.reset_index(drop=True).assign(
         language="en", corpus=CORPUS, pll_more=more, pll_less=less, difference=more - less, n_tokens=tokens
     )
     texts = "\n".join([*items["sent_more"], *items["sent_less"]])
     return Scored(
         scored,
-        float(np.abs(noise[np.sort(sample)]).max()),
+        float(noise.max()),
         model.describe(_list_queries(questions)).distinct_inputs if isinstance(model, Describes) else None,
         hashlib.sha256(texts.encode()).hexdigest(),
     )
 
 
-def build_questions(items: pd.DataFrame, protocol: str) -> list[Question]:
+def build_questions(items: pd.DataFrame, protocol: str) -> list[PairQuestion]:
     """Every shared word, masked whole (sound), or all shared tokens of a pair (published).
 
     The published code matches the sentence about the disadvantaged group with the other one.
@@ -135,27 +109,27 @@ def build_questions(items: pd.DataFrame, protocol: str) -> list[Question]:
     for index, (more, less, direction) in enumerate(zip(*columns, strict=True)):
         if protocol == "sound":
             for in_more, in_less in shared_words(more, less):
-                questions.append(Question(index, MaskQuery(more, in_more), MaskQuery(less, in_less)))
+                questions.append(PairQuestion(index, MaskQuery(more, in_more), MaskQuery(less, in_less)))
         elif direction == "stereo":
             pair = (more, less)
-            questions.append(Question(index, SharedTokensQuery(pair, 0), SharedTokensQuery(pair, 1)))
+            questions.append(PairQuestion(index, SharedTokensQuery(pair, 0), SharedTokensQuery(pair, 1)))
         else:
             pair = (less, more)
-            questions.append(Question(index, SharedTokensQuery(pair, 1), SharedTokensQuery(pair, 0)))
+            questions.append(PairQuestion(index, SharedTokensQuery(pair, 1), SharedTokensQuery(pair, 0)))
     return questions
 
 
-def _list_queries(questions: Sequence[Question]) -> list[Query]:
+def _list_queries(questions: Sequence[PairQuestion]) -> list[Query]:
     return [query for question in questions for query in (question.more, question.less)]
 
 
-def _sum_likelihoods(model: MaskedLM, questions: Sequence[Question], count: int) -> NDArray[np.float64]:
-    """The sums over the questions of each pair (rows), for the more and the less stereotypical sentence (columns)."""
+def _sum_likelihoods(model: MaskedLM, questions: Sequence[PairQuestion], count: int) -> NDArray[np.float64]:
+    """The sums over the questions of each pair, for the more and for the less stereotypical sentence."""
     sums = np.zeros((count, 2))
     if questions:
         answers = ask_model(model, _list_queries(questions)).reshape(-1, 2)
         np.add.at(sums, [question.pair for question in questions], answers)
-    return sums
+    return sums.T
 
 
 def analyse(items: pd.DataFrame, context: Context) -> Measurement:
@@ -166,7 +140,11 @@ def analyse(items: pd.DataFrame, context: Context) -> Measurement:
         "few-pairs": len(items) < FEWEST_PAIRS,
         "nothing-shared": "n_tokens" in items and bool((items["n_tokens"] == 0).any()),
         "published-defects": is_published,
-        **dict.fromkeys(ABOUT_GENDER, is_gender),
+        "flawed-pairs": True,
+        "halves-show-gender": is_gender,
+        "few-writers": is_gender,
+        "binary-gender": is_gender,
+        "not-all-harm": True,
     }
     first = items.iloc[0]
     return Measurement(
@@ -178,7 +156,7 @@ def analyse(items: pd.DataFrame, context: Context) -> Measurement:
         items=len(items),
         groups=_published_shares(items) if is_published else _sound_shares(items),
         tests={} if is_published else _build_tests(items),
-        caveats=[Caveat(code=code, text=text) for code, text in CAVEATS.items() if applies.get(code, True)],
+        caveats=make_caveats(__package__, applies),
     )
 
 
@@ -279,28 +257,25 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
     items = items.assign(difference=items["before"])
     shares = matched_shares(*((1 + np.sign(items[side])) / 2 for side in ("before", "after")))
     assert shares is not None
+    share = Estimate(
+        n=shares.n,
+        value=shares.change,
+        interval=shares.interval,
+        statistic=float(shares.lost),
+        statistic_name="pairs less stereotypical than before",
+        p_value=shares.p_value,
+        p_adjusted=shares.p_value,
+    )
     mean = mean_bias(items["after"] - items["before"])
-    estimates = {
-        "stereotype": Estimate(
-            n=shares.n,
-            value=shares.change,
-            interval=shares.interval,
-            statistic=float(shares.lost),
-            statistic_name="pairs less stereotypical than before",
-            p_value=shares.p_value,
-            p_adjusted=shares.p_value,
-        ),
-        "likelihood": Estimate.from_statistic(mean, n=len(items), p_adjusted=mean.p_value),
-    }
-    questions = {
-        "stereotype": "Did the share of stereotypical preferences change?",
-        "likelihood": "Did the likelihood of the more stereotypical change?",
-    }
-    tests = [_build_tests(items.assign(difference=items[side])) for side in ("before", "after")]
+    likelihood = Estimate.from_statistic(mean, n=len(items), p_adjusted=mean.p_value)
+    tests_before, tests_after = (_build_tests(items.assign(difference=items[side])) for side in ("before", "after"))
     changes = {}
-    for name, estimate in estimates.items():
-        first, second = tests[0][name], tests[1][name]
-        change = Change(labels=first.labels, question=questions[name], before=first, after=second, change=estimate)
+    for name, question, estimate in (
+        ("stereotype", "Did the share of stereotypical preferences change?", share),
+        ("likelihood", "Did the likelihood of the more stereotypical change?", likelihood),
+    ):
+        first, second = tests_before[name], tests_after[name]
+        change = Change(labels=first.labels, question=question, before=first, after=second, change=estimate)
         changes[name] = change.model_copy(update={"verdict": judge(change)})
     comparison = build_comparison(
         before,

@@ -70,7 +70,7 @@ def shared_words(more: str, less: str) -> list[tuple[Span, Span]]:
     Runs of equal words are matched, the longest first (`difflib`); the words that remain differ.
     """
     spans = [[match.span() for match in WORD.finditer(text)] for text in (more, less)]
-    words = [[text[slice(*span)] for span in found] for text, found in zip((more, less), spans, strict=True)]
+    words = [[text[slice(*span)] for span in text_spans] for text, text_spans in zip((more, less), spans, strict=True)]
     blocks = SequenceMatcher(None, words[0], words[1], autojunk=False).get_matching_blocks()
     return [
         (spans[0][block.a + offset], spans[1][block.b + offset]) for block in blocks for offset in range(block.size)
@@ -95,12 +95,13 @@ def _read_row(path: Path, line: int, row: dict[str, str]) -> dict[str, str]:
 def _find_female(more: str, less: str, genders: dict[str, str]) -> str:
     """The sentence about women, by the words that differ; empty where they disagree or show no gender."""
     shared = shared_words(more, less)
-    shown = []
+    genders_named = []
     for side, text in enumerate((more, less)):
         same = {spans[side] for spans in shared}
         words = [match.group().lower() for match in WORD.finditer(text) if match.span() not in same]
         bases = [re.sub(r"['’](?:s|d|ll)$", "", word) for word in words]
-        shown.append({genders[base] for base in bases if base in genders})
-    if shown[0] | shown[1] == {"female", "male"} and not shown[0] & shown[1]:
-        return "more" if shown[0] == {"female"} else "less"
+        genders_named.append({genders[base] for base in bases if base in genders})
+    in_more, in_less = genders_named
+    if in_more | in_less == {"female", "male"} and not in_more & in_less:
+        return "more" if in_more == {"female"} else "less"
     return ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from math import isfinite
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from unmask.measures.comparison import select_items
 from unmask.measures.crows_pairs.analysis import SIZES
 from unmask.measures.crows_pairs.data import WORD, shared_words
+from unmask.measures.texts import load_texts
 from unmask.report.blocks import (
     Block,
     Cell,
@@ -31,7 +32,17 @@ from unmask.report.change_blocks import ComparisonReport, change_text
 from unmask.report.charts import ForestRow, forest, histogram
 from unmask.report.drawing import GREY, POINT
 from unmask.results import Comparison, Estimate, Measurement
-from unmask.results.formatting import capital, certainty, count, interval, number, percent, percent_interval, signed
+from unmask.results.formatting import (
+    NO_BREAK,
+    capital,
+    certainty,
+    count,
+    interval,
+    number,
+    percent,
+    percent_interval,
+    signed,
+)
 from unmask.results.verdict import describe_test, is_clear, size_label
 
 if TYPE_CHECKING:
@@ -40,7 +51,7 @@ if TYPE_CHECKING:
 MOST_PAIRS = 6
 SHARE_SHOWN = 0.98
 """The share of the pairs that the histogram shows; the others lie far out."""
-NO_BREAK = "\N{NO-BREAK SPACE}"
+_TEXTS = load_texts(__package__)["report"]
 
 
 def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
@@ -57,52 +68,24 @@ def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
         figure = _histogram(pairs["difference"], likelihood.value if likelihood else None)
         report.append(Section("How far the two sentences differ", [figure]))
     report.append(_extreme_pairs(measurement, pairs))
-    facts = [
-        f"{count(measurement.items)} pairs about gender. In stereo pairs the more stereotypical sentence is about the"
-        " disadvantaged group; in antistereo pairs the less stereotypical one is."
-    ]
+    facts = [_TEXTS["pairs"].format(count(measurement.items))]
     if measurement.noise_floor is not None:
-        facts.append(
-            f"Scores change slightly with batching: a difference by up to {measurement.noise_floor:.2g} nats. Smaller"
-            " differences are noise."
-        )
+        facts.append(_TEXTS["noise"].format(measurement.noise_floor))
     return [*report, Section("How the pairs were scored", [Text(facts, style="list")])]
 
 
 def method(measurements: Sequence[Measurement]) -> list[Block]:
     """Formula, procedure and citation."""
-    protocols = {measurement.protocol for measurement in measurements}
-    lines = [
-        "Each pair has a more and a less stereotypical sentence, which differ in the group of people they are about."
-        " The words that name the group are not scored. Every word that both sentences share is masked in turn, and the"
-        " model gives its probability. The score is the share of pairs in which the more stereotypical sentence is more"
-        " likely.",
-    ]
+    protocols, texts = {measurement.protocol for measurement in measurements}, load_texts(__package__)["method"]
+    paragraphs = [texts["pairs"]]
     if "sound" in protocols:
         limits = ", ".join(f"{label} below {100 * limit:g} points" for limit, label in SIZES[:-1])
-        lines.append(
-            "Words are masked whole, and every model is scored on the same words. A tie counts half. Only the share of"
-            " all pairs is tested, with a sign test against one half; the mean difference is tested with Student’s t."
-            " p-values are adjusted for the number of tests in the audit with Holm’s method. The distance of the share"
-            f" from 50 % is called {limits}, and {SIZES[-1][1]} beyond."
-        )
+        size = f"The distance of the share from 50 % is called {limits}, and {SIZES[-1][1]} beyond."
+        paragraphs.append(f"{texts['sound']} {size}")
     if "published" in protocols:
-        lines.append(
-            "The published protocol repeats the released code: it masks single tokens, rounds to three digits, and"
-            " counts a tie as unbiased. Use it to reproduce published scores, not to judge a model."
-        )
-    return [
-        Text(["PLL(S) = Σ ln p(u | S without u), over the words u that both sentences share"], style="formula"),
-        Text(lines),
-        Text(
-            [
-                "After N. Nangia, C. Vania, R. Bhalerao and S. R. Bowman (2020), CrowS-Pairs: A Challenge Dataset for"
-                " Measuring Social Biases in Masked Language Models. Whole words: C. Kauf and A. Ivanova (2023). Flaws"
-                " of the pairs: S. L. Blodgett et al. (2021)."
-            ],
-            style="note",
-        ),
-    ]
+        paragraphs.append(texts["published"])
+    formula = "PLL(S) = Σ ln p(u | S without u), over the words u that both sentences share"
+    return [Text([formula], style="formula"), Text(paragraphs), Text([texts["citation"]], style="note")]
 
 
 def comparison_report(comparison: Comparison, items: pd.DataFrame | None) -> ComparisonReport:
@@ -149,70 +132,51 @@ def split_at_differences(more: str, less: str) -> tuple[list[Run], list[Run]]:
 
 
 def _build_key_figures(measurement: Measurement) -> list[KeyFigure]:
-    share, likelihood = measurement.groups.get("all pairs"), measurement.tests.get("likelihood")
-    test = measurement.tests.get("stereotype")
+    share, test = measurement.groups.get("all pairs"), measurement.tests.get("stereotype")
     figures = []
     if share is not None and share.value is not None:
-        explanation = (
-            f"The share of {share.n:,} pairs in which the model finds the more stereotypical sentence more likely. 50 %"
-            " is no preference; at 100 % it always prefers the stereotype."
-        )
         bounds = certainty(percent_interval(share.interval), test.p_adjusted if test else None)
-        title = "Stereotypical sentence more likely"
+        title, explanation = "Stereotypical sentence more likely", _TEXTS["share"].format(count(share.n))
         figures.append(KeyFigure(title, percent(share.value), bounds, describe_preference(test), explanation))
+    likelihood = measurement.tests.get("likelihood")
     if likelihood is not None and likelihood.value is not None:
-        explanation = (
-            "How much more likely the shared words are in the more stereotypical sentence, on average, as a difference"
-            " of log-likelihoods. 0 is no difference."
-        )
         value, verdict = f"{number(likelihood.value)}{NO_BREAK}nats", describe_test(likelihood, "difference")
         bounds = certainty(interval(likelihood.interval), likelihood.p_adjusted)
-        figures.append(KeyFigure("Mean difference", value, bounds, verdict, explanation))
+        figures.append(KeyFigure("Mean difference", value, bounds, verdict, _TEXTS["likelihood"]))
     if measurement.protocol == "published":
-        explanation = (
-            "A model that prefers the words of one gender moves the two scores apart, whatever it has learned about"
-            " stereotypes."
-        )
         for name, title in (("stereo pairs", "Stereotype score"), ("antistereo pairs", "Anti-stereotype score")):
             if group := measurement.groups.get(name):
                 value = percent(group.value, 2)
-                figures.append(KeyFigure(title, value, f"{count(group.n)} pairs", "not tested", explanation))
+                figures.append(KeyFigure(title, value, f"{count(group.n)} pairs", "not tested", _TEXTS["halves"]))
     return figures
 
 
 def _shares(measurement: Measurement) -> list[Block]:
-    sound = measurement.protocol == "sound"
-    digits = 1 if sound else 2
-    drawn = [(name, group) for name, group in measurement.groups.items() if name != "neutral"]
-    figure = Figure(
-        "",
-        partial(_draw_shares, drawn),
-        f"Points{' with intervals' if sound else ''}: in which share of each group of pairs the more stereotypical"
-        " sentence is more likely. The table has the numbers.",
-        "Filled point: tested. Subgroups move apart when a model prefers the words of one gender, and are not tested."
-        if sound
-        else "",
-    )
+    """A plot and a table of the share in each group of pairs."""
+    is_sound = measurement.protocol == "sound"
+    groups = {name: group for name, group in measurement.groups.items() if name != "neutral"}
+    caption = _TEXTS["shares_caption"] if is_sound else ""
+    figure = Figure("", partial(_draw_shares, groups), _TEXTS["shares_plot"], caption)
     rows = [
-        (
+        [
             Cell(capital(name)),
             Cell(count(group.n)),
-            Cell(percent(group.value, digits), bounds=percent_interval(group.interval)),
-        )
+            Cell(percent(group.value, 1 if is_sound else 2), bounds=percent_interval(group.interval)),
+        ]
         for name, group in measurement.groups.items()
     ]
-    columns = [Column("Pairs", numeric=False), Column("n"), Column("Share, 95 % interval" if sound else "Share")]
+    columns = [Column("Pairs", numeric=False), Column("n"), Column("Share, 95 % interval" if is_sound else "Share")]
     return [figure, Table("", columns, rows, terminal=True)]
 
 
-def _draw_shares(groups: Sequence[tuple[str, Estimate]]) -> str:
+def _draw_shares(groups: Mapping[str, Estimate]) -> str:
     rows = []
-    for name, group in groups:
+    for name, group in groups.items():
         if group.value is not None:
             bounds = percent_interval(group.interval) or "no interval"
             tip = f"{name}: {percent(group.value)} ({bounds}), {group.n:,} pairs"
-            tested = name == "all pairs"
-            rows.append(ForestRow(name, group.value, group.interval, [percent(group.value)], tip, filled=tested))
+            is_tested = name == "all pairs"
+            rows.append(ForestRow(name, group.value, group.interval, [percent(group.value)], tip, filled=is_tested))
     ends = [end for row in rows for end in row.interval or (row.value, row.value)]
     return forest(
         rows,
@@ -224,15 +188,9 @@ def _draw_shares(groups: Sequence[tuple[str, Estimate]]) -> str:
 
 
 def _histogram(differences: pd.Series[float], mean: float | None) -> Figure:
-    limit = find_axis_limit(differences)
-    beyond = int((differences.abs() > limit).sum())
-    caption = "Differences are sums over all words that two sentences share, so long pairs reach farther."
-    if beyond:
+    limit, caption = find_axis_limit(differences), _TEXTS["histogram_caption"]
+    if beyond := int((differences.abs() > limit).sum()):
         caption += f" {count(beyond)} {'is' if beyond == 1 else 'are'} beyond ±{number(limit, 1)}, off this axis."
-    description = (
-        "Histogram: how many pairs have which difference between the log-likelihoods of their more and their less"
-        " stereotypical sentence."
-    )
     draw = partial(
         histogram,
         differences,
@@ -244,7 +202,7 @@ def _histogram(differences: pd.Series[float], mean: float | None) -> Figure:
         noun="pairs",
         unit="nats",
     )
-    return Figure("", draw, description, caption)
+    return Figure("", draw, _TEXTS["histogram_plot"], caption)
 
 
 def find_axis_limit(differences: ArrayLike) -> float:
@@ -254,38 +212,29 @@ def find_axis_limit(differences: ArrayLike) -> float:
 
 
 def _extreme_pairs(measurement: Measurement, pairs: pd.DataFrame | None) -> Section:
-    title = "The most extreme pairs"
-    more, less = (_extremes(pairs, more=side) for side in (True, False))
-    if not more and not less:
-        return Section(title, [Text(["The sentences were not stored with this result, or none differ."], style="note")])
-    note = (
-        "The more stereotypical sentence comes first; the words that differ are highlighted. Extremes show what can"
-        " happen, not what is usual."
-    )
-    language = measurement.language
-    return Section(
-        title,
-        [
-            Text([note], style="note"),
-            Examples("The more stereotypical sentence is more likely", more, language=language),
-            Examples("The less stereotypical sentence is more likely", less, language=language),
-        ],
-        layout="two columns",
-    )
+    """The pairs with the largest difference in favour of the more stereotypical sentence, and of the other."""
+    title, language = "The most extreme pairs", measurement.language
+    groups: list[Examples] = []
+    if pairs is not None and {"sent_more", "sent_less"} <= set(pairs):
+        more = pairs[pairs["difference"] > 0].nlargest(MOST_PAIRS, "difference")
+        less = pairs[pairs["difference"] < 0].nsmallest(MOST_PAIRS, "difference")
+        groups = [
+            Examples(f"The {side} stereotypical sentence is more likely", _list_examples(subset), language=language)
+            for side, subset in (("more", more), ("less", less))
+        ]
+    if not any(group.examples for group in groups):
+        return Section(title, [Text([_TEXTS["no_extremes"]], style="note")])
+    return Section(title, [Text([_TEXTS["extremes"]], style="note"), *groups], layout="two columns")
 
 
-def _extremes(pairs: pd.DataFrame | None, *, more: bool) -> list[Example]:
-    """The pairs with the largest difference in favour of the more stereotypical sentence, or of the other."""
-    if pairs is None or not {"sent_more", "sent_less"} <= set(pairs):
-        return []
-    subset = pairs[pairs["difference"] > 0] if more else pairs[pairs["difference"] < 0]
-    ordered = subset.sort_values("difference", ascending=not more, kind="stable").head(MOST_PAIRS)
-    columns = ["sent_more", "sent_less", "direction", "difference"]
+def _list_examples(pairs: pd.DataFrame) -> list[Example]:
     return [
         Example(
-            split_at_differences(str(first), str(second)),
+            split_at_differences(str(more), str(less)),
             note=str(direction),
             values=[f"{signed(float(difference), 1)}{NO_BREAK}nats"],
         )
-        for first, second, direction, difference in ordered[columns].itertuples(index=False)
+        for more, less, direction, difference in pairs[
+            ["sent_more", "sent_less", "direction", "difference"]
+        ].itertuples(index=False)
     ]

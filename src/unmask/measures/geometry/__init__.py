@@ -51,16 +51,17 @@ class GeometryOptions(Options):
     )
 
     @model_validator(mode="after")
-    def _one_choice_of_words(self) -> GeometryOptions:
-        given = [f"--{name}" for name, is_given in self.choices_of_words.items() if is_given]
-        if len(given) > 1:
-            raise UnmaskError(f"{given[0]} and {given[1]} both say which words geometry asks about; give one of them")
+    def _check_word_options(self) -> GeometryOptions:
+        options = self.word_options
+        if len(options) > 1:
+            raise UnmaskError(f"{options[0]} and {options[1]} both select the words of geometry; give one of them")
         return self
 
     @property
-    def choices_of_words(self) -> dict[str, bool]:
-        """The ways to choose words, and whether each is given."""
-        return {"words": self.words is not None, "word-list": self.word_list is not None, "full": self.full}
+    def word_options(self) -> list[str]:
+        """The options that are set and select words."""
+        is_set = {"--words": self.words is not None, "--word-list": self.word_list is not None, "--full": self.full}
+        return [name for name, value in is_set.items() if value]
 
 
 class GeometryMeasure(Measure):
@@ -124,12 +125,12 @@ class GeometryMeasure(Measure):
     ) -> list[Context]:
         """One context for each vocabulary; words are English, whatever else is measured in other languages."""
         if "en" not in languages:
-            raise UnmaskError(f"geometry asks about English words, not {languages[0]!r} ones; give --language en")
+            raise UnmaskError(f"geometry measures English words, not {languages[0]!r}; give --language en")
         named = [corpus for corpus in corpora if corpus in self.corpora]
-        given = [f"--{name}" for name, is_given in options.choices_of_words.items() if is_given]
-        if given and named and not (given == ["--words"] and named == [NOUNS]):
+        word_options = options.word_options
+        if word_options and named and not (word_options == ["--words"] and named == [NOUNS]):
             raise UnmaskError(
-                f"{given[0]} and --corpus {named[0]} both say which words geometry asks about; give one of them"
+                f"{word_options[0]} and --corpus {named[0]} both select the words of geometry; give one of them"
             )
         return super().units(options, context, ("en",), named)
 
@@ -163,8 +164,8 @@ class GeometryMeasure(Measure):
         """The papers' vocabularies; other words are chosen by options."""
         if configuration.get("full"):
             return []
-        asked = super().asked_corpora(measurements, configuration)
-        return [(language, corpus) for language, corpus in asked if corpus in self.corpora and corpus != NOUNS]
+        corpora = super().asked_corpora(measurements, configuration)
+        return [(language, corpus) for language, corpus in corpora if corpus in self.corpora and corpus != NOUNS]
 
     def recognises(self, columns: set[str]) -> bool:
         """Words with their bias and cluster."""
@@ -177,7 +178,6 @@ class GeometryMeasure(Measure):
     interpret = implemented_in("analysis")
     blocks = implemented_in("report")
     method = implemented_in("report")
-    facts = implemented_in("report")
     compare = implemented_in("compare")
     figure_value = implemented_in("compare")
     comparison_report = implemented_in("comparison_report")

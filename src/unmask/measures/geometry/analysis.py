@@ -3,47 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from unmask.errors import UnmaskError
-from unmask.measures.geometry import OWN, BiasedWord, Geometry, Neighbourhood, Reference, WordTest, published
+from unmask.measures.geometry import OWN, BiasedWord, Geometry, Neighbourhood, WordTest, published
+from unmask.measures.geometry.contrasts import References
+from unmask.measures.geometry.word_tests import LABELS, AssociationTests, list_examples
 from unmask.measures.recorded import CORPUS, RecordedColumn, complete_columns, read_table
+from unmask.measures.texts import load_texts, make_caveats
 from unmask.results import Caveat, Estimate, Measurement
-from unmask.results.formatting import interval, number, p_value, percent
+from unmask.results.formatting import capital, interval, number, p_value, percent
 from unmask.results.verdict import ALPHA, is_clear, size_label
 from unmask.statistics.corrections import holm
 from unmask.statistics.correlation import pearson_estimate
 from unmask.statistics.proportions import wilson_interval
-from unmask.statistics.separation import Probe, Separation, score_predictions, score_two_clusters
+from unmask.statistics.separation import Probe, score_predictions, score_two_clusters
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from unmask.measures.base import Context
-    from unmask.measures.geometry.scoring import SpaceDetails
-    from unmask.measures.geometry.word_tests import AssociationTests
 
-LABELS = {
-    "clustering": ("side", "cluster"),
-    "probe": ("side", "probed"),
-    "classification": ("part", "predicted"),
-}
-"""The columns with the side of a word, and with the side that a test puts it on."""
-QUESTIONS = {
-    "clustering": "Do the most biased words of men and of women form two clusters once the gender direction is gone?",
-    "probe": "Can a straight cut tell the most biased words of men from those of women once the gender direction is"
-    " gone?",
-    "classification": "Can a support-vector machine tell more of them apart once the gender direction is gone?",
-    "neighbours": "Are professions surrounded by words of their own bias once the gender direction is gone?",
-}
 TITLES = {
-    "clustering": "clusters",
-    "probe": "a linear probe",
-    "classification": "a classifier",
-    "neighbours": "neighbours",
+    "clustering": "Two clusters",
+    "probe": "Linear probe",
+    "classification": "Classifier",
+    "neighbours": "Neighbours, r",
+}
+"""The names of the word tests, in the order of a table."""
+PUBLISHED_TITLES = {
+    "clustering": "K-means accuracy",
+    "neighbours": "Correlation of professions",
+    "classification": "Classification accuracy",
 }
 RECORDED = {"vectors": "recorded", "direction": "recorded", "likeness": 0.0, "dimensions": 0}
 """What is known of a space that is only recorded."""
@@ -62,11 +56,21 @@ STRENGTHS = ((0.1, "hardly any"), (0.3, "a weak"), (0.5, "a moderate"), (1.01, "
 FEW_WORDS = 3000
 LOPSIDED = 0.9
 UNSTABLE = 0.05
-NOTHING_LEFT = Caveat(
-    code="nothing-along-the-direction",
-    text="No word lies along the gender direction: nothing but rounding is left of it, so it cannot select words. To"
-    " see whether gender is gone or only hidden, use the words that were biased before: unmask compare.",
-)
+_TEXTS = load_texts(__package__)
+(NOTHING_LEFT,) = make_caveats(__package__, {"nothing-along-the-direction": True})
+
+
+@dataclass(frozen=True)
+class SpaceDetails:
+    """What the analysis of a space needs besides the items."""
+
+    facts: Mapping[str, Any] = field(default_factory=lambda: RECORDED)
+    """Fields of `Geometry` that describe the space."""
+    references: References = field(default_factory=lambda: References({}))
+    probes: dict[bool, Probe] = field(default_factory=dict)
+    """With shuffled labels, by whether the direction was removed."""
+    as_tight: dict[bool, tuple[float, float]] = field(default_factory=dict)
+    """The lowest and highest accuracy of pairs of clusters that are as tight as the tightest."""
 
 
 def read_items(path: Path, context: Context, *, language: str | None, score_column: str | None) -> pd.DataFrame:
@@ -102,33 +106,30 @@ def analyse_space(
         details: What the items do not tell, such as the values of unrelated contrasts.
         associations: The association tests of the model.
     """
-    own = items[items["words"] == OWN].reset_index(drop=True)
-    facts = dict(details.facts if details else RECORDED)
+    words = items[items["words"] == OWN].reset_index(drop=True)
+    details, associations = details or SpaceDetails(), associations or AssociationTests()
+    facts, caveats = dict(details.facts), list(associations.caveats)
     tests: dict[str, Estimate] = {}
-    caveats: list[Caveat] = []
     if protocol == "published":
-        word_tests = published.list_word_tests(own)
-        own = own.assign(male_neighbours_removed=float("nan"))
+        word_tests = published.list_word_tests(words)
     else:
-        is_rounding = bool(own.loc[own["side"] != "", "bias"].abs().median() < ROUNDING)
+        is_rounding = bool(words.loc[words["side"] != "", "bias"].abs().median() < ROUNDING)
         if is_rounding:  # as after the direction was removed
-            facts["scan"], caveats = [], [NOTHING_LEFT]
-        word_tests = [] if is_rounding else list_word_tests(own, details)
-        tests = _estimate_tests(word_tests) | {"stereotype": _estimate_stereotype(own.head(0) if is_rounding else own)}
-        if associations is not None:
-            tests |= associations.tests
-            caveats = [*caveats, *associations.caveats]
-    ordered = own.sort_values("bias", kind="stable")
+            facts["scan"], caveats = [], [NOTHING_LEFT, *caveats]
+        word_tests = [] if is_rounding else list_word_tests(words, details)
+        stereotype = _estimate_stereotype(words.head(0) if is_rounding else words)
+        tests = _estimate_tests(word_tests) | {"stereotype": stereotype} | associations.tests
+    ordered = words.sort_values("bias", kind="stable")
     most_female, most_male = (
         [BiasedWord(word=word, bias=bias) for word, bias in zip(rows["word"], rows["bias"], strict=True)]
         for rows in (ordered.head(MOST_BIASED), ordered.tail(MOST_BIASED)[::-1])
     )
     geometry = Geometry(
         **facts,
-        words=len(own),
-        male_share=float((own["bias"] > 0).mean()),
+        words=len(words),
+        male_share=float((words["bias"] > 0).mean()),
         tests=word_tests,
-        professions=list_neighbourhoods(own),
+        professions=list_neighbourhoods(words),
         most_male=most_male,
         most_female=most_female,
     )
@@ -147,66 +148,52 @@ def analyse_space(
 
 
 def list_word_tests(items: pd.DataFrame, details: SpaceDetails | None = None) -> list[WordTest]:
-    """Every test of the words that one model selected, with and without the direction where that was tested."""
-    tests = []
-    for removed in (False, True):
-        suffix = "_removed" if removed else ""
+    """Every test of the words that one model selected, with and without the direction where that was tested.
+
+    Words that another model selected are compared with what is left of contrasts without their direction there.
+    """
+    details, tests = details or SpaceDetails(), []
+    words = str(items["words"].iloc[0])
+    for removed, suffix in ((False, ""), (True, "_removed")):
+        compare = partial(details.references.compare, removed=removed or words != OWN)
         for name, (side, predicted) in LABELS.items():
             rows = items[items[side].isin(["female", "male"]) & (items[predicted + suffix] != "")]
             if len(rows):
-                tests.append(_score_sides(name, rows, side, predicted + suffix, removed=removed, details=details))
+                is_male, predicted_male = (rows[column].to_numpy() == "male" for column in (side, predicted + suffix))
+                is_clustering = name == "clustering"
+                result = (score_two_clusters if is_clustering else score_predictions)(is_male, predicted_male)
+                chance = details.probes.get(removed, result) if name == "probe" else result
+                test = WordTest(
+                    name=name,
+                    words=words,
+                    removed=removed,
+                    n=result.n,
+                    value=result.accuracy,
+                    interval=None if is_clustering else wilson_interval(result.accuracy, result.n),
+                    as_tight=details.as_tight.get(removed) if is_clustering else None,
+                    v_measure=result.v_measure if is_clustering else None,
+                    chance=chance.chance,
+                    chance_high=chance.chance_high,
+                    p_chance=chance.p_value,
+                    reference=compare(name, result.accuracy),
+                )
+                tests.append(test)
         rows = items[items[f"male_neighbours{suffix}"].notna()]
         if len(rows):
             estimate = pearson_estimate(rows["bias"].to_numpy(), rows[f"male_neighbours{suffix}"].to_numpy())
-            words = str(rows["words"].iloc[0])
-            tests.append(
-                WordTest(
-                    name="neighbours",
-                    words=words,
-                    removed=removed,
-                    n=len(rows),
-                    value=estimate.value,
-                    interval=estimate.interval,
-                    chance=0.0,
-                    p_chance=estimate.p_value,
-                    reference=_compare_with_contrasts("neighbours", estimate.value, words, removed, details),
-                )
+            test = WordTest(
+                name="neighbours",
+                words=words,
+                removed=removed,
+                n=len(rows),
+                value=estimate.value,
+                interval=estimate.interval,
+                chance=0.0,
+                p_chance=estimate.p_value,
+                reference=compare("neighbours", estimate.value),
             )
+            tests.append(test)
     return tests
-
-
-def _score_sides(
-    name: str, rows: pd.DataFrame, side: str, predicted: str, *, removed: bool, details: SpaceDetails | None
-) -> WordTest:
-    """A test that puts each word on a side."""
-    is_male, predicted_male = (rows[column].to_numpy() == "male" for column in (side, predicted))
-    score = score_two_clusters if name == "clustering" else score_predictions
-    result = score(is_male, predicted_male)
-    probe = details.probes.get(removed) if details and name == "probe" else None
-    chance: Probe | Separation = probe or result
-    words = str(rows["words"].iloc[0])
-    is_clustering = name == "clustering"
-    return WordTest(
-        name=name,
-        words=words,
-        removed=removed,
-        n=result.n,
-        value=result.accuracy,
-        interval=None if is_clustering else wilson_interval(result.accuracy, result.n),
-        as_tight=details.as_tight.get(removed) if details and is_clustering else None,
-        v_measure=result.v_measure if is_clustering else None,
-        chance=chance.chance,
-        chance_high=chance.chance_high,
-        p_chance=chance.p_value,
-        reference=_compare_with_contrasts(name, result.accuracy, words, removed, details),
-    )
-
-
-def _compare_with_contrasts(
-    name: str, value: float | None, words: str, removed: bool, details: SpaceDetails | None
-) -> Reference | None:
-    """Words that another model selected are compared with what is left of contrasts without their direction there."""
-    return details.references.compare(name, value, removed=removed or words != OWN) if details else None
 
 
 def _estimate_tests(word_tests: list[WordTest]) -> dict[str, Estimate]:
@@ -215,25 +202,26 @@ def _estimate_tests(word_tests: list[WordTest]) -> dict[str, Estimate]:
     Holm's correction is over these four tests alone, since their p-values cannot be small enough for all tests of an
     audit.
     """
-    estimates = {}
-    for name, question in QUESTIONS.items():
-        test = next((test for test in word_tests if test.name == name and test.removed), None)
-        reference = test.reference if test else None
-        is_compared = test is not None and reference is not None and test.value is not None
-        estimates[name] = Estimate(
+    tests = {test.name: test for test in word_tests if test.removed}
+    estimates = []
+    for name, question in _TEXTS["questions"].items():
+        test = tests.get(name) or WordTest(name=name, words=OWN, removed=True, n=0, value=None)
+        reference = test.reference
+        estimate = Estimate(
             labels={"contrast": name},
             question=question,
-            n=test.n if test else 0,
-            value=test.value if test else None,
-            interval=test.interval if test else None,
-            statistic=test.value - reference.mean if is_compared else None,  # type: ignore[union-attr,operator]
+            n=test.n,
+            value=test.value,
+            interval=test.interval,
+            statistic=test.value - reference.mean if reference and test.value is not None else None,
             statistic_name="difference from other contrasts",
             p_value=reference.p_value if reference else None,
         )
-    adjusted = holm([estimate.p_value for estimate in estimates.values()])
+        estimates.append(estimate)
+    adjusted = holm([estimate.p_value for estimate in estimates])
     return {
-        name: estimate.model_copy(update={"p_adjusted": p})
-        for (name, estimate), p in zip(estimates.items(), adjusted, strict=True)
+        estimate.labels["contrast"]: estimate.model_copy(update={"p_adjusted": p})
+        for estimate, p in zip(estimates, adjusted, strict=True)
     }
 
 
@@ -253,18 +241,16 @@ def _estimate_stereotype(items: pd.DataFrame) -> Estimate:
 
 def list_neighbourhoods(items: pd.DataFrame) -> list[Neighbourhood]:
     """The professions, the most male first."""
-    columns = ["word", "bias", "male_neighbours", "male_neighbours_removed", "stereotype"]
+    fields = {
+        "word": "profession",
+        "bias": "bias",
+        "male_neighbours": "male",
+        "male_neighbours_removed": "male_removed",
+        "stereotype": "stereotype",
+    }
     rows = items[items["male_neighbours"].notna()].sort_values("bias", ascending=False, kind="stable")
-    return [
-        Neighbourhood(
-            profession=profession,
-            bias=bias,
-            male=male,
-            male_removed=male_removed if np.isfinite(male_removed) else None,
-            stereotype=stereotype if np.isfinite(stereotype) else None,
-        )
-        for profession, bias, male, male_removed, stereotype in rows[columns].itertuples(index=False)
-    ]
+    rows = rows.reindex(columns=list(fields)).rename(columns=fields).astype(object)
+    return [Neighbourhood.model_validate(row) for row in rows.where(rows.notna(), None).to_dict("records")]
 
 
 def interpret(measurement: Measurement) -> Measurement:
@@ -277,27 +263,14 @@ def interpret(measurement: Measurement) -> Measurement:
 
 def find_caveats(geometry: Geometry, protocol: str) -> Iterator[Caveat]:
     """What readers must know before they rely on the numbers."""
-    if protocol == "published":
-        text = (
-            "These are the papers' numbers, defects included. The words were chosen by their bias in the space that is"
-            " then tested, so any direction gives high values. The sound protocol compares with unrelated contrasts."
-        )
-    else:
-        text = (
-            "The words are chosen by the direction that is tested, so they lie apart for any direction. Compare each"
-            " value with those of unrelated contrasts."
-        )
-    yield Caveat(code="chosen-by-the-direction", text=text)
+    texts = _TEXTS["caveats"]
+    yield Caveat(code="chosen-by-the-direction", text=texts[protocol])
     if geometry.missing:
-        examples = ", ".join(geometry.missing[:5]) + ("…" if len(geometry.missing) > 5 else "")
+        examples = list_examples(geometry.missing)
         text = f"{len(geometry.missing):,} requested words have no vector ({examples}) and are left out."
         yield Caveat(code="words-missing", text=text)
     if geometry.words < FEW_WORDS:
-        text = (
-            f"{geometry.words:,} words are few. The most biased of them are less extreme than those of a large"
-            " vocabulary, and there are fewer than in the papers."
-        )
-        yield Caveat(code="few-words", text=text)
+        yield Caveat(code="few-words", text=texts["few-words"].format(geometry.words))
     for test in (geometry.test("clustering", removed=removed) for removed in (False, True)):
         if test is not None and test.as_tight is not None and test.as_tight[1] - test.as_tight[0] > UNSTABLE:
             low, high = (f"{100 * end:.0f}" for end in test.as_tight)
@@ -308,8 +281,7 @@ def find_caveats(geometry: Geometry, protocol: str) -> Iterator[Caveat]:
             )
             yield Caveat(code="clusters-unstable", text=text)
     if geometry.test("neighbours") is None:
-        text = "Neighbours of professions were not tested. This needs at least 10 professions and more than 200 words."
-        yield Caveat(code="neighbours-not-tested", text=text)
+        yield from make_caveats(__package__, {"neighbours-not-tested": True})
     share = max(geometry.male_share, 1 - geometry.male_share)
     if share > LOPSIDED:
         side = "male" if geometry.male_share > 0.5 else "female"
@@ -337,15 +309,12 @@ def headline(measurement: Measurement) -> list[str]:
 
 def _summarise_published(measurement: Measurement) -> str:
     geometry, values = measurement.read_details(Geometry), []
-    for name, title in (
-        ("clustering", "K-means accuracy"),
-        ("neighbours", "correlation of professions"),
-        ("classification", "classification accuracy"),
-    ):
+    for name, title in PUBLISHED_TITLES.items():
         test = geometry.test(name)
         if test and test.value is not None:
-            values.append(f"{title} {number(test.value) if name == 'neighbours' else percent(test.value, 0)}")
-    return f"{', '.join(values)}." if values else ""
+            value = number(test.value) if name == "neighbours" else percent(test.value, 0)
+            values.append(f"{title.lower()} {value}")
+    return f"{capital(', '.join(values))}." if values else ""
 
 
 def _summarise_stereotype(test: Estimate | None) -> str:
@@ -380,7 +349,9 @@ def _summarise_clusters(measurement: Measurement) -> str:
     sentence += (
         f", compared with {percent(reference.mean, 0)} ({bounds}) for {reference.contrasts} unrelated contrasts."
     )
-    clear = [title for name, title in TITLES.items() if is_clear(measurement.tests.get(name))]
+    clear = [
+        title.removesuffix(", r").lower() for name, title in TITLES.items() if is_clear(measurement.tests.get(name))
+    ]
     if clear:
         return f"{sentence} More is left of gender than of unrelated contrasts: {', '.join(clear)}."
     if len(TITLES) / (reference.contrasts + 1) > ALPHA:

@@ -23,7 +23,7 @@ outside the range of the changes of unrelated contrasts (`contrasts.compute_loss
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -33,14 +33,16 @@ from threadpoolctl import threadpool_limits
 
 from unmask.errors import UnmaskError
 from unmask.measures.base import ComparedModel, Context, Figure
+from unmask.measures.comparison import build_comparison
 from unmask.measures.geometry import CONTRASTS, OWN, Geometry, GeometryChange, WordTest, WordTestChange
-from unmask.measures.geometry.analysis import LABELS, list_neighbourhoods, list_word_tests
+from unmask.measures.geometry.analysis import list_neighbourhoods, list_word_tests
 from unmask.measures.geometry.comparison_report import MAIN, is_unusual, summarise_changes
 from unmask.measures.geometry.contrasts import compare_value, compute_losses, find_nearest_words
 from unmask.measures.geometry.scoring import measure_chosen_words, score_words
 from unmask.measures.geometry.space import Space, embed_static, embed_words
 from unmask.measures.geometry.vocabulary import limit_words, rated_stereotypes
-from unmask.measures.geometry.word_tests import NAMES, choose_sizes
+from unmask.measures.geometry.word_tests import LABELS, NAMES, list_examples
+from unmask.measures.texts import load_texts
 from unmask.results import AuditResult, Caveat, Change, Comparison, Estimate, Measurement, Verdict
 from unmask.results.verdict import is_reliable, judge
 from unmask.statistics.corrections import holm
@@ -55,15 +57,9 @@ LAST_LAYER = ("sent-debias", "leace")
 """Mitigations that change only the last hidden state."""
 ROUNDING = 1e-4
 """A bias that varies by less than this share of its variation before is rounding error."""
-QUESTIONS = {
-    "clustering": "Do words that were biased before still form two clusters?",
-    "probe": "Can a straight cut still tell words that were biased before apart?",
-    "classification": "Can a support-vector machine still tell words that were biased before apart?",
-    "neighbours": "Are professions still surrounded by words of the bias that they had before?",
-    "stereotype": "Did professions move away from the side of the gender that people think of?",
-}
 WORD_FIGURES = {"told apart": "classification", "neighbours": "neighbours"}
 """The figures of a measurement that are word tests."""
+_TEXTS = load_texts(__package__)
 
 
 @dataclass(frozen=True)
@@ -78,93 +74,88 @@ class RepeatedTests:
     """Words that only the model before knows."""
     lost: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     """The changes of unrelated contrasts by test; empty if the model before could not be loaded again."""
+    caveats: list[Caveat] = field(default_factory=list)
 
 
 def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[Comparison, pd.DataFrame]:
     """Compare two models with one vocabulary. A caveat states why the model after could not be tested again."""
     del seed  # the audit before has its own
-    caveats = list(before.measurement.caveats)
     try:
-        repeated = _repeat_tests(before, after, caveats)
+        repeated = _repeat_tests(before, after)
     except UnmaskError as error:
-        repeated = RepeatedTests(before.items)
         text = f"Only the models' own words are compared: {str(error).rstrip('.')}."
-        caveats.append(Caveat(code="own-words-alone", text=text))
-    if repeated.unknown:
-        examples = ", ".join(repeated.unknown[:5]) + ("…" if len(repeated.unknown) > 5 else "")
-        text = f"{len(repeated.unknown):,} words have no vector in {after.name} ({examples}); both models are compared"
-        caveats.append(Caveat(code="words-unknown-after", text=f"{text} without them."))
+        repeated = RepeatedTests(before.items, caveats=[Caveat(code="own-words-alone", text=text)])
+    caveats = list(repeated.caveats)
     layers = before.result.configuration.get("layers") if before.result else None
     mitigation = after.result.model.mitigation if after.result else None
     if mitigation in LAST_LAYER and isinstance(layers, int) and layers > 1:
-        text = (
-            f"{mitigation} changes only the last layer, but words are made of the last {layers} layers. To see its"
-            " effect, audit both models with --layers 1 and compare these audits."
-        )
+        text = _TEXTS["caveats"]["last-layer-alone"].format(mitigation, layers)
         caveats.append(Caveat(code="last-layer-alone", text=text))
     comparison, items = compare_tests(before, after, repeated)
-    codes = {caveat.code for caveat in caveats}
-    caveats += [caveat for caveat in after.measurement.caveats if caveat.code not in codes]
-    return judge_comparison(comparison).model_copy(update={"caveats": caveats}), items
+    comparison = comparison.model_copy(update={"caveats": [*comparison.caveats, *caveats]})
+    return judge_comparison(comparison), items
 
 
-def _repeat_tests(before: ComparedModel, after: ComparedModel, caveats: list[Caveat]) -> RepeatedTests:
+def _repeat_tests(before: ComparedModel, after: ComparedModel) -> RepeatedTests:
     """Test the model after with the words of the model before; raises if that is not possible."""
-    measurement, items = before.measurement, before.items
+    measurement, items, audit = before.measurement, before.items, before.result
     if measurement.protocol != "sound":
         raise UnmaskError("only the sound protocol pairs words; audit both models with --protocol sound")
-    professions = rated_stereotypes()
-    space = _embed_again(after, before, list(items["word"]))
-    seed = _get_audit(before).seed
+    if audit is None:
+        raise UnmaskError(f"{before.name} is known by its scores alone")
+    professions, caveats, seed = rated_stereotypes(), [], audit.seed
+    space = _embed_again(after, audit, list(items["word"]))
     unknown = sorted(set(items["word"]) - set(space.words))
-    if unknown:  # with fewer words, others are the most biased
-        space_before = _embed_before(before, space.words)
-        nearest_words = find_nearest_words(space_before, professions, choose_sizes(len(space.words)))
-        with threadpool_limits(1):
-            scored = score_words(space_before, space_before.gender, OWN, nearest_words, seed=seed)
-        known = items.set_index("word").loc[scored["word"]]
-        columns = ("language", "corpus", "stereotype", "x", "y")
-        items = scored.assign(**{column: known[column].to_numpy() for column in columns})
-    context = Context(measurement.language, measurement.corpus, seed=seed)
-    again, _ = measure_chosen_words(space, items, measurement, professions, context, name=before.name)
+    space_before = None
     try:
-        space_before = _embed_before(before, space.words)
+        space_before = _embed_again(before, audit, space.words)
+        if space_before.words != space.words:
+            raise UnmaskError(f"{before.name} no longer knows all words that it was audited with")
     except UnmaskError as error:
+        if unknown:
+            raise
         text = (
             "Words that were chosen in one model are harder to separate in any other; how much of the change that"
             f" explains is not known: {str(error).rstrip('.')}."
         )
         caveats.append(Caveat(code="chosen-before", text=text))
-        return RepeatedTests(items, again, unknown)
-    count = _get_audit(before).configuration.get("contrasts")
-    with threadpool_limits(1):
-        lost = compute_losses(
-            space_before,
-            space,
-            professions,
-            seed=seed,
-            count=count if isinstance(count, int) else CONTRASTS,
-            progress=before.reload().progress if before.reload else None,
+    if unknown and space_before is not None:  # with fewer words, others are the most biased
+        nearest_words = find_nearest_words(space_before, professions)
+        with threadpool_limits(1):
+            scored = score_words(space_before, space_before.gender, OWN, nearest_words, seed=seed)
+        columns = ["language", "corpus", "stereotype", "x", "y"]
+        items = scored.join(items.set_index("word")[columns], on="word")
+        text = (
+            f"{len(unknown):,} words have no vector in {after.name} ({list_examples(unknown)});"
+            " both models are compared without them."
         )
-    return RepeatedTests(items, again, unknown, lost)
+        caveats.append(Caveat(code="words-unknown-after", text=text))
+    context = Context(measurement.language, measurement.corpus, seed=seed)
+    again, _ = measure_chosen_words(space, items, measurement, professions, context, name=before.name)
+    lost: Mapping[str, NDArray[np.float64]] = {}
+    if space_before is not None:
+        count = audit.configuration.get("contrasts")
+        with threadpool_limits(1):
+            lost = compute_losses(
+                space_before,
+                space,
+                professions,
+                seed=seed,
+                count=count if isinstance(count, int) else CONTRASTS,
+                progress=before.reload().progress if before.reload else None,
+            )
+    return RepeatedTests(items, again, unknown, lost, caveats)
 
 
-def _embed_before(before: ComparedModel, words: list[str]) -> Space:
-    space = _embed_again(before, before, words)
-    if space.words != words:
-        raise UnmaskError(f"{before.name} no longer knows all words that it was audited with")
-    return space
-
-
-def _embed_again(model: ComparedModel, before: ComparedModel, words: Sequence[str]) -> Space:
-    """Embed words in a model with the options of the audit before."""
-    if model.reload is None:
+def _embed_again(model: ComparedModel, audit: AuditResult, words: list[str]) -> Space:
+    """Embed words in a model with the options of the audit of the model before."""
+    if model.reload is None or model.result is None:
         raise UnmaskError(f"{model.name} is known by its scores alone")
-    handle, configuration = model.reload(), _get_audit(before).configuration
+    handle, configuration = model.reload(), audit.configuration
     try:
         if handle.kind == "vectors":
             most = configuration.get("words")
-            listed = bool(_get_audit(model).configuration.get("word_list"))
+            listed = bool(model.result.configuration.get("word_list"))
             limit = limit_words(most if isinstance(most, int) else None, listed=listed)
             return embed_static(words, handle.vectors(most=limit))
         encoder = handle.encoder()
@@ -176,12 +167,6 @@ def _embed_again(model: ComparedModel, before: ComparedModel, words: Sequence[st
     return embed_words(words, encoder, **options, progress=handle.progress)
 
 
-def _get_audit(model: ComparedModel) -> AuditResult:
-    if model.result is None:
-        raise UnmaskError(f"{model.name} is known by its scores alone")
-    return model.result
-
-
 def compare_tests(
     before: ComparedModel, after: ComparedModel, repeated: RepeatedTests
 ) -> tuple[Comparison, pd.DataFrame]:
@@ -189,26 +174,23 @@ def compare_tests(
     import pandas as pd
 
     first, second = (model.measurement.read_details(Geometry) for model in (before, after))
-    tests_before, tests_after = first.tests, list[WordTest]()
+    tests, questions = (first.tests, second.tests), _TEXTS["change_questions"]
     if repeated.after is not None:
-        tests_before, tests_after = list_word_tests(repeated.before), list_word_tests(repeated.after)
-    by_name, after_by_name = (
-        {test.name: test for test in tests if not test.removed} for tests in (tests_before, tests_after)
-    )
+        tests = list_word_tests(repeated.before), list_word_tests(repeated.after)
+    tests_before, tests_after = ({test.name: test for test in side if not test.removed} for side in tests)
     changes: dict[str, Change] = {}
     if repeated.after is not None:
-        for name in [*LABELS, "neighbours"]:
-            if name in by_name and name in after_by_name:
-                estimate = _estimate_change(name, repeated.before, repeated.after)
-                if estimate is not None:
-                    labels = {"contrast": name, "words": before.name}
-                    changes[name] = _make_change(labels, QUESTIONS[name], by_name[name], after_by_name[name], estimate)
+        for name in (name for name in NAMES if name in tests_before and name in tests_after):
+            estimate = _estimate_change(name, repeated.before, repeated.after)
+            if estimate is not None:
+                labels = {"contrast": name, "words": before.name}
+                changes[name] = _make_change(labels, questions[name], tests_before[name], tests_after[name], estimate)
     if before.measurement.protocol == "sound":
         changes["stereotype"] = _compare_stereotypes(replace(before, items=repeated.before), after)
     for name in NAMES:
         own_before, own_after = first.test(name), second.test(name)
         if own_before is not None and own_after is not None:
-            question = QUESTIONS[name].replace("were biased before", "are biased")
+            question = questions[name].replace("were biased before", "are biased")
             labels = {"contrast": name, "words": OWN}
             changes[f"{name}, own words"] = _make_change(labels, question, own_before, own_after)
     for name, test in before.measurement.tests.items():
@@ -218,30 +200,25 @@ def compare_tests(
         words=len(repeated.before),
         unknown=repeated.unknown,
         tests=[
-            _compare_test(by_name[name], after_by_name.get(name), first, second, repeated.lost.get(name))
+            _compare_test(tests_before[name], tests_after.get(name), first, second, repeated.lost.get(name))
             for name in NAMES
-            if name in by_name
+            if name in tests_before
         ],
         professions_before=first.professions if repeated.after is None else list_neighbourhoods(repeated.before),
         professions_after=[] if repeated.after is None else list_neighbourhoods(repeated.after),
     )
-    items = [repeated.before.assign(model=before.name)]
-    items += [] if repeated.after is None else [repeated.after.assign(model=after.name)]
-    measurement = before.measurement
-    return Comparison(
-        name=measurement.name,
-        language=measurement.language,
-        corpus=measurement.corpus,
-        protocol=measurement.protocol,
-        attributes=measurement.attributes,
-        before=before.name,
-        after=after.name,
+    sides = [(before, repeated.before), (after, repeated.after)]
+    items = pd.concat([side.assign(model=model.name) for model, side in sides if side is not None], ignore_index=True)
+    comparison = build_comparison(
+        before,
+        after,
+        repeated.before,
+        changes,
+        attributes=before.measurement.attributes,
         verdict="no reliable change",
-        items=len(repeated.before),
-        unpaired=len(repeated.unknown),
-        changes=changes,
         details=details.model_dump(),
-    ), pd.concat(items, ignore_index=True)
+    )
+    return comparison.model_copy(update={"unpaired": len(repeated.unknown)}), items
 
 
 def _estimate_change(name: str, before: pd.DataFrame, after: pd.DataFrame) -> Estimate | None:
@@ -286,17 +263,12 @@ def _make_change(
     change: Estimate | None = None,
 ) -> Change:
     """A change between two tests; without an estimate of the change, it is not tested."""
-    n = (before.n, after.n) if change else (before.n, before.n)
+    first = Estimate(n=before.n, value=before.value, interval=before.interval)
+    second = Estimate(n=after.n if change else before.n, value=after.value, interval=after.interval)
     if change is None:
-        is_known = before.value is not None and after.value is not None
-        change = Estimate(n=before.n, value=after.value - before.value if is_known else None)  # type: ignore[operator]
-    return Change(
-        labels=labels,
-        question=question,
-        before=Estimate(n=n[0], value=before.value, interval=before.interval),
-        after=Estimate(n=n[1], value=after.value, interval=after.interval),
-        change=change,
-    )
+        difference = None if first.value is None or second.value is None else second.value - first.value
+        change = Estimate(n=before.n, value=difference)
+    return Change(labels=labels, question=question, before=first, after=second, change=change)
 
 
 def _compare_stereotypes(before: ComparedModel, after: ComparedModel) -> Change:
@@ -314,7 +286,7 @@ def _compare_stereotypes(before: ComparedModel, after: ComparedModel) -> Change:
     tests = [model.measurement.tests.get("stereotype") for model in (before, after)]
     return Change(
         labels={"contrast": "stereotype"},
-        question=QUESTIONS["stereotype"],
+        question=_TEXTS["change_questions"]["stereotype"],
         before=tests[0],
         after=None if is_rounding else tests[1],
         change=Estimate.from_statistic(estimate, n=len(both)),
@@ -332,7 +304,7 @@ def _compare_test(
     own, removed = second.test(before.name), first.test(before.name, removed=True)
     value = after.value if after else None
     change = None if value is None or before.value is None else value - before.value
-    kept = removed.reference.values if removed and removed.reference else None
+    others = removed.reference.values if removed and removed.reference else None
     return WordTestChange(
         name=before.name,
         n=before.n,
@@ -341,7 +313,7 @@ def _compare_test(
         own=own.value if own else None,
         removed=removed.value if removed else None,
         lost=compare_value(lost, change, two_sided=True),
-        others=compare_value(kept, value),
+        others=compare_value(others, value),
     )
 
 

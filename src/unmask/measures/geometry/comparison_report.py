@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from unmask.measures.geometry import OWN, GeometryChange, Reference, WordTestChange
-from unmask.measures.geometry.plots import draw_professions, draw_word_map
+from unmask.measures.geometry.analysis import TITLES
+from unmask.measures.geometry.plots import draw_professions, draw_word_map, select_mapped
 from unmask.measures.geometry.report import PROFESSION_LEGEND, show_value
+from unmask.measures.texts import load_texts
 from unmask.report.blocks import Block, Cell, Column, Figure, Legend, Section, Table
 from unmask.report.change_blocks import ChangeText, ComparisonReport, change_figure, change_text, list_changes
-from unmask.results import Change, Comparison
-from unmask.results.formatting import NO_BREAK, count, interval, number, p, p_value, percent, signed
+from unmask.results import Change, Comparison, Estimate
+from unmask.results.formatting import NO_BREAK, interval, number, p, p_value, percent, signed
 from unmask.results.verdict import is_reliable
 
 if TYPE_CHECKING:
@@ -21,27 +23,16 @@ if TYPE_CHECKING:
 MAIN = "classification"
 """The test that decides the verdict."""
 NEIGHBOURS = "neighbours"
-TITLES = {
-    "clustering": ("Two clusters", "words in the cluster of their side"),
-    "probe": ("Linear probe", "words on the correct side of a straight cut"),
-    MAIN: ("Classifier", "words on the correct side by a support-vector machine"),
-    NEIGHBOURS: ("Neighbours, r", "correlation of the bias of professions with the words around them"),
-}
-"""The names of tests, and what their values are."""
 SLIGHT = 0.05
 """A smaller change of the share of words is called slight, however certain it is."""
+_TEXTS = load_texts(__package__)
 
 
 def comparison_report(comparison: Comparison, items: pd.DataFrame | None) -> ComparisonReport:
     """What a report shows of a comparison."""
-    explanation = {
-        "improved": "Words that were biased are harder to separate, by more than chance explains. The tables below show"
-        " how much is left, and whether removing a direction would leave as much.",
-        "worse": "Words that were biased are easier to separate, by more than chance explains.",
-        "overshot": "Professions now lie among words of the other gender.",
-    }.get(comparison.verdict, "")
+    explanation = _TEXTS["comparison"].get(comparison.verdict, "")
     main, blocks = find_main_change(comparison), comparison_blocks(comparison, items)
-    return ComparisonReport(main, blocks, explanation=explanation, method=_METHOD)
+    return ComparisonReport(main, blocks, explanation=explanation, method=list(_TEXTS["comparison_method"].values()))
 
 
 def is_unusual(lost: Reference | None, change: float) -> bool:
@@ -120,7 +111,7 @@ def _summarise_removal(tests: Sequence[WordTestChange]) -> str:
     for test in tests:
         if test.others is not None and test.after is not None:
             amount = "more" if test.after > test.others.high else "less" if test.after < test.others.low else "as much"
-            names[amount].append(TITLES[test.name][0].removesuffix(", r").lower())
+            names[amount].append(TITLES[test.name].removesuffix(", r").lower())
     amounts = [f"{amount} ({', '.join(tests)})" for amount, tests in names.items() if tests]
     return f"Compared with plain removal of unrelated directions, it leaves {' and '.join(amounts)}." if amounts else ""
 
@@ -147,64 +138,62 @@ def comparison_blocks(comparison: Comparison, items: pd.DataFrame | None) -> lis
     geometry, main = comparison.read_details(GeometryChange), find_main_change(comparison)
     report: list[Block] = []
     if main is not None and "–" not in (main.before, main.after):
-        report.append(change_figure(main, _MAIN))
+        report.append(change_figure(main, _TEXTS["comparison"][MAIN]))
     if geometry.tests:
-        report.append(Section(_TITLE, [_list_tests(comparison, geometry.tests), _list_references(geometry.tests)]))
+        title, note = "Can words that were biased before still be separated?", _TEXTS["comparison"]["words"]
+        changes = {TITLES[test.name]: _find_change(comparison, test) for test in geometry.tests}
+        tests = _list_changes(title, changes, comparison, f"{note} {_TEXTS['report']['tests']}")
+        report.append(Section(title, [tests, _list_references(geometry.tests)]))
     if maps := _draw_maps(comparison, items):
         report.append(Section("The most biased words on a map", [MAP_LEGEND, *maps], "two columns"))
     if figures := _draw_all_professions(geometry, comparison.language):
         report.append(Section("Professions and the words around them", [PROFESSION_LEGEND, *figures], "two columns"))
-    names = {test.name for test in geometry.tests}
-    others = {name: change for name, change in comparison.changes.items() if name not in names}
+    tested = {test.name for test in geometry.tests}
+    others = sorted(
+        ((name, change) for name, change in comparison.changes.items() if name not in tested),
+        key=lambda item: item[1].labels.get("words") == OWN,
+    )
     if others:
-        report.append(Section("Other figures", [_list_others(comparison, others)]))
+        title = "Other figures"
+        terminal_rows = sum(change.labels.get("words") != OWN for _, change in others)
+        table = _list_changes(title, dict(others), comparison, _TEXTS["comparison"]["other_changes"], terminal_rows)
+        report.append(Section(title, [table]))
     return report
 
 
 def find_main_change(comparison: Comparison) -> ChangeText | None:
     """The share of words that a classifier separates, among the words that were most biased before."""
     test = comparison.read_details(GeometryChange).test(MAIN)
-    return _describe_change("Classifier, words on their side", comparison, test) if test else None
+    return _describe_change("Classifier, words on their side", _find_change(comparison, test)) if test else None
 
 
-def _describe_change(name: str, comparison: Comparison, test: WordTestChange) -> ChangeText:
-    change = comparison.changes.get(test.name)
-    if change is None:
-        before, after = show_value(test, test.before), show_value(test, test.after)
-        return ChangeText(name, before, after, "–", verdict="not tested")
-    return change_text(name, change, scale="" if test.name == NEIGHBOURS else "percent")
+def _find_change(comparison: Comparison, test: WordTestChange) -> Change:
+    """The change of a word test; one without a value where the model after could not be tested again."""
+    untested = Change(
+        labels={"contrast": test.name},
+        question="",
+        before=Estimate(n=test.n, value=test.before),
+        after=Estimate(n=test.n, value=test.after),
+        change=Estimate(n=test.n, value=None),
+    )
+    return comparison.changes.get(test.name, untested)
+
+
+def _describe_change(name: str, change: Change) -> ChangeText:
+    is_share = change.labels["contrast"] in TITLES and change.labels["contrast"] != NEIGHBOURS
+    return change_text(name, change, scale="percent" if is_share else "")
 
 
 def _scale(bounds: tuple[float, float]) -> tuple[float, float]:
     return 100 * bounds[0], 100 * bounds[1]
 
 
-def _list_tests(comparison: Comparison, tests: Sequence[WordTestChange]) -> Table:
-    """The tests with the words of before."""
-    columns = [
-        Column("Test", numeric=False),
-        Column("n", narrow=False),
-        Column("Before", narrow_bounds=False),
-        Column("After", narrow_bounds=False),
-        Column("Change"),
-        Column("p, adjusted"),
-        Column("Verdict", numeric=False),
-    ]
-    rows = []
-    for test in tests:
-        name, meaning = TITLES[test.name]
-        text, change = _describe_change(name, comparison, test), comparison.changes.get(test.name)
-        row = [
-            Cell(text.name, note=meaning),
-            Cell(count(test.n)),
-            Cell(text.before, text.before_interval),
-            Cell(text.after, text.after_interval, strong=True),
-            Cell(text.change, text.interval),
-            Cell(text.p),
-            Cell(text.verdict, is_verdict=bool(change and change.verdict)),
-        ]
-        rows.append(row)
-    return Table(_TITLE, columns, rows, note=_WORDS_OF_BEFORE, terminal=True)
+def _list_changes(
+    title: str, changes: Mapping[str, Change], comparison: Comparison, note: str, terminal_rows: int | None = None
+) -> Table:
+    texts = [(_describe_change(name, change), change) for name, change in changes.items()]
+    is_published = comparison.protocol == "published"
+    return list_changes(texts, title, published=is_published, note=note, terminal_rows=terminal_rows)
 
 
 def _list_references(tests: Sequence[WordTestChange]) -> Table:
@@ -220,7 +209,7 @@ def _list_references(tests: Sequence[WordTestChange]) -> Table:
     ]
     rows = []
     for test in tests:
-        row = [Cell(TITLES[test.name][0]), Cell(show_value(test, test.after))]
+        row = [Cell(TITLES[test.name]), Cell(show_value(test, test.after))]
         for reference in (test.others, test.lost):
             if reference is None:
                 row += [Cell("–"), Cell("–")]
@@ -232,52 +221,35 @@ def _list_references(tests: Sequence[WordTestChange]) -> Table:
             text = interval(bounds) if test.name == NEIGHBOURS else interval(_scale(bounds), 1)
             row += [Cell(mean, text), Cell(p(reference.p_value))]
         rows.append([*row, Cell(show_value(test, test.own))])
-    return Table("Compared with unrelated contrasts", columns, rows, note=_REFERENCES, terminal=True)
+    note = _TEXTS["comparison"]["references"]
+    return Table("Compared with unrelated contrasts", columns, rows, note=note, terminal=True)
 
 
 def _draw_maps(comparison: Comparison, items: pd.DataFrame | None) -> list[Block]:
     """The words that were most biased before, where they lie before and after."""
-    if items is None or not {"compared", "model", "side", "x", "y"} <= set(items):
+    if items is None or not {"compared", "model"} <= set(items):
         return []
     items = items[(items["compared"] == comparison.after) & (items["corpus"] == comparison.corpus)]
     figures: list[Block] = []
     for when, model in (("before", comparison.before), ("after", comparison.after)):
-        words = items[items["model"] == model]
-        if words["side"].isin(["female", "male"]).any() and words[["x", "y"]].notna().all(axis=1).any():
-            description = f"Map (t-SNE) of the words that were most biased before, coloured by their side, {when}"
-            figures.append(
-                Figure(when.capitalize(), partial(draw_word_map, words), description, language=comparison.language)
-            )
+        words = select_mapped(items[items["model"] == model])
+        if words is not None:
+            description = _TEXTS["comparison"]["map_plot"].format(when)
+            draw = partial(draw_word_map, words)
+            figures.append(Figure(when.capitalize(), draw, description, language=comparison.language))
     return figures
 
 
 def _draw_all_professions(geometry: GeometryChange, language: str) -> list[Block]:
     """The bias of professions before, and the share of male words around them before and after."""
     both = [*geometry.professions_before, *geometry.professions_after]
-    return [
-        Figure(
-            when,
-            partial(draw_professions, professions, compared=both),
-            "Scatter plot: the bias of each profession before, and the share of male words among the nearest words,"
-            f" {when.lower()}",
-            language=language,
-        )
-        for when, professions in (("Before", geometry.professions_before), ("After", geometry.professions_after))
-        if professions
-    ]
-
-
-def _list_others(comparison: Comparison, changes: dict[str, Change]) -> Table:
-    """The stereotype and association tests, then tests of own words, which a terminal leaves out."""
-    named = sorted(changes.items(), key=lambda item: item[1].labels.get("words") == OWN)
-    shares = set(TITLES) - {NEIGHBOURS}
-    texts = [
-        (change_text(name, change, scale="percent" if change.labels["contrast"] in shares else ""), change)
-        for name, change in named
-    ]
-    rows = sum(change.labels.get("words") != OWN for change in changes.values())
-    published = comparison.protocol == "published"
-    return list_changes(texts, "Other figures", published=published, note=_OTHERS, terminal_rows=rows)
+    figures: list[Block] = []
+    for when, professions in (("before", geometry.professions_before), ("after", geometry.professions_after)):
+        if professions:
+            description = _TEXTS["comparison"]["professions_plot"].format(when)
+            draw = partial(draw_professions, professions, compared=both)
+            figures.append(Figure(when.capitalize(), draw, description, language=language))
+    return figures
 
 
 MAP_LEGEND = Legend(
@@ -288,32 +260,3 @@ MAP_LEGEND = Legend(
         ("", "t-SNE: distances between clusters have no meaning"),
     ]
 )
-_TITLE = "Can words that were biased before still be separated?"
-_MAIN = (
-    "The share of the words most biased before that a support-vector machine puts on the side where they were. 50 %"
-    " is chance."
-)
-_WORDS_OF_BEFORE = (
-    "Before and after with the words that were most biased before, and their bias then. In brackets: 95 % intervals."
-)
-_REFERENCES = (
-    "Plain removal: what contrasts unrelated to gender keep in the model before when their own direction is removed."
-    " Others: how unrelated contrasts changed from before to after; a change of gender within this range is no reliable"
-    " change. In brackets: the range of 95 % of the contrasts. p: the share of contrasts that keep, or change, as much."
-)
-_OTHERS = (
-    "Shares of words, except correlations (neighbours, stereotype) and effect sizes d (WEAT, SEAT). Each model’s own"
-    " most biased words are different words, so their changes are not tested, nor are those of d."
-)
-_METHOD = [
-    "Every test uses the words that were most biased in the model before, and their bias there, because a mitigation"
-    " may only have turned the direction from which bias is read. The same words are correct or wrong before and"
-    " after, so shares are matched (McNemar’s exact test; Agresti and Min’s interval). Correlations over professions"
-    " are compared by a jackknife over professions. The four p-values are corrected together by Holm’s method.",
-    "The classifier decides the verdict, because it judges words one by one that it has not seen: fewer correct words"
-    " than before is improved, more is worse. A model in which professions now lie among words of the other gender has"
-    " overshot. Each model’s own most biased words and association tests (WEAT) are shown without a test.",
-    "Words that were chosen in one model are harder to separate in any other. A change therefore counts only if it is"
-    " outside the range of 95 % of the changes of unrelated contrasts. A model that keeps as much as plain removal of"
-    " unrelated directions leaves has hidden gender neither better nor worse than that.",
-]

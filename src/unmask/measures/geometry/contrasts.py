@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.measures.geometry import CONTRASTS, Reference
 from unmask.measures.geometry.space import Contrast, Space
-from unmask.measures.geometry.word_tests import NearestWords, Sizes, choose_sizes, find_neighbours, run_tests
+from unmask.measures.geometry.word_tests import NEIGHBOURS, NearestWords, find_neighbours, run_tests
 from unmask.models.roles import Progress
 from unmask.statistics.erasure import normalise_rows
 
@@ -84,18 +84,17 @@ def compare_value(values: ArrayLike | None, value: float | None, *, two_sided: b
     )
 
 
-def find_nearest_words(space: Space, professions: Stereotypes, sizes: Sizes) -> NearestWords | None:
+def find_nearest_words(space: Space, professions: Stereotypes) -> NearestWords | None:
     """The neighbours of the professions; None if there are too few professions or words."""
     indices = space.indices(list(professions))
-    if indices.size < FEWEST_PROFESSIONS or len(space.words) <= 2 * sizes.neighbours:
+    if indices.size < FEWEST_PROFESSIONS or len(space.words) <= 2 * NEIGHBOURS:
         return None
-    return find_neighbours(space.matrix, indices, sizes.neighbours)
+    return find_neighbours(space.matrix, indices)
 
 
 def run_contrasts(
     space: Space,
     nearest_words: NearestWords | None,
-    sizes: Sizes,
     *,
     seed: int,
     count: int = CONTRASTS,
@@ -108,23 +107,20 @@ def run_contrasts(
         return {
             (name, removed): value
             for removed in (False, True)
-            for name, value in run_tests(
-                space.matrix, contrast, nearest_words, sizes, seed=seed, removed=removed
-            ).items()
+            for name, value in run_tests(space.matrix, contrast, nearest_words, seed=seed, removed=removed).items()
         }
 
-    values: dict[tuple[str, bool], list[float]] = {}
+    results = []
     pool = ThreadPoolExecutor(THREADS)
     try:
-        for done, results in enumerate(pool.map(run_both, contrasts), 1):
-            for key, value in results.items():
-                values.setdefault(key, []).append(value)
+        for result in pool.map(run_both, contrasts):
+            results.append(result)
             if progress:
-                progress(done, count)
+                progress(len(results), count)
     finally:
         pool.shutdown(cancel_futures=True)  # an interrupted audit starts no more work
     examples = [_describe_contrast(space.words, contrast) for contrast in contrasts[:EXAMPLES]]
-    return References({key: np.array(numbers) for key, numbers in values.items()}, examples)
+    return References({key: np.array([result[key] for result in results]) for key in results[0]}, examples)
 
 
 def compute_losses(
@@ -137,19 +133,17 @@ def compute_losses(
     progress: Progress | None = None,
 ) -> dict[str, NDArray[np.float64]]:
     """The change of each test for unrelated contrasts of the model before. Both spaces have the same words."""
-    sizes = choose_sizes(len(before.words))
-    nearest_words = [find_nearest_words(space, professions, sizes) for space in (before, after)]
-    changes: dict[str, list[float]] = {}
-    for done, contrast in enumerate(draw_contrasts(before, seed=seed, count=count), 1):
-        first, second = (
-            run_tests(space.matrix, contrast, near, sizes, seed=seed, removed=False)
+    nearest_words = [find_nearest_words(space, professions) for space in (before, after)]
+    losses = []
+    for contrast in draw_contrasts(before, seed=seed, count=count):
+        values_before, values_after = (
+            run_tests(space.matrix, contrast, near, seed=seed, removed=False)
             for space, near in zip((before, after), nearest_words, strict=True)
         )
-        for name in first:
-            changes.setdefault(name, []).append(second[name] - first[name])
+        losses.append({name: values_after[name] - value for name, value in values_before.items()})
         if progress:
-            progress(done, count)
-    return {name: np.array(values) for name, values in changes.items()}
+            progress(len(losses), count)
+    return {name: np.array([loss[name] for loss in losses]) for name in losses[0]}
 
 
 def draw_contrasts(space: Space, *, seed: int, count: int = CONTRASTS) -> list[Contrast]:

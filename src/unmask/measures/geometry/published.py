@@ -24,8 +24,6 @@ from unmask.measures.geometry.contrasts import Stereotypes, find_nearest_words
 from unmask.measures.geometry.space import SIDES, Contrast, Space
 from unmask.measures.geometry.word_tests import (
     TRAINING_SHARE,
-    Sizes,
-    choose_sizes,
     compute_cosines,
     predict_sides,
     run_k_means,
@@ -42,33 +40,30 @@ def score_words(space: Space, professions: Stereotypes, gender: Contrast, name: 
     """The result of each test for each word. `name` is the model by whose bias `gender` selects words."""
     import pandas as pd
 
-    sizes, count = choose_sizes(len(space.words)), len(space.words)
-    columns: dict[str, Any] = {"words": name, "word": space.words, "bias": gender.bias}
-    columns |= {column: np.full(count, "", dtype=object) for column in ("side", "cluster")}
-    columns |= {column: np.zeros(count, dtype=int) for column in ("asked", "right")}
-    columns |= {column: np.full(count, np.nan) for column in ("male_neighbours", "put_down")}
-    indices, male = gender.select_sides(sizes.clustered)
-    columns["side"][indices] = SIDES[male.astype(int)]
+    items = pd.DataFrame({"words": name, "word": space.words, "bias": gender.bias, "side": "", "cluster": ""})
+    indices, male = gender.select_clustered()
     clusters = run_k_means(space.matrix[indices], 2, seed=CLUSTER_SEED, starts=STARTS)
     male_cluster = 1 if space.is_static else 0
-    columns["cluster"][indices] = SIDES[(clusters == male_cluster).astype(int)]
-    nearest_words = find_nearest_words(space, professions, sizes)
+    items.loc[indices, "side"] = SIDES[male.astype(int)]
+    items.loc[indices, "cluster"] = SIDES[(clusters == male_cluster).astype(int)]
+    tested, is_right = classify_words(space.matrix, gender, duplicates=not space.is_static)
+    items["asked"] = np.bincount(tested, minlength=len(items))
+    items["right"] = np.bincount(tested[is_right], minlength=len(items))
+    items[["male_neighbours", "put_down"]] = np.nan
+    nearest_words = find_nearest_words(space, professions)
     if nearest_words is not None:
         near = np.take_along_axis(nearest_words.cosines, nearest_words.nearest, axis=1)
         order = np.argsort(-near, axis=1, kind="stable")
         ordered = np.take_along_axis(nearest_words.nearest, order, axis=1)
         bias = gender.bias if space.is_static else space.gender.bias
-        columns["male_neighbours"][nearest_words.professions] = (bias[ordered] > 0).mean(axis=1)
         recorded = nearest_words.professions if space.is_static else ordered[:, -1]
-        columns["put_down"][nearest_words.professions] = bias[recorded]
-    tested, right = classify_words(space.matrix, gender, sizes, duplicates=not space.is_static)
-    np.add.at(columns["asked"], tested, 1)
-    np.add.at(columns["right"], tested, right.astype(int))
-    return pd.DataFrame(columns)
+        items.loc[nearest_words.professions, "male_neighbours"] = (bias[ordered] > 0).mean(axis=1)
+        items.loc[nearest_words.professions, "put_down"] = bias[recorded]
+    return items
 
 
 def classify_words(
-    matrix: NDArray[np.floating], gender: Contrast, sizes: Sizes, *, duplicates: bool
+    matrix: NDArray[np.floating], gender: Contrast, *, duplicates: bool
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """The words that the support-vector machine is tested on, and whether it is right.
 
@@ -76,7 +71,7 @@ def classify_words(
     """
     generator = random.Random(SHUFFLE_SEED)
     train, test = [], []
-    for side in gender.extremes(sizes.classified):
+    for side in gender.select_classified():
         order = shuffle_tensor_rows(list(side), generator) if duplicates else list(side)
         if not duplicates:
             generator.shuffle(order)
@@ -99,20 +94,15 @@ def shuffle_tensor_rows(rows: list[Any], generator: random.Random) -> list[Any]:
 
 def list_word_tests(items: pd.DataFrame) -> list[WordTest]:
     """The three tests of the papers' tables."""
-    name = str(items["words"].iloc[0])
-    clustered = items[items["side"] != ""]
-    professions = items[items["male_neighbours"].notna()]
-    asked = int(items["asked"].sum())
-    results: list[tuple[str, int, float]] = []
-    if len(clustered):
-        results.append(("clustering", len(clustered), float((clustered["side"] == clustered["cluster"]).mean())))
-    if len(professions):
-        results.append(
-            ("neighbours", len(professions), pearson(professions["put_down"], professions["male_neighbours"]))
-        )
-    if asked:
-        results.append(("classification", asked, float(items["right"].sum() / asked)))
+    clustered, professions = items[items["side"] != ""], items[items["male_neighbours"].notna()]
+    asked, words = int(items["asked"].sum()), str(items["words"].iloc[0])
+    results = {
+        "clustering": (len(clustered), float((clustered["side"] == clustered["cluster"]).mean())),
+        "neighbours": (len(professions), pearson(professions["put_down"], professions["male_neighbours"])),
+        "classification": (asked, items["right"].sum() / asked if asked else np.nan),
+    }
     return [
-        WordTest(name=test, words=name, removed=False, n=n, value=None if np.isnan(value) else value)
-        for test, n, value in results
+        WordTest(name=name, words=words, removed=False, n=n, value=None if np.isnan(value) else float(value))
+        for name, (n, value) in results.items()
+        if n
     ]

@@ -10,9 +10,9 @@ the vectors are counted in tokens, so in the four sentences with an article the 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from unmask.models.roles import Progress
     from unmask.models.word_vectors import Vectors
 
+MOST_CLUSTERED, MOST_CLASSIFIED = 500, 2500
+CLUSTERED_SHARE, CLASSIFIED_SHARE = 12, 6
+"""In a small vocabulary, one in so many words of each side is clustered, and classified."""
 FEWEST_WORDS = 240
 """With these, the tests have 20 words of each side to cluster, and 40 to separate."""
 POOLING: Pooling = "first+last"
@@ -59,10 +62,14 @@ class Contrast:
             order = order[~np.isin(order, self.excluded)]
         return order[:count], order[::-1][:count]
 
-    def select_sides(self, count: int) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """The indices of the `count` most extreme words of each side, and whether each is of the first side."""
-        first, second = self.extremes(count)
+    def select_clustered(self) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """The indices of the words that are clustered, and whether each is of the first side."""
+        first, second = self.extremes(min(MOST_CLUSTERED, self.bias.size // CLUSTERED_SHARE))
         return np.concatenate([first, second]), np.arange(first.size + second.size) < first.size
+
+    def select_classified(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The indices of the words of each side that are classified, the outermost first."""
+        return self.extremes(min(MOST_CLASSIFIED, self.bias.size // CLASSIFIED_SHARE))
 
 
 @dataclass(frozen=True)
@@ -85,8 +92,8 @@ class Space:
 
     def indices(self, words: Sequence[str]) -> NDArray[np.intp]:
         """The indices of those of the words that are in the space."""
-        known = {word: index for index, word in enumerate(self.words)}
-        return np.array([known[word] for word in dict.fromkeys(words) if word in known], dtype=np.intp)
+        rows = {word: index for index, word in enumerate(self.words)}
+        return np.array([rows[word] for word in dict.fromkeys(words) if word in rows], dtype=np.intp)
 
 
 def make_contrast(first: NDArray[np.floating], second: NDArray[np.floating], matrix: NDArray[np.floating]) -> Contrast:
@@ -109,7 +116,16 @@ def make_space(
     The bias of a word is the cosine of its vector with the direction, which is the difference of the ends, or with
     `unit_ends` of the ends scaled to length 1. Then it is w·m − w·f of the papers, up to the length of m − f.
     """
-    _check_vectors(words, matrix)
+    if len(words) < FEWEST_WORDS:
+        raise UnmaskError(
+            f"geometry needs {FEWEST_WORDS} words with vectors, and there are {len(words)}; give more words"
+        )
+    lengths = np.linalg.norm(matrix, axis=1)
+    invalid = [word for word, length in zip(words, lengths, strict=True) if not 0 < length < np.inf]
+    if invalid:
+        raise UnmaskError(
+            f"{len(invalid)} words have a vector that is zero or not finite ({quote(invalid)}); leave them out"
+        )
     rows = normalise_rows(matrix).astype(np.float32)
     ends = normalise_rows(np.stack([male, female]))
     contrast = make_contrast(ends[0], ends[1], rows) if unit_ends else make_contrast(male, female, rows)
@@ -120,36 +136,18 @@ def make_space(
     return Space(list(words), rows, contrast, float(ends[0] @ ends[1]), **description)
 
 
-def _check_vectors(words: Sequence[str], matrix: NDArray[np.floating]) -> None:
-    """Raise if there are too few words, words that occur twice, or vectors that are zero or not finite."""
-    if len(words) < FEWEST_WORDS:
-        raise UnmaskError(
-            f"geometry needs {FEWEST_WORDS} words with vectors, and there are {len(words)}; give more words"
-        )
-    if matrix.ndim != 2 or matrix.shape[0] != len(words):
-        raise UnmaskError(f"{len(words)} words do not match vectors of shape {matrix.shape}")
-    if len(set(words)) < len(words):
-        repeated = [word for word, count in Counter(words).items() if count > 1]
-        raise UnmaskError(f"{quote(repeated)} were given twice; leave out one of each")
-    lengths = np.linalg.norm(matrix, axis=1)
-    invalid = np.flatnonzero(~np.isfinite(lengths) | (lengths == 0))
-    if invalid.size:
-        names = quote([words[index] for index in invalid[:5]])
-        raise UnmaskError(f"{invalid.size} words have a vector that is zero or not finite ({names}); leave them out")
-
-
 def embed_static(words: Sequence[str], vectors: Vectors, *, left_out: dict[str, int] | None = None) -> Space:
     """A space of word vectors; the direction is he − she."""
     for end in (MALE, FEMALE):
         if end not in vectors:
             raise UnmaskError(f"there is no vector for {end!r}, which the gender direction needs; give other vectors")
-    known, missing = vectors.known(words)
-    matrix = vectors.vectors(known) if known else np.zeros((0, 2), np.float32)
+    embedded, missing = vectors.known(words)
+    matrix = vectors.vectors(embedded) if embedded else np.zeros((0, 2), np.float32)
     is_nonzero = np.linalg.norm(matrix, axis=1) > 0
     zeros = {} if is_nonzero.all() else {"with a vector of zeros": int((~is_nonzero).sum())}
     male, female = normalise_rows(vectors.vectors([MALE, FEMALE]))
     return make_space(
-        [word for word, nonzero in zip(known, is_nonzero, strict=True) if nonzero],
+        list(compress(embedded, is_nonzero)),
         matrix[is_nonzero],
         male,
         female,
@@ -174,32 +172,32 @@ def embed_words(
 ) -> Space:
     """A space of an encoder; the direction is between the means of 80 male and of 80 female sentences."""
     make_sentences = make_published_sentences if published else make_word_sentences
-    known, missing = list(words), list[str]()
+    is_missing = np.zeros(len(words), dtype=bool)
     if not published and hasattr(encoder, "unknown"):
-        unknown = dict(zip(words, encoder.unknown([make_word_sentences(word)[0] for word in words]), strict=True))
-        known, missing = ([word for word in words if unknown[word] == side] for side in (False, True))
-    matrix = _average_sentences(known, encoder, make_sentences, layers=layers, pooling=pooling, progress=progress)
+        is_missing = np.asarray(encoder.unknown([make_word_sentences(word)[0] for word in words]), dtype=bool)
+    embedded, missing = (list(compress(words, is_selected)) for is_selected in (~is_missing, is_missing))
+    matrix = _average_sentences(embedded, encoder, make_sentences, layers=layers, pooling=pooling, progress=progress)
     queries: list[Query] = []
     for sentence in gendered_sentences():
         if published:
             text = sentence.text.removesuffix(".")
-            place = 1 + len(text[: sentence.span[0]].split())
-            queries.append(TokensInSentence(text, place, place + 1))
+            token = 1 + len(text[: sentence.span[0]].split())
+            queries.append(TokensInSentence(text, token, token + 1))
         else:
             queries.append(WordInSentence(sentence.text, sentence.span))
     gendered = encoder.embed(queries, layers=layers, pooling=pooling)
     genders = np.array([sentence.gender for sentence in gendered_sentences()])
     male, female = (gendered[genders == gender].astype(np.float64).mean(axis=0) for gender in ("male", "female"))
-    tokens = "tokens at fixed places, sum" if published else f"{pooling} of the word's pieces, mean"
+    tokens, direction = f"{pooling} of the word's pieces, mean", "mean of male words minus mean of female words, in 80"
+    if published:
+        tokens, direction = "tokens at fixed places, sum", "male minus female gender words, in 80"
     return make_space(
-        known,
+        embedded,
         matrix,
         male,
         female,
         vectors=f"words in 11 sentences, last {layers} layers, {tokens}",
-        direction="male minus female gender words, in 80 sentences each without a full stop"
-        if published
-        else "mean of male words minus mean of female words, in 80 sentences each",
+        direction=f"{direction} sentences each{' without a full stop' if published else ''}",
         unit_ends=published,
         left_out=left_out or {},
         missing=missing,

@@ -1,6 +1,6 @@
 """Which words geometry measures: nouns of the package, a published vocabulary, the words of a file, or a user's list.
 
-An encoder is asked about nouns, because the sentences need them. Each noun is asked in the singular and in the plural.
+An encoder is asked about nouns, because the sentences need them, each in the singular and in the plural.
 A published vocabulary has both forms, which would give the same vector, so `sound` leaves out the second.
 
 Word vectors are asked about common words in lower case that do not mean a gender. The rules are those of Gonen and
@@ -21,19 +21,21 @@ Words that mean a gender come from these sets:
 
 from __future__ import annotations
 
-import json
 import string
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
 
 from unmask import datasets
 from unmask.errors import UnmaskError, check_choice
 from unmask.lexicon.gender import gender_words
 from unmask.lexicon.inflection import is_noun, singular
 from unmask.lexicon.names import first_names, name_words
+from unmask.lexicon.table import read_text
 from unmask.lexicon.word_lists import nouns, rated_professions
 from unmask.measures.geometry import NOUNS
 from unmask.models.vector_files import read_vectors
@@ -50,6 +52,8 @@ MOST = 50_000
 LONGEST = 20
 """Words are shorter than this."""
 EXCLUSIONS = ("word2vec", "glove", "lexicon", "names")
+DATASET = "the file of the data set, or download it again"
+WORD_LISTS = TypeAdapter(list[str | list[str]])
 RULES = {
     "repeated": "came before",
     "capitals": "have capital letters",
@@ -116,12 +120,7 @@ def vector_words(vectors: Vectors, *, published: bool, offline: bool = False) ->
 
 def listed_words(path: Path) -> Vocabulary:
     """The words of a user's file, one per line, and the professions."""
-    try:
-        lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
-    except OSError as error:
-        raise UnmaskError(f"{path} cannot be read ({error.strerror}); give a file with one word per line") from None
-    except UnicodeDecodeError:
-        raise UnmaskError(f"{path} is not UTF-8; save it in UTF-8") from None
+    lines = [line.strip() for line in read_text(path, "a text file with one word per line").splitlines()]
     words = [line.replace(" ", "_") for line in lines if line]
     repeated = _count("came twice", len(words) - len(set(words)))
     return Vocabulary(list(dict.fromkeys([*words, *rated_stereotypes()])), repeated)
@@ -151,19 +150,19 @@ def filter_words(words: Iterable[str], *, exclude: Collection[str] = (), strict:
         strict: Whether every part of a word must consist of letters and mean no gender.
     """
     exclude = set(exclude)
-    kept: dict[str, None] = {}
-    seen: set[str] = set()
-    broken = dict.fromkeys(RULES, 0)
+    rules: dict[str, str] = {}
+    counts = Counter[str]()
     for word in islice(words, MOST):
-        rule = "repeated" if word in seen else broken_rule(word, strict=strict)
+        if word in rules:
+            counts["repeated"] += 1
+            continue
+        rule = broken_rule(word, strict=strict)
         if not rule and (word in exclude or (strict and not exclude.isdisjoint(word.split("_")))):
             rule = "gendered"
-        seen.add(word)
-        if rule:
-            broken[rule] += 1
-        else:
-            kept[word] = None
-    return Vocabulary(list(kept), {RULES[rule]: count for rule, count in broken.items() if count})
+        rules[word] = rule
+        counts[rule] += 1
+    left_out = {reason: counts[rule] for rule, reason in RULES.items() if counts[rule]}
+    return Vocabulary([word for word, rule in rules.items() if not rule], left_out)
 
 
 def broken_rule(word: str, *, strict: bool = False) -> str:
@@ -189,51 +188,36 @@ def excluded_words(name: str, *, offline: bool = False) -> frozenset[str]:
     """The words that mean a gender in one of `EXCLUSIONS`."""
     name = check_choice(name, EXCLUSIONS, "set of excluded words")
     if name == "lexicon":
-        known = gender_words("all")
-        return _spellings((*known.words, *known.before_names, "Mary", "John"))
+        terms = gender_words("all")
+        return _spell_words((*terms.words, *terms.before_names, "Mary", "John"))
     if name == "names":
-        kinds, also_words = name_words(), {"word", "adjective", "title", "month", "place", "seldom", "never"}
+        meanings, other_meanings = name_words(), {"word", "adjective", "title", "month", "place", "seldom", "never"}
         names = (entry.name.lower() for entry in first_names())
-        return _spellings(word for word in names if not kinds.get(word, frozenset()) & also_words)
+        return _spell_words(name for name in names if not meanings.get(name, frozenset()) & other_meanings)
     folder = datasets.locate("professions" if name == "word2vec" else "lipstick", offline=offline)
     if name == "glove":
-        texts = [_read_text(folder / f"{gender}_word_file.txt") for gender in ("female", "male")]
+        texts = [read_text(folder / f"{gender}_word_file.txt", DATASET) for gender in ("female", "male")]
         return frozenset(line.strip() for text in texts for line in text.split("\n") if line.strip())
-    pairs = [*_read_json(folder / "definitional_pairs.json"), *_read_json(folder / "equalize_pairs.json")]
-    return frozenset([*_read_json(folder / "gender_specific_full.json"), *(word for pair in pairs for word in pair)])
+    words: set[str] = set()
+    for list_name in ("gender_specific_full", "definitional_pairs", "equalize_pairs"):
+        path = folder / f"{list_name}.json"
+        try:
+            entries = WORD_LISTS.validate_json(read_text(path, DATASET))
+        except ValidationError:
+            raise UnmaskError(f"{path} is not a list of words or of pairs of words; download it again") from None
+        words.update(*([entry] if isinstance(entry, str) else entry for entry in entries))
+    return frozenset(words)
 
 
 def _own_exclusions() -> frozenset[str]:
     return excluded_words("lexicon") | excluded_words("names")
 
 
-def _spellings(words: Iterable[str]) -> frozenset[str]:
+def _spell_words(words: Iterable[str]) -> frozenset[str]:
     """Words in lower case, Title Case and CAPITALS; phrases with spaces, hyphens or underscores."""
     cases = [case for word in words for case in (word.lower(), word.title(), word.upper())]
     joined = [case.replace(" ", "_") for case in cases]
     return frozenset([*cases, *joined, *(case.replace("-", "_") for case in joined)])
-
-
-def _read_json(path: Path) -> list[Any]:
-    """A list of words, or of pairs of words."""
-    try:
-        content = json.loads(_read_text(path))
-    except ValueError:
-        raise UnmaskError(f"{path} is not JSON; download it again") from None
-    is_list = isinstance(content, list)
-    entries = [entry if isinstance(entry, list) else [entry] for entry in content] if is_list else [[None]]
-    if not all(isinstance(word, str) for entry in entries for word in entry):
-        raise UnmaskError(f"{path} is not a list of words or of pairs of words; download it again")
-    return list(content)
-
-
-def _read_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UnmaskError(f"{path} cannot be read ({error.strerror}); download it again") from None
-    except UnicodeDecodeError:
-        raise UnmaskError(f"{path} is not UTF-8; download it again") from None
 
 
 def _count(reason: str, count: int) -> dict[str, int]:

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,9 +35,15 @@ from unmask.results import Caveat, Estimate
 from unmask.statistics.correlation import pearson
 from unmask.statistics.erasure import cosines_without_direction, remove_direction
 from unmask.statistics.permutation import weat
-from unmask.statistics.separation import Probe, cluster_agreement, linear_probe, score_two_clusters
+from unmask.statistics.separation import cluster_agreement, linear_probe
 
 NAMES = ("clustering", "probe", "classification", "neighbours")
+LABELS = {
+    "clustering": ("side", "cluster"),
+    "probe": ("side", "probed"),
+    "classification": ("part", "predicted"),
+}
+"""The columns of the items with the side of a word, and with the side on which a test puts it."""
 NEIGHBOURS = 100
 TRAINING_SHARE = 0.2
 """The share of words that the support-vector machine learns from."""
@@ -47,32 +54,14 @@ ROUNDING = 1e-6
 """Rows that differ by no more are equal."""
 AS_TIGHT = 1.001
 """Clusters whose spread is within this factor of the tightest are as good."""
-MOST_CLUSTERED, MOST_CLASSIFIED = 500, 2500
-CLUSTERED_SHARE, CLASSIFIED_SHARE = 12, 6
-"""In a small vocabulary, one in so many words of each side is clustered, and classified."""
-
 FEWEST_ASSOCIATED = 4
 """How many words of each set must have vectors."""
 NAMED_WORDS = 5
-"""How many of the missing words a caveat names."""
+"""How many missing words a caveat names."""
 
 Direction = NDArray[np.float64] | None
 VectorSet = dict[str, NDArray[np.floating]]
 """The vectors of a set of words, without vectors of zeros, which have no direction."""
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """How many words of each side are clustered and classified, and how many neighbours a profession has."""
-
-    clustered: int
-    classified: int
-    neighbours: int = NEIGHBOURS
-
-
-def choose_sizes(words: int) -> Sizes:
-    """The paper's sizes, or fewer words of a smaller vocabulary."""
-    return Sizes(min(MOST_CLUSTERED, words // CLUSTERED_SHARE), min(MOST_CLASSIFIED, words // CLASSIFIED_SHARE))
 
 
 @dataclass(frozen=True)
@@ -93,12 +82,18 @@ def select_rows(
     return matrix[indices] if removed is None else remove_direction(matrix[indices], removed)
 
 
-def cluster_words(
-    matrix: NDArray[np.floating], contrast: Contrast, count: int, *, removed: Direction = None
-) -> SortedWords:
-    """The two clusters of the most biased words. The result does not depend on a seed."""
-    indices, first = contrast.select_sides(count)
-    return SortedWords(indices, first, find_two_clusters(select_rows(matrix, indices, removed))[0])
+def sort_words(
+    matrix: NDArray[np.floating], contrast: Contrast, *, seed: int, removed: Direction = None
+) -> dict[str, SortedWords]:
+    """The sides on which each of the first three tests puts the most biased words."""
+    indices, first = contrast.select_clustered()
+    clusters = find_two_clusters(select_rows(matrix, indices, removed))[0]
+    probe = linear_probe(compute_cosines(matrix, indices, removed), first, seed=seed, shuffles=0)
+    return {
+        "clustering": SortedWords(indices, first, clusters),
+        "probe": SortedWords(indices, first, np.where(probe.right, first, ~first)),
+        "classification": classify_words(matrix, contrast, seed=seed, removed=removed),
+    }
 
 
 def find_two_clusters(rows: NDArray[np.floating]) -> list[NDArray[np.bool_]]:
@@ -147,20 +142,6 @@ def run_k_means(rows: NDArray[np.floating], count: int, *, seed: int, starts: in
     return clusters
 
 
-def probe_words(
-    matrix: NDArray[np.floating],
-    contrast: Contrast,
-    count: int,
-    *,
-    seed: int,
-    removed: Direction = None,
-    shuffles: int = 0,
-) -> Probe:
-    """A linear boundary between the most biased words of each side."""
-    indices, first = contrast.select_sides(count)
-    return linear_probe(compute_cosines(matrix, indices, removed), first, seed=seed, shuffles=shuffles)
-
-
 def compute_cosines(
     matrix: NDArray[np.floating], indices: NDArray[np.intp], removed: Direction = None
 ) -> NDArray[np.floating]:
@@ -174,10 +155,12 @@ def compute_cosines(
 
 
 def classify_words(
-    matrix: NDArray[np.floating], contrast: Contrast, count: int, *, seed: int, removed: Direction = None
+    matrix: NDArray[np.floating], contrast: Contrast, *, seed: int, removed: Direction = None
 ) -> SortedWords:
     """The predictions of a support-vector machine for the words that it was not trained on."""
-    indices, first = contrast.select_sides(count)
+    sides = contrast.select_classified()
+    indices = np.concatenate(sides)
+    first = np.arange(indices.size) < sides[0].size
     train = np.zeros(indices.size, dtype=bool)
     rng = np.random.default_rng(seed)
     for side in (first, ~first):
@@ -226,12 +209,11 @@ class NearestWords:
 
         Zero would be no limit: in an encoder nearly all words may lie on one side of it.
         """
-        nearest = self.nearest
+        nearest, bias = self.nearest, contrast.bias
         if removed is not None:
-            part = contrast.bias
-            cosines = cosines_without_direction(self.cosines, part[self.professions], part)
+            cosines = cosines_without_direction(self.cosines, bias[self.professions], bias)
             nearest = _select_nearest(cosines, self.professions, nearest.shape[1])
-        shares: NDArray[np.float64] = (contrast.bias > np.median(contrast.bias))[nearest].mean(axis=1)
+        shares: NDArray[np.float64] = (bias > np.median(bias))[nearest].mean(axis=1)
         return shares
 
 
@@ -253,20 +235,15 @@ def run_tests(
     matrix: NDArray[np.floating],
     contrast: Contrast,
     nearest_words: NearestWords | None,
-    sizes: Sizes,
     *,
     seed: int,
     removed: bool,
 ) -> dict[str, float]:
     """The value of each test for a contrast, whose own direction may be removed."""
     direction = contrast.direction if removed else None
-    clusters = cluster_words(matrix, contrast, sizes.clustered, removed=direction)
-    words = classify_words(matrix, contrast, sizes.classified, seed=seed, removed=direction)
-    values = {
-        "clustering": score_two_clusters(clusters.first, clusters.predicted).accuracy,
-        "probe": probe_words(matrix, contrast, sizes.clustered, seed=seed, removed=direction).accuracy,
-        "classification": cluster_agreement(words.first, words.predicted),
-    }
+    sides = sort_words(matrix, contrast, seed=seed, removed=direction)
+    values = {name: cluster_agreement(words.first, words.predicted) for name, words in sides.items()}
+    values["clustering"] = max(values["clustering"], 1 - values["clustering"])  # clusters have no names
     if nearest_words is not None:
         used = ~np.isin(nearest_words.professions, contrast.excluded)
         shares = nearest_words.share_sides(contrast, removed=direction)
@@ -310,19 +287,19 @@ def _average_associated(
 ) -> VectorSet:
     """The mean vector of each word over its sentences, without words that the model does not know."""
     queries = [WordInSentence(sentence.text, sentence.span) for sentence in word_sentences]
-    unknown = encoder.unknown(queries) if hasattr(encoder, "unknown") else [False] * len(queries)
-    lost = {sentence.word for sentence, is_unknown in zip(word_sentences, unknown, strict=True) if is_unknown}
-    kept = [index for index, sentence in enumerate(word_sentences) if sentence.word not in lost]
-    if not kept:
+    words = np.array([sentence.word for sentence in word_sentences])
+    is_unknown = np.array(encoder.unknown(queries) if hasattr(encoder, "unknown") else [False] * len(queries))
+    is_usable = ~np.isin(words, words[is_unknown])
+    if not is_usable.any():
         return {}
-    vectors = encoder.embed([queries[index] for index in kept], layers=layers, pooling=pooling)
-    words = np.array([word_sentences[index].word for index in kept])
+    vectors = encoder.embed(list(compress(queries, is_usable)), layers=layers, pooling=pooling)
+    words = words[is_usable]
     return {str(word): vectors[words == word].mean(axis=0) for word in dict.fromkeys(words)}
 
 
 def _run_associations(name: str, find_vectors: Callable[[Association], list[VectorSet]], seed: int) -> AssociationTests:
     tests: dict[str, Estimate] = {}
-    left_out: list[str] = []
+    untested: list[str] = []
     has_vector: dict[str, bool] = {}
     for association in associations():
         title = f"{name} {association.name}"
@@ -330,7 +307,7 @@ def _run_associations(name: str, find_vectors: Callable[[Association], list[Vect
         for words, vectors in zip(association.sets, sets, strict=True):
             has_vector |= {word.text: word.text in vectors for word in words.words}
         if min(map(len, sets)) < FEWEST_ASSOCIATED:
-            left_out.append(title)
+            untested.append(title)
             continue
         x, y, a, b = (np.stack(list(vectors.values())) for vectors in sets)
         result = weat(x, y, a, b, alternative="two-sided", seed=seed)
@@ -347,11 +324,16 @@ def _run_associations(name: str, find_vectors: Callable[[Association], list[Vect
             effect_size_name="d",
             effect_size_interval=result.interval,
         )
-    missing = [word for word, is_there in has_vector.items() if not is_there]
+    missing = [word for word, is_present in has_vector.items() if not is_present]
     if not missing:
         return AssociationTests(tests)
-    examples = ", ".join(missing[:NAMED_WORDS]) + ("…" if len(missing) > NAMED_WORDS else "")
+    examples = list_examples(missing)
     text = f"{len(missing):,} of the {len(has_vector):,} words of WEAT have no vector ({examples}) and are left out."
-    if left_out:
-        text += f" Too few words are left for {', '.join(left_out)}."
+    if untested:
+        text += f" Too few words are left for {', '.join(untested)}."
     return AssociationTests(tests, [Caveat(code="association-words-missing", text=text)])
+
+
+def list_examples(words: Sequence[str]) -> str:
+    """The first words of a long list, for a caveat."""
+    return ", ".join(words[:NAMED_WORDS]) + ("…" if len(words) > NAMED_WORDS else "")

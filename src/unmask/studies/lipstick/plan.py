@@ -212,7 +212,7 @@ class WordMeasuring:
         )
         if origin is not None:
             say("tested with the words of the origin")
-            more, word_tests = measure_chosen_words(space, *origin, stereotypes, context)
+            more, word_tests = measure_chosen_words(space, *origin, stereotypes, context, name=ORIGIN)
             items = pd.concat([items, more], ignore_index=True)
             geometry = measurement.read_details(Geometry)
             geometry = geometry.model_copy(update={"tests": [*geometry.tests, *word_tests]})

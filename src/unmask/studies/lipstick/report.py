@@ -167,8 +167,6 @@ def _draw_figure(row: MeasuredWords, what: str) -> Figure:
     items = row.items[row.items["words"] == (OWN if row.is_origin else ORIGIN)].reset_index(drop=True)
     if what == "map":
         return Figure(name, partial(draw_word_map, items), f"Map of the most biased words: {name}")
-    if "male_neighbours_removed" not in items:
-        items = items.assign(male_neighbours_removed=float("nan"))
     draw = partial(draw_professions, list_neighbourhoods(items))
     return Figure(name, draw, f"Professions by bias and male neighbours: {name}")
 
