@@ -25,9 +25,8 @@ from commands import unmask as command
 from toy_model import bert_of, tokenizer_of
 from unmask.errors import Stopped, UnmaskError
 from unmask.lexicon.sentences import reviews
-from unmask.measures.base import Context
+from unmask.measures.base import PROTOCOLS, Context
 from unmask.measures.sentiment.analysis import analyse
-from unmask.measures.sentiment.scoring import PROTOCOLS
 from unmask.models.loading import Trainable, load_trainable
 from unmask.options import LoadOptions
 from unmask.rewriting import options as rewriting
