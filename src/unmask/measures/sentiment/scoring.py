@@ -37,7 +37,7 @@ AT_ONCE = 256
 """Texts whose versions are rated together."""
 
 
-class Answer(NamedTuple):
+class RatedVersion(NamedTuple):
     """The rating of a version, the model's label, and what the model read, as far as these are known."""
 
     rating: float
@@ -109,7 +109,7 @@ def score_sets(
     for pair in pairs:
         versions.setdefault(pair.id, {}).update(_list_versions([pair]))
     order = sorted(versions.values(), key=lambda texts: len(next(iter(texts))))
-    answers: dict[str, Answer] = {}
+    answers: dict[str, RatedVersion] = {}
     starts = range(0, len(order), AT_ONCE)
     for done, start in enumerate(starts, 1):
         texts = dict.fromkeys(chain.from_iterable(order[start : start + AT_ONCE]))
@@ -127,20 +127,20 @@ def _list_versions(pairs: Sequence[Pair]) -> dict[str, None]:
     return dict.fromkeys(version.text for pair in pairs for version in (pair.female, pair.male))
 
 
-def _rate_versions(rater: Rater, texts: Sequence[str]) -> dict[str, Answer]:
+def _rate_versions(rater: Rater, texts: Sequence[str]) -> dict[str, RatedVersion]:
     if not texts:
         return {}
     rated = rater.rate(texts)
     views = rater.model.views(texts) if isinstance(rater.model, Reads) else [View(0, (), ())] * len(texts)
     return {
-        text: Answer(float(rating), choice, view.tokens, view.read, tuple(map(hash, view.inputs)))
+        text: RatedVersion(float(rating), choice, view.tokens, view.read, tuple(map(hash, view.inputs)))
         for text, rating, choice, view in zip(
             texts, rated.ratings, rated.choices or [None] * len(texts), views, strict=True
         )
     }
 
 
-def _collect_items(pairs: Sequence[Pair], rater: Rater, answers: Mapping[str, Answer], noise: float) -> Scored:
+def _collect_items(pairs: Sequence[Pair], rater: Rater, answers: Mapping[str, RatedVersion], noise: float) -> Scored:
     """The items of a term set: one row per text."""
     import pandas as pd
 
@@ -180,7 +180,7 @@ def _collect_items(pairs: Sequence[Pair], rater: Rater, answers: Mapping[str, An
     return Scored(items, noise, len(inputs), details=details)
 
 
-def _count_read_terms(pair: Pair, answers: Mapping[str, Answer]) -> int:
+def _count_read_terms(pair: Pair, answers: Mapping[str, RatedVersion]) -> int:
     """How many terms of the text the model read in at least one version."""
     terms = set()
     for version in (pair.female, pair.male):
