@@ -401,7 +401,7 @@ def test_equal_pairs_are_asked_once_and_strange_answers_are_refused() -> None:
     assert (scored.items["prediction"][: len(rows)].tolist()) == scored.items["prediction"][len(rows) :].tolist()
     for answer in (np.array([np.nan, 0, 1]), np.array([0.9, 0.9, 0.9]), np.array([-1.0, 1, 1])):
         strange = Answering(partial(_always, answer))
-        with pytest.raises(UnmaskError, match="not probabilities of 3 labels|every text needs a finite number"):
+        with pytest.raises(UnmaskError, match=r"not probabilities of 3 labels|every text needs a finite number"):
             score_pairs(rows, strange, (0, 1, 2), seed=0)
 
 

@@ -102,7 +102,7 @@ def _read_set(path: Path, language: str, name: str) -> list[tuple[str, ...]]:
             f"{path} cannot be read ({type(error).__name__}); fetch the data set {RELEASED} again"
         ) from None
     genders = dict(zip(GENDERS, WORDS[language][:2], strict=True))
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for number, line in enumerate(lines, 1):
         try:
             row = json.loads(line)

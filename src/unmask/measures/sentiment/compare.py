@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 KEYS = ("language", "corpus", "terms", "id")
 """What two items must share to be the same text."""
 SCORES = ("p_female", "p_male", "bias", "choice_female", "choice_male")
-_HEADS = {
+HEADLINES = {
     "improved": "Ratings depend less on gender than before",
     "worse": "Ratings depend more on gender than before",
     "overshot": "The bias of the ratings was reversed",
@@ -132,7 +132,7 @@ def _describe_changes(changes: dict[str, Change], digits: int) -> list[str]:
     main, size, flips = changes["bias"], changes["absolute bias"], changes.get("label flips")
     (before, after), difference = main.values, main.change
     sentences = [
-        f"{_HEADS[main.verdict or 'no reliable change']}: the mean of male minus female ratings was"
+        f"{HEADLINES[main.verdict or 'no reliable change']}: the mean of male minus female ratings was"
         f" {number(before, digits)} and is now {number(after, digits)} over {difference.n:,} texts (change"
         f" {number(difference.value, digits)} {interval(difference.interval, digits)},"
         f" p {p_value(difference.p_value)}).",

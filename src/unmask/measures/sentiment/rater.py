@@ -100,8 +100,8 @@ def weigh_labels(labels: Sequence[str], positive: str | None = None) -> tuple[tu
             f"the model has one label only ({quote(labels)}), so all ratings are equal; give another model"
         )
     if positive is not None:
-        known = {label.lower(): label for label in labels}
-        name = known.get(positive.lower()) or check_choice(positive, labels, "label")
+        by_lower_case = {label.lower(): label for label in labels}
+        name = by_lower_case.get(positive.lower()) or check_choice(positive, labels, "label")
         return tuple(float(label == name) for label in labels), f"p({name})"
     ranks = order_rating_labels(labels)
     if ranks is None:

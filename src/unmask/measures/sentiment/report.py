@@ -225,8 +225,8 @@ def _show_sources(ratings: Ratings) -> Section:
 
 def select_frequent(parts: Sequence[Part]) -> list[Part]:
     """The terms that occur in most texts, sorted by bias."""
-    known = sorted((part for part in parts if part.bias is not None), key=lambda part: -part.n)
-    return sorted(known[:MOST_TERMS], key=lambda part: -(part.bias or 0.0))
+    frequent = sorted((part for part in parts if part.bias is not None), key=lambda part: -part.n)
+    return sorted(frequent[:MOST_TERMS], key=lambda part: -(part.bias or 0.0))
 
 
 def draw_parts(parts: Sequence[Part], compared: Sequence[Part], digits: int) -> str:

@@ -132,11 +132,10 @@ def _rate_versions(rater: Rater, texts: Sequence[str]) -> dict[str, RatedVersion
         return {}
     rated = rater.rate(texts)
     views = rater.model.views(texts) if isinstance(rater.model, Reads) else [View(0, (), ())] * len(texts)
+    choices: Sequence[str | None] = rated.choices or [None] * len(texts)
     return {
         text: RatedVersion(float(rating), choice, view.tokens, view.read, tuple(map(hash, view.inputs)))
-        for text, rating, choice, view in zip(
-            texts, rated.ratings, rated.choices or [None] * len(texts), views, strict=True
-        )
+        for text, rating, choice, view in zip(texts, rated.ratings, choices, views, strict=True)
     }
 
 
