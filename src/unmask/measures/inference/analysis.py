@@ -232,7 +232,7 @@ def share_identical(items: pd.DataFrame) -> float | None:
         return None
     keys, columns = ["occupation", "template", "pair"], [*PROBABILITIES, "prediction"]
     women, men = (gendered[gendered["gender"] == gender].groupby(keys)[columns].first() for gender in GENDERS)
-    both = women.join(men, how="inner", lsuffix="_female", rsuffix="_male")
+    both = women.merge(men, left_index=True, right_index=True, suffixes=("_female", "_male"))
     both = both[(both["prediction_female"] != "neutral") | (both["prediction_male"] != "neutral")]
     if both.empty:
         return None
