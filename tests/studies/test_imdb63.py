@@ -26,9 +26,8 @@ from toy_model import bert_of, tokenizer_of
 from toy_study import step_keys
 from unmask.errors import Stopped, UnmaskError
 from unmask.lexicon.sentences import reviews
-from unmask.measures.base import Context
+from unmask.measures.base import PROTOCOLS, Context
 from unmask.measures.sentiment.analysis import analyse
-from unmask.measures.sentiment.scoring import PROTOCOLS
 from unmask.models.loading import Trainable, load_trainable
 from unmask.options import LoadOptions
 from unmask.rewriting import options as rewriting

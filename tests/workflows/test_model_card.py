@@ -296,12 +296,12 @@ def test_the_command_repeats_the_audit(
 
 
 def test_the_command_of_what_no_command_line_can_say() -> None:
-    configuration = _configuration("sentiment") | {"corpora": ["custom"], "texts": "3 given texts"}
+    configuration = _configuration("sentiment") | {"corpora": ["custom"], "given_texts": 3}
     texts = _audit(_measurement("sentiment", corpus="custom"), name="x`; rm -r y `").model_copy(
         update={"configuration": configuration, "seed": 42}
     )
     first, second = list_commands(texts)
-    assert first == "# 3 given texts were handed over in Python: put them into the column text of texts.csv"
+    assert first == "# 3 texts were given in Python: put them into the column text of texts.csv"
     assert shlex.split(second)[2:] == ["audit", "x'; rm -r y '", "--measure", "sentiment", "--texts", "texts.csv"]
     strange = _audit(_measurement(corpus="theirs"))
     assert list_commands(strange) == ["# the audit does not say how it was made"]

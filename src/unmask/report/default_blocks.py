@@ -130,12 +130,14 @@ def source(measurement: Measurement) -> str:
     return f"{plugin.package} {plugin.version}".rstrip() if plugin else ""
 
 
-def list_tests(measurement: Measurement, title: str, *, folded: bool = False, terminal: bool = False) -> Table:
+def list_tests(
+    measurement: Measurement, title: str, *, folded: bool = False, terminal: bool = False, digits: int = 3
+) -> Table:
     """Every test of a measurement. Columns that no test fills are left out."""
     tests = measurement.tests
     columns: list[tuple[Column, Callable[[Estimate], Cell]]] = [
         (Column("n"), lambda test: Cell(count(test.n))),
-        (Column("Estimate, 95 % interval"), partial(_value_cell, digits=3)),
+        (Column("Estimate, 95 % interval"), partial(_value_cell, digits=digits)),
         (Column("Statistic", narrow=False), _statistic_cell),
         (Column("p", narrow=False), lambda test: Cell(p(test.p_value))),
         (Column("p, adjusted"), lambda test: Cell(p(test.p_adjusted))),
@@ -152,7 +154,9 @@ def list_tests(measurement: Measurement, title: str, *, folded: bool = False, te
     return Table(title, heads, rows, folded=folded, terminal=terminal)
 
 
-def list_groups(measurement: Measurement, title: str, *, folded: bool = False, terminal: bool = False) -> Table:
+def list_groups(
+    measurement: Measurement, title: str, *, folded: bool = False, terminal: bool = False, digits: int = 2
+) -> Table:
     """Every group of a measurement."""
     groups = measurement.groups
     columns = [Column("Group", numeric=False), Column("n"), Column("Mean, 95 % interval")]
@@ -161,8 +165,8 @@ def list_groups(measurement: Measurement, title: str, *, folded: bool = False, t
         (
             Cell(capital(name)),
             Cell(count(group.n)),
-            _value_cell(group, digits=2),
-            *([Cell(number(group.sd))] if with_sd else []),
+            _value_cell(group, digits),
+            *([Cell(number(group.sd, digits))] if with_sd else []),
         )
         for name, group in groups.items()
     ]

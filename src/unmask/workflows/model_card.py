@@ -202,7 +202,6 @@ def _replace_section(card: str, text: str, newline: str) -> str:
 
 LEFT_OUT = {"workspace", "offline", "allow_pickle", "allow_remote_code", "device", "given_texts"}
 """Options that change no number, or that a reader must choose: a model may hold code of its author."""
-GIVEN = re.compile(r"[\d,]+ given texts")
 TEXTS = "texts.csv"
 
 
@@ -222,13 +221,15 @@ def list_commands(audit: AuditResult) -> list[str]:
             given["languages"] = []
         words = ["unmask", "analyse", str(audit.configuration["items"])]
     else:
+        count = audit.configuration.get("given_texts")
+        if isinstance(count, int):  # the texts themselves are not stored
+            lines.append(f"# {count:,} texts were given in Python: put them into the column text of {TEXTS}")
+            stated = audit.configuration | {"texts": TEXTS, "given_texts": None}
+            audit = audit.model_copy(update={"configuration": stated})
         try:
             given = {name: value for name, value in dict(options_of(audit)).items() if name not in LEFT_OUT}
         except (UnmaskError, TypeError):  # of another version, or changed by hand
             return ["# the audit does not say how it was made"]
-        if GIVEN.fullmatch(str(given.get("texts"))):
-            lines.append(f"# {given['texts']} were handed over in Python: put them into the column text of {TEXTS}")
-            given["texts"] = TEXTS
         words = ["unmask", "audit", audit.model.name]
     # Characters that would end a line or code are removed before the words are quoted, so that the quotes stay.
     return [*lines, f"$ {shlex.join(map(flatten_markdown, [*words, *_write_options(given)]))}"]

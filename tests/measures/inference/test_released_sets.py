@@ -29,7 +29,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def sets(data: Path) -> dict[tuple[str, str], pd.DataFrame]:
     """The released sets, by language and sample."""
     return {
-        (language, sample): released(language, data / "nli-coal", sample=sample)
+        (language, sample): released(language, data / "nli-coal", downsampled=sample == "downsampled")
         for language in LANGUAGES
         for sample in ("full", "downsampled")
     }
@@ -167,14 +167,12 @@ def test_released_sets_that_cannot_be_read(folder: Path) -> None:
         released("ja", folder / "own")
     with pytest.raises(UnmaskError, match="unknown language of nli-coal 'de'"):
         released("de", folder / "own")
-    with pytest.raises(UnmaskError, match="did you mean 'downsampled'"):
-        released("en", folder / "own", sample="downsample")
 
 
 def test_only_the_files_of_the_language_are_asked_for(folder: Path, data: Path) -> None:
     (folder / "nli-coal").mkdir()
     (folder / "nli-coal" / "en").symlink_to(data / "nli-coal" / "en")
-    assert len(released("en", offline=True, sample="downsampled")) == 600
+    assert len(released("en", offline=True, downsampled=True)) == 600
     with pytest.raises(UnmaskError, match="nli-coal is neither in the folder"):
         released("zh", offline=True)
     (folder / "nli-coal" / "en").unlink()

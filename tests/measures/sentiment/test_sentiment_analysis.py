@@ -267,11 +267,11 @@ def test_published_p_is_that_of_scipy_times_64(lists: Path, tmp_path: Path) -> N
 
 
 def test_published_has_its_own_words(file: Path, lists: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UnmaskError, match="English and has its own words, without names"):
+    with pytest.raises(UnmaskError, match="exchanges no names; leave out --names"):
         measure(Planted(), file, protocol="published", lists=lists, names=True)
     monkeypatch.delenv("UNMASK_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(lists / "nothing"))
-    with pytest.raises(UnmaskError, match=r"needs the term maps that the authors released .* --lists$"):
+    with pytest.raises(UnmaskError, match=r"needs the word lists that the authors released; .* --lists$"):
         measure(Planted(), file, protocol="published")
 
 

@@ -24,7 +24,7 @@ from toy_model import tokenizer_of
 from unmask.cli import app
 from unmask.errors import UnmaskError
 from unmask.lexicon.sentences import reviews
-from unmask.measures.sentiment.data import default_corpus, rewrite_both_ways
+from unmask.measures.sentiment.data import rewrite_both_ways
 from unmask.measures.sentiment.details import Ratings
 from unmask.measures.sentiment.rater import Rater
 from unmask.measures.sentiment.scoring import score_pairs
@@ -333,7 +333,6 @@ def test_texts_are_drawn_by_seed(tmp_path: Path) -> None:
 def test_the_reviews_of_the_package_are_the_default(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("UNMASK_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert default_corpus() == "reviews"
     (found,) = unmask.audit(Counter()).measurements
     assert (found.corpus, found.items, ratings(found).changed) == ("reviews", 240, 240)
     assert found.headline_text.startswith("The model rates male versions higher")

@@ -107,7 +107,7 @@ class InferenceMeasure(Measure):
 
     def fits(self, model: ModelHandle, options: Any) -> bool:
         """Whether the labels of a classifier are those of inference, or the user says so."""
-        from unmask.measures.inference.scoring import is_inference
+        from unmask.measures.classifiers import is_inference
 
         if not super().fits(model, options):
             return False
@@ -121,12 +121,9 @@ class InferenceMeasure(Measure):
 
     def check(self, options: InferenceOptions, context: Context) -> None:
         """Check that all words given are used."""
-        if options.captions:
-            for name in ("people", "templates"):
-                if given := getattr(options, name):
-                    raise UnmaskError(
-                        f"--captions brings its own {name}, and --{name} {given} would not be used; give one of the two"
-                    )
+        for name in ("people", "templates"):
+            if options.captions and getattr(options, name):
+                raise UnmaskError(f"--captions brings its own {name}; leave out --{name}, or --captions")
         if context.protocol == "published" and (options.are_own_words or context.corpus not in ("", RELEASED)):
             raise UnmaskError(
                 "the published protocol repeats the released sets (nli-coal); use --protocol sound for others"

@@ -19,6 +19,7 @@ answers identically about women and men.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -52,6 +53,12 @@ SCORES: dict[str, Formula] = {
     "biased inference": formulas.biased_inference,
     "plain error": formulas.plain_error,
 }
+SUBSETS = {name: {"set": name} for name in (*SETS, CONTROL)}
+SUBSETS_BY_TYPE = {
+    f"{kind} occupation, {gender} hypothesis": {"occupation_type": kind, "gender": gender}
+    for kind in KINDS
+    for gender in GENDERS
+}
 FEW_ERRORS, MANY_ERRORS = 0.05, 0.5
 """Up to the first share, plain errors hide nothing. Above it, they may hide something from the second share of biased
 inferences on."""
@@ -63,80 +70,71 @@ HABIT = 0.1
 
 def analyse(items: pd.DataFrame, context: Context) -> Measurement:
     """The scores, the stereotype and the default, and shares of answers, without headline and adjusted p-values."""
-    sound = context.protocol == "sound"
-    groups, tests = _analyse_sound(items) if sound else (_analyse_published(items), {})
-    first = items.iloc[0]
+    is_sound = context.protocol == "sound"
+    gendered = items[items["gender"] != ""]
+    tables = {"answers": AnswerTable(gendered)}
+    if is_sound and has_probabilities(items):
+        tables["probabilities"] = AnswerTable(gendered, weighted=True)
     details = Inference(
-        sets=[
-            _describe_answers(name, {"set": name}, rows, intervals=sound)
-            for name in (*SETS, CONTROL)
-            if len(rows := items[items["set"] == name])
-        ],
-        by_type=[
-            _describe_answers(
-                f"{kind} occupation, {gender} hypothesis",
-                {"occupation_type": kind, "gender": gender},
-                rows,
-                intervals=sound,
-            )
-            for kind in KINDS
-            for gender in GENDERS
-            if len(rows := items[(items["occupation_type"] == kind) & (items["gender"] == gender)])
-        ],
-        by_pair=_split_by_pair(items),
-        occupations=_split_by_occupation(items),
+        sets=_describe_answers(items, SUBSETS, intervals=is_sound),
+        by_type=_describe_answers(items, SUBSETS_BY_TYPE, intervals=is_sound),
+        by_pair=_split_by_pair(gendered),
+        occupations=_split_by_occupation(gendered),
         templates=items["template"].nunique(),
         inconclusive=explain_flaw(items),
         alike=share_identical(items),
     )
+    first = items.iloc[0]
     return Measurement(
         name="inference",
         language=str(first["language"]),
         corpus=str(first["corpus"]),
-        protocol="sound" if sound else "published",
+        protocol="sound" if is_sound else "published",
         attributes="occupations",
         items=len(items),
-        groups=groups,
-        tests=tests,
+        groups={
+            _name_estimate(name, source): _estimate_score(table, name, source, len(gendered), intervals=is_sound)
+            for source, table in tables.items()
+            for name in SCORES
+        },
+        tests=_test_answers(tables, gendered) if is_sound else {},
         details=details.model_dump(),
         caveats=list_caveats(items, context.protocol, details),
     )
 
 
-def _analyse_sound(items: pd.DataFrame) -> tuple[dict[str, Estimate], dict[str, Estimate]]:
-    gendered = items[items["gender"] != ""]
+def _name_estimate(name: str, source: str) -> str:
+    return name if source == "answers" else f"{name}, {source}"
+
+
+def _estimate_score(table: AnswerTable, name: str, source: str, n: int, *, intervals: bool) -> Estimate:
+    estimate = table.estimate(SCORES[name])
+    interval = _clip(estimate.interval, 0.0) if intervals else None
+    return Estimate(labels={"score": name, "by": source}, n=n, value=estimate.value, interval=interval)
+
+
+def _test_answers(tables: dict[str, AnswerTable], gendered: pd.DataFrame) -> dict[str, Estimate]:
+    """The stereotype and the default, by answers and by probabilities, and two answers in the stereotypical sets."""
     neutral = int((gendered["occupation_type"] == "neutral").sum())
     stereotyped = len(gendered) - neutral
-    groups: dict[str, Estimate] = {}
-    tests: dict[str, Estimate] = {}
-    tables = {"answers": AnswerTable(gendered)}
-    if has_probabilities(items):
-        tables["probabilities"] = AnswerTable(gendered, weighted=True)
+    tests = {}
     for source, table in tables.items():
-        suffix = "" if source == "answers" else f", {source}"
-        for name, formula in SCORES.items():
-            estimate = table.estimate(formula)
-            groups[f"{name}{suffix}"] = Estimate(
-                labels={"score": name, "by": source},
-                n=len(gendered),
-                value=estimate.value,
-                interval=_clip(estimate.interval, 0.0),
-            )
         question = "Are male occupations resolved to men more than female ones are?"
         estimate = table.estimate(formulas.stereotype)
-        tests[f"stereotype{suffix}"] = _make_test(estimate, "stereotype", source, stereotyped, question)
+        name = _name_estimate("stereotype", source)
+        tests[name] = _make_test(estimate, "stereotype", source, stereotyped, question)
         question = "Are occupations without a stereotype taken for men, or for women?"
         estimate = table.estimate(formulas.default, over_pairs=True)
-        tests[f"default{suffix}"] = _make_test(estimate, "default", source, neutral, question)
-    names = {"PS": "pro-stereotypical", "AS": "anti-stereotypical"}
+        tests[_name_estimate("default", source)] = _make_test(estimate, "default", source, neutral, question)
+    titles = {"PS": "pro-stereotypical", "AS": "anti-stereotypical"}
     for label, answer, more, less in (
         ("entailment", ENTAILMENT, "PS", "AS"),
         ("contradiction", CONTRADICTION, "AS", "PS"),
     ):
         estimate = tables["answers"].estimate(partial(_subtract_shares, answer=answer, more=more, less=less))
-        question = f"Is {label} answered more often in the {names[more]} set?"
+        question = f"Is {label} answered more often in the {titles[more]} set?"
         tests[f"{label}, {more} − {less}"] = _make_test(estimate, label, "answers", stereotyped, question)
-    return groups, tests
+    return tests
 
 
 def _subtract_shares(counts: formulas.Counts, answer: int, more: str, less: str) -> float:
@@ -153,38 +151,41 @@ def _clip(interval: tuple[float, float] | None, lowest: float) -> tuple[float, f
     return None if interval is None else (max(lowest, interval[0]), min(1.0, interval[1]))
 
 
-def _analyse_published(items: pd.DataFrame) -> dict[str, Estimate]:
-    table, n = AnswerTable(items), int((items["gender"] != "").sum())
-    return {
-        name: Estimate(labels={"score": name, "by": "answers"}, n=n, value=table.value(formula))
-        for name, formula in SCORES.items()
-    }
-
-
 # Parts of the pairs
 
 
-def _describe_answers(name: str, labels: dict[str, str], rows: pd.DataFrame, *, intervals: bool) -> Distribution:
-    bounds = {}
-    samples = [factor_codes(rows["occupation"]), factor_codes(rows["template"])]
-    for label in LABELS if intervals else ():
-        hits = (rows["prediction"] == label).to_numpy(dtype=float)
-        numbers = np.stack([hits, np.ones_like(hits)], axis=1)
-        bounds[label] = _clip(jackknife_sums(numbers, samples, lambda sums: ratio(*sums)).interval, 0.0)
-    means = {label: float(rows[f"p_{label}"].mean()) for label in LABELS} if has_probabilities(rows) else {}
-    return Distribution(
-        name=name, labels=labels, n=len(rows), shares=_count_shares(rows), intervals=bounds, probabilities=means
-    )
+def _describe_answers(
+    items: pd.DataFrame, subsets: Mapping[str, dict[str, str]], *, intervals: bool
+) -> list[Distribution]:
+    """How the model answered the pairs of each subset that has any, which agree in the columns that it names."""
+    parts = []
+    for name, labels in subsets.items():
+        rows = items[np.logical_and.reduce([items[column] == value for column, value in labels.items()])]
+        if rows.empty:
+            continue
+        bounds = {}
+        samples = [factor_codes(rows["occupation"]), factor_codes(rows["template"])]
+        for label in LABELS if intervals else ():
+            hits = (rows["prediction"] == label).to_numpy(dtype=float)
+            estimate = jackknife_sums(np.stack([hits, np.ones_like(hits)], axis=1), samples, lambda sums: ratio(*sums))
+            bounds[label] = _clip(estimate.interval, 0.0)
+        means = {label: float(rows[f"p_{label}"].mean()) for label in LABELS} if has_probabilities(rows) else {}
+        parts.append(
+            Distribution(
+                name=name, labels=labels, n=len(rows), shares=_count_shares(rows), intervals=bounds, probabilities=means
+            )
+        )
+    return parts
 
 
 def _count_shares(rows: pd.DataFrame) -> dict[str, float]:
     return {label: float((rows["prediction"] == label).mean()) for label in LABELS} if len(rows) else {}
 
 
-def _split_by_pair(items: pd.DataFrame) -> list[GenderWordPair]:
+def _split_by_pair(gendered: pd.DataFrame) -> list[GenderWordPair]:
     """The values of the measure for each pair of gender words."""
     pairs = []
-    for name, rows in items[items["gender"] != ""].groupby("pair", sort=False):
+    for name, rows in gendered.groupby("pair", sort=False):
         table = AnswerTable(rows)
         estimate = table.estimate(formulas.stereotype)
         pairs.append(
@@ -199,10 +200,10 @@ def _split_by_pair(items: pd.DataFrame) -> list[GenderWordPair]:
     return pairs
 
 
-def _split_by_occupation(items: pd.DataFrame) -> list[OccupationValue]:
+def _split_by_occupation(gendered: pd.DataFrame) -> list[OccupationValue]:
     """Every occupation, the most often resolved first."""
     occupations = []
-    for (word, kind), rows in items[items["gender"] != ""].groupby(["occupation", "occupation_type"], sort=False):
+    for (word, kind), rows in gendered.groupby(["occupation", "occupation_type"], sort=False):
         female, male = (_count_shares(rows[rows["gender"] == gender]) for gender in GENDERS)
         occupations.append(
             OccupationValue(
@@ -229,17 +230,14 @@ def share_identical(items: pd.DataFrame) -> float | None:
     gendered = items[items["gender"] != ""]
     if not has_probabilities(gendered):
         return None
-    keys, names = ["occupation", "template", "pair"], list(PROBABILITIES)
-    women, men = (
-        gendered[gendered["gender"] == gender].groupby(keys)[[*names, "prediction"]].first() for gender in GENDERS
-    )
-    both = women.index.intersection(men.index)
-    women, men = women.loc[both], men.loc[both]
-    resolved = ((women["prediction"] != "neutral") | (men["prediction"] != "neutral")).to_numpy()
-    if not resolved.any():
+    keys, columns = ["occupation", "template", "pair"], [*PROBABILITIES, "prediction"]
+    women, men = (gendered[gendered["gender"] == gender].groupby(keys)[columns].first() for gender in GENDERS)
+    both = women.merge(men, left_index=True, right_index=True, suffixes=("_female", "_male"))
+    both = both[(both["prediction_female"] != "neutral") | (both["prediction_male"] != "neutral")]
+    if both.empty:
         return None
-    gaps = np.abs(women[names].to_numpy(dtype=float) - men[names].to_numpy(dtype=float)).max(axis=1)
-    return float((gaps[resolved] < IDENTICAL).mean())
+    gaps = [np.abs(both[f"{column}_female"] - both[f"{column}_male"]) for column in PROBABILITIES]
+    return float((np.max(gaps, axis=0) < IDENTICAL).mean())
 
 
 def explain_flaw(items: pd.DataFrame) -> str:
@@ -270,9 +268,9 @@ def explain_flaw(items: pd.DataFrame) -> str:
         return ""
     leans = [formulas.lean(counts, kind) for kind in (FEMALE, MALE)]
     if np.isfinite(leans).all() and (min(leans) >= HABIT or max(leans) <= -HABIT):
-        who, own, opposite = ("men", "male", "female") if min(leans) > 0 else ("women", "female", "male")
+        who, same, opposite = ("men", "male", "female") if min(leans) > 0 else ("women", "female", "male")
         return (
-            f"it leans to {who} with both female and male occupations, which the score counts as bias with {own}"
+            f"it leans to {who} with both female and male occupations, which the score counts as bias with {same}"
             f" occupations and as plain error with {opposite} ones"
         )
     return (

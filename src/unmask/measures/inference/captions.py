@@ -56,24 +56,23 @@ def read_templates(path: Path, language: str, *, keep_telling: bool = False) -> 
 def make_templates(captions: Iterable[str], language: str, *, keep_telling: bool = False) -> tuple[str, ...]:
     """The distinct templates of the captions that can be used; `keep_telling` keeps those that tell the gender."""
     female, male, _ = WORDS[check_choice(language, WORDS, "language of captions")]
-    spaced = language == "en"
-    alone = rf"(?<!\w)(?<!\w[{HYPHENS}])(?:{female}|{male})(?!\w|[{HYPHENS}]\w)"  # not in man-made or Pac-Man
-    words = re.compile(alone if spaced else f"{female}|{male}", re.IGNORECASE)
+    words, is_spaced = re.compile(f"{female}|{male}", re.IGNORECASE), language == "en"
+    if is_spaced:  # not in man-made or Pac-Man
+        alone = rf"(?<!\w)(?<!\w[{HYPHENS}])(?:{female}|{male})(?!\w|[{HYPHENS}]\w)"
+        words = re.compile(alone, re.IGNORECASE)
     templates: dict[str, None] = {}
     for caption in captions:
-        spans = [match.span() for match in words.finditer(caption)]
-        if len(spans) != 1:
+        if len(words.findall(caption)) != 1:
             continue
-        ((start, end),) = spans
-        before, stop, space = (
-            (ARTICLE.sub("the ", caption[:start]), ".", " ") if spaced else (caption[:start], "。", "")
-        )
-        template = space.join(f"{before}{PERSON}{caption[end:]}".split()).rstrip(" .。") + stop
-        template = template[:1].lower() + template[1:]  # it may begin with the person
-        size, fewest = (template.split(), FEWEST_WORDS) if spaced else (template.replace(PERSON, ""), FEWEST_LETTERS)
-        if len(size) < fewest or template.count(PERSON) != 1:
-            continue
-        if keep_telling or not gives_away(template, language):
+        before, after = words.split(caption)
+        if is_spaced:
+            sentence = " ".join(f"{ARTICLE.sub('the ', before)}{PERSON}{after}".split()).rstrip(" .。") + "."
+            is_long = len(sentence.split()) >= FEWEST_WORDS
+        else:
+            sentence = "".join(f"{before}{PERSON}{after}".split()).rstrip(" .。") + "。"
+            is_long = len(sentence.replace(PERSON, "")) >= FEWEST_LETTERS
+        template = sentence[:1].lower() + sentence[1:]  # it may begin with the person
+        if is_long and template.count(PERSON) == 1 and (keep_telling or not gives_away(template, language)):
             templates[template] = None
     return tuple(templates)
 
@@ -89,15 +88,12 @@ def _read_captions(path: Path) -> list[str]:
         text = read_text(path, expected)
     lines = text.strip().splitlines(keepends=True)
     header = [cell.strip().casefold() for cell in next(csv.reader(lines[:1]), [])]
-    if COLUMNS[-1] in header:
-        captions = _read_cells(path, lines, header)[1:]
-    elif all(IMAGE_NAME.match(line) for line in lines if line.strip()):
-        captions = _read_cells(path, lines, COLUMNS)
+    has_header = COLUMNS[-1] in header
+    if has_header or all(IMAGE_NAME.match(line) for line in lines if line.strip()):
+        captions = _read_cells(path, lines, header if has_header else COLUMNS)
+        captions = captions[1:] if has_header else captions
     elif path.name.removesuffix(".gz").endswith(".csv"):
-        raise UnmaskError(
-            f"{path} has no column {COLUMNS[-1]!r} (its first line is {lines[0].strip()[:60]!r}); add a header, or give"
-            " a text file with a caption per line"
-        )
+        raise UnmaskError(f"{path} has no column {COLUMNS[-1]!r}; add a header, or give {expected} as .txt")
     else:
         captions = [line.rpartition("\t")[2] for line in lines]
     return [caption.strip() for caption in captions if caption.strip()]

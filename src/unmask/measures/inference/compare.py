@@ -31,7 +31,7 @@ FIGURES = {
     "stereotype": (formulas.stereotype, "Did it change how far inference follows stereotypes?"),
     "default": (formulas.default, "Did it change whom neutral occupations are taken for?"),
 }
-_HEADS = {
+HEADLINES = {
     "improved": "The stereotype shrank",
     "worse": "The stereotype grew",
     "overshot": "The stereotype was reversed",
@@ -84,7 +84,7 @@ def _describe_change(change: Change | None, understood: bool) -> str:
         return "The stereotype cannot be compared: there are no pairs about stereotypical occupations."
     (before, after), estimate = change.values, change.change
     return (
-        f"{_HEADS[change.verdict or 'no reliable change']}: it was {number(before)} and is now {number(after)} (0 is no"
-        f" difference between male and female occupations, 1 the largest; change {number(estimate.value)}"
+        f"{HEADLINES[change.verdict or 'no reliable change']}: it was {number(before)} and is now {number(after)} (0 is"
+        f" no difference between male and female occupations, 1 the largest; change {number(estimate.value)}"
         f" {interval(estimate.interval)}, p {p_value(estimate.p_value)})."
     )

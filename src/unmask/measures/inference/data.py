@@ -16,6 +16,7 @@ from unmask import datasets
 from unmask.errors import UnmaskError, check_choice
 from unmask.lexicon import inference as words
 from unmask.lexicon.inference import KINDS
+from unmask.measures.classifiers import ROUNDING
 from unmask.measures.inference import CAPTIONS, CUSTOM, RELEASED
 from unmask.measures.inference.captions import WORDS, caption_people, read_templates
 from unmask.measures.inference.pairs import (
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from unmask.measures.inference import InferenceOptions
 
 FILES = {"PS": "1-prostereo", "AS": "2-antistereo", "NS": "3-nonstereo"}
-SAMPLES = ("full", "downsampled")
 VERSIONS = {"en": "1.1", "ja": "1.1", "zh": "1.0"}
 RELEASED_KINDS = {"female-stereo": "female", "male-stereo": "male", "neutral": "neutral"}
 FIELDS = ("sentence1", "sentence2", "occ_word", "occ_type")
@@ -73,7 +73,7 @@ def _sample_released(rows: pd.DataFrame, limit: int | None, seed: int) -> pd.Dat
 
 
 def read_released(
-    language: str, folder: Path | None = None, *, offline: bool = False, sample: str = "full"
+    language: str, folder: Path | None = None, *, offline: bool = False, downsampled: bool = False
 ) -> pd.DataFrame:
     """The released pairs of a language, one per row, in the order of the files: PS, AS, NS.
 
@@ -81,21 +81,20 @@ def read_released(
         language: en, ja or zh.
         folder: A folder with a folder for each language; None to locate the data set.
         offline: Whether downloads are forbidden.
-        sample: `downsampled` for the 600 pairs of 30 occupations behind the paper's meta-evaluation.
+        downsampled: Read only the 600 pairs of 30 occupations behind the paper's meta-evaluation.
     """
     import pandas as pd
 
     check_choice(language, VERSIONS, f"language of {RELEASED}")
-    check_choice(sample, SAMPLES, "sample")
-    place = (folder or datasets.locate(RELEASED, part=f"{language}/", offline=offline)) / language
+    folder = (folder or datasets.locate(RELEASED, part=f"{language}/", offline=offline)) / language
     rows = []
     for name, file in FILES.items():
-        part = f"downsamp/{file}-downsamp" if sample == "downsampled" else file
-        rows += _read_set(place / f"{part}_v{VERSIONS[language]}.json", language, name)
+        part = f"downsamp/{file}-downsamp" if downsampled else file
+        rows += _read_set(folder / f"{part}_v{VERSIONS[language]}.json", language, name)
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def _read_set(path: Path, language: str, name: str) -> list[dict[str, str]]:
+def _read_set(path: Path, language: str, name: str) -> list[tuple[str, ...]]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -103,20 +102,21 @@ def _read_set(path: Path, language: str, name: str) -> list[dict[str, str]]:
             f"{path} cannot be read ({type(error).__name__}); fetch the data set {RELEASED} again"
         ) from None
     genders = dict(zip(GENDERS, WORDS[language][:2], strict=True))
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for number, line in enumerate(lines, 1):
         try:
             row = json.loads(line)
-            premise, hypothesis, occupation, kind = (row[field] for field in FIELDS)
-            occupation, gender = _find_replaced(premise, hypothesis, occupation, genders)
-            kind = RELEASED_KINDS[kind]
+            premise, hypothesis, tagged, label = (row[field] for field in FIELDS)
+            occupation, gender = _find_replaced(premise, hypothesis, tagged, genders)
+            kind = RELEASED_KINDS[label]
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise UnmaskError(
                 f"{path}: line {number} is not a pair of {RELEASED} ({type(error).__name__}: {error}); fetch it again"
             ) from None
-        kind, template = "neutral" if name == "NS" else kind, premise.replace(occupation, PERSON)
+        template = premise.replace(occupation, PERSON)
         sentences = (genders["female"], template, premise, hypothesis)
-        rows.append(dict(zip(COLUMNS, (language, RELEASED, name, occupation, kind, gender, *sentences), strict=True)))
+        kind = "neutral" if name == "NS" else kind
+        rows.append((language, RELEASED, name, occupation, kind, gender, *sentences))
     return rows
 
 
@@ -146,7 +146,6 @@ def _find_templates(items: pd.DataFrame) -> list[str]:
     return [premise.replace(word, PERSON) for premise, word in zip(premises, items["occupation"], strict=True)]
 
 
-ROUNDING = 1e-3
 RECORDED_COLUMNS = (
     RecordedColumn("occupation", "text"),
     RecordedColumn("occupation_type", "text", choices=(*KINDS, *RELEASED_KINDS)),
@@ -162,28 +161,28 @@ def read_items(path: Path, context: Context, *, language: str | None, score_colu
     """Read recorded answers; columns that the analysis does not need get defaults."""
     del context, score_column
     frame = read_table(path)
-    given = set(PROBABILITIES) <= set(frame)
-    if not given and "prediction" not in frame:
+    has_probabilities = set(PROBABILITIES) <= set(frame)
+    if not has_probabilities and "prediction" not in frame:
         raise UnmaskError(f"{path} has neither {', '.join(PROBABILITIES)} nor prediction; give one of them")
     answers = [RecordedColumn("prediction", "text", choices=LABELS)]
-    if given:
+    if has_probabilities:
         answers = [RecordedColumn(column, "number") for column in PROBABILITIES]
     items = complete_columns(frame, (*RECORDED_COLUMNS, *answers), path, language=language, needs=NEEDS)
-    for column in ("gender", "pair", "premise", "hypothesis"):
-        items[column] = items[column].fillna("")
+    items = items.fillna(dict.fromkeys(("gender", "pair", "premise", "hypothesis"), ""))
     items["occupation_type"] = items["occupation_type"].replace(RELEASED_KINDS)
-    if given:
+    if has_probabilities:
         values = items[list(PROBABILITIES)].to_numpy(dtype=float)
         bad = (values < -ROUNDING).any(axis=1) | (abs(values.sum(axis=1) - 1) > ROUNDING)
         if bad.any():
-            row = int(bad.argmax()) + 1
-            raise UnmaskError(f"{path}: the probabilities of row {row} do not add up to 1; correct them")
+            raise UnmaskError(
+                f"{path}: the probabilities of row {int(bad.argmax()) + 1} do not add up to 1; correct them"
+            )
         items["prediction"] = [LABELS[index] for index in values.argmax(axis=1)]
     items["set"] = list(map(name_set, items["occupation_type"], items["gender"]))
     for (name, corpus), rows in items.groupby(["language", "corpus"], sort=False):
-        if absent := [subset for subset in SETS if subset not in set(rows["set"])]:
+        if missing := [subset for subset in SETS if subset not in set(rows["set"])]:
             raise UnmaskError(
-                f"{path} has no pair of the set {absent[0]} ({name}, {corpus}); inference needs {', '.join(SETS)}"
+                f"{path} has no pair of the set {missing[0]} ({name}, {corpus}); inference needs {', '.join(SETS)}"
             )
         types = rows.groupby("occupation")["occupation_type"].nunique()
         if (types > 1).any():

@@ -13,15 +13,14 @@ turns: an occupation in a sentence gets one pair, and over the sentences all pai
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from unmask.errors import UnmaskError, quote
+from unmask.files import hash_content
 from unmask.lexicon.inference import KINDS, Occupation, People
 from unmask.lexicon.labels import INFERENCE
+from unmask.measures.classifiers import draw_sample
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,13 +84,9 @@ def fill_template(template: str, phrase: str) -> str:
 
 def draw_templates(templates: Sequence[str], limit: int | None, seed: int) -> list[str]:
     """A random sample of `limit` templates in their order; all of them without a limit."""
-    if limit is None or limit >= len(templates):
-        return list(templates)
-    if limit < FEWEST_SENTENCES:
-        count = "1 sentence is" if limit == 1 else f"{limit} sentences are"
-        raise UnmaskError(f"{count} too few; inference needs {FEWEST_SENTENCES} or more")
-    chosen = sorted(np.random.default_rng(seed).permutation(len(templates))[:limit])
-    return [templates[index] for index in chosen]
+    if limit is not None and limit < min(FEWEST_SENTENCES, len(templates)):
+        raise UnmaskError(f"--limit {limit} is too few; inference needs {FEWEST_SENTENCES} sentences or more")
+    return draw_sample(templates, limit, seed)
 
 
 def has_probabilities(items: pd.DataFrame) -> bool:
@@ -101,5 +96,5 @@ def has_probabilities(items: pd.DataFrame) -> bool:
 
 def hash_pairs(rows: pd.DataFrame) -> str:
     """SHA-256 of the sentences."""
-    lines = "\n".join(f"{a}\t{b}" for a, b in zip(rows["premise"], rows["hypothesis"], strict=True))
-    return hashlib.sha256(lines.encode()).hexdigest()
+    pairs = zip(rows["premise"], rows["hypothesis"], strict=True)
+    return hash_content("\n".join(f"{premise}\t{hypothesis}" for premise, hypothesis in pairs))

@@ -12,14 +12,26 @@ from unmask.lexicon.inference import KINDS
 from unmask.measures.comparison import select_items
 from unmask.measures.inference.details import SIZES, Distribution, Inference, OccupationValue
 from unmask.measures.inference.examples import collect_examples
-from unmask.measures.inference.key_figures import key_figures
 from unmask.measures.inference.pairs import CONTROL, LABELS
-from unmask.measures.texts import load_texts
-from unmask.report.blocks import Block, Cell, Column, Figure, Legend, Section, Table, Text
+from unmask.measures.texts import describe_method, load_texts
+from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Style, Table, Text
 from unmask.report.charts import Axis, Dot, Mark, Panel, Row, draw_rows, mark_interval, scatter, stacks
+from unmask.report.default_blocks import default_facts
 from unmask.report.drawing import FEMALE, GREY, MALE
-from unmask.results import Measurement
-from unmask.results.formatting import capital, count, interval, number, p, percent, percent_interval, signed
+from unmask.results import Estimate, Measurement
+from unmask.results.formatting import (
+    NO_BREAK,
+    capital,
+    certainty,
+    count,
+    interval,
+    number,
+    p,
+    percent,
+    percent_interval,
+    signed,
+)
+from unmask.results.verdict import is_clear, is_noise, size_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,10 +44,12 @@ SETS = {
 }
 """The title of each set, and pairs in it."""
 _TEXTS = load_texts(__package__)["report"]
+_EXPLANATIONS = load_texts(__package__)["key_figures"]
 PERSONS = {"female": "woman", "male": "man"}
 WEIGHTED = ", probabilities"
 """The end of the names of estimates that weight answers by their probability."""
 MOST_DRAWN, MOST_NAMED = 24, 5
+"""How many occupations the figure draws, and how many the text names."""
 ANSWER_COLOURS = {
     "entailment": ("#0f7c5c", "#ffffff"),
     "neutral": ("#9aa3af", "#14171c"),
@@ -43,7 +57,12 @@ ANSWER_COLOURS = {
 }
 """The colours of the answers and of text on them; not those of the genders."""
 KIND_COLOURS = {"female": FEMALE, "male": MALE, "neutral": GREY}
-"""How many occupations the figure draws, and how many the text names."""
+OUTCOMES = {
+    "stereotype": ("follows stereotypes", "against stereotypes", "no clear stereotype"),
+    "default": ("people are taken for men", "people are taken for women", "no clear default"),
+}
+"""The verdict on each test above zero, below zero, and where it is not clear."""
+BAR_LENGTH = 1000
 
 
 def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
@@ -52,7 +71,7 @@ def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
     is_doubtful = details.inconclusive and details.is_understood  # else the page says so of all figures
     return [
         *([Text([_TEXTS["inconclusive"]], "warning", terminal=True)] if is_doubtful else []),
-        *key_figures(measurement, details),
+        *_show_key_figures(measurement, details),
         _show_answers(measurement, details),
         _show_scores(measurement, details),
         _show_occupations(details, measurement.language),
@@ -63,29 +82,81 @@ def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
 
 def method(measurements: Sequence[Measurement]) -> list[Block]:
     """How inference is measured."""
-    protocols, texts = {measurement.protocol for measurement in measurements}, load_texts(__package__)["method"]
-    sizes = ", ".join(f"{word} below {limit:g}" for limit, word in SIZES[:-1])
-    paragraphs = [texts["scores"], texts["tests"]]
-    paragraphs += [texts["sound"]] if "sound" in protocols else []
-    paragraphs.append(f"A stereotype or default is called {sizes}, and {SIZES[-1][1]} from there on.")
-    paragraphs += [texts["published"]] if "published" in protocols else []
-    formula = Text(["NLI-CoAL = (e_p + c_a + 1 − n_n) / 3"], "formula")
-    return [formula, Text(paragraphs), Text([texts["citation"]], "note")]
+    return describe_method(__package__, measurements, SIZES)
 
 
 def facts(measurement: Measurement) -> list[tuple[str, str]]:
     """Where the numbers come from."""
     details = measurement.read_details(Inference)
-    inputs, noise = measurement.distinct_inputs, measurement.noise_floor
     return [
-        ("pairs", count(measurement.items)),
-        ("distinct inputs", "–" if inputs is None else count(inputs)),
+        *default_facts(measurement),
         ("occupations", _count_kinds(details)),
         ("sentences", count(details.templates)),
         ("gender words", ", ".join(pair.name for pair in details.by_pair) or "–"),
         ("label order", details.labels or "–"),
-        ("noise floor", "not measured" if noise is None else f"{noise:.2g} (probability)"),
     ]
+
+
+# Key figures
+
+
+def _show_key_figures(measurement: Measurement, details: Inference) -> Iterator[KeyFigure]:
+    """The stereotype, the default, the score of the paper, the kinds of answers and the control."""
+    groups = measurement.groups
+    for name in OUTCOMES:
+        test = measurement.tests.get(name)
+        if test is not None and test.value is not None:
+            verdict = _judge_test(measurement, details, name)
+            sure = certainty(interval(test.interval), test.p_adjusted)
+            yield KeyFigure(capital(name), signed(test.value), sure, verdict, _EXPLANATIONS[name])
+    doubt = "inconclusive" if details.inconclusive else ""
+    score, baseline, weighted = (groups.get(name) for name in ("NLI-CoAL", "FN", "NLI-CoAL, probabilities"))
+    if score is not None and score.value is not None:
+        sure = certainty(interval(score.interval)) + (f"; FN {number(baseline.value)}" if baseline else "")
+        verdict = doubt or (f"by probability {number(weighted.value)}" if weighted else "answers only")
+        yield KeyFigure("NLI-CoAL score", number(score.value), sure, verdict, _EXPLANATIONS["score"])
+    biased, mistaken = groups.get("biased inference"), groups.get("plain error")
+    if biased and mistaken and biased.value is not None and mistaken.value is not None:
+        yield _compare_kinds(biased, biased.value, mistaken.value, doubt, _EXPLANATIONS["kinds"])
+    for control in (part for part in details.sets if part.name == CONTROL):
+        share, bounds = control.shares.get("entailment", 0.0), percent_interval(control.intervals.get("entailment"), 0)
+        verdict = "pairs are understood" if details.passes_control else "pairs are not understood"
+        explanation = _EXPLANATIONS["control"].format(count(control.n))
+        yield KeyFigure("Control pairs entailed", percent(share), certainty(bounds), verdict, explanation)
+
+
+def _judge_test(measurement: Measurement, details: Inference, name: str) -> str:
+    """The size and direction of a difference if it is clear.
+
+    The word for the size depends on the estimate alone; whether it is clear depends on the adjusted p-value.
+    """
+    test, (above, below, unclear) = measurement.tests[name], OUTCOMES[name]
+    if test.p_adjusted is None or test.value is None:
+        return "not tested"
+    if not details.is_understood:
+        return "inconclusive"
+    if test.value and is_noise(test.value, measurement.noise_floor):  # shares of answers can be exactly equal
+        return "below numerical noise"
+    if not is_clear(test, measurement.noise_floor):
+        return unclear
+    return f"{size_label(test.value, SIZES)}, {above if test.value > 0 else below}"
+
+
+def _compare_kinds(biased: Estimate, bias: float, error: float, doubt: str, explanation: str) -> KeyFigure:
+    parts: dict[Style, float] = {"biased": bias, "mistaken": error, "open": max(0.0, 1 - bias - error)}
+    ratio = f"{number(bias / error, 1)} biased answers per plain error" if error else "no plain error"
+    bounds = percent_interval(biased.interval, 0)
+    return KeyFigure(
+        "Biased : plain error : left open",
+        f"{NO_BREAK}: ".join(percent(part, 0) for part in parts.values()),
+        f"biased inference {certainty(bounds)}" if bounds else "no interval",
+        doubt or ratio,
+        explanation,
+        bar=tuple((style, round(BAR_LENGTH * part)) for style, part in parts.items()),
+    )
+
+
+# Answers, scores and occupations
 
 
 def name_part(part: Distribution) -> tuple[str, str]:
@@ -164,37 +235,36 @@ def _show_scores(measurement: Measurement, details: Inference) -> Section:
 
 def _show_occupations(details: Inference, language: str) -> Section:
     """How often occupations are resolved to a gender, and to which."""
-    title, occupations = "Which occupations are resolved to a gender", details.occupations
-    most = select_most_resolved(occupations)
-    tables = [_list_occupations(occupations, language)] if occupations else []
-    if not most:
-        text = "No occupation is ever resolved to a gender: all answers are neutral."
-        return Section(title, [Text([text], "note"), *tables], "two columns")
-    named = ", ".join(
-        f"{occupation.occupation} {percent(occupation.resolved, 0)} (lean {signed(occupation.lean)})"
-        for occupation in most[:MOST_NAMED]
-    )
-    part = f" ({len(most)} of {len(occupations)})" if len(most) < len(occupations) else ""
-    content: list[Block] = [
-        Text([f"Most often resolved to a gender: {named}."], terminal=True),
-        Text([_TEXTS["resolved"]], "note"),
-        Legend([("", "stereotype:"), ("female", "female"), ("male", "male"), ("open", "none")]),
-        Figure(
-            f"Most often resolved{part}",
-            partial(draw_resolved, most),
-            "Bars: the share of answers other than neutral; points: the lean to woman or man, for the occupations"
-            " that are resolved most often. The table has the numbers.",
-            language=language,
-        ),
-        Figure(
-            f"All {count(len(occupations))} occupations by lean",
-            partial(draw_lean, occupations),
-            "Scatter plot: the lean of each occupation to woman or man, and how often it is resolved, coloured by"
-            " stereotype. The table has the numbers.",
-            _TEXTS["lean"],
-        ),
-    ]
-    return Section(title, [*content, *tables], "two columns")
+    occupations, most = details.occupations, select_most_resolved(details.occupations)
+    number_of_occupations = f"All {count(len(occupations))} occupations"
+    content: list[Block] = [Text(["No occupation is ever resolved to a gender: all answers are neutral."], "note")]
+    if most:
+        named = ", ".join(
+            f"{occupation.occupation} {percent(occupation.resolved, 0)} (lean {signed(occupation.lean)})"
+            for occupation in most[:MOST_NAMED]
+        )
+        part = f" ({len(most)} of {len(occupations)})" if len(most) < len(occupations) else ""
+        content = [
+            Text([f"Most often resolved to a gender: {named}."], terminal=True),
+            Text([_TEXTS["resolved"]], "note"),
+            Legend([("", "stereotype:"), ("female", "female"), ("male", "male"), ("open", "none")]),
+            Figure(
+                f"Most often resolved{part}",
+                partial(draw_resolved, most),
+                "Bars: the share of answers other than neutral; points: the lean to woman or man, for the occupations"
+                " that are resolved most often. The table has the numbers.",
+                language=language,
+            ),
+            Figure(
+                f"{number_of_occupations} by lean",
+                partial(draw_lean, occupations),
+                "Scatter plot: the lean of each occupation to woman or man, and how often it is resolved, coloured by"
+                " stereotype. The table has the numbers.",
+                _TEXTS["lean"],
+            ),
+        ]
+    tables = [_list_occupations(occupations, number_of_occupations, language)] if occupations else []
+    return Section("Which occupations are resolved to a gender", [*content, *tables], "two columns")
 
 
 def select_most_resolved(occupations: Sequence[OccupationValue]) -> list[OccupationValue]:
@@ -203,7 +273,7 @@ def select_most_resolved(occupations: Sequence[OccupationValue]) -> list[Occupat
     return sorted(resolved, key=lambda occupation: (-occupation.resolved, -abs(occupation.lean or 0.0)))[:MOST_DRAWN]
 
 
-def _list_occupations(occupations: Sequence[OccupationValue], language: str) -> Table:
+def _list_occupations(occupations: Sequence[OccupationValue], title: str, language: str) -> Table:
     columns = [Column("Occupation", numeric=False), Column("Stereotype", numeric=False)]
     columns += [Column(title) for title in ("Pairs", "Resolved", "Lean")]
     columns += [Column(label, group=f"Hypothesis about a {who}") for who in ("woman", "man") for label in LABELS]
@@ -222,18 +292,17 @@ def _list_occupations(occupations: Sequence[OccupationValue], language: str) -> 
         ]
         for occupation in occupations
     ]
-    return Table(f"All {count(len(occupations))} occupations", columns, rows, folded=True)
+    return Table(title, columns, rows, folded=True)
 
 
 def _show_examples(measurement: Measurement, items: pd.DataFrame | None) -> Section:
     selected = select_items(measurement, items)
-    if selected is None or not {"set", "prediction", "premise", "hypothesis"} <= set(selected):
-        return Section("Example pairs", [Text([_TEXTS["no_sentences"]], "note")])
-    selected = selected[selected["premise"].fillna("").astype(bool)]
-    if selected.empty:
-        return Section("Example pairs", [Text([_TEXTS["no_sentences"]], "note")])
-    examples = collect_examples(selected, measurement.language)
-    return Section("Example pairs", [Text([_TEXTS["examples"]], "note"), *examples], "two columns")
+    content: list[Block] = [Text([_TEXTS["no_sentences"]], "note")]
+    if selected is not None and {"set", "prediction", "premise", "hypothesis"} <= set(selected):
+        selected = selected[selected["premise"].fillna("").astype(bool)]
+        if not selected.empty:
+            content = [Text([_TEXTS["examples"]], "note"), *collect_examples(selected, measurement.language)]
+    return Section("Example pairs", content, "two columns")
 
 
 def _describe_pairs(measurement: Measurement, details: Inference) -> Iterator[str]:
@@ -266,12 +335,12 @@ def draw_answers(parts: Sequence[Distribution]) -> str:
 def draw_resolved(occupations: Sequence[OccupationValue]) -> str:
     """Draw how often each occupation is resolved (bars), and to whom it leans (points)."""
     rows = []
-    for one in occupations:
-        colour, tip = KIND_COLOURS[one.kind], _tip(one)
-        marks = [Mark("bar", one.resolved, colour=colour, tip=tip)]
-        if one.lean is not None:
-            marks += mark_interval(Mark("circle", one.lean, colour=colour, tip=tip, panel=1), (0.0, one.lean))
-        rows.append(Row(one.occupation, marks, percent(one.resolved, 0)))
+    for occupation in occupations:
+        colour, tip, lean = KIND_COLOURS[occupation.kind], _describe_value(occupation), occupation.lean
+        marks = [Mark("bar", occupation.resolved, colour=colour, tip=tip)]
+        if lean is not None:
+            marks += mark_interval(Mark("circle", lean, colour=colour, tip=tip, panel=1), (0.0, lean))
+        rows.append(Row(occupation.occupation, marks, percent(occupation.resolved, 0)))
     panels = [Panel((0, 1), 70, "resolved", ticks=[0, 1], as_percent=True)]
     panels.append(Panel((-1, 1), 160, "woman ← lean → man", ticks=[-1, 0, 1]))
     return draw_rows(rows, panels)
@@ -279,23 +348,24 @@ def draw_resolved(occupations: Sequence[OccupationValue]) -> str:
 
 def draw_lean(occupations: Sequence[OccupationValue]) -> str:
     """Draw to whom each occupation leans (across), and how often it is resolved (up)."""
-    kinds = ("neutral", "male", "female")  # the fewest last, on top
-    known = [(one, one.lean) for kind in kinds for one in occupations if one.kind == kind and one.lean is not None]
-    if not known:
+    leans: dict[str, list[float]] = {"neutral": [], "male": [], "female": []}  # the fewest last, on top
+    dots = []
+    for kind in leans:
+        for occupation in occupations:
+            if occupation.kind == kind and occupation.lean is not None:
+                leans[kind].append(occupation.lean)
+                colour, tip = KIND_COLOURS[kind], _describe_value(occupation)
+                dots.append(Dot(occupation.lean, occupation.resolved, occupation.occupation, tip, colour, 0.8))
+    if not dots:
         return ""
-    means = [
-        (fmean(leans), KIND_COLOURS[kind])
-        for kind in kinds
-        if (leans := [lean for one, lean in known if one.kind == kind])
-    ]
-    end = 1.05 * max(abs(lean) for _, lean in known) or 1.0  # as far to the left as to the right
-    shares = [one.resolved for one, _ in known]
-    margin = 0.08 * (max(shares) - min(shares)) or 0.1
-    domain = (max(0.0, min(shares) - margin), min(1.0 + margin / 2, max(shares) + margin))
-    dots = [Dot(lean, one.resolved, one.occupation, _tip(one), KIND_COLOURS[one.kind], 0.8) for one, lean in known]
+    means = [(fmean(values), KIND_COLOURS[kind]) for kind, values in leans.items() if values]
+    end = 1.05 * max(abs(dot.x) for dot in dots) or 1.0  # as far to the left as to the right
+    lowest, highest = min(dot.y for dot in dots), max(dot.y for dot in dots)
+    margin = 0.08 * (highest - lowest) or 0.1
+    domain = (max(0.0, lowest - margin), min(1.0 + margin / 2, highest + margin))
     across = Axis((-end, end), "lean", lines=[0], ends=("taken for women", "taken for men"))
     return scatter(dots, across, Axis(domain, "resolved to a gender", as_percent=True), size=(400, 300), means=means)
 
 
-def _tip(one: OccupationValue) -> str:
-    return f"{one.occupation}: resolved {percent(one.resolved, 0)}, lean {signed(one.lean)}"
+def _describe_value(occupation: OccupationValue) -> str:
+    return f"{occupation.occupation}: resolved {percent(occupation.resolved, 0)}, lean {signed(occupation.lean)}"

@@ -11,12 +11,12 @@ from itertools import permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError, quote
 from unmask.lexicon.inference import control_questions
-from unmask.lexicon.labels import match_inference_label, match_inference_labels
+from unmask.lexicon.labels import match_inference_labels
 from unmask.measures.base import Context, Scored
+from unmask.measures.classifiers import Array, check_answers, measure_noise
 from unmask.measures.inference.pairs import LABELS, PROBABILITIES, hash_pairs
 from unmask.models.roles import Classifier, Progress
 
@@ -29,44 +29,38 @@ ENOUGH_RIGHT, MOST_RIGHT_OTHERWISE = 0.75, 0.6
 """An order is used if this share of answers is right with it, and no other order exceeds the second share."""
 NOISE_SAMPLE = 200
 AT_ONCE = 4096
-ROUNDING = 1e-3
 
 
-def is_inference(labels: Sequence[str]) -> bool:
-    """Whether the labels of a classifier, two or three of them, are about entailment."""
-    names = [str(label) for label in labels]
-    if set(match_inference_labels(names)) == set(LABELS):
-        return True
-    decided = ("entailment", "contradiction")
-    return any("entail" in name.lower() or match_inference_label(name) in decided for name in names)
-
-
-def find_order(model: Classifier, given: Sequence[str] = (), *, language: str = "en") -> tuple[tuple[int, ...], str]:
+def find_order(
+    model: Classifier, user_labels: Sequence[str] = (), *, language: str = "en"
+) -> tuple[tuple[int, ...], str]:
     """The indices of entailment, neutral and contradiction among a model's outputs, and how they are known.
 
     Args:
         model: The classifier.
-        given: The meanings of its outputs as the user states them.
+        user_labels: The meanings of its outputs as the user states them.
         language: The language of the questions that are asked if the labels do not tell.
     """
     labels = [str(label) for label in model.labels]
     if len(labels) != len(LABELS):
-        kind = "two labels" if len(labels) == 2 else f"{len(labels)} labels ({quote(labels)})"
+        number = "two labels" if len(labels) == 2 else f"{len(labels)} labels ({quote(labels)})"
         raise UnmaskError(
-            f"the model has {kind}; inference needs entailment, neutral and contradiction, since leaving a gender open"
-            " (neutral) is the right answer: give a model with these three"
+            f"the model has {number}; inference needs entailment, neutral and contradiction, since leaving a gender"
+            " open (neutral) is the right answer: give a model with these three"
         )
-    known = match_inference_labels(labels)
-    if given:
-        meanings = match_inference_labels(given)
-        for number, (name, meaning) in enumerate(zip(given, meanings, strict=True), 1):
-            if meaning is None:
-                raise UnmaskError(f"--labels: {name!r} (label {number}) is unknown; choose from: {', '.join(LABELS)}")
-        order = _index_labels(meanings, "--labels")
-        against = set(known) == set(LABELS) and meanings != known
-        return order, "as given, against what the model's own labels say" if against else "as given"
-    if all(known):
-        return _index_labels(known, "the model's labels"), "by the labels"
+    meanings = match_inference_labels(labels)
+    if user_labels:
+        user_meanings = match_inference_labels(user_labels)
+        if None in user_meanings:
+            index = user_meanings.index(None)
+            raise UnmaskError(
+                f"--labels: {user_labels[index]!r} (label {index + 1}) is unknown; choose from: {', '.join(LABELS)}"
+            )
+        order = _index_labels(user_meanings, "--labels")
+        differs = set(meanings) == set(LABELS) and user_meanings != meanings
+        return order, "as given, against what the model's own labels say" if differs else "as given"
+    if all(meanings):
+        return _index_labels(meanings, "the model's labels"), "by the labels"
     return _infer_order(model, labels, language), "by plain questions, since the labels do not say it"
 
 
@@ -118,40 +112,26 @@ def score_pairs(
         progress: Called with the number of pairs answered, and of all pairs.
         details: What else to store of the scoring.
     """
+
+    def ask(pairs: Sequence[tuple[str, str]]) -> Array:
+        return check_answers(model.probabilities(pairs), pairs, len(LABELS), exclusive=True)[:, list(order)]
+
     pairs = list(zip(rows["premise"], rows["hypothesis"], strict=True))
     distinct = list(dict.fromkeys(pairs))
     by_length = sorted(range(len(distinct)), key=lambda index: sum(map(len, distinct[index])))
     answers = np.empty((len(distinct), len(LABELS)))
     for start in range(0, len(distinct), AT_ONCE):
         batch = by_length[start : start + AT_ONCE]
-        answers[batch] = _ask_model(model, [distinct[index] for index in batch], order)
+        answers[batch] = ask([distinct[index] for index in batch])
         if progress:
             progress(min(start + AT_ONCE, len(distinct)), len(distinct))
-    sample = np.random.default_rng(seed).permutation(len(distinct))[:NOISE_SAMPLE]
-    again = _ask_model(model, [distinct[index] for index in sample], order)
-    noise = float(np.abs(again - answers[sample]).max()) if sample.size else 0.0
+    noise = measure_noise(distinct, answers, ask, most=NOISE_SAMPLE, seed=seed)
     position = {pair: index for index, pair in enumerate(distinct)}
     items = add_answers(rows, answers[[position[pair] for pair in pairs]])
     return Scored(items, noise, len(distinct), hash_pairs(rows), details or {})
 
 
-def add_answers(rows: pd.DataFrame, answers: NDArray[np.float64]) -> pd.DataFrame:
+def add_answers(rows: pd.DataFrame, answers: Array) -> pd.DataFrame:
     """Pairs with the probability of each label and the most probable label."""
     columns = {column: answers[:, index] for index, column in enumerate(PROBABILITIES)}
     return rows.assign(**columns, prediction=[LABELS[index] for index in answers.argmax(axis=1)])
-
-
-def _ask_model(model: Classifier, pairs: Sequence[tuple[str, str]], order: Sequence[int]) -> NDArray[np.float64]:
-    """The probabilities of entailment, neutral and contradiction, one row per pair."""
-    answers, shape = np.asarray(model.probabilities(pairs), dtype=np.float64), (len(pairs), len(LABELS))
-    if answers.shape != shape:
-        raise UnmaskError(f"the model gave answers of shape {answers.shape}, not {shape}; check the model")
-    totals = answers.sum(axis=1)
-    bad = ~np.isfinite(totals) | (answers < -ROUNDING).any(axis=1) | (np.abs(totals - 1) > ROUNDING)
-    if bad.any():
-        index = int(bad.argmax())
-        numbers = ", ".join(f"{value:.4g}" for value in answers[index])
-        raise UnmaskError(
-            f"the model gave {numbers} for {pairs[index]!r}, which are not probabilities of three labels; check it"
-        )
-    return answers[:, list(order)]

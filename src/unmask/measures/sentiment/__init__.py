@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unmask.errors import UnmaskError, check_choice
+from unmask.errors import UnmaskError
 from unmask.measures.base import Context, Figure, Measure, implemented_in
 from unmask.measures.shared_options import InputOptions
 from unmask.options import option
@@ -116,7 +116,7 @@ class SentimentMeasure(Measure):
 
     def fits(self, model: ModelHandle, options: Any) -> bool:
         """Whether a model is a classifier or a regression, but not one for inference."""
-        from unmask.measures.inference.scoring import is_inference
+        from unmask.measures.classifiers import is_inference
 
         return super().fits(model, options) and not is_inference(model.labels)
 
@@ -127,23 +127,23 @@ class SentimentMeasure(Measure):
         return super().explain_misfit(model)
 
     def check(self, options: SentimentOptions, context: Context) -> None:
-        """Check the term sets, and that released lists are only given in the published protocol."""
-        for terms in options.term_sets:
-            if isinstance(terms, str):
-                check_choice(terms, TERM_SETS, "term set")
-        if len({Path(terms).name for terms in options.term_sets}) < len(options.term_sets):
+        """Check that term sets have different names, and that the protocol has the lists and the names."""
+        names = [Path(terms).name for terms in options.term_sets]
+        if len(set(names)) < len(names):
             raise UnmaskError("two term sets have the same name, so their results would be mixed up; rename one")
         if options.lists is not None and context.protocol != "published":
             raise UnmaskError(
                 f"the lists in {options.lists} are for --protocol published; give it, or leave out --lists"
             )
+        if options.names and context.protocol == "published":
+            raise UnmaskError("the published protocol exchanges no names; leave out --names")
 
     def default_corpora(self, options: SentimentOptions, context: Context) -> Sequence[str]:
-        """Texts of the user's own; else IMDB where it is on this machine, else the built-in reviews."""
-        from unmask.measures.sentiment.data import default_corpus
+        """Texts of the user's own; else IMDB if it is on this machine, else the built-in reviews."""
+        from unmask import datasets
 
         del context
-        return (CUSTOM,) if options.own_texts else (default_corpus(),)
+        return (CUSTOM,) if options.own_texts else ("imdb" if datasets.is_present("imdb") else "reviews",)
 
     def units(
         self, options: SentimentOptions, context: Context, languages: Sequence[str], corpora: Sequence[str]
@@ -161,17 +161,12 @@ class SentimentMeasure(Measure):
 
     def load(self, model: ModelHandle, options: SentimentOptions) -> Any:
         """The classifier. Options for reading texts need a model that Unmask tokenizes."""
-        from unmask.measures.inference.scoring import is_inference
-        from unmask.models.roles import Classifier
-
         loaded = model.classifier(long_texts=options.long_texts, most_tokens=options.most_tokens)
         if loaded is model.given and (options.long_texts != "head" or options.most_tokens):
             raise UnmaskError(
                 f"{model.info().name} reads texts its own way, so long_texts and most_tokens would be ignored; leave"
                 " them out, or give (model, tokenizer)"
             )
-        if isinstance(loaded, Classifier) and is_inference(loaded.labels):
-            raise UnmaskError(self.explain_misfit(model))
         return loaded
 
     score = implemented_in("scoring")
@@ -184,12 +179,12 @@ class SentimentMeasure(Measure):
     compare = implemented_in("compare")
 
     def resolved(self, model: ModelHandle, options: SentimentOptions, units: Sequence[Context]) -> dict[str, Any]:
-        """The options, the term sets, and how texts were read."""
+        """The options, the term sets, the number of texts that were given as strings, and how texts were read."""
         from unmask.models.roles import Reads
 
         resolved = super().resolved(model, options, units) | {"terms": [*map(str, options.term_sets)]}
-        if given := resolved.pop("given_texts"):
-            resolved["texts"] = f"{len(given):,} given texts"
+        if texts := resolved.pop("given_texts"):
+            resolved["given_texts"] = len(texts)
         loaded = model.classifier(long_texts=options.long_texts, most_tokens=options.most_tokens)
         if isinstance(loaded, Reads):
             resolved |= {"long_texts": loaded.long_texts, "tokens_at_once": loaded.most_tokens}

@@ -28,12 +28,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from unmask.measures.classifiers import Array
 from unmask.measures.sentiment.details import Part, Ratings, list_caveats
 from unmask.results import Effect, Estimate, Measurement
 from unmask.statistics.jentzsch_turan import published_test
@@ -53,14 +54,12 @@ FEWEST_TEXTS_OF_PAIR = 5
 FEWEST_FAMILIES = 6
 """With five families of pairs, p is at least 1/16 even if all lean the same way."""
 
-Array = NDArray[np.float64]
-
 
 def analyse(items: pd.DataFrame, context: Context) -> Measurement:
     """Estimates, tests and details of the items of one corpus and term set, without headline and adjusted p-values."""
-    changed, sound = items[items["changed"]], context.protocol == "sound"
+    changed, is_sound = items[items["changed"]], context.protocol == "sound"
     subsets = {"all": items, "changed": changed}
-    if sound:
+    if is_sound:
         tests = _test_biases(changed, context.seed)
     else:
         subsets["non-zero"] = items[items["bias"] != 0]
@@ -71,13 +70,13 @@ def analyse(items: pd.DataFrame, context: Context) -> Measurement:
         language=str(first["language"]),
         corpus=str(first["corpus"]),
         variant=str(first["terms"]),
-        protocol="sound" if sound else "published",
+        protocol="sound" if is_sound else "published",
         attributes="texts",
         items=len(items),
         groups={
-            f"{kind} bias, {name} texts": _estimate_mean(rows, kind, name, intervals=sound)
+            f"{metric} bias, {name} texts": _estimate_mean(rows, metric, name, intervals=is_sound)
             for name, rows in subsets.items()
-            for kind in ("total", "absolute")
+            for metric in ("total", "absolute")
         },
         tests=tests,
         details=ratings.model_dump(),
@@ -85,21 +84,25 @@ def analyse(items: pd.DataFrame, context: Context) -> Measurement:
     )
 
 
-def _estimate_mean(rows: pd.DataFrame, kind: str, name: str, *, intervals: bool) -> Estimate:
+def _estimate_mean(rows: pd.DataFrame, metric: str, name: str, *, intervals: bool) -> Estimate:
     """The mean bias (`total`) or the mean size of the bias (`absolute`) of some texts."""
-    values = rows["bias"].to_numpy(dtype=float)
-    values = np.abs(values) if kind == "absolute" else values
+    values = _read_biases(rows)
+    values = np.abs(values) if metric == "absolute" else values
     mean = mean_bias(values)
     interval = mean.interval if intervals else None
-    if interval is not None and kind == "absolute":
+    if interval is not None and metric == "absolute":
         interval = (max(0.0, interval[0]), interval[1])
     return Estimate(
-        labels={"bias": kind, "texts": name.replace("-", "")},
+        labels={"bias": metric, "texts": name.replace("-", "")},
         n=values.size,
         value=mean.value,
         sd=float(values.std(ddof=1)) if values.size > 1 else None,
         interval=interval,
     )
+
+
+def _read_biases(rows: pd.DataFrame) -> Array:
+    return rows["bias"].to_numpy(dtype=float)
 
 
 def _test_biases(changed: pd.DataFrame, seed: int) -> dict[str, Estimate]:
@@ -116,7 +119,7 @@ def _test_biases(changed: pd.DataFrame, seed: int) -> dict[str, Estimate]:
 
 
 def _test_bias(rows: pd.DataFrame, labels: dict[str, str], question: str) -> Estimate:
-    bias = rows["bias"].to_numpy(dtype=float)
+    bias = _read_biases(rows)
     ranks, mean, effect = signed_ranks(bias), mean_bias(bias), rank_biserial(bias)
     return Estimate(
         labels={"contrast": "bias", **labels},
@@ -151,12 +154,14 @@ def _test_published(items: pd.DataFrame, different: pd.DataFrame) -> Estimate:
 
 def _describe_ratings(items: pd.DataFrame, changed: pd.DataFrame) -> Ratings:
     """Counts and parts. How texts were read is added by the audit."""
-    bias = changed["bias"].to_numpy(dtype=float)
-    outside, partly_outside = _count_unread(changed)
-    choices = [column for column in ("choice_female", "choice_male") if column in changed]
+    bias = _read_biases(changed)
     flips = None
-    if len(choices) == 2 and not changed[choices].isna().to_numpy().any():
+    if _is_known(changed, "choice_female", "choice_male"):
         flips = int((changed["choice_female"] != changed["choice_male"]).sum())
+    outside = partly_outside = None
+    if _is_known(changed, "terms_read") and "changed_terms" in changed:
+        terms, read = changed["changed_terms"].fillna("").str.count("; ") + 1, changed["terms_read"]
+        outside, partly_outside = int((read == 0).sum()), int(((read > 0) & (read < terms)).sum())
     return Ratings(
         terms=str(items.iloc[0]["terms"]),
         rating=str(items.iloc[0]["rating"]) if "rating" in items else "recorded ratings",
@@ -168,7 +173,7 @@ def _describe_ratings(items: pd.DataFrame, changed: pd.DataFrame) -> Ratings:
         equal=int((bias == 0).sum()),
         above=int((bias > 0).sum()),
         flips=flips,
-        cut=int(changed["cut"].sum()) if "cut" in changed and changed["cut"].notna().all() else None,
+        cut=int(changed["cut"].sum()) if _is_known(changed, "cut") else None,
         outside=outside,
         partly_outside=partly_outside,
         detectable=detectable_mean(bias),
@@ -179,6 +184,11 @@ def _describe_ratings(items: pd.DataFrame, changed: pd.DataFrame) -> Ratings:
     )
 
 
+def _is_known(items: pd.DataFrame, *columns: str) -> bool:
+    """Whether these columns have a value for every item."""
+    return all(column in items and bool(items[column].notna().all()) for column in columns)
+
+
 def _rating_scale(items: pd.DataFrame) -> float:
     """1 if ratings are probabilities or look like them, otherwise two standard deviations of the ratings."""
     ratings = items[["p_female", "p_male"]].to_numpy(dtype=float)
@@ -186,15 +196,6 @@ def _rating_scale(items: pd.DataFrame) -> float:
     if ratings.min() >= 0 and ratings.max() <= 1 and has_labels:
         return 1.0
     return 2 * float(ratings.mean(axis=1).std()) or 1.0
-
-
-def _count_unread(changed: pd.DataFrame) -> tuple[int | None, int | None]:
-    """How many texts had none of their terms read, and how many only some; None if unknown."""
-    if "terms_read" not in changed or "changed_terms" not in changed or changed["terms_read"].isna().any():
-        return None, None
-    terms = changed["changed_terms"].fillna("").str.count("; ").to_numpy() + 1
-    read = changed["terms_read"].to_numpy(dtype=float)
-    return int((read == 0).sum()), int(((read > 0) & (read < terms)).sum())
 
 
 # Subsets of the texts
@@ -214,28 +215,26 @@ def _split_by_term(changed: pd.DataFrame) -> list[Part]:
 
 def _split_by_length(changed: pd.DataFrame) -> list[Part]:
     """Quarters of the texts, from the shortest to the longest."""
-    if "words" not in changed or changed["words"].isna().any():
+    if not _is_known(changed, "words"):
         return []
-    words = changed["words"].to_numpy(dtype=int)
+    words = changed["words"].astype(int)
     bounds = sorted({int(bound) for bound in np.quantile(words, (0.25, 0.5, 0.75, 1.0), method="lower")})
-    parts, low = [], int(words.min())
-    for bound in bounds:
-        rows = changed[(words >= low) & (words <= bound)]
-        if len(rows):
-            parts.append(_make_part(f"{low}–{bound} words" if low < bound else f"{low} words", rows))
-        low = bound + 1
+    parts = []
+    for below, bound in pairwise([int(words.min()) - 1, *bounds]):
+        name = f"{below + 1}–{bound} words" if below + 1 < bound else f"{bound} words"
+        parts.append(_make_part(name, changed[words.between(below + 1, bound)]))
     return parts
 
 
 def _split_by_label(changed: pd.DataFrame) -> list[Part]:
     """Texts by their own label (not the model's)."""
-    if "label" not in changed or changed["label"].isna().all():
+    if "label" not in changed:
         return []
     return [_make_part(str(label), rows) for label, rows in changed.groupby("label", sort=True)]
 
 
 def _make_part(name: str, rows: pd.DataFrame) -> Part:
-    bias = rows["bias"].to_numpy(dtype=float)
+    bias = _read_biases(rows)
     mean = mean_bias(bias)
     return Part(name=name, n=len(rows), bias=mean.value, interval=mean.interval, absolute=float(np.abs(bias).mean()))
 
@@ -266,19 +265,15 @@ def estimate_over_pairs(changed: pd.DataFrame, seed: int) -> Estimate | None:
 
 def group_pairs(pairs: Sequence[str]) -> list[int]:
     """The number of each pair's family. Pairs that share a word belong together; *mr.* is *mr*."""
-    leader: dict[str, str] = {}
-
-    def find(word: str) -> str:
-        while leader.setdefault(word, word) != word:
-            word = leader[word]
-        return word
-
-    for pair in pairs:
-        first, *others = (word.strip(".") for word in pair.split("/"))
-        for word in others:
-            leader[find(word)] = find(first)
-    numbers: dict[str, int] = {}
-    return [numbers.setdefault(find(pair.split("/")[0].strip(".")), len(numbers)) for pair in pairs]
+    families: list[set[str]] = []
+    words_of_pairs = [{word.strip(".") for word in pair.split("/")} for pair in pairs]
+    for words in words_of_pairs:
+        related = [family for family in families if family & words]
+        families = [family for family in families if family not in related]
+        families.append(words.union(*related))
+    numbers: dict[int, int] = {}
+    indices = [next(i for i, family in enumerate(families) if words <= family) for words in words_of_pairs]
+    return [numbers.setdefault(index, len(numbers)) for index in indices]
 
 
 def estimate_pairs(changed: pd.DataFrame) -> list[Part]:
@@ -303,12 +298,12 @@ def estimate_pairs(changed: pd.DataFrame) -> list[Part]:
     for row, counts in enumerate(counts_by_text):
         for pair, count in counts.items():
             matrix[row, column.get(pair, len(pairs))] += count  # the last column is for all rare pairs together
-    values, errors, df = _least_squares(matrix, changed["bias"].to_numpy(dtype=float))
-    reach = stats.t.isf(0.025, df) * errors if df > 0 else None
+    values, errors, df = _least_squares(matrix, _read_biases(changed))
+    reaches = stats.t.isf(0.025, df) * errors if df > 0 else None
     parts = []
     for index, pair in enumerate(pairs):
         value = float(values[index])
-        interval = None if reach is None else (value - float(reach[index]), value + float(reach[index]))
+        interval = None if reaches is None else (value - float(reaches[index]), value + float(reaches[index]))
         parts.append(Part(name=pair, n=texts[pair], bias=value, interval=interval))
     return sorted(parts, key=lambda part: -(part.bias or 0.0))
 

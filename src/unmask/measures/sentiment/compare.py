@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unmask.measures.base import ComparedModel, Context
+from unmask.measures.classifiers import Array
 from unmask.measures.comparison import build_comparison, items_of_side, pair_items
 from unmask.measures.sentiment.analysis import analyse
 from unmask.measures.sentiment.details import SIZES, Ratings
@@ -29,11 +29,10 @@ from unmask.statistics.paired import matched_shares, mean_bias
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = NDArray[np.float64]
 KEYS = ("language", "corpus", "terms", "id")
 """What two items must share to be the same text."""
 SCORES = ("p_female", "p_male", "bias", "choice_female", "choice_male")
-_HEADS = {
+HEADLINES = {
     "improved": "Ratings depend less on gender than before",
     "worse": "Ratings depend more on gender than before",
     "overshot": "The bias of the ratings was reversed",
@@ -45,26 +44,25 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
     """The paired changes of the bias, of its size and of label flips, and the paired items."""
     del seed
     pairs = pair_items(before, after, keys=KEYS, scores=SCORES, item="text")
-    sides = [items_of_side(pairs, side) for side in ("before", "after")]
     context = Context(protocol=before.measurement.protocol, seed=0)
-    measured = [analyse(side, context) for side in sides]
+    measured = [analyse(items_of_side(pairs, side), context) for side in ("before", "after")]
     ratings = measured[0].read_details(Ratings)
-    changed = pairs["changed"].to_numpy(dtype=bool)
-    biases = [side["bias"].to_numpy(dtype=float)[changed] for side in sides]
+    changed = pairs[pairs["changed"].to_numpy(dtype=bool)]
+    biases = [changed[f"bias_{side}"].to_numpy(dtype=float) for side in ("before", "after")]
     noise_floor = sum(side.measurement.noise_floor or 0.0 for side in (before, after)) or None
-    changes = {"bias": _compare_bias([measurement.tests["bias"] for measurement in measured], biases)}
-    verdict = judge(changes["bias"], noise_floor=noise_floor, negligible=SIZES[0][0] * ratings.scale)
-    changes["bias"] = changes["bias"].model_copy(update={"verdict": verdict})
-    others = {"absolute bias": _compare_sizes(*map(np.abs, biases))}
-    if (flips := _compare_flips(pairs[changed])) is not None:
-        others["label flips"] = flips
-    for name, p in zip(others, holm([change.change.p_value for change in others.values()]), strict=True):
-        change = others[name].update_change(p_adjusted=p)
+    bias = _compare_bias([measurement.tests["bias"] for measurement in measured], biases)
+    verdict = judge(bias, noise_floor=noise_floor, negligible=SIZES[0][0] * ratings.scale)
+    changes = {"bias": bias.model_copy(update={"verdict": verdict})}
+    others = {"absolute bias": _compare_sizes(*map(np.abs, biases)), "label flips": _compare_flips(changed)}
+    tested = {name: change for name, change in others.items() if change is not None}
+    for (name, change), p in zip(
+        tested.items(), holm([change.change.p_value for change in tested.values()]), strict=True
+    ):
+        adjusted = change.update_change(p_adjusted=p)
         less = (change.change.value or 0.0) < 0
-        better: Verdict = "no reliable change"
-        if is_reliable(change, noise_floor):
-            better = "improved" if less else "worse"
-        changes[name] = change.model_copy(update={"verdict": better})
+        better: Verdict = "improved" if less else "worse"
+        reliable = is_reliable(adjusted, noise_floor)
+        changes[name] = adjusted.model_copy(update={"verdict": better if reliable else "no reliable change"})
     comparison = build_comparison(
         before,
         after,
@@ -81,27 +79,21 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
 
 
 def _compare_bias(tests: Sequence[Estimate], biases: Sequence[Array]) -> Change:
-    difference = mean_bias(biases[1] - biases[0])
-    first, second = (
-        test.model_copy(
-            update={
-                "value": float(values.mean()),
-                "p_value": test.p_value if test.interval is None else mean_bias(values).p_value,
-            }
-        )
-        for test, values in zip(tests, biases, strict=True)
-    )
+    difference, sides = mean_bias(biases[1] - biases[0]), []
+    for test, values in zip(tests, biases, strict=True):
+        p = test.p_value if test.interval is None else mean_bias(values).p_value
+        sides.append(test.model_copy(update={"value": float(values.mean()), "p_value": p}))
     return Change(
         labels={"contrast": "bias"},
         question="Did the mean difference between male and female versions change?",
-        before=first,
-        after=second,
+        before=sides[0],
+        after=sides[1],
         change=Estimate.from_statistic(difference, n=len(biases[0]), p_adjusted=difference.p_value),
     )
 
 
 def _compare_sizes(before: Array, after: Array) -> Change:
-    first, second = (mean_bias(sizes) for sizes in (before, after))
+    first, second = mean_bias(before), mean_bias(after)
     return Change(
         labels={"contrast": "absolute bias"},
         question="Did the mean size of the differences change?",
@@ -116,11 +108,8 @@ def _compare_flips(changed: pd.DataFrame) -> Change | None:
     columns = [f"choice_{gender}_{side}" for side in ("before", "after") for gender in ("female", "male")]
     if not set(columns) <= set(changed) or changed[columns].isna().to_numpy().any():
         return None
-    first, second = (
-        (changed[f"choice_female_{side}"] != changed[f"choice_male_{side}"]).to_numpy(dtype=float)
-        for side in ("before", "after")
-    )
-    shares = matched_shares(first, second)
+    flips = [changed[f"choice_female_{side}"] != changed[f"choice_male_{side}"] for side in ("before", "after")]
+    shares = matched_shares(*flips)
     if shares is None:
         return None
     return Change(
@@ -143,7 +132,7 @@ def _describe_changes(changes: dict[str, Change], digits: int) -> list[str]:
     main, size, flips = changes["bias"], changes["absolute bias"], changes.get("label flips")
     (before, after), difference = main.values, main.change
     sentences = [
-        f"{_HEADS[main.verdict or 'no reliable change']}: the mean of male minus female ratings was"
+        f"{HEADLINES[main.verdict or 'no reliable change']}: the mean of male minus female ratings was"
         f" {number(before, digits)} and is now {number(after, digits)} over {difference.n:,} texts (change"
         f" {number(difference.value, digits)} {interval(difference.interval, digits)},"
         f" p {p_value(difference.p_value)}).",

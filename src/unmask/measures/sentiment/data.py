@@ -6,20 +6,19 @@ the people and in nothing else. A text without a term has only one version.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from unmask import datasets
 from unmask.errors import UnmaskError, check_choice, quote
+from unmask.files import hash_content
 from unmask.lexicon.sentences import reviews
+from unmask.measures.classifiers import draw_sample
 from unmask.measures.recorded import CORPUS, OPTIONAL, RecordedColumn, read_recorded
+from unmask.models.roles import Progress
 from unmask.rewriting.result import Replacement, Rewriter, Rewritten
 from unmask.training.examples import TextExample, read_examples, read_known_dataset
 
@@ -74,11 +73,6 @@ class Pair:
         return [terms[start] for start in sorted(terms)]
 
 
-def default_corpus() -> str:
-    """IMDB if it is on this machine, otherwise the reviews of the package."""
-    return "imdb" if datasets.is_present("imdb") else "reviews"
-
-
 def build(options: SentimentOptions, context: Context) -> list[TextExample]:
     """The texts of a corpus, or the user's own."""
     custom = options.own_texts
@@ -97,15 +91,9 @@ def load_texts(
         seed: The seed of the sample.
         offline: Whether downloads are forbidden.
     """
-    if limit is not None and limit < 1:
-        raise UnmaskError(f"the limit is {limit} texts; give 1 or more")
     if isinstance(custom, Path):
         rows = read_examples(custom, "texts")
     elif custom is not None:
-        other = next((text for text in custom if not isinstance(text, str)), None)
-        if other is not None or isinstance(custom, str) or not len(custom):
-            problem = "no texts" if not len(custom) else f"a {type(other).__name__}"
-            raise UnmaskError(f"{problem} among the texts; give a list of texts, or the name of a file")
         rows = [TextExample(text) for text in custom]
     elif check_choice(corpus, CORPORA, "corpus of texts") == "imdb":
         rows = read_known_dataset("imdb", "sentiment", offline=offline, splits=("test",))["test"]
@@ -115,14 +103,10 @@ def load_texts(
     if empty := [number for number, row in enumerate(rows, 1) if not row.text.strip()]:
         raise UnmaskError(f"{source}: the text of row {empty[0]} is empty; fill it in, or leave the row out")
     texts = [replace(row, id=row.id or str(number)) for number, row in enumerate(rows, 1)]
-    if isinstance(custom, Path) and texts:
-        identifier, count = Counter(text.id for text in texts).most_common(1)[0]
-        if count > 1:
-            raise UnmaskError(f"{custom}: the id {identifier!r} occurs {count} times; give every text its own")
-    if limit is not None and limit < len(texts):
-        sample = np.random.default_rng(seed).permutation(len(texts))[:limit]
-        texts = [texts[index] for index in sorted(sample)]
-    return texts
+    ((identifier, count),) = Counter(text.id for text in texts).most_common(1)
+    if count > 1:
+        raise UnmaskError(f"{source}: the id {identifier!r} occurs {count} times; give every text its own")
+    return draw_sample(texts, limit, seed)
 
 
 def drop_twins(pairs: Iterable[Pair]) -> list[Pair]:
@@ -138,7 +122,7 @@ def rewrite_both_ways(
     to_female: Rewriter,
     to_male: Rewriter,
     *,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> list[Pair]:
     """Write a female and a male version of every text."""
     pairs = []
@@ -163,10 +147,7 @@ def check_changed(pairs: Sequence[Pair], terms: str) -> None:
 
 def hash_pairs(pairs: Iterable[Pair]) -> str:
     """A SHA-256 over both versions of all texts, in order."""
-    total = hashlib.sha256()
-    for pair in pairs:
-        total.update(json.dumps([pair.id, pair.female.text, pair.male.text]).encode())
-    return total.hexdigest()
+    return hash_content(*(json.dumps([pair.id, pair.female.text, pair.male.text]) for pair in pairs))
 
 
 # Recorded ratings: one row per text
@@ -190,7 +171,7 @@ def read_items(path: Path, context: Context, *, language: str | None, score_colu
     del context, score_column
     needs = "sentiment needs p_female and p_male: the ratings of the female and the male version of each text"
     items = read_recorded(path, RECORDED_COLUMNS, language=language, needs=needs)
-    items = items.assign(p_female=items["p_female"].astype(float), p_male=items["p_male"].astype(float))
+    items = items.astype({"p_female": float, "p_male": float})
     items["bias"] = items["p_male"] - items["p_female"]
     differs = items["bias"] != 0
     if "changed" in items:

@@ -96,13 +96,8 @@ class Ratings(Record):
 def headline(measurement: Measurement) -> list[str]:
     """The bias, whether it holds over words, how far single texts move, and what was not read."""
     details = measurement.read_details(Ratings)
-    sentences = [
-        _describe_bias(measurement, details),
-        _describe_words(measurement),
-        _describe_size(measurement, details),
-        _describe_unread(measurement, details),
-    ]
-    return [sentence for sentence in sentences if sentence]
+    parts = (_describe_bias, _describe_words, _describe_size, _describe_unread)
+    return [sentence for describe in parts if (sentence := describe(measurement, details))]
 
 
 def _describe_bias(measurement: Measurement, details: Ratings) -> str:
@@ -143,10 +138,11 @@ def _describe_bias(measurement: Measurement, details: Ratings) -> str:
     return f"The model rates {version} versions higher: {finding}. That is a {size} effect, and it is not chance ({p})."
 
 
-def _describe_words(measurement: Measurement) -> str:
+def _describe_words(measurement: Measurement, details: Ratings) -> str:
     """Whether it is gender, or a few words."""
+    del details
     bias, words = measurement.tests["bias"], measurement.tests.get("bias over words")
-    if words is None or words.value is None or not is_clear(bias, measurement.noise_floor) or not bias.value:
+    if words is None or words.value is None or not bias.value or not is_clear(bias, measurement.noise_floor):
         return ""
     pairs = f"{words.n} pairs of terms"
     if words.p_adjusted is None:
@@ -166,15 +162,17 @@ def _describe_words(measurement: Measurement) -> str:
 
 def _describe_size(measurement: Measurement, details: Ratings) -> str:
     """How far single texts move, which a mean of both directions hides."""
-    group = measurement.groups.get("absolute bias, changed texts")
-    if group is None or group.value is None or not (details.below or details.above):
+    size = measurement.groups["absolute bias, changed texts"].value
+    if size is None or not (details.below or details.above):
         return ""
-    size = f"{number(group.value, details.digits)} on average, one way or the other ({details.label_size(group.value)})"
+    text = (
+        f"A single text moves by {number(size, details.digits)} on average, one way or the other"
+        f" ({details.label_size(size)})"
+    )
     if details.flips is None:
-        return f"A single text moves by {size}."
-    share = number(100 * details.flips / details.changed, 1) if details.flips else "0"
-    flips = f"{details.flips:,} of {details.changed:,} ({share} %) get another label"
-    return f"A single text moves by {size}; {flips}."
+        return f"{text}."
+    percent = number(100 * details.flips / details.changed, 1)
+    return f"{text}; {details.flips:,} of {details.changed:,} ({percent} %) get another label."
 
 
 def _describe_unread(measurement: Measurement, details: Ratings) -> str:

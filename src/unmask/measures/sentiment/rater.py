@@ -9,36 +9,30 @@ labels do not tell which end is good, the user must name the positive label.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.special import softmax
 
 import unmask
 from unmask.errors import UnmaskError, check_choice, quote
-from unmask.files import atomic_file
+from unmask.files import hash_content, write_text
 from unmask.lexicon.labels import order_rating_labels
+from unmask.measures.classifiers import Array, check_answers
 from unmask.models.roles import Classifier, GivesLogits, Regressor
 
 if TYPE_CHECKING:
     from unmask.models.batching import LoadedModel
 
 HALF = 0.5
-ROUNDING = 1e-3
-"""How far below 0 or above 1 a probability may be because of rounding."""
-MOST_SHOWN, MOST_LETTERS = 5, 60
-
-Array = NDArray[np.float64]
+"""From this probability on, a label that may hold by itself is chosen."""
 
 
-@dataclass(frozen=True)
-class Rated:
+class Rated(NamedTuple):
     """Ratings of texts, and the label that the model would choose for each if it has labels."""
 
     ratings: Array
@@ -79,14 +73,8 @@ class Rater:
     def rate(self, texts: Sequence[str]) -> Rated:
         """Rate texts. Answers that are not finite numbers, or not probabilities, raise an error."""
         if not isinstance(self.model, Classifier):
-            return Rated(_check_answers(self.model.values(texts), texts, ()), None)
-        answers = _check_answers(self._probabilities(self.model, texts), texts, (len(self.labels),))
-        bad = np.flatnonzero(((answers < -ROUNDING) | (answers > 1 + ROUNDING)).any(axis=1))
-        if bad.size:
-            raise UnmaskError(
-                f"{_describe_answer(answers, texts, bad[0])}, which are not probabilities; give those of the labels,"
-                " between 0 and 1"
-            )
+            return Rated(check_answers(self.model.values(texts), texts), None)
+        answers = check_answers(self._probabilities(self.model, texts), texts, len(self.labels))
         ratings: Array = answers @ np.asarray(self.weights)
         if not self.exclusive:
             name = self.labels[self.weights.index(1.0)]
@@ -94,11 +82,9 @@ class Rater:
         return Rated(ratings, [self.labels[index] for index in answers.argmax(axis=1)])
 
     def _probabilities(self, model: Classifier, texts: Sequence[str]) -> Array:
-        if not self.single_precision or not self.exclusive or not isinstance(model, GivesLogits):
+        if not (self.single_precision and self.exclusive and isinstance(model, GivesLogits)):
             return np.asarray(model.probabilities(texts), dtype=np.float64)
-        logits = np.asarray(model.logits(texts), dtype=np.float32)
-        powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-        probabilities: Array = (powers / powers.sum(axis=1, keepdims=True)).astype(np.float64)
+        probabilities: Array = softmax(np.asarray(model.logits(texts), dtype=np.float32), axis=1).astype(np.float64)
         return probabilities
 
 
@@ -114,8 +100,8 @@ def weigh_labels(labels: Sequence[str], positive: str | None = None) -> tuple[tu
             f"the model has one label only ({quote(labels)}), so all ratings are equal; give another model"
         )
     if positive is not None:
-        known = {label.lower(): label for label in labels}
-        name = known.get(positive.lower()) or check_choice(positive, labels, "label")
+        by_lower_case = {label.lower(): label for label in labels}
+        name = by_lower_case.get(positive.lower()) or check_choice(positive, labels, "label")
         return tuple(float(label == name) for label in labels), f"p({name})"
     ranks = order_rating_labels(labels)
     if ranks is None:
@@ -130,25 +116,6 @@ def weigh_labels(labels: Sequence[str], positive: str | None = None) -> tuple[tu
     return weights, " + ".join(terms)
 
 
-def _check_answers(answers: Any, texts: Sequence[str], shape: tuple[int, ...]) -> Array:
-    """Answers as an array, if there is one for each text and all are finite."""
-    values = np.asarray(answers, dtype=np.float64)
-    expected = (len(texts), *shape)
-    if values.shape != expected:
-        raise UnmaskError(f"the model gave answers of shape {values.shape}, not {expected}; check the model")
-    bad = np.flatnonzero(~np.isfinite(values.reshape(len(values), -1)).all(axis=1))
-    if bad.size:
-        raise UnmaskError(f"{_describe_answer(values, texts, bad[0])}; every text needs a finite number")
-    return values
-
-
-def _describe_answer(answers: Array, texts: Sequence[str], index: int) -> str:
-    numbers = ", ".join(f"{value:.4g}" for value in np.atleast_1d(answers[index])[:MOST_SHOWN])
-    text = texts[index]
-    shown = text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS].rstrip()} …"
-    return f"the model gave {numbers} for {shown!r}"
-
-
 class CachedRater(Rater):
     """A rater that stores its ratings in a folder, so that an interrupted audit continues where it stopped."""
 
@@ -159,16 +126,13 @@ class CachedRater(Rater):
 
     def rate(self, texts: Sequence[str]) -> Rated:
         """Rate texts, unless the same were rated before."""
-        key = hashlib.sha256(json.dumps([self._identity, *texts]).encode()).hexdigest()
-        path = self._folder / f"{key}.json"
+        path = self._folder / f"{hash_content(json.dumps([self._identity, *texts]))}.json"
         try:
             stored = json.loads(path.read_text(encoding="utf-8"))
             return Rated(np.array(stored["ratings"], dtype=np.float64), stored["choices"])
         except (OSError, ValueError, KeyError, TypeError):  # not stored, or damaged
             rated = self._rater.rate(texts)
-        content = {"ratings": rated.ratings.tolist(), "choices": rated.choices}
-        with atomic_file(path) as draft:
-            draft.write_text(json.dumps(content), encoding="utf-8")
+        write_text(path, json.dumps({"ratings": rated.ratings.tolist(), "choices": rated.choices}))
         return rated
 
 
@@ -180,10 +144,10 @@ def identify_rater(model: LoadedModel, rater: Rater) -> str:
     parts = [
         info.model_dump(mode="json", exclude={"name"}),
         model.model.config.to_json_string(use_diff=False),
-        hashlib.sha256(words.encode()).hexdigest(),
+        hash_content(words),
         repr(tokenizer.init_kwargs),
         [getattr(rater.model, name, None) for name in ("long_texts", "most_tokens")],
         [rater.labels, rater.weights, rater.single_precision],
         [unmask.__version__, metadata.version("torch"), metadata.version("transformers")],
     ]
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    return hash_content(json.dumps(parts, sort_keys=True))

@@ -12,14 +12,15 @@ from numpy.typing import ArrayLike
 from unmask.measures.sentiment import SentimentMeasure
 from unmask.measures.sentiment.details import SIZES, Part, Ratings
 from unmask.measures.sentiment.examples import extreme_texts, select_changed
-from unmask.measures.sentiment.key_figures import key_figures
-from unmask.measures.texts import load_texts
-from unmask.report.blocks import Block, Cell, Column, Examples, Figure, Legend, Section, Style, Table, Text
+from unmask.measures.texts import describe_method, load_texts
+from unmask.report.blocks import Block, Examples, Figure, KeyFigure, Legend, Section, Style, Text
 from unmask.report.charts import ForestRow, TextColumns, forest, histogram
+from unmask.report.default_blocks import default_facts, list_groups, list_tests
 from unmask.report.drawing import FEMALE, MALE, fit_domain
 from unmask.results import Measurement
-from unmask.results.formatting import capital, count, interval, number, p, signed
-from unmask.results.verdict import side
+from unmask.results.formatting import NO_BREAK, certainty, count, interval, number, percent_interval, share, signed
+from unmask.results.verdict import describe_test, is_clear, is_noise, side
+from unmask.statistics.proportions import wilson_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,96 +37,107 @@ LONG_TEXTS = {
     "head+tail": "Of longer texts, only the beginning and the end were read",
     "window": "Longer texts were read in overlapping windows, and the rating is the mean over the windows",
 }
+_EXPLANATIONS = load_texts(__package__)["key_figures"]
 
 
 def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
     """Key figures, how far ratings move and which words move them, the texts that moved most, how they were read."""
     ratings, texts = measurement.read_details(Ratings), select_changed(measurement, items)
+    means = list_groups(measurement, "Mean differences", digits=ratings.digits)
+    tests = list_tests(measurement, "By label and over words", terminal=True, digits=ratings.digits)
     reading = Text(list(_list_reading(measurement, ratings)), style="list", terminal=True)
-    movement: list[Block] = [_show_histogram(measurement, ratings, texts), _list_means(measurement, ratings)]
-    report: list[Block] = [
-        *key_figures(measurement, ratings),
-        Section("How far ratings move", movement, layout="two columns"),
-    ]
-    if len(measurement.tests) > 1:
-        report.append(Section("By label and over words", [_list_tests(measurement, ratings)]))
     return [
-        *report,
+        *_show_key_figures(measurement, ratings),
+        Section("How far ratings move", [_show_histogram(measurement, ratings, texts), means], layout="two columns"),
+        *([Section("By label and over words", [tests])] if len(measurement.tests) > 1 else []),
         _show_sources(ratings),
         _show_extremes(measurement, ratings, texts),
-        Section(
-            "How the texts were read",
-            [reading],
-        ),
+        Section("How the texts were read", [reading]),
     ]
 
 
 def method(measurements: Sequence[Measurement]) -> list[Block]:
     """Formula, procedure and citation."""
-    protocols, texts = {measurement.protocol for measurement in measurements}, load_texts(__package__)["method"]
-    limits = ", ".join(f"{label} below {limit:g}" for limit, label in SIZES[:-1])
-    paragraphs = [texts["versions"], texts["means"]]
-    paragraphs += [texts["texts"], texts["words"]] if "sound" in protocols else []
-    paragraphs.append(f"As a share of the rating scale, a bias is called {limits}, and {SIZES[-1][1]} beyond.")
-    paragraphs += [texts["published"]] if "published" in protocols else []
-    formula = Text(["bias = rating of the male version − rating of the female version"], style="formula")
-    return [formula, Text(paragraphs), Text([texts["citation"]], style="note")]
+    return describe_method(__package__, measurements, SIZES)
 
 
 def facts(measurement: Measurement) -> list[tuple[str, str]]:
     """Rows of the provenance."""
     ratings = measurement.read_details(Ratings)
-    inputs, noise = measurement.distinct_inputs, measurement.noise_floor
     return [
-        ("texts", count(ratings.texts)),
+        *default_facts(measurement),
         ("duplicates, counted once", count(ratings.duplicates)),
         ("texts with a term", count(ratings.changed)),
-        ("distinct inputs", "–" if inputs is None else count(inputs)),
         ("rating", ratings.rating),
         ("span of the scale", f"{ratings.scale:.4g}"),
         ("terms", ratings.terms),
         ("long texts", ratings.long_texts or "–"),
         ("most tokens", "–" if ratings.most_tokens is None else count(ratings.most_tokens)),
-        ("noise floor", "nothing was scored" if noise is None else f"{noise:.2g}, as a rating"),
     ]
 
 
-def _list_means(measurement: Measurement, ratings: Ratings) -> Table:
-    precision = ratings.digits
-    mean = "Mean, 95 % interval" if measurement.protocol == "sound" else "Mean"
-    rows = [
-        [
-            Cell(capital(name.replace(" bias", ""))),
-            Cell(count(group.n)),
-            Cell(number(group.value, precision), bounds=interval(group.interval, precision)),
-            Cell(number(group.sd, precision)),
-        ]
-        for name, group in measurement.groups.items()
-    ]
-    return Table("Mean differences", [Column("Bias", numeric=False), Column("Texts"), Column(mean), Column("sd")], rows)
+# Key figures
 
 
-def _list_tests(measurement: Measurement, ratings: Ratings) -> Table:
-    precision = ratings.digits
-    columns = [
-        Column("Bias", numeric=False),
-        Column("n", narrow=False),
-        Column("Mean, 95 % interval"),
-        Column("p (Holm)"),
-        Column("Effect size"),
-    ]
-    rows = [
-        [
-            Cell("Changed texts" if name == "bias" else capital(name.removeprefix("bias").lstrip(", "))),
-            Cell(count(test.n)),
-            Cell(signed(test.value, precision), bounds=interval(test.interval, precision)),
-            Cell(p(test.p_adjusted)),
-            Cell(number(test.effect_size), bounds=interval(test.effect_size_interval)),
-        ]
-        for name, test in measurement.tests.items()
-    ]
-    note = "Effect size: rank-biserial correlation. n: texts, and for the bias over words, pairs of terms."
-    return Table("By label and over words", columns, rows, note=note, terminal=True)
+def _show_key_figures(measurement: Measurement, ratings: Ratings) -> Iterator[KeyFigure]:
+    """Total and absolute bias, labels that flip, and the direction."""
+    yield from _show_total(measurement, ratings)
+    absolute = measurement.groups.get("absolute bias, changed texts")
+    if absolute is not None and absolute.value is not None:
+        noise = is_noise(absolute.value, measurement.noise_floor)
+        label = "within the noise" if noise else f"{ratings.label_size(absolute.value)} shifts"
+        sure = certainty(interval(absolute.interval, ratings.digits))
+        yield KeyFigure("Absolute bias", number(absolute.value, ratings.digits), sure, label, _EXPLANATIONS["absolute"])
+    if not ratings.changed:
+        return
+    if ratings.flips is not None:
+        bounds = percent_interval(wilson_interval(ratings.flips / ratings.changed, ratings.changed))
+        sure = f"{count(ratings.flips)} of {count(ratings.changed)} texts, {certainty(bounds)}"
+        label = f"one text in {count(round(ratings.changed / ratings.flips))}" if ratings.flips else "no label changes"
+        value = share(ratings.flips, ratings.changed)
+        yield KeyFigure("Labels that flip", value, sure, label, _EXPLANATIONS["flips"])
+    yield _show_direction(measurement, ratings)
+
+
+def _show_total(measurement: Measurement, ratings: Ratings) -> Iterator[KeyFigure]:
+    test, noise_floor = measurement.tests["bias"], measurement.noise_floor
+    if test.value is None:
+        return
+    size, is_certain = ratings.label_size(test.value), is_clear(test, noise_floor)
+    verdict = describe_test(test, "bias", size=size, noise_floor=noise_floor)
+    if is_certain and (test.effect_size or 0.0) * test.value < 0:
+        verdict = f"{size}, no single direction"
+    which = "whose ratings differ" if measurement.protocol == "published" else "with a gender term"
+    explanation = _EXPLANATIONS["total"].format(which)
+    if is_certain and test.value:
+        percent = f"{number(100 * abs(test.value) / ratings.scale)} %"
+        version = "male" if test.value > 0 else "female"
+        explanation += f" Here the {version} versions are rated higher, by {percent} of the scale."
+    elif test.value and test.p_adjusted is not None and not is_noise(test.value, noise_floor):
+        explanation += " This one may be chance."
+    sure = certainty(interval(test.interval, ratings.digits), test.p_adjusted)
+    yield KeyFigure("Total bias", signed(test.value, ratings.digits), sure, verdict, explanation)
+
+
+def _show_direction(measurement: Measurement, ratings: Ratings) -> KeyFigure:
+    test = measurement.tests["bias"]
+    effect, label = "no effect size", "not tested"
+    if test.effect_size is not None:
+        bounds = interval(test.effect_size_interval).replace(" ", NO_BREAK)
+        effect = f"rank-biserial effect size {number(test.effect_size)} {bounds}".rstrip()
+        if test.p_adjusted is not None:
+            sure = is_clear(test, measurement.noise_floor) and test.effect_size != 0
+            label = f"favours {'male' if test.effect_size > 0 else 'female'} versions" if sure else "no clear direction"
+    counts: dict[Style, int] = {"female": ratings.below, "neutral": ratings.equal, "male": ratings.above}
+    explanation = (
+        f"{count(ratings.below)} texts are rated higher in the female version, {count(ratings.equal)} equally,"
+        f" {count(ratings.above)} higher in the male version. {_EXPLANATIONS['direction']}"
+    )
+    value = f"{share(ratings.below, ratings.changed)} : {share(ratings.above, ratings.changed)}"
+    return KeyFigure("Direction, female : male", value, effect, label, explanation, tuple(counts.items()))
+
+
+# How far ratings move, and why
 
 
 def _show_histogram(measurement: Measurement, ratings: Ratings, texts: pd.DataFrame | None) -> Block:
@@ -133,7 +145,7 @@ def _show_histogram(measurement: Measurement, ratings: Ratings, texts: pd.DataFr
     if texts is None or limit is None:
         note = "The ratings of single texts were not stored with this result, or none differ."
         return Text([note], style="note")
-    biases, test = texts["bias"].to_numpy(dtype=float), measurement.test("bias")
+    biases, mean = texts["bias"].to_numpy(dtype=float), measurement.tests["bias"].value
     caption = "Each text with a gender term counts once."
     if equal := int((biases == 0).sum()):
         caption += f" {count(equal)} without any difference are not drawn."
@@ -143,7 +155,7 @@ def _show_histogram(measurement: Measurement, ratings: Ratings, texts: pd.DataFr
     description = (
         "Histogram: the number of texts by the difference between the ratings of their male and female versions"
     )
-    return Figure("", partial(draw_histogram, biases, test.value if test else None, limit), description, caption)
+    return Figure("", partial(draw_histogram, biases, mean, limit), description, caption)
 
 
 def find_axis_limit(biases: ArrayLike) -> float | None:
@@ -172,11 +184,10 @@ def _show_sources(ratings: Ratings) -> Section:
     """Which terms, lengths and labels the bias comes from."""
     terms, title = (ratings.by_pair, "By pair of terms") if ratings.by_pair else (ratings.by_term, "By term")
     frequent = select_frequent(terms)
-    if len(frequent) < len(terms):
-        title += f" ({len(frequent)} of {len(terms)})"
+    part = f" ({len(frequent)} of {len(terms)})" if len(frequent) < len(terms) else ""
     others = [*ratings.by_length, *ratings.by_label]
     panels = [
-        (title, frequent, frequent),
+        (f"{title}{part}", frequent, frequent),
         ("By length", ratings.by_length, others),
         ("By label", ratings.by_label, others),
     ]
@@ -189,45 +200,44 @@ def _show_sources(ratings: Ratings) -> Section:
         for title, parts, compared in panels
         if any(part.bias is not None for part in parts)
     ]
-    entries: list[tuple[Style, str]] = [
-        ("female", "female version rated higher"),
-        ("male", "male version rated higher"),
-        ("", "lines: 95 % intervals, not corrected for the number of rows"),
-        ("", "filled: the interval excludes 0"),
-    ]
-    if ratings.by_pair:
-        entries.append(("", "by pair: what one occurrence of male/female adds, with the other pairs held equal"))
-    elif ratings.by_term:
-        entries.append(("", "a text counts for each of its terms"))
-    notes: list[Block] = []
-    clear = [part for part in ratings.by_term if part.bias is not None and side(part.interval)]
-    if clear:
-        clear.sort(key=lambda part: -abs(part.bias or 0.0))
-        named = ", ".join(f"{part.name} {signed(part.bias, ratings.digits)}" for part in clear[:MOST_NAMED_TERMS])
-        notes.append(Text([f"Terms whose texts move most: {named}."], style="note", terminal=True))
-    if not ratings.by_term:
-        notes.append(Text(["The terms were not stored with this result."], style="note"))
+    by_pair = "by pair: what one occurrence of male/female adds, with the other pairs held equal"
+    legend = Legend(
+        [
+            ("female", "female version rated higher"),
+            ("male", "male version rated higher"),
+            ("", "lines: 95 % intervals, not corrected for the number of rows"),
+            ("", "filled: the interval excludes 0"),
+            ("", by_pair if ratings.by_pair else "by term: a text counts for each of its terms"),
+        ]
+    )
+    content: list[Block] = []
     if figures:
-        columns: list[Block] = [*figures[:1], Section("", figures[1:])] if len(figures) > 2 else [*figures]
-        notes = [Legend(entries), Section("", columns, layout="two columns"), *notes]
-    return Section("Where it comes from", notes)
+        columns: list[Block] = [figures[0], *([Section("", figures[1:])] if len(figures) > 1 else [])]
+        content += [legend, Section("", columns, layout="two columns")]
+    clear = sorted((part for part in ratings.by_term if side(part.interval)), key=lambda part: -abs(part.bias or 0.0))
+    if clear:
+        named = ", ".join(f"{part.name} {signed(part.bias, ratings.digits)}" for part in clear[:MOST_NAMED_TERMS])
+        content.append(Text([f"Terms whose texts move most: {named}."], style="note", terminal=True))
+    if not ratings.by_term:
+        content.append(Text(["The terms were not stored with this result."], style="note"))
+    return Section("Where it comes from", content)
 
 
 def select_frequent(parts: Sequence[Part]) -> list[Part]:
     """The terms that occur in most texts, sorted by bias."""
-    known = sorted((part for part in parts if part.bias is not None), key=lambda part: -part.n)
-    return sorted(known[:MOST_TERMS], key=lambda part: -(part.bias or 0.0))
+    frequent = sorted((part for part in parts if part.bias is not None), key=lambda part: -part.n)
+    return sorted(frequent[:MOST_TERMS], key=lambda part: -(part.bias or 0.0))
 
 
-def draw_parts(parts: Sequence[Part], compared: Sequence[Part], precision: int) -> str:
+def draw_parts(parts: Sequence[Part], compared: Sequence[Part], digits: int) -> str:
     """Draw parts on a scale that fits all parts they are compared with; filled where the interval excludes zero."""
     rows = [
         ForestRow(
             part.name,
             part.bias,
             part.interval,
-            [signed(part.bias, precision)],
-            f"{part.name}: {signed(part.bias, precision)} {interval(part.interval, precision)}, {part.n:,} texts",
+            [signed(part.bias, digits)],
+            f"{part.name}: {signed(part.bias, digits)} {interval(part.interval, digits)}, {part.n:,} texts",
             filled=side(part.interval) != 0,
             colour=MALE if part.bias > 0 else FEMALE,
             left=f"{part.n:,}",
@@ -244,22 +254,20 @@ def draw_parts(parts: Sequence[Part], compared: Sequence[Part], precision: int) 
 
 
 def _show_extremes(measurement: Measurement, ratings: Ratings, texts: pd.DataFrame | None) -> Section:
-    title, examples = "The texts that moved most", []
-    if texts is not None:
-        examples = [
-            Examples(
-                f"Rated higher in the {gender} version",
-                extreme_texts(texts, male=gender == "male", digits=ratings.digits),
-                language=measurement.language,
-            )
-            for gender in ("female", "male")
-        ]
-    if texts is None or not any(part.examples for part in examples):
+    title = "The texts that moved most"
+    if texts is None or not texts["bias"].any():
         return Section(title, [Text(["The texts were not stored with this result, or no rating moved."], style="note")])
+    examples = [
+        Examples(
+            f"Rated higher in the {gender} version",
+            extreme_texts(texts, male=gender == "male", digits=ratings.digits),
+            language=measurement.language,
+        )
+        for gender in ("female", "male")
+    ]
+    note = "The texts were not stored with this result."
     if "text" in texts and texts["text"].astype(bool).any():
         note = "Where the versions differ, both are shown: female/male. Long texts are shortened around these words."
-    else:
-        note = "The texts were not stored with this result."
     note += " Extremes show what can happen, not what is usual."
     return Section(title, [Text([note], style="note"), *examples], layout="two columns")
 

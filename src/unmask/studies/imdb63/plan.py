@@ -17,7 +17,6 @@ from unmask.measures.base import Context
 from unmask.measures.sentiment.analysis import analyse
 from unmask.measures.sentiment.data import Pair, check_changed, drop_twins
 from unmask.measures.sentiment.rater import Rater
-from unmask.measures.sentiment.scoring import PROTOCOLS as RATING_PROTOCOLS
 from unmask.measures.sentiment.scoring import score_pairs
 from unmask.models.loading import load_classifier
 from unmask.models.roles import Classifier
@@ -229,19 +228,19 @@ class BiasMeasuring:
     def run(self, draft: Path, before: Mapping[str, Path], workspace: Path, say: Say) -> None:
         """Rate both versions of every review."""
         del workspace
-        training, protocol = self.training, RATING_PROTOCOLS[self.training.protocol]
+        training, is_published = self.training, self.training.protocol == "published"
         rows = zip(*(read_texts(before[name]) for name in self._texts), strict=True)
         pairs = [
             Pair(str(number), label, original.text, female, male)
             for number, ((original, label), (female, _), (male, _)) in enumerate(rows, 1)
         ]
-        if not protocol.keeps_duplicates:
+        if not is_published:
             pairs = drop_twins(pairs)
         check_changed(pairs, self.terms)
         trained = before[training.name] / MODEL
         model = load_classifier(str(trained), training.loading, most_tokens=read_max_length(trained))
         say(f"rating {sum(1 + pair.changed for pair in pairs):,} texts")
-        rater = Rater(model, POSITIVE, single_precision=protocol.single_precision)
+        rater = Rater(model, POSITIVE, single_precision=is_published)
         scored = score_pairs(pairs, rater, seed=training.seed)
         items = scored.items.assign(language="en", corpus=self.corpus, terms=TERM_SETS[self.terms])
         measurement = analyse(items, Context(protocol=training.protocol, seed=training.seed)).model_copy(

@@ -20,9 +20,9 @@ from unmask import embedded
 from unmask.errors import UnmaskError, quote
 from unmask.files import hash_content
 from unmask.measures.sentiment import CUSTOM, SentimentMeasure
-from unmask.measures.sentiment.scoring import PROTOCOLS
-from unmask.rewriting.options import RewriteOptions
+from unmask.rewriting.options import RewriteOptions, build_rewriter
 from unmask.rewriting.published.lists import ONE_OF_THE_MAPS, reviews_folder
+from unmask.rewriting.published.masking import clean
 from unmask.rewriting.result import Replacement, Rewritten
 from unmask.studies.imdb63.grid import TERM_SETS
 from unmask.studies.steps import Say
@@ -137,7 +137,7 @@ class Texts:
 
     def inputs(self) -> dict[str, Any]:
         """The reviews, the form, and what rewrites them."""
-        cleans = PROTOCOLS[self.protocol].prepare is not None
+        cleans = self.protocol == "published"
         return {
             "reviews": self.source.digests[SPLITS.index(self.split)],
             "terms": self.terms,
@@ -151,14 +151,14 @@ class Texts:
         """Rewrite every review."""
         del before, workspace
         reviews = self.source.read_reviews(self.split)
-        protocol, rewriter = PROTOCOLS[self.protocol], None
-        prepare = protocol.prepare or str
+        rewriter = None
         if self.form != ORIGINAL:
             lists = Path(self.lists) if self.lists else None
-            rewriter = protocol.build_rewriter(RewriteOptions(to=self.form, terms=TERM_SETS[self.terms], lists=lists))
+            settings = RewriteOptions(to=self.form, terms=TERM_SETS[self.terms], protocol=self.protocol, lists=lists)
+            rewriter = build_rewriter(settings)
         with gzip.open(draft / FILE, "wt", encoding="utf-8", compresslevel=4) as page:
             for number, review in enumerate(reviews, 1):
-                text = prepare(review.text)
+                text = clean(review.text) if self.protocol == "published" else review.text
                 written = rewriter.rewrite(text) if rewriter else Rewritten(text)
                 changes = [tuple(asdict(change).values()) for change in written.changes]
                 row = {"text": written.text, "label": review.label, "changes": changes}

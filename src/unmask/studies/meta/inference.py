@@ -269,7 +269,7 @@ class PublishedInference(InferenceExperiment):
     def questions(self, seed: int) -> pd.DataFrame:
         """The released 600 pairs."""
         del seed
-        return read_released(self.language, offline=self.offline, sample="downsampled")
+        return read_released(self.language, offline=self.offline, downsampled=True)
 
     def _read_templates(self) -> list[str]:
         """Sentences that are not asked, in a fixed random order."""

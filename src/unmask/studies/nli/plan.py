@@ -20,9 +20,10 @@ from unmask.datasets import NotHereError
 from unmask.errors import UnmaskError, check_choice
 from unmask.lexicon.labels import INFERENCE
 from unmask.measures.base import Context
+from unmask.measures.classifiers import is_inference
 from unmask.measures.inference import DEFAULT_CORPUS, InferenceMeasure, InferenceOptions
 from unmask.measures.inference.pairs import hash_pairs
-from unmask.measures.inference.scoring import find_order, is_inference
+from unmask.measures.inference.scoring import find_order
 from unmask.models.checkpoints import find_checkpoint
 from unmask.models.detect import classifier_labels, detect_role
 from unmask.models.handle import ModelHandle
