@@ -1,4 +1,4 @@
-"""A measurement as a section of a report, and default blocks from its tests and groups alone."""
+"""The page of an audit, and default blocks of a measurement from its tests and groups alone."""
 
 from __future__ import annotations
 
@@ -6,13 +6,39 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Section, Table, Text
+from unmask.report.blocks import (
+    Block,
+    Cell,
+    Column,
+    Facts,
+    Figure,
+    ItemBrowser,
+    KeyFigure,
+    Page,
+    Section,
+    Table,
+    Text,
+)
 from unmask.report.charts import ForestRow, forest
-from unmask.results import Estimate, Measurement
-from unmask.results.formatting import NO_BREAK, capital, count, interval, number, p, p_value, signed
-from unmask.results.verdict import is_significant, side
+from unmask.report.items import ItemsTable
+from unmask.results import AuditResult, ComparisonResult, Estimate, Measurement, ModelInfo
+from unmask.results.formatting import (
+    NO_BREAK,
+    capital,
+    certainty,
+    count,
+    interval,
+    moment,
+    number,
+    p,
+    setting,
+    short_name,
+    signed,
+)
+from unmask.results.verdict import describe_test, is_clear
 
 MOST_KEY_FIGURES = 4
+NOT_BIAS = "Do not read this as bias."
 
 
 @dataclass(frozen=True)
@@ -52,6 +78,12 @@ class MeasureSection:
             return f"{size} · {measurement.protocol} protocol"
         return f"{size} · measure of the package {source(measurement)}, which Unmask ran but did not check"
 
+    def page_blocks(self) -> list[Block]:
+        """Everything that a page shows of the measurement."""
+        warning = [Text([self.warning], "warning", label=NOT_BIAS)] if self.warning else []
+        finding = Text([self.headline], "lead")
+        return [Text([self.note], "note"), *warning, finding, *self.blocks, *self.closing_blocks()]
+
     def closing_blocks(self) -> list[Block]:
         """What every measurement ends with: caveats, and folded tables of all tests and groups."""
         measurement = self.measurement
@@ -70,10 +102,90 @@ class MeasureSection:
         return blocks
 
 
+def audit_page(
+    result: AuditResult,
+    sections: Sequence[MeasureSection],
+    items: Sequence[ItemsTable] = (),
+    *,
+    limits: Sequence[str] = (),
+    link_files: bool = False,
+) -> Page:
+    """The report of an audit.
+
+    Args:
+        result: The audit.
+        sections: Its measurements with their blocks, in the order of the page.
+        items: The items of each measure.
+        limits: What the audit does not say, in sentences.
+        link_files: Whether the page is in the audit's folder, so that it can link to the files of the items.
+    """
+    model = result.model
+    size = f"{count(model.parameters)} parameters" if model.parameters else ""
+    methods = {section.measure: section.method for section in sections}
+    parts = [Section("In short", [_summarise(sections)])] if len(sections) > 1 else []
+    for index, section in enumerate(sections, 1):
+        parts.append(Section(section.title, section.page_blocks(), anchor=f"measurement-{index}"))
+    if sections and limits:
+        parts.append(Section("What this does not say", [Text(limits, "list")]))
+    parts += items_section(items, link_files=link_files)
+    if any(methods.values()):
+        parts.append(Section("Method", [Section(measure, blocks) for measure, blocks in methods.items() if blocks]))
+    provenance = [describe_model(model, "Model")]
+    for section in sections:
+        data_hash = ("data hash (SHA-256)", section.measurement.data_hash or "–")
+        provenance.append(Facts(section.title, [*section.facts, data_hash]))
+    provenance += describe_run(result)
+    parts.append(Section("Provenance", [Section("Model, configuration, versions", provenance, folded=True)]))
+    note = " · ".join(filter(None, (model.architecture, size, moment(result.created))))
+    return Page(short_name(model.name), parts, "Gender bias audit", note, version=result.unmask_version)
+
+
+def items_section(tables: Sequence[ItemsTable], *, link_files: bool) -> list[Section]:
+    """The items behind the numbers; nothing where there are none."""
+    if not any(len(table.items) for table in tables):
+        return []
+    note = (
+        "One row per item, the most extreme first. Extremes show what can happen, not what is usual; the sections above"
+        " say how large effects are."
+    )
+    blocks = [Text([note], "note"), ItemBrowser(tables, link_files)]
+    return [Section("The items behind the numbers", blocks, anchor="items")]
+
+
+def describe_model(model: ModelInfo, title: str) -> Facts:
+    """Everything that is known of a model."""
+    values = [(name.replace("_", " "), value) for name, value in model if value is not None]
+    return Facts(title, [(name, count(value) if isinstance(value, int) else value) for name, value in values])
+
+
+def describe_run(result: AuditResult | ComparisonResult) -> list[Facts]:
+    """The configuration and the versions behind a result."""
+    settings = [(name.replace("_", " "), setting(value)) for name, value in result.configuration.items()]
+    versions = {"unmask": result.unmask_version, "schema": str(result.schema_version)} | result.libraries
+    return [
+        Facts("Configuration", [*settings, ("seed", str(result.seed))]),
+        Facts("Versions", [*versions.items(), ("created", result.created)]),
+    ]
+
+
+def _summarise(sections: Sequence[MeasureSection]) -> Table:
+    """The verdict and the first key figure of each measurement."""
+    rows = []
+    for index, section in enumerate(sections, 1):
+        title = Cell(section.title, note=NOT_BIAS if section.warning else "", link=f"#measurement-{index}")
+        if figure := section.key_figure:
+            value = Cell(f"{figure.title} {figure.value}", note=figure.certainty, strong=True)
+            rows.append([title, Cell(figure.verdict, is_verdict=True), value, Cell(figure.explanation)])
+        else:
+            rows.append([title, *[Cell("–")] * 3])
+    titles = ("Measure", "Verdict", "Figure", "How to read it")
+    return Table("", [Column(title, numeric=False) for title in titles], rows)
+
+
 def default_blocks(measurement: Measurement) -> list[Block]:
     """Key figures of the first tests, a plot per unit, and tables of all tests and groups."""
     tests = [(name, test) for name, test in measurement.tests.items() if test.value is not None]
-    blocks: list[Block] = [key_figure(name, test) for name, test in tests[:MOST_KEY_FIGURES]]
+    blocks: list[Block] = [key_figure(name, test, measurement.noise_floor) for name, test in tests[:MOST_KEY_FIGURES]]
     values: list[Block] = [*_draw_units(measurement)]
     if measurement.groups:
         values.append(list_groups(measurement, "Means of groups", terminal=True))
@@ -106,22 +218,12 @@ def default_facts(measurement: Measurement) -> list[tuple[str, str]]:
     return [*facts, ("noise floor", "not measured" if noise is None else f"{noise:.2g}")]
 
 
-def key_figure(name: str, test: Estimate) -> KeyFigure:
+def key_figure(name: str, test: Estimate, noise_floor: float | None = None) -> KeyFigure:
     """A test as a key figure."""
-    bounds = interval(test.interval).replace(" ", NO_BREAK)
-    certainty = [f"95 % interval {bounds}" if bounds else "no interval"]
-    certainty += [f"p {p_value(test.p_adjusted)}"] if test.p_adjusted is not None else []
-    value = _with_unit(number(test.value), test)
-    return KeyFigure(capital(name), value, ", ".join(certainty), default_verdict(test), test.question)
-
-
-def default_verdict(test: Estimate) -> str:
-    """Whether an estimate differs from zero, by its p-value and its interval."""
-    p_shown = test.p_value if test.p_adjusted is None else test.p_adjusted
-    if p_shown is None or test.value is None:
-        return "not tested"
-    clear = is_significant(p_shown) and (test.interval is None or side(test.interval) != 0)
-    return "differs from zero" if clear else "no clear difference from zero"
+    sure = certainty(interval(test.interval), test.p_adjusted)
+    verdict = describe_test(test, "difference from zero", noise_floor=noise_floor)
+    verdict = "differs from zero" if is_clear(test, noise_floor) else verdict
+    return KeyFigure(capital(name), _with_unit(number(test.value), test), sure, verdict, test.question)
 
 
 def source(measurement: Measurement) -> str:

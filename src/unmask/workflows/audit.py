@@ -85,14 +85,13 @@ class Audit:
         """The report as text: html, md (Markdown) or csv; `beside`: for a page in the audit's folder."""
         from unmask.measures.sections import item_tables, limits
         from unmask.report import html, markdown, rows
+        from unmask.report.default_blocks import audit_page
 
         if form == "csv":
             return rows.to_csv(rows.audit_rows(self.result))
-        sentences = limits(self.measurements)
-        if form == "md":
-            return markdown.audit_markdown(self.result, self.sections(), sentences)
-        tables = item_tables(self.items)
-        return html.render_audit(self.result, self.sections(), tables, limits=sentences, beside=beside)
+        tables, sentences = item_tables(self.items), limits(self.measurements)
+        page = audit_page(self.result, self.sections(), tables, limits=sentences, link_files=beside)
+        return markdown.page_markdown(page) if form == "md" else html.render_page(page)
 
     def report(self, path: str | PathLike[str]) -> Path:
         """Write the report: one self-contained HTML page, or Markdown or CSV where the name ends in .md or .csv."""
