@@ -13,7 +13,6 @@ from unmask.report.charts import (
     ForestRow,
     Series,
     Strip,
-    TextColumns,
     bars,
     forest,
     histogram,
@@ -23,7 +22,7 @@ from unmask.report.charts import (
     stretched_ticks,
     strips,
 )
-from unmask.report.drawing import Drawing, Scale, fit_domain
+from unmask.report.drawing import Drawing, Scale, TextColumns, fit_domain
 
 TEXT = re.compile(r"<text [^>]*>([^<]*)</text>")
 

@@ -50,6 +50,8 @@ class KeyFigure:
     explanation: str
     bar: tuple[tuple[Style, int], ...] = ()
     """Counts, drawn as one bar with a part for each."""
+    link: str = ""
+    """The address that the title links to."""
 
 
 @dataclass(frozen=True)

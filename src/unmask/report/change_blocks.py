@@ -8,8 +8,7 @@ from functools import partial
 from typing import Literal
 
 from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Table
-from unmask.report.charts import Mark, Panel, Row, draw_rows, mark_interval
-from unmask.report.drawing import INK, fit_domain
+from unmask.report.drawing import INK, Mark, Panel, Row, draw_rows, fit_domain, mark_interval
 from unmask.results.comparison import Change, Comparison, Usefulness
 from unmask.results.comparison import Figure as UsefulFigure
 from unmask.results.formatting import NO_BREAK, capital, count, interval, number, odds, p, percent, signed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from unmask.report.blocks import (
@@ -35,7 +35,7 @@ from unmask.results.formatting import (
     short_name,
     signed,
 )
-from unmask.results.verdict import describe_test, is_clear
+from unmask.results.verdict import NOT_INTERPRETABLE, describe_test, is_clear
 
 MOST_KEY_FIGURES = 4
 NOT_BIAS = "Do not read this as bias."
@@ -122,9 +122,13 @@ def audit_page(
     model = result.model
     size = f"{count(model.parameters)} parameters" if model.parameters else ""
     methods = {section.measure: section.method for section in sections}
-    parts = [Section("In short", [_summarise(sections)])] if len(sections) > 1 else []
-    for index, section in enumerate(sections, 1):
-        parts.append(Section(section.title, section.page_blocks(), anchor=f"measurement-{index}"))
+    parts = [
+        Section(section.title, section.page_blocks(), anchor=f"measurement-{index}")
+        for index, section in enumerate(sections, 1)
+    ]
+    if len(sections) > 1:
+        summary = [_summarise(section, f"#{part.anchor}") for section, part in zip(sections, parts, strict=True)]
+        parts.insert(0, Section("In short", summary))
     if sections and limits:
         parts.append(Section("What this does not say", [Text(limits, "list")]))
     parts += items_section(items, link_files=link_files)
@@ -144,12 +148,7 @@ def items_section(tables: Sequence[ItemsTable], *, link_files: bool) -> list[Sec
     """The items behind the numbers; nothing where there are none."""
     if not any(len(table.items) for table in tables):
         return []
-    note = (
-        "One row per item, the most extreme first. Extremes show what can happen, not what is usual; the sections above"
-        " say how large effects are."
-    )
-    blocks = [Text([note], "note"), ItemBrowser(tables, link_files)]
-    return [Section("The items behind the numbers", blocks, anchor="items")]
+    return [Section("The items behind the numbers", [ItemBrowser(tables, link_files)], anchor="items")]
 
 
 def describe_model(model: ModelInfo, title: str) -> Facts:
@@ -168,18 +167,13 @@ def describe_run(result: AuditResult | ComparisonResult) -> list[Facts]:
     ]
 
 
-def _summarise(sections: Sequence[MeasureSection]) -> Table:
-    """The verdict and the first key figure of each measurement."""
-    rows = []
-    for index, section in enumerate(sections, 1):
-        title = Cell(section.title, note=NOT_BIAS if section.warning else "", link=f"#measurement-{index}")
-        if figure := section.key_figure:
-            value = Cell(f"{figure.title} {figure.value}", note=figure.certainty, strong=True)
-            rows.append([title, Cell(figure.verdict, is_verdict=True), value, Cell(figure.explanation)])
-        else:
-            rows.append([title, *[Cell("–")] * 3])
-    titles = ("Measure", "Verdict", "Figure", "How to read it")
-    return Table("", [Column(title, numeric=False) for title in titles], rows)
+def _summarise(section: MeasureSection, link: str) -> KeyFigure:
+    """The first key figure of a measurement, under the title of its section."""
+    figure = section.key_figure or KeyFigure("", "–", "", "", section.headline)
+    certainty = ", ".join(filter(None, (figure.title, figure.certainty)))
+    warning = NOT_BIAS if section.warning and figure.verdict != NOT_INTERPRETABLE else ""
+    explanation = f"{warning} {figure.explanation}".strip()
+    return replace(figure, title=section.title, certainty=certainty, explanation=explanation, bar=(), link=link)
 
 
 def default_blocks(measurement: Measurement) -> list[Block]:

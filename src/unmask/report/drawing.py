@@ -1,4 +1,4 @@
-"""Drawing as SVG text: scales, marks, text, axes and labels next to points.
+"""Drawing as SVG text: scales, marks, text, axes, labels next to points, and marks in rows.
 
 Text and axes take the colour of the text around them (`currentColor`), so one drawing serves light and dark pages. The
 layout is fixed and does not depend on the text in a user's files, which is escaped and cut. A mark may have a tip: its
@@ -8,12 +8,13 @@ layout is fixed and does not depend on the text in a user's files, which is esca
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from math import ceil, copysign, floor, inf, log1p, log10, sqrt
 from typing import Literal
 
 from unmask.results.formatting import MINUS, percent
+from unmask.results.schema import Interval
 
 FEMALE, MALE, POINT, GREY = "#d95f02", "#7570b3", "#1b9e77", "#8a94a3"
 """Distinguishable with any colour vision, on white and on black."""
@@ -25,6 +26,9 @@ CHARACTER = 5.5
 LINE = 14.0
 """The height of a line of text in pixels."""
 LONGEST_LABEL, LONGEST_TIP = 26, 80
+LONGEST_NAME = 200
+"""The most pixels that the names of rows take."""
+PANEL_GAP = 36
 
 Domain = tuple[float, float]
 Shape = Literal["circle", "diamond"]
@@ -241,3 +245,170 @@ class Drawing:
     def _add_mark(self, tag: str, attributes: str, tip: str) -> None:
         title = f"><title>{escape(shorten(tip, LONGEST_TIP))}</title></{tag}>" if tip else "/>"
         self.parts.append(f"<{tag} {attributes}{title}")
+
+
+# Marks in rows
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A mark in a row: a bar, a line or an upright tick from `start` to `value`, or a point at `value`."""
+
+    shape: Literal["bar", "line", "tick", "circle", "diamond"]
+    value: float
+    start: float = 0.0
+    colour: str = POINT
+    tip: str = ""
+    """Shown under the pointer."""
+    text: str = ""
+    """Written inside a bar."""
+    text_colour: str = INK
+    filled: bool = True
+    radius: float = 4
+    opacity: float = 1.0
+    lane: float = 0.5
+    """The middle of the mark within its row, from 0 (top) to 1 (bottom)."""
+    height: float = 0.74
+    """The height of a bar or tick, as a share of the row."""
+    panel: int = 0
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a chart: its name, its marks, and columns of text on both sides of the marks."""
+
+    name: str
+    marks: Sequence[Mark]
+    left: str = ""
+    right: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A horizontal axis. Several panels are drawn side by side."""
+
+    domain: Domain
+    width: float = 280
+    head: str = ""
+    """Written above the panel."""
+    title: str = ""
+    as_percent: bool = False
+    ticks: int | Sequence[float] = 5
+    neutral: float | None = 0.0
+    """Where a vertical line marks no effect."""
+
+
+@dataclass(frozen=True)
+class TextColumns:
+    """The headings of the texts in rows, and the widths of the columns on the right in pixels."""
+
+    right: Sequence[int] = ()
+    right_heads: Sequence[str] = ()
+    left_head: str = ""
+    longest_name: int = 0
+    """The characters that the names take at least, so that charts next to each other have the same margins."""
+
+
+def draw_rows(
+    rows: Sequence[Row],
+    panels: Sequence[Panel],
+    columns: TextColumns = TextColumns(),
+    *,
+    row_height: float = 24,
+    names_above: bool = False,
+) -> str:
+    """Draw marks in rows, one below the other; with `names_above`, names and texts are above the marks of their row."""
+    if not rows:
+        return ""
+    width, height = sum(panel.width + PANEL_GAP for panel in panels) - PANEL_GAP, row_height * len(rows)
+    left_texts = [columns.left_head, *(row.left for row in rows)]
+    gap = CHARACTER * max(map(len, left_texts)) + 14 if any(left_texts) else 0
+    names = min(LONGEST_NAME, 8 + CHARACTER * max(columns.longest_name, *(len(row.name) for row in rows)))
+    heads = (columns.left_head, *columns.right_heads, *(panel.head for panel in panels))
+    margins = (
+        12 if names_above else round(names + gap + 14),
+        12 if names_above else sum(columns.right) + 6,
+        22 if any(heads) else 8,
+        42 if any(panel.title for panel in panels) else 26 if any(panel.ticks for panel in panels) else 8,
+    )
+    drawing = Drawing(width, height, margins)
+    start = 0.0
+    for index, panel in enumerate(panels):
+        _draw_panel(drawing, rows, panel, index, start, row_height, names_above=names_above)
+        start += panel.width + PANEL_GAP
+    for index, row in enumerate(rows):
+        if names_above:
+            top = row_height * index + 12
+            drawing.add_text(0, top, row.name, room=width / 2)
+            drawing.add_text(width, top, " ".join(row.right), align="end")
+            continue
+        middle, end = row_height * (index + 0.5), width
+        drawing.add_text(-8 - gap, middle, row.name, align="end", room=names + 6)
+        if row.left:
+            drawing.add_text(-8, middle, row.left, align="end", opacity=0.8)
+        for text, room in zip(row.right, columns.right, strict=True):
+            end += room
+            drawing.add_text(end, middle, text, align="end", opacity=0.9)
+    if columns.left_head:
+        drawing.add_text(-8, -11, columns.left_head, align="end", opacity=0.75)
+    end = width
+    for head, room in zip(columns.right_heads, columns.right, strict=bool(columns.right_heads)):
+        end += room
+        drawing.add_text(end, -11, head, align="end", opacity=0.75)
+    return drawing.render()
+
+
+def _draw_panel(
+    drawing: Drawing,
+    rows: Sequence[Row],
+    panel: Panel,
+    index: int,
+    start: float,
+    row_height: float,
+    *,
+    names_above: bool,
+) -> None:
+    scale = Scale(panel.domain, (start, start + panel.width))
+    drawing.add_axis(scale, title=panel.title, ticks=panel.ticks, as_percent=panel.as_percent, grid=not names_above)
+    if panel.head:
+        drawing.add_text(start + panel.width / 2, -11, panel.head, align="middle", opacity=0.75)
+    zeros = [(row_height * at + 22, row_height * (at + 1) - 4) for at in range(len(rows))]  # not through the names
+    if panel.neutral is not None:
+        across = scale(panel.neutral)
+        for top, bottom in zeros if names_above else [(0, drawing.height)]:
+            drawing.add_line((across, top), (across, bottom))
+    for at, row in enumerate(rows):
+        for mark in row.marks:
+            if mark.panel != index:
+                continue
+            begin, end, middle = scale(mark.start), scale(mark.value), row_height * (at + mark.lane)
+            tall = row_height * mark.height
+            if mark.shape == "bar":
+                drawing.add_bar(begin, end, middle - tall / 2, tall, mark.colour, mark.tip)
+                if mark.text:
+                    drawing.add_text(
+                        (begin + end) / 2, middle, mark.text, align="middle", colour=mark.text_colour, bold=True
+                    )
+            elif mark.shape == "line":
+                ends = (begin, middle), (end, middle)
+                drawing.add_line(*ends, colour=mark.colour, opacity=mark.opacity, width=2, tip=mark.tip)
+            elif mark.shape == "tick":
+                drawing.add_line((end, middle - tall / 2), (end, middle + tall / 2), colour=mark.colour, width=2)
+            else:
+                drawing.add_point(
+                    end,
+                    middle,
+                    mark.colour,
+                    shape=mark.shape,
+                    radius=mark.radius,
+                    filled=mark.filled,
+                    opacity=mark.opacity,
+                    tip=mark.tip,
+                )
+
+
+def mark_interval(point: Mark, interval: Interval | None) -> list[Mark]:
+    """Return a point with the line of its interval below it."""
+    if interval is None:
+        return [point]
+    return [replace(point, shape="line", start=interval[0], value=interval[1], opacity=0.7), point]

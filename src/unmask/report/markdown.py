@@ -30,14 +30,6 @@ def block_lines(blocks: Sequence[Block], level: int) -> Iterator[str]:
             yield ""
 
 
-def table_lines(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """A table whose first column is text and whose others are numbers."""
-    yield f"| {' | '.join(heads)} |"
-    yield f"|---|{'---:|' * (len(heads) - 1)}"
-    for row in rows:
-        yield f"| {' | '.join(escape_markdown(cell) for cell in row)} |"
-
-
 def join_lines(lines: Iterable[str]) -> str:
     """The lines as the text of a file."""
     return "\n".join(lines).rstrip() + "\n"
@@ -47,7 +39,8 @@ def _lines_of(block: Block, level: int) -> Iterator[str]:
     if isinstance(block, KeyFigure):
         parts = (block.title, block.value, block.certainty, block.verdict, block.explanation)
         title, value, certainty, verdict, explanation = map(escape_markdown, parts)
-        yield f"- **{title}: {value}** ({certainty}){': ' if verdict else ''}{verdict}. {explanation}".rstrip()
+        sure = (f" ({certainty})" if certainty else "") + (f": {verdict}" if verdict else "")
+        yield f"- **{title}: {value}**{sure}. {explanation}".rstrip()
     elif isinstance(block, Section):
         inner = [_drop_title(inner, block.title) for inner in block.blocks]
         content = list(block_lines(inner, level + 1))
@@ -55,10 +48,10 @@ def _lines_of(block: Block, level: int) -> Iterator[str]:
             yield from _add_summary(block.title, content) if block.folded else _add_heading(block.title, content, level)
     elif isinstance(block, Table):
         heads = [f"{column.group}: {column.title}" if column.group else column.title for column in block.columns]
-        content = [
-            *table_lines(list(map(escape_markdown, heads)), ([_cell_text(cell) for cell in row] for row in block.rows))
-        ]
-        content += ["", *([escape_markdown(block.note), ""] if block.note else [])]
+        aligned = ["---:" if index and column.numeric else "---" for index, column in enumerate(block.columns)]
+        rows = [[escape_markdown(_cell_text(cell)) for cell in row] for row in block.rows]
+        content = [*markdown_table(list(map(escape_markdown, heads)), rows, aligned), ""]
+        content += [escape_markdown(block.note), ""] if block.note else []
         yield from _add_summary(block.title, content) if block.folded else _add_heading(block.title, content, level)
     elif isinstance(block, Examples):
         content = [escape_markdown(block.note), ""] if block.note else []
@@ -120,7 +113,7 @@ def escape_markdown(text: str) -> str:
     return re.sub(r"\](?=[(\[:])", r"\]", re.sub(r"([\\`*_|#~])", r"\\\1", line))
 
 
-def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """The lines of a table; cells are Markdown already."""
-    lines = [head, ["---"] * len(head), *rows]
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], aligned: Sequence[str] = ()) -> list[str]:
+    """The lines of a table; cells are Markdown already. `aligned` is `---` or `---:` for each column."""
+    lines = [head, aligned or ["---"] * len(head), *rows]
     return [f"| {' | '.join(line)} |" if any(line) else "|" + " |" * len(line) for line in lines]

@@ -13,7 +13,8 @@ from unmask.errors import UnmaskError, check_choice
 from unmask.measures.registry import find_measure
 from unmask.measures.sections import limits, title, unreadable
 from unmask.report.blocks import Block, Cell, Column, Figure, Page, Section, Table, Text
-from unmask.report.charts import ForestRow, TextColumns, forest
+from unmask.report.charts import ForestRow, forest
+from unmask.report.drawing import TextColumns
 from unmask.report.html import render_page
 from unmask.report.markdown import block_lines, join_lines
 from unmask.report.rows import to_csv

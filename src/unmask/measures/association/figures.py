@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from unmask.measures.association.details import ProfessionChange, ProfessionValue
 from unmask.report.blocks import Figure, Legend, Section, Style, Text
-from unmask.report.charts import Axis, BarRow, Dot, TextColumns, bars, scatter
-from unmask.report.drawing import GENDER_COLOURS, fit_domain, shorten
+from unmask.report.charts import Axis, BarRow, Dot, bars, scatter
+from unmask.report.drawing import GENDER_COLOURS, TextColumns, fit_domain, shorten
 from unmask.results import Estimate, Measurement
 from unmask.results.formatting import capital, interval, number, percent, signed
 

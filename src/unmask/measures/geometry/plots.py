@@ -10,19 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unmask.measures.geometry import ClusterCount, Neighbourhood, WordTest
-from unmask.report.charts import (
-    Axis,
-    Dot,
-    ForestRow,
-    Series,
-    Strip,
-    TextColumns,
-    forest,
-    lines,
-    scatter,
-    strips,
-)
-from unmask.report.drawing import GENDER_COLOURS, GREY, INK, POINT, fit_domain
+from unmask.report.charts import Axis, Dot, ForestRow, Series, Strip, forest, lines, scatter, strips
+from unmask.report.drawing import GENDER_COLOURS, GREY, INK, POINT, TextColumns, fit_domain
 from unmask.results import Estimate
 from unmask.results.formatting import interval, number, percent, signed
 from unmask.results.verdict import is_significant

@@ -16,8 +16,8 @@ from unmask.measures.inference.key_figures import key_figures
 from unmask.measures.inference.pairs import CONTROL, LABELS
 from unmask.measures.texts import load_texts
 from unmask.report.blocks import Block, Cell, Column, Figure, Legend, Section, Table, Text
-from unmask.report.charts import Axis, Dot, Mark, Panel, Row, draw_rows, mark_interval, scatter, stacks
-from unmask.report.drawing import FEMALE, GREY, MALE
+from unmask.report.charts import Axis, Dot, scatter, stacks
+from unmask.report.drawing import FEMALE, GREY, MALE, Mark, Panel, Row, draw_rows, mark_interval
 from unmask.results import Measurement
 from unmask.results.formatting import capital, count, interval, number, p, percent, percent_interval, signed
 

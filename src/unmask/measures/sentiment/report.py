@@ -15,8 +15,8 @@ from unmask.measures.sentiment.examples import extreme_texts, select_changed
 from unmask.measures.sentiment.key_figures import key_figures
 from unmask.measures.texts import load_texts
 from unmask.report.blocks import Block, Cell, Column, Examples, Figure, Legend, Section, Style, Table, Text
-from unmask.report.charts import ForestRow, TextColumns, forest, histogram
-from unmask.report.drawing import FEMALE, MALE, fit_domain
+from unmask.report.charts import ForestRow, forest, histogram
+from unmask.report.drawing import FEMALE, MALE, TextColumns, fit_domain
 from unmask.results import Measurement
 from unmask.results.formatting import capital, count, interval, number, p, signed
 from unmask.results.verdict import side

@@ -10,8 +10,7 @@ import unmask
 from unmask.measures.sections import study_limits
 from unmask.measures.sentiment import SentimentMeasure
 from unmask.report.blocks import Figure, Legend, Section, Text
-from unmask.report.charts import Mark, Panel, Row, draw_rows
-from unmask.report.drawing import INK, Domain, fit_domain
+from unmask.report.drawing import INK, Domain, Mark, Panel, Row, draw_rows, fit_domain
 from unmask.results.formatting import number
 from unmask.results.verdict import is_significant
 from unmask.statistics.corrections import holm
