@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from unmask.errors import UnmaskError, check_choice
 from unmask.options import Options
 from unmask.results import Caveat, Estimate, Measurement, Origin
+from unmask.statistics.corrections import holm
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,6 +44,16 @@ HALF_PRECISION = Caveat(
 
 to_estimate = Estimate.from_statistic
 """An estimate of `unmask.statistics` as a result states it."""
+
+
+def adjust_tests(measurements: Sequence[Measurement]) -> list[Measurement]:
+    """Apply Holm's correction over all tests, except where a protocol brought its own."""
+    tests = [dict(measurement.tests) for measurement in measurements]
+    uncorrected = [(group, name) for group in tests for name, test in group.items() if test.p_adjusted is None]
+    adjusted = holm([group[name].p_value for group, name in uncorrected])
+    for (group, name), p_value in zip(uncorrected, adjusted, strict=True):
+        group[name] = group[name].model_copy(update={"p_adjusted": p_value})
+    return [measurement.model_copy(update={"tests": own}) for measurement, own in zip(measurements, tests, strict=True)]
 
 
 @dataclass(frozen=True)

@@ -132,20 +132,36 @@ def default_comparison_blocks(
     if main is not None and "–" not in (main.before, main.after):
         question = next((change.question for change in comparison.changes.values()), "")
         blocks.append(change_figure(main, question))
-    content: list[Block] = []
-    named = {
-        name: (units or {}).get(change.labels.get("contrast", ""), "")
-        for name, change in comparison.changes.items()
-        if change.values != (None, None)
-    }
-    for unit in dict.fromkeys(named.values()):
-        changes = [(capital(name), comparison.changes[name]) for name, own in named.items() if own == unit]
-        content.append(plot_changes(changes, unit))
-    if content:
-        content = [Section("", [LEGEND, *content], "two columns")]
-    texts = [(change_text(name, one, digits=comparison.digits), one) for name, one in comparison.changes.items()]
-    table = list_changes(texts, "What changed", published=comparison.protocol == "published", note=note)
-    return [*blocks, Section("What changed", [*content, table])]
+    plots: dict[str, list[tuple[str, Change]]] = {}
+    for name, change in comparison.changes.items():
+        if change.values != (None, None):
+            unit = (units or {}).get(change.labels.get("contrast", ""), "")
+            plots.setdefault(unit, []).append((capital(name), change))
+    return [*blocks, changes_section(comparison, list(comparison.changes.items()), plots, note=note)]
+
+
+def changes_section(
+    comparison: Comparison,
+    changes: Sequence[tuple[str, Change]],
+    plots: Mapping[str, Sequence[tuple[str, Change]]],
+    *,
+    note: str = "",
+    terminal_rows: int | None = None,
+) -> Section:
+    """Plots and a table of changes.
+
+    Args:
+        comparison: The comparison of two models.
+        changes: The rows of the table, with their names.
+        plots: The changes of each plot by their unit, with their names.
+        note: What a reader must know about the numbers in the table.
+        terminal_rows: How many rows of the table a terminal shows.
+    """
+    figures = [plot_changes(drawn, unit) for unit, drawn in plots.items()]
+    texts = [(change_text(name, change, digits=comparison.digits), change) for name, change in changes]
+    is_published = comparison.protocol == "published"
+    table = list_changes(texts, "What changed", published=is_published, note=note, terminal_rows=terminal_rows)
+    return Section("What changed", [*([Section("", [LEGEND, *figures], "two columns")] if figures else []), table])
 
 
 def plot_changes(changes: Sequence[tuple[str, Change]], unit: str = "", title: str = "") -> Figure:

@@ -17,13 +17,12 @@ import unmask
 from unmask.errors import UnmaskError, check_choice, quote
 from unmask.files import write_text
 from unmask.measures import registry
-from unmask.measures.base import PROTOCOLS, SEED, Context, Measure
+from unmask.measures.base import PROTOCOLS, SEED, Context, Measure, adjust_tests
 from unmask.measures.recorded import locate_items, read_table
 from unmask.models.handle import ModelHandle, make_handle
 from unmask.options import accepts
 from unmask.results import AuditResult, Measurement, ModelInfo, storage
 from unmask.results.storage import report_format
-from unmask.statistics.corrections import holm
 from unmask.steps import step
 from unmask.workflows.audit_options import AS_LOADED, AuditOptions, audit_options
 
@@ -264,18 +263,8 @@ def recognise_measure(path: Path) -> Measure:
 def _make_result(
     info: ModelInfo, configuration: dict[str, Any], seed: int, measurements: Sequence[Measurement]
 ) -> AuditResult:
-    interpreted = [registry.get_measure(one.name).interpret(one) for one in _adjust(measurements)]
+    interpreted = [registry.get_measure(one.name).interpret(one) for one in adjust_tests(measurements)]
     return AuditResult(model=info, configuration=configuration, measurements=interpreted, **describe_run(seed))
-
-
-def _adjust(measurements: Sequence[Measurement]) -> list[Measurement]:
-    """Apply Holm's correction over all tests of the audit, except where a protocol brought its own."""
-    tests = [dict(measurement.tests) for measurement in measurements]
-    uncorrected = [(group, name) for group in tests for name, test in group.items() if test.p_adjusted is None]
-    adjusted = holm([group[name].p_value for group, name in uncorrected])
-    for (group, name), p_value in zip(uncorrected, adjusted, strict=True):
-        group[name] = group[name].model_copy(update={"p_adjusted": p_value})
-    return [measurement.model_copy(update={"tests": own}) for measurement, own in zip(measurements, tests, strict=True)]
 
 
 def describe_run(seed: int) -> dict[str, Any]:

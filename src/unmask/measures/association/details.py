@@ -8,13 +8,15 @@ from pydantic import Field
 
 from unmask.results import Interval, Record
 
+Answer = Literal["supported", "partly supported", "not supported", "contradicted", "no evidence against"]
+
 
 class Hypothesis(Record):
     """One of the paper's hypotheses and what the numbers say to it."""
 
     name: str
     statement: str
-    answer: Literal["supported", "partly supported", "not supported", "contradicted", "no evidence against"]
+    answer: Answer
     evidence: str
 
 
