@@ -42,6 +42,12 @@ HALF_PRECISION = Caveat(
 )
 
 
+MODEL_TYPES = {
+    "masked-lm": "a masked language model",
+    "classifier": "a classifier",
+    "encoder": "an encoder without a head",
+    "vectors": "a table of word vectors",
+}
 to_estimate = Estimate.from_statistic
 """An estimate of `unmask.statistics` as a result states it."""
 
@@ -311,28 +317,23 @@ class Measure(ABC):
             info = model.info()
             for unit, items in zip(units, built, strict=True):
                 for scored in self._check_scored(self.score(loaded, items, options, unit), unit):
-                    yield (
-                        scored.items,
-                        self._add_scoring(self.analyse(scored.items, unit), scored, unit, info.dtype),
-                    )
+                    measurement = self.analyse(scored.items, unit)
+                    yield scored.items, self._add_scoring(measurement, scored, unit, info.dtype)
 
     def _check_scored(self, scored: Any, unit: Context) -> list[Scored]:
         """Scored items as a list, with the columns that tell units apart; anything else is a mistake of the measure."""
         import pandas as pd
 
-        several = list(scored) if isinstance(scored, list | tuple) else [scored]
-        several = [one if isinstance(one, Scored) else Scored(one) for one in several]
-        for one in several:
-            if not isinstance(one.items, pd.DataFrame) or one.items.empty:
-                what = "no items" if isinstance(one.items, pd.DataFrame) else f"a {type(one.items).__name__}"
-                raise UnmaskError(f"{self.source}: score returned {what}; return a DataFrame with at least one row")
-        return [self._with_unit(one, unit) for one in several]
-
-    def _with_unit(self, scored: Scored, unit: Context) -> Scored:
-        """Add the language, and the corpus of a measure that has several, where the items do not state them."""
         stated = {"language": unit.language} | ({"corpus": unit.corpus} if self.corpora else {})
-        missing = {column: value for column, value in stated.items() if column not in scored.items}
-        return replace(scored, items=scored.items.assign(**missing)) if missing else scored
+        checked = []
+        for part in scored if isinstance(scored, list | tuple) else [scored]:
+            part = part if isinstance(part, Scored) else Scored(part)
+            if not isinstance(part.items, pd.DataFrame) or part.items.empty:
+                what = "no items" if isinstance(part.items, pd.DataFrame) else f"a {type(part.items).__name__}"
+                raise UnmaskError(f"{self.source}: score returned {what}; return a DataFrame with at least one row")
+            missing = {column: value for column, value in stated.items() if column not in part.items}
+            checked.append(replace(part, items=part.items.assign(**missing)) if missing else part)
+        return checked
 
     def _add_scoring(self, measurement: Any, scored: Scored, context: Context, dtype: str | None) -> Measurement:
         """Add to a measurement what scoring knows."""
@@ -365,9 +366,9 @@ class Measure(ABC):
         measurements = []
         with self.blamed():
             for _, subset in items.groupby(columns, sort=False) if columns else [((), items)]:
-                own = subset.reset_index(drop=True)
-                unit = replace(context, language=str(own["language"].iloc[0])) if "language" in own else context
-                measurements.append(self._add_scoring(self.analyse(own, unit), Scored(own), unit, None))
+                part = subset.reset_index(drop=True)
+                unit = replace(context, language=str(part["language"].iloc[0])) if "language" in part else context
+                measurements.append(self._add_scoring(self.analyse(part, unit), Scored(part), unit, None))
         return measurements
 
     @property
@@ -430,13 +431,7 @@ class Measure(ABC):
 
     def explain_misfit(self, model: ModelHandle) -> str:
         """Why a model cannot be measured, and what can."""
-        kinds = {
-            "masked-lm": "a masked language model",
-            "classifier": "a classifier",
-            "encoder": "an encoder without a head",
-            "vectors": "a table of word vectors",
-        }
-        return f"{model.name} is {kinds[model.kind]}; {self.name} needs {self.needs}"
+        return f"{model.name} is {MODEL_TYPES[model.kind]}; {self.name} needs {self.needs}"
 
     # What a report shows.
 

@@ -233,11 +233,10 @@ def compare_stated_gender(before: pd.DataFrame, after: pd.DataFrame) -> dict[str
     if not len(both) == len(before) == len(after) or both.empty:
         raise UnmaskError("the two models were not scored on the same sentences; score both with the same version")
     figures = {}
+    both = both.astype({"right": float, "right_after": float})
     for name, column in (("accuracy", "right"), ("log_odds", "log_odds")):
         first, second = (
-            both.assign(**{side: both[side].astype(float)})
-            .pivot_table(side, "template", "pair", aggfunc="mean")  # over the two genders
-            .to_numpy(dtype=float)
+            both.pivot_table(side, "template", "pair", aggfunc="mean").to_numpy(dtype=float)  # over the two genders
             for side in (column, f"{column}_after")
         )
         change: NDArray[np.float64] = second - first

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Literal
 
 from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Table
+from unmask.report.default_blocks import list_tests
 from unmask.report.drawing import INK, Mark, Panel, Row, draw_rows, fit_domain, mark_interval
 from unmask.results.comparison import Change, Comparison, Usefulness
 from unmask.results.comparison import Figure as UsefulFigure
@@ -183,77 +184,58 @@ def list_changes(
     terminal_rows: int | None = None,
 ) -> Table:
     """Changes before and after, with intervals, p-value and verdict."""
-    columns = [
-        Column("Figure", numeric=False),
-        Column("n", narrow=False),
-        Column("Before", narrow_bounds=False),
-        Column("After", narrow_bounds=False),
-        Column("Change"),
-        Column("p" if published else "p, adjusted"),
-        Column("Verdict", numeric=False),
-    ]
     rows = [
-        [
-            Cell(capital(text.name)),
-            Cell(count(change.change.n)),
-            Cell(text.before, text.before_interval),
-            Cell(text.after, text.after_interval),
-            Cell(text.change, text.interval, strong=True),
-            Cell(text.p),
-            Cell(text.verdict, is_verdict=change.verdict is not None),
-        ]
+        _make_row(Cell(capital(text.name)), change.change.n, text, is_verdict=change.verdict is not None)
         for text, change in changes
     ]
     note = " ".join(filter(None, (note, "" if published else "In brackets: 95 % intervals.")))
+    columns = _list_columns("Figure", "p" if published else "p, adjusted")
     return Table(title, columns, rows, note=note, terminal=True, terminal_rows=terminal_rows)
 
 
 def list_change_tests(comparison: Comparison) -> Table:
     """The tests behind the changes, folded."""
-    columns = [
-        Column("Question", numeric=False),
-        *map(Column, ("Statistic", "p", "p, adjusted", "p, sign flip", "Effect size")),
-    ]
-    rows = [
-        [
-            Cell(capital(name), note=change.question),
-            Cell(
-                f"{test.statistic_name} = {number(test.statistic)}".removeprefix(" = "),
-                note="" if test.df is None else f"df {number(test.df, 1)}",
-            ),
-            *(Cell(p(value)) for value in (test.p_value, test.p_adjusted, test.p_sign_flip)),
-            Cell(number(test.effect_size), interval(test.effect_size_interval), test.effect_size_name),
-        ]
+    tests = {
+        name: change.change.model_copy(update={"question": change.question})
         for name, change in comparison.changes.items()
-        for test in (change.change,)
-    ]
-    return Table("The tests behind these changes", columns, rows, folded=True)
+    }
+    return list_tests(tests, "The tests behind these changes", folded=True)
 
 
 def list_usefulness(usefulness: Sequence[Usefulness]) -> Table:
     """What a model can still do, before and after."""
-    columns = [
-        Column("Task", numeric=False),
-        Column("n", narrow=False),
-        *map(Column, ("Before", "After", "Change", "p")),
-        Column("Verdict", numeric=False),
-    ]
     rows = []
     for task in usefulness:
         for name, figure in task.figures.items():
             text = usefulness_text(name, figure)
-            rows.append(
-                [
-                    Cell(f"{capital(task.what)}, {text.name}", note=task.data),
-                    Cell(count(task.n)),
-                    Cell(text.before),
-                    Cell(text.after),
-                    Cell(text.change, text.interval, strong=True),
-                    Cell(text.p),
-                    Cell(text.verdict, is_verdict=True),
-                ]
-            )
-    return Table("Is it still useful?", columns, rows, note=_USEFULNESS, terminal=True)
+            title = Cell(f"{capital(task.what)}, {text.name}", note=task.data)
+            rows.append(_make_row(title, task.n, text, is_verdict=True))
+    return Table("Is it still useful?", _list_columns("Task", "p"), rows, note=_USEFULNESS, terminal=True)
+
+
+def _list_columns(title: str, p_title: str) -> list[Column]:
+    """The columns of a table of changes."""
+    return [
+        Column(title, numeric=False),
+        Column("n", narrow=False),
+        Column("Before", narrow_bounds=False),
+        Column("After", narrow_bounds=False),
+        Column("Change"),
+        Column(p_title),
+        Column("Verdict", numeric=False),
+    ]
+
+
+def _make_row(title: Cell, n: int, text: ChangeText, *, is_verdict: bool) -> list[Cell]:
+    return [
+        title,
+        Cell(count(n)),
+        Cell(text.before, text.before_interval),
+        Cell(text.after, text.after_interval),
+        Cell(text.change, text.interval, strong=True),
+        Cell(text.p),
+        Cell(text.verdict, is_verdict=is_verdict),
+    ]
 
 
 def _show_value(value: float | None, digits: int, scale: Scale) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -94,11 +94,11 @@ class MeasureSection:
         if self.complete:
             return blocks
         if measurement.tests:
-            blocks.append(list_tests(measurement, "All tests", folded=True))
+            blocks.append(list_tests(measurement.tests, "All tests", folded=True))
         elif measurement.protocol == "published":
             blocks.append(Text(["The published protocol has no tests and no intervals."], style="note"))
         if measurement.groups:
-            blocks.append(list_groups(measurement, "All means of groups", folded=True))
+            blocks.append(list_groups(measurement.groups, "All means of groups", folded=True))
         return blocks
 
 
@@ -182,12 +182,12 @@ def default_blocks(measurement: Measurement) -> list[Block]:
     blocks: list[Block] = [key_figure(name, test, measurement.noise_floor) for name, test in tests[:MOST_KEY_FIGURES]]
     values: list[Block] = [*_draw_units(measurement)]
     if measurement.groups:
-        values.append(list_groups(measurement, "Means of groups", terminal=True))
+        values.append(list_groups(measurement.groups, "Means of groups", terminal=True))
     if values:
         blocks.append(Section("Values and their intervals", values, layout="two columns"))
     if measurement.tests:
         several = len(tests) > MOST_KEY_FIGURES
-        blocks.append(Section("Tests", [list_tests(measurement, "Tests", terminal=several)]))
+        blocks.append(Section("Tests", [list_tests(measurement.tests, "Tests", terminal=several)]))
     return blocks
 
 
@@ -226,11 +226,10 @@ def source(measurement: Measurement) -> str:
     return f"{plugin.package} {plugin.version}".rstrip() if plugin else ""
 
 
-def list_tests(measurement: Measurement, title: str, *, folded: bool = False, terminal: bool = False) -> Table:
-    """Every test of a measurement. Columns that no test fills are left out."""
-    tests = measurement.tests
-    columns: list[tuple[Column, Callable[[Estimate], Cell]]] = [
-        (Column("n"), lambda test: Cell(count(test.n))),
+def list_tests(tests: Mapping[str, Estimate], title: str, *, folded: bool = False, terminal: bool = False) -> Table:
+    """Tests by name. Columns that no test fills are left out."""
+    columns = [
+        (Column("n"), _count_cell),
         (Column("Estimate, 95 % interval"), partial(_value_cell, digits=3)),
         (Column("Statistic", narrow=False), _statistic_cell),
         (Column("p", narrow=False), lambda test: Cell(p(test.p_value))),
@@ -240,31 +239,30 @@ def list_tests(measurement: Measurement, title: str, *, folded: bool = False, te
         columns.append((Column("p, sign flip", narrow=False), lambda test: Cell(p(test.p_sign_flip))))
     if any(test.effect_size is not None for test in tests.values()):
         columns.append((Column("Effect size", narrow=False), _effect_size_cell))
-    rows = [
-        (Cell(capital(name), note=test.question), *(make_cell(test) for _, make_cell in columns))
-        for name, test in tests.items()
-    ]
-    heads = [Column("Test", numeric=False), *(column for column, _ in columns)]
-    return Table(title, heads, rows, folded=folded, terminal=terminal)
+    return Table(title, *_tabulate(tests, "Test", columns), folded=folded, terminal=terminal)
 
 
-def list_groups(measurement: Measurement, title: str, *, folded: bool = False, terminal: bool = False) -> Table:
-    """Every group of a measurement."""
-    groups = measurement.groups
-    columns = [Column("Group", numeric=False), Column("n"), Column("Mean, 95 % interval")]
-    with_sd = any(group.sd is not None for group in groups.values())
+def list_groups(groups: Mapping[str, Estimate], title: str, *, folded: bool = False, terminal: bool = False) -> Table:
+    """Groups by name."""
+    columns = [(Column("n"), _count_cell), (Column("Mean, 95 % interval"), partial(_value_cell, digits=2))]
+    if any(group.sd is not None for group in groups.values()):
+        columns.append((Column("sd"), lambda group: Cell(number(group.sd))))
+    return Table(title, *_tabulate(groups, "Group", columns), folded=folded, terminal=terminal)
+
+
+def _tabulate(
+    estimates: Mapping[str, Estimate], title: str, columns: Sequence[tuple[Column, Callable[[Estimate], Cell]]]
+) -> tuple[list[Column], list[list[Cell]]]:
+    """The columns and rows of a table; a function makes the cells of each column."""
     rows = [
-        (
-            Cell(capital(name)),
-            Cell(count(group.n)),
-            _value_cell(group, digits=2),
-            *([Cell(number(group.sd))] if with_sd else []),
-        )
-        for name, group in groups.items()
+        [Cell(capital(name), note=estimate.question), *(make_cell(estimate) for _, make_cell in columns)]
+        for name, estimate in estimates.items()
     ]
-    if with_sd:
-        columns.append(Column("sd"))
-    return Table(title, columns, rows, folded=folded, terminal=terminal)
+    return [Column(title, numeric=False), *(column for column, _ in columns)], rows
+
+
+def _count_cell(estimate: Estimate) -> Cell:
+    return Cell(count(estimate.n))
 
 
 def _value_cell(estimate: Estimate, digits: int) -> Cell:
@@ -276,7 +274,7 @@ def _statistic_cell(test: Estimate) -> Cell:
         return Cell("–")
     degrees = "" if test.df is None else f"({number(test.df, 0 if test.df == round(test.df) else 1)})"
     digits = 0 if test.statistic == round(test.statistic) else 2
-    return Cell(f"{test.statistic_name}{degrees} = {number(test.statistic, digits)}")
+    return Cell(f"{test.statistic_name}{degrees} = {number(test.statistic, digits)}".removeprefix(" = "))
 
 
 def _effect_size_cell(test: Estimate) -> Cell:
@@ -292,29 +290,21 @@ def _with_unit(text: str, estimate: Estimate) -> str:
 
 def _draw_units(measurement: Measurement) -> list[Figure]:
     """For each unit, a plot of the tests and groups that have it."""
-    tests = [(name, test, True) for name, test in measurement.tests.items() if test.value is not None]
-    groups = [(name, group, False) for name, group in measurement.groups.items() if group.value is not None]
+    rows: dict[str, list[ForestRow]] = {}
+    for estimates, is_tested in ((measurement.tests, True), (measurement.groups, False)):
+        for name, estimate in estimates.items():
+            if estimate.value is not None:
+                text, bounds = number(estimate.value), interval(estimate.interval) or "(no interval)"
+                tip = f"{name}: {text} {bounds}, n = {estimate.n:,}"
+                row = ForestRow(name, estimate.value, estimate.interval, [text], tip, filled=is_tested)
+                rows.setdefault(estimate.unit, []).append(row)
+    caption = (
+        "Filled points are tested against zero (vertical line). Hollow points are means of groups and are not tested."
+        " Lines are 95 % intervals."
+    )
     figures = []
-    for unit in dict.fromkeys(estimate.unit for _, estimate, _ in (*tests, *groups)):
-        rows = [row for row in (*tests, *groups) if row[1].unit == unit]
+    for unit, drawn in rows.items():
         unit_text = f", in {unit}" if unit else ""
-        figures.append(
-            Figure(
-                "",
-                partial(_draw_forest, rows, unit),
-                f"Points with intervals{unit_text}: tests and groups. The tables have the numbers.",
-                "Filled points are tested against zero (vertical line). Hollow points are means of groups and are not"
-                " tested. Lines are 95 % intervals.",
-            )
-        )
+        description = f"Points with intervals{unit_text}: tests and groups. The tables have the numbers."
+        figures.append(Figure("", partial(forest, drawn, title=unit), description, caption))
     return figures
-
-
-def _draw_forest(estimates: Sequence[tuple[str, Estimate, bool]], unit: str) -> str:
-    rows = []
-    for name, estimate, tested in estimates:
-        if estimate.value is not None:
-            text = number(estimate.value)
-            tip = f"{name}: {text} {interval(estimate.interval) or '(no interval)'}, n = {estimate.n:,}"
-            rows.append(ForestRow(name, estimate.value, estimate.interval, [text], tip, filled=tested))
-    return forest(rows, title=unit)
