@@ -88,6 +88,11 @@ class Column:
     narrow_bounds: bool = True
     """Whether a terminal of 80 columns shows the intervals in it."""
 
+    @property
+    def full_title(self) -> str:
+        """The title after that of its group."""
+        return f"{self.group}: {self.title}" if self.group else self.title
+
 
 @dataclass(frozen=True)
 class Table:

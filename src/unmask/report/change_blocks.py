@@ -9,7 +9,7 @@ from typing import Literal
 
 from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Table
 from unmask.report.default_blocks import list_tests
-from unmask.report.drawing import INK, Mark, Panel, Row, draw_rows, fit_domain, mark_interval
+from unmask.report.drawing import INK, ChartRow, Mark, Panel, draw_rows, fit_domain, mark_interval
 from unmask.results.comparison import Change, Comparison, Usefulness
 from unmask.results.comparison import Figure as UsefulFigure
 from unmask.results.formatting import NO_BREAK, capital, count, interval, number, odds, p, percent, signed
@@ -264,7 +264,7 @@ def _show_bounds(estimate: Estimate | UsefulFigure | None, digits: int, scale: S
 
 
 def _draw_changes(changes: Sequence[tuple[str, Change]], unit: str) -> str:
-    rows: list[Row] = []
+    rows: list[ChartRow] = []
     ends: list[float] = []
     for name, change in changes:
         marks: list[Mark] = []
@@ -276,7 +276,7 @@ def _draw_changes(changes: Sequence[tuple[str, Change]], unit: str) -> str:
                     point = Mark("diamond", estimate.value, tip=tip, lane=0.78)
                 marks += mark_interval(point, estimate.interval)
                 ends += estimate.interval or (estimate.value,)
-        rows.append(Row(name, marks, right=[f"{signed(change.change.value)} {interval(change.change.interval)}"]))
+        rows.append(ChartRow(name, marks, right=[f"{signed(change.change.value)} {interval(change.change.interval)}"]))
     panel = Panel(fit_domain(ends), 340, title=unit, ticks=6)
     return draw_rows(rows, [panel], row_height=58, names_above=True) if ends else ""
 

@@ -19,12 +19,12 @@ from unmask.report.drawing import (
     GREY,
     INK,
     POINT,
+    AxisScale,
+    ChartRow,
     Domain,
     Drawing,
     Mark,
     Panel,
-    Row,
-    Scale,
     Shape,
     TextColumns,
     draw_rows,
@@ -78,17 +78,10 @@ def forest(
     """Draw points with intervals and a line at the neutral value."""
     rows = rows[:MOST_ROWS]
     domain = domain or fit_domain(end for row in rows for end in row.interval or (row.value, row.value))
-    drawn = [
-        Row(
-            row.name,
-            mark_interval(
-                Mark("circle", row.value, colour=row.colour, tip=row.tip, filled=row.filled, radius=4.5), row.interval
-            ),
-            row.left,
-            row.texts,
-        )
-        for row in rows
-    ]
+    drawn = []
+    for row in rows:
+        point = Mark("circle", row.value, colour=row.colour, tip=row.tip, filled=row.filled, radius=4.5)
+        drawn.append(ChartRow(row.name, mark_interval(point, row.interval), row.left, row.texts))
     panel = Panel(domain, width, title=title, neutral=neutral, as_percent=as_percent)
     return draw_rows(drawn, [panel], columns or TextColumns(right=[58]), row_height=row_height)
 
@@ -138,7 +131,7 @@ def bars(
                     marks.append(
                         Mark("bar", value, colour=series[name], tip=tip, lane=lane, height=height, panel=panel)
                     )
-        drawn.append(Row(row.name, marks, row.left, [row.right]))
+        drawn.append(ChartRow(row.name, marks, row.left, [row.right]))
     ticks = 3 if len(panels) > 1 else 4
     return draw_rows(drawn, [Panel(domain, width, head, ticks=ticks) for head in panels], columns)
 
@@ -155,7 +148,7 @@ def stacks(rows: Sequence[tuple[str, Mapping[str, float]]], colours: Mapping[str
                 tip = f"{name}: {percent(share, 1)} {label}"
                 marks.append(Mark("bar", start + share, start, colour, tip, text, ink))
             start += share
-        drawn.append(Row(name, marks))
+        drawn.append(ChartRow(name, marks))
     panel = Panel((0, 1), 300, as_percent=True, ticks=[0, 0.25, 0.5, 0.75, 1], neutral=None)
     return draw_rows(drawn, [panel], row_height=34)
 
@@ -183,7 +176,7 @@ def strips(rows: Sequence[Strip], domain: Domain, *, head: str, as_percent: bool
         if row.mean is not None:
             marks.append(Mark("tick", row.mean, colour=INK, height=0.66))
         marks.append(Mark("diamond", row.value, tip=f"{head}: {text}", radius=5))
-        drawn.append(Row(row.name, marks, right=[text]))
+        drawn.append(ChartRow(row.name, marks, right=[text]))
     neutral = None if as_percent else 0.0
     panel = Panel(domain, 300, as_percent=as_percent, ticks=4, neutral=neutral)
     return draw_rows(drawn, [panel], TextColumns([52], [head]), row_height=36)
@@ -221,10 +214,10 @@ def histogram(
     if not numbers.any():
         return ""
     drawing = Drawing(400, 190, (50, 14, 36, 44))
-    across = Scale((-limit, limit), (0, drawing.width), "linear" if stretch is None else float(stretch))
+    across = AxisScale((-limit, limit), (0, drawing.width), "linear" if stretch is None else float(stretch))
     bins = count_bins(numbers, limit, stretch)
     most = max(count for *_, count in bins)
-    up = Scale((0, 1.04 * max(most, 1)), (drawing.height, 0))
+    up = AxisScale((0, 1.04 * max(most, 1)), (drawing.height, 0))
     drawing.add_axis(up, "left", title=noun, ticks=[tick for tick in up.choose_ticks(4) if tick == round(tick)])
     ticks = 7 if stretch is None else stretched_ticks(stretch, limit)
     drawing.add_axis(across, title=title, ticks=ticks, grid=False)
@@ -263,10 +256,10 @@ def stretched_ticks(stretch: float, limit: float) -> list[float]:
     for power in range(floor(log10(limit)), floor(log10(stretch)) - 2, -1):
         for factor in (5, 2, 1):
             tick = float(f"{factor}e{power}")
-            place = log1p(tick / stretch) / log1p(limit / stretch)  # from 0 to 1
-            if tick <= limit and LABEL_ROOM <= place <= before - LABEL_ROOM:
+            position = log1p(tick / stretch) / log1p(limit / stretch)  # from 0 to 1
+            if tick <= limit and LABEL_ROOM <= position <= before - LABEL_ROOM:
                 ticks.append(tick)
-                before = place
+                before = position
     return [*(-tick for tick in ticks), 0, *reversed(ticks)]
 
 
@@ -322,7 +315,7 @@ def scatter(
         radius: Of the points.
         order: Indices of the points, the most important names first.
         labels: The largest number of names.
-        means: Horizontal places, each with the colour of its dashed line.
+        means: Horizontal positions, each with the colour of its dashed line.
         clear_of_points: Whether names must not cover points.
         right: The width of the right margin, into which names may reach.
     """
@@ -330,21 +323,20 @@ def scatter(
         return ""
     margins = (62 if up.ticks else 10, right, 24 if any(across.ends) else 10, 44 if across.ticks else 10)
     drawing = Drawing(*size, margins)
-    x_scale, y_scale = Scale(across.domain, (0, size[0])), Scale(up.domain, (size[1], 0))
+    x_scale, y_scale = AxisScale(across.domain, (0, size[0])), AxisScale(up.domain, (size[1], 0))
     _draw_axes(drawing, x_scale, y_scale, across, up)
-    places = [(x_scale(dot.x), y_scale(dot.y)) for dot in dots]
-    for dot, (x, _) in zip(dots, places, strict=True):
+    points = [(x_scale(dot.x), y_scale(dot.y)) for dot in dots]
+    for dot, (x, _) in zip(dots, points, strict=True):
         if dot.interval is not None:
             drawing.add_line((x, y_scale(dot.interval[0])), (x, y_scale(dot.interval[1])), opacity=0.28)
-    for place, colour in means:
-        x = x_scale(place)
+    for mean, colour in means:
+        x = x_scale(mean)
         drawing.add_line((x, 0), (x, size[1]), colour=colour, opacity=1, width=2, dashes="5 3")
-    for dot, (x, y) in zip(dots, places, strict=True):
-        drawing.add_point(
-            x, y, dot.colour, radius=radius, outlined=dot.outlined, opacity=dot.opacity, tip=dot.tip or dot.name
-        )
+    for dot, (x, y) in zip(dots, points, strict=True):
+        tip = dot.tip or dot.name
+        drawing.add_point(x, y, dot.colour, radius=radius, outlined=dot.outlined, opacity=dot.opacity, tip=tip)
     names = [dot.name for dot in dots]
-    drawing.add_labels(places, names, order, most=labels, right=right - 14, clear_of_points=clear_of_points)
+    drawing.add_labels(points, names, order, most=labels, right=right - 14, clear_of_points=clear_of_points)
     return drawing.render()
 
 
@@ -366,22 +358,22 @@ def lines(series: Sequence[Series], across: Axis, up: Axis, *, size: tuple[float
     if not any(part.points for part in series):
         return ""
     drawing = Drawing(*size, (58, 14, 10, 44))
-    x_scale = Scale(across.domain, (0, size[0]), "log" if across.is_log else "linear")
-    y_scale = Scale(up.domain, (size[1], 0))
+    x_scale = AxisScale(across.domain, (0, size[0]), "log" if across.is_log else "linear")
+    y_scale = AxisScale(up.domain, (size[1], 0))
     _draw_axes(drawing, x_scale, y_scale, across, up)
     for part in series:
-        places = [(x_scale(x), y_scale(y), tip) for x, y, tip in part.points]
+        points = [(x_scale(x), y_scale(y), tip) for x, y, tip in part.points]
         if part.line:
             dashes, width = ("3 3", 1.2) if part.line == "dashed" else ("", 1.8)
-            for before, after in pairwise(places):
+            for before, after in pairwise(points):
                 drawing.add_line(before[:2], after[:2], colour=part.colour, opacity=0.8, width=width, dashes=dashes)
         if part.shape:
-            for x, y, tip in places:
+            for x, y, tip in points:
                 drawing.add_point(x, y, part.colour, shape=part.shape, radius=part.radius, filled=part.filled, tip=tip)
     return drawing.render()
 
 
-def _draw_axes(drawing: Drawing, x_scale: Scale, y_scale: Scale, across: Axis, up: Axis) -> None:
+def _draw_axes(drawing: Drawing, x_scale: AxisScale, y_scale: AxisScale, across: Axis, up: Axis) -> None:
     if across.ticks:
         drawing.add_axis(x_scale, title=across.title, ticks=across.ticks, as_percent=across.as_percent)
     if up.ticks:

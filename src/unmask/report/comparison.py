@@ -223,7 +223,7 @@ def _summarise_sections(result: ComparisonResult, sections: Sequence[ComparisonS
     """The verdict, main change and usefulness of each comparison."""
     names = {section.main.name for section in sections if section.main}
     same = names.pop() if len(names) == 1 else ""
-    alike = len({section.title for section in sections}) == 1
+    is_same_title = len({section.title for section in sections}) == 1
     columns = [
         Column("Model after", numeric=False),
         Column("Verdict", numeric=False),
@@ -239,7 +239,7 @@ def _summarise_sections(result: ComparisonResult, sections: Sequence[ComparisonS
         tasks = _select_usefulness(result, comparison.after)
         losses = [usefulness_text("loss", task.figures["loss"]) for task in tasks if "loss" in task.figures]
         stated = [usefulness_text("accuracy", task.figures["accuracy"]) for task in tasks if task.what == STATED_GENDER]
-        name = comparison.after if alike else f"{comparison.after} ({_label_section(section, sections)})"
+        name = comparison.after if is_same_title else f"{comparison.after} ({_label_section(section, sections)})"
         rows.append(
             [
                 Cell(name, note=" · ".join(filter(None, (section.title, mitigation))), link=f"#comparison-{index}"),
@@ -256,10 +256,10 @@ def _summarise_sections(result: ComparisonResult, sections: Sequence[ComparisonS
 
 def _label_section(section: ComparisonSection, sections: Sequence[ComparisonSection]) -> str:
     """What tells the comparisons of a model apart: the measure, or the corpus and language."""
-    own = section.comparison
+    comparison = section.comparison
     if len({other.measure for other in sections}) == len({other.title for other in sections}):
-        return own.name
-    return ", ".join(filter(None, (own.name, own.corpus, own.language, own.variant)))
+        return comparison.name
+    return ", ".join(filter(None, (comparison.name, comparison.corpus, comparison.language, comparison.variant)))
 
 
 # Agreement of measures over models
@@ -293,10 +293,10 @@ def pearson_matrix(agreement: Agreement) -> list[Table]:
     columns = [Column("Pearson’s r", numeric=False), *(Column(str(index)) for index in range(1, len(names)))]
     rows = []
     for down, name in enumerate(names):
-        found = [agreement.correlation(name, other) for other in names[:down]]
-        cells = [Cell(number(pair.pearson) if pair else "–") for pair in found]
-        blank = [Cell("")] * (len(names) - 1 - len(cells))
-        rows.append([Cell(f"{down + 1} {name}"), *(cells + blank)[: len(names) - 1]])
+        pairs = [agreement.correlation(name, other) for other in names[:down]]
+        texts = [number(pair.pearson) if pair else "–" for pair in pairs]
+        blank = [""] * (len(names) - 1 - len(texts))
+        rows.append([Cell(f"{down + 1} {name}"), *map(Cell, (texts + blank)[: len(names) - 1])])
     return [Table("", columns, rows, terminal=True)]
 
 

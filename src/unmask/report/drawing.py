@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from math import ceil, copysign, floor, inf, log1p, log10, sqrt
-from typing import Literal
+from typing import Any, Literal
 
 from unmask.results.formatting import MINUS, percent
 from unmask.results.schema import Interval
@@ -37,9 +37,9 @@ Align = Literal["start", "middle", "end"]
 
 def fit_domain(values: Iterable[float | None]) -> Domain:
     """Return a range that contains zero and all values, with a margin."""
-    known = [0.0, *(value for value in values if value is not None)]
-    margin = 0.05 * (max(known) - min(known)) or 1.0
-    return min(known) - margin, max(known) + margin
+    numbers = [0.0, *(value for value in values if value is not None)]
+    margin = 0.05 * (max(numbers) - min(numbers)) or 1.0
+    return min(numbers) - margin, max(numbers) + margin
 
 
 def shorten(text: str, longest: int = LONGEST_LABEL) -> str:
@@ -48,7 +48,7 @@ def shorten(text: str, longest: int = LONGEST_LABEL) -> str:
 
 
 @dataclass(frozen=True)
-class Scale:
+class AxisScale:
     """Maps values to pixels."""
 
     domain: Domain
@@ -58,9 +58,9 @@ class Scale:
     """A number stretches the scale near zero: a value lies at ± ln(1 + |value| / number)."""
 
     def __call__(self, value: float) -> float:
-        """The place of a value in pixels."""
-        low, high, place = map(self._bend_value, (*self.domain, value))
-        return self.pixels[0] + (place - low) / (high - low) * (self.pixels[1] - self.pixels[0])
+        """The position of a value in pixels."""
+        low, high, bent = map(self._bend_value, (*self.domain, value))
+        return self.pixels[0] + (bent - low) / (high - low) * (self.pixels[1] - self.pixels[0])
 
     def _bend_value(self, value: float) -> float:
         if isinstance(self.curve, float):
@@ -84,7 +84,7 @@ def format_tick(value: float, *, as_percent: bool = False) -> str:
 
 @dataclass
 class Drawing:
-    """A plot under construction. Places are pixels from the upper left corner of the plot without its margins."""
+    """A plot under construction. Positions are pixels from the upper left corner of the plot without its margins."""
 
     width: float
     height: float
@@ -93,9 +93,9 @@ class Drawing:
     parts: list[str] = field(default_factory=list)
 
     def add_bar(self, start: float, end: float, top: float, height: float, colour: str, tip: str = "") -> None:
-        """Add a rectangle between two horizontal places, in any order."""
-        place = f'x="{min(start, end):.1f}" y="{top:.1f}" width="{abs(end - start):.1f}" height="{height:.1f}"'
-        self._add_mark("rect", f'{place} fill="{colour}"', tip)
+        """Add a rectangle between two horizontal positions, in any order."""
+        size = f'width="{abs(end - start):.1f}" height="{height:.1f}"'
+        self._add_mark("rect", f'x="{min(start, end):.1f}" y="{top:.1f}" {size} fill="{colour}"', tip)
 
     def add_line(
         self,
@@ -109,10 +109,10 @@ class Drawing:
         tip: str = "",
     ) -> None:
         """Add a straight line."""
-        place = f'x1="{start[0]:.1f}" y1="{start[1]:.1f}" x2="{end[0]:.1f}" y2="{end[1]:.1f}"'
+        ends = f'x1="{start[0]:.1f}" y1="{start[1]:.1f}" x2="{end[0]:.1f}" y2="{end[1]:.1f}"'
         dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
         style = f'stroke="{colour}" stroke-opacity="{opacity:g}" stroke-width="{width:g}"{dashed}'
-        self._add_mark("line", f"{place} {style}", tip)
+        self._add_mark("line", f"{ends} {style}", tip)
 
     def add_point(
         self,
@@ -155,19 +155,18 @@ class Drawing:
         style = f' fill="{colour}"' if colour != INK else ' class="halo"'
         weight = ' font-weight="bold"' if bold else ""
         words = escape(shorten(text, LONGEST_TIP if room is None else int(room / CHARACTER)))
-        place = f'x="{x:.1f}" y="{y:.1f}" dy=".35em" text-anchor="{align}"'
-        self.parts.append(f'<text {place} fill-opacity="{opacity:g}"{style}{weight}{turn}>{words}</text>')
+        position = f'x="{x:.1f}" y="{y:.1f}" dy=".35em" text-anchor="{align}"'
+        self.parts.append(f'<text {position} fill-opacity="{opacity:g}"{style}{weight}{turn}>{words}</text>')
 
     def add_axis(
         self,
-        scale: Scale,
+        scale: AxisScale,
         side: Literal["bottom", "left"] = "bottom",
         *,
         title: str = "",
         ticks: int | Sequence[float] = 5,
         as_percent: bool = False,
         grid: bool = True,
-        extent: Domain | None = None,
     ) -> None:
         """Add numbers, a grid and a title.
 
@@ -178,18 +177,17 @@ class Drawing:
             ticks: The approximate number of ticks, or their values.
             as_percent: Whether the values are shares.
             grid: Whether there are lines across the plot.
-            extent: Where the lines of the grid begin and end; the whole plot by default.
         """
         across = side == "bottom"
-        start, end = extent or (0.0, self.height if across else self.width)
+        end = self.height if across else self.width
         for tick in scale.choose_ticks(ticks) if isinstance(ticks, int) else ticks:
-            place, text = scale(tick), format_tick(tick, as_percent=as_percent)
+            position, text = scale(tick), format_tick(tick, as_percent=as_percent)
             if grid:
-                self.add_line(*(((place, y) if across else (y, place)) for y in (start, end)), opacity=0.12)
+                self.add_line(*(((position, y) if across else (y, position)) for y in (0.0, end)), opacity=0.12)
             if across:
-                self.add_text(place, end + 12, text, align="middle", opacity=0.8)
+                self.add_text(position, end + 12, text, align="middle", opacity=0.8)
             else:
-                self.add_text(-7, place, text, align="end", opacity=0.8)
+                self.add_text(-7, position, text, align="end", opacity=0.8)
         middle = sum(scale.pixels) / 2
         if title and across:
             self.add_text(middle, end + 32, title, align="middle", opacity=0.9)
@@ -274,7 +272,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Row:
+class ChartRow:
     """A row of a chart: its name, its marks, and columns of text on both sides of the marks."""
 
     name: str
@@ -310,7 +308,7 @@ class TextColumns:
 
 
 def draw_rows(
-    rows: Sequence[Row],
+    rows: Sequence[ChartRow],
     panels: Sequence[Panel],
     columns: TextColumns = TextColumns(),
     *,
@@ -360,7 +358,7 @@ def draw_rows(
 
 def _draw_panel(
     drawing: Drawing,
-    rows: Sequence[Row],
+    rows: Sequence[ChartRow],
     panel: Panel,
     index: int,
     start: float,
@@ -368,43 +366,37 @@ def _draw_panel(
     *,
     names_above: bool,
 ) -> None:
-    scale = Scale(panel.domain, (start, start + panel.width))
+    scale = AxisScale(panel.domain, (start, start + panel.width))
     drawing.add_axis(scale, title=panel.title, ticks=panel.ticks, as_percent=panel.as_percent, grid=not names_above)
     if panel.head:
         drawing.add_text(start + panel.width / 2, -11, panel.head, align="middle", opacity=0.75)
-    zeros = [(row_height * at + 22, row_height * (at + 1) - 4) for at in range(len(rows))]  # not through the names
     if panel.neutral is not None:
-        across = scale(panel.neutral)
-        for top, bottom in zeros if names_above else [(0, drawing.height)]:
-            drawing.add_line((across, top), (across, bottom))
-    for at, row in enumerate(rows):
+        tops = [row_height * row for row in range(len(rows))]
+        parts = [(top + 22, top + row_height - 4) for top in tops]  # not through the names
+        for top, bottom in parts if names_above else [(0, drawing.height)]:
+            drawing.add_line((scale(panel.neutral), top), (scale(panel.neutral), bottom))
+    for row_index, row in enumerate(rows):
         for mark in row.marks:
-            if mark.panel != index:
-                continue
-            begin, end, middle = scale(mark.start), scale(mark.value), row_height * (at + mark.lane)
-            tall = row_height * mark.height
-            if mark.shape == "bar":
-                drawing.add_bar(begin, end, middle - tall / 2, tall, mark.colour, mark.tip)
-                if mark.text:
-                    drawing.add_text(
-                        (begin + end) / 2, middle, mark.text, align="middle", colour=mark.text_colour, bold=True
-                    )
-            elif mark.shape == "line":
-                ends = (begin, middle), (end, middle)
-                drawing.add_line(*ends, colour=mark.colour, opacity=mark.opacity, width=2, tip=mark.tip)
-            elif mark.shape == "tick":
-                drawing.add_line((end, middle - tall / 2), (end, middle + tall / 2), colour=mark.colour, width=2)
-            else:
-                drawing.add_point(
-                    end,
-                    middle,
-                    mark.colour,
-                    shape=mark.shape,
-                    radius=mark.radius,
-                    filled=mark.filled,
-                    opacity=mark.opacity,
-                    tip=mark.tip,
-                )
+            if mark.panel == index:
+                _draw_mark(drawing, mark, scale, row_height * (row_index + mark.lane), row_height * mark.height)
+
+
+def _draw_mark(drawing: Drawing, mark: Mark, scale: AxisScale, middle: float, height: float) -> None:
+    """Draw a mark whose middle is at a height."""
+    start, end = scale(mark.start), scale(mark.value)
+    if mark.shape == "bar":
+        drawing.add_bar(start, end, middle - height / 2, height, mark.colour, mark.tip)
+        if mark.text:
+            text_style: dict[str, Any] = {"align": "middle", "colour": mark.text_colour, "bold": True}
+            drawing.add_text((start + end) / 2, middle, mark.text, **text_style)
+    elif mark.shape == "line":
+        line_style: dict[str, Any] = {"opacity": mark.opacity, "width": 2, "tip": mark.tip}
+        drawing.add_line((start, middle), (end, middle), colour=mark.colour, **line_style)
+    elif mark.shape == "tick":
+        drawing.add_line((end, middle - height / 2), (end, middle + height / 2), colour=mark.colour, width=2)
+    else:
+        point_style: dict[str, Any] = {"shape": mark.shape, "radius": mark.radius, "filled": mark.filled}
+        drawing.add_point(end, middle, mark.colour, opacity=mark.opacity, tip=mark.tip, **point_style)
 
 
 def mark_interval(point: Mark, interval: Interval | None) -> list[Mark]:

@@ -47,10 +47,10 @@ def _lines_of(block: Block, level: int) -> Iterator[str]:
         if content:
             yield from _add_summary(block.title, content) if block.folded else _add_heading(block.title, content, level)
     elif isinstance(block, Table):
-        heads = [f"{column.group}: {column.title}" if column.group else column.title for column in block.columns]
+        heads = [escape_markdown(column.full_title) for column in block.columns]
         aligned = ["---:" if index and column.numeric else "---" for index, column in enumerate(block.columns)]
         rows = [[escape_markdown(_cell_text(cell)) for cell in row] for row in block.rows]
-        content = [*markdown_table(list(map(escape_markdown, heads)), rows, aligned), ""]
+        content = [*markdown_table(heads, rows, aligned), ""]
         content += [escape_markdown(block.note), ""] if block.note else []
         yield from _add_summary(block.title, content) if block.folded else _add_heading(block.title, content, level)
     elif isinstance(block, Examples):

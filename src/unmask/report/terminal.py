@@ -150,10 +150,10 @@ def _flatten_sections(blocks: Sequence[Block]) -> Iterator[Block]:
 def _fit_table(block: Table, width: int) -> RichTable:
     """The widest form of the table that fits: all columns, fewer columns, or intervals below their values."""
     block = replace(block, rows=block.rows[: block.terminal_rows])
-    every = range(len(block.columns))
-    narrow = [index for index in every if block.columns[index].narrow or not index]
+    indices = range(len(block.columns))
+    narrow = [index for index in indices if block.columns[index].narrow or not index]
     brief = _without_bounds(block)
-    for form, columns in ((block, every), (block, narrow), (brief, narrow)):
+    for form, columns in ((block, indices), (block, narrow), (brief, narrow)):
         table = _rich_table(form, columns)
         excess = _wrap_text(table, form, columns, Console(width=10 * width).measure(table).maximum - width)
         if excess <= 0:
@@ -175,10 +175,10 @@ def _without_bounds(block: Table) -> Table:
     return replace(block, rows=rows)
 
 
-def _wrap_text(table: RichTable, block: Table, shown: Sequence[int], excess: int) -> int:
+def _wrap_text(table: RichTable, block: Table, indices: Sequence[int], excess: int) -> int:
     """Make columns of text narrower by as much as a table is too wide, and return what remains of that."""
     widths = {}
-    for position, index in enumerate(shown):
+    for position, index in enumerate(indices):
         if position == 0 or not block.columns[index].numeric:
             texts = [block.columns[index].title, *(row[index].text for row in block.rows)]
             longest_word = max((len(word) for text in texts for word in text.split()), default=0)
@@ -191,14 +191,13 @@ def _wrap_text(table: RichTable, block: Table, shown: Sequence[int], excess: int
     return excess
 
 
-def _rich_table(block: Table, shown: Sequence[int], separator: str = " ") -> RichTable:
-    columns = [block.columns[index] for index in shown]
-    titles = [f"{column.group}: {column.title}" if column.group else column.title for column in columns]
-    table = make_table(*titles)
+def _rich_table(block: Table, indices: Sequence[int], separator: str = " ") -> RichTable:
+    columns = [block.columns[index] for index in indices]
+    table = make_table(*(column.full_title for column in columns))
     table.columns[0].min_width = FIRST_COLUMN
     for index, column in enumerate(columns):
         if index and not column.numeric:
             table.columns[index].justify, table.columns[index].no_wrap = "left", False
     for row in block.rows:
-        table.add_row(*(escape(f"{row[index].text}{separator}{row[index].bounds}".rstrip()) for index in shown))
+        table.add_row(*(escape(f"{row[index].text}{separator}{row[index].bounds}".rstrip()) for index in indices))
     return table

@@ -17,7 +17,7 @@ from unmask.measures.inference.pairs import CONTROL, LABELS
 from unmask.measures.texts import load_texts
 from unmask.report.blocks import Block, Cell, Column, Figure, Legend, Section, Table, Text
 from unmask.report.charts import Axis, Dot, scatter, stacks
-from unmask.report.drawing import FEMALE, GREY, MALE, Mark, Panel, Row, draw_rows, mark_interval
+from unmask.report.drawing import FEMALE, GREY, MALE, ChartRow, Mark, Panel, draw_rows, mark_interval
 from unmask.results import Measurement
 from unmask.results.formatting import capital, count, interval, number, p, percent, percent_interval, signed
 
@@ -271,7 +271,7 @@ def draw_resolved(occupations: Sequence[OccupationValue]) -> str:
         marks = [Mark("bar", one.resolved, colour=colour, tip=tip)]
         if one.lean is not None:
             marks += mark_interval(Mark("circle", one.lean, colour=colour, tip=tip, panel=1), (0.0, one.lean))
-        rows.append(Row(one.occupation, marks, percent(one.resolved, 0)))
+        rows.append(ChartRow(one.occupation, marks, percent(one.resolved, 0)))
     panels = [Panel((0, 1), 70, "resolved", ticks=[0, 1], as_percent=True)]
     panels.append(Panel((-1, 1), 160, "woman ← lean → man", ticks=[-1, 0, 1]))
     return draw_rows(rows, panels)
