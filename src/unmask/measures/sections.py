@@ -74,17 +74,17 @@ def build_sections(
     """The sections of a report. Measurements that must not be read as bias come last."""
     sections = []
     for measurement in measurements:
-        alike = [other for other in measurements if other.name == measurement.name]
-        sections.append(section(measurement, (items or {}).get(measurement.name), alike))
+        same_measure = [other for other in measurements if other.name == measurement.name]
+        sections.append(section(measurement, (items or {}).get(measurement.name), same_measure))
     return sorted(sections, key=lambda section: bool(section.warning))
 
 
 def section(
-    measurement: Measurement, items: pd.DataFrame | None = None, alike: Sequence[Measurement] = ()
+    measurement: Measurement, items: pd.DataFrame | None = None, same_measure: Sequence[Measurement] = ()
 ) -> MeasureSection:
-    """The section of a measurement. `alike` are all measurements of the same measure in the report."""
+    """The section of a measurement. `same_measure` are all measurements of its measure in the report."""
     measure = registry.find_measure(measurement.name)
-    alike = alike or [measurement]
+    same_measure = same_measure or [measurement]
     reason = measure.not_interpretable(measurement) if measure else ""
     blocks = measure.blocks(measurement, items) if measure else None
     return MeasureSection(
@@ -92,7 +92,7 @@ def section(
         title=title(measurement.name, measurement.corpus, measurement.language, measurement.variant),
         measure=measure_name(measurement.name),
         blocks=default_blocks(measurement) if blocks is None else blocks,
-        method=(measure.method(alike) if measure else None) or default_method(alike),
+        method=(measure.method(same_measure) if measure else None) or default_method(same_measure),
         facts=(measure.facts(measurement) if measure else None) or default_facts(measurement),
         warning=f"{capital(reason)}." if reason else "",
         complete=blocks is None,

@@ -75,15 +75,15 @@ def _build_section(
         {member.group for member in members}, key=lambda group: (*(group != name for name in USUAL_ORDER), group)
     )
     for group in groups:
-        every = [member for member in members if member.group == group]
-        selected = [member for member in every if any(value is not None for pair in member.values for value in pair)]
+        in_group = [member for member in members if member.group == group]
+        selected = [member for member in in_group if any(value is not None for pair in member.values for value in pair)]
         if not selected:
             continue
         if len(selected) > MOST_BARS:
             ends = selected[: MOST_BARS // 2] + selected[-MOST_BARS // 2 :]
             selected = selected[:MOST_BARS] if is_change else ends
         which = "the largest changes" if is_change else "the highest and the lowest"
-        part = f" ({len(selected)} of {len(every)}: {which})" if len(selected) < len(every) else ""
+        part = f" ({len(selected)} of {len(in_group)}: {which})" if len(selected) < len(in_group) else ""
         description = (
             f"Bars: mean association of female and male person words with each {noun} of the group {group}, {what}"
         )

@@ -223,8 +223,8 @@ def _highlight_words(row: Mapping[Any, Any]) -> list[Run]:
     runs: list[Run] = [(sentence, "")]
     words: tuple[Run, ...] = ((profession, "attribute"), (person, gender))
     for word, style in words:
-        for index, (text, known) in enumerate(runs):
-            match = None if known else re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text)
+        for index, (text, current_style) in enumerate(runs):
+            match = None if current_style else re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text)
             if word and match:
                 parts: list[Run] = [(text[: match.start()], ""), (word, style), (text[match.end() :], "")]
                 runs[index : index + 1] = [part for part in parts if part[0]]
