@@ -37,6 +37,8 @@ from unmask.results.formatting import (
 )
 from unmask.results.verdict import NOT_INTERPRETABLE, describe_test, is_clear
 
+EstimateColumn = tuple[Column, Callable[[Estimate], Cell]]
+"""A column of a table of estimates, and the function that makes its cells."""
 MOST_KEY_FIGURES = 4
 NOT_BIAS = "Do not read this as bias."
 
@@ -228,7 +230,7 @@ def source(measurement: Measurement) -> str:
 
 def list_tests(tests: Mapping[str, Estimate], title: str, *, folded: bool = False, terminal: bool = False) -> Table:
     """Tests by name. Columns that no test fills are left out."""
-    columns = [
+    columns: list[EstimateColumn] = [
         (Column("n"), _count_cell),
         (Column("Estimate, 95 % interval"), partial(_value_cell, digits=3)),
         (Column("Statistic", narrow=False), _statistic_cell),
@@ -244,14 +246,15 @@ def list_tests(tests: Mapping[str, Estimate], title: str, *, folded: bool = Fals
 
 def list_groups(groups: Mapping[str, Estimate], title: str, *, folded: bool = False, terminal: bool = False) -> Table:
     """Groups by name."""
-    columns = [(Column("n"), _count_cell), (Column("Mean, 95 % interval"), partial(_value_cell, digits=2))]
+    value = Column("Mean, 95 % interval"), partial(_value_cell, digits=2)
+    columns: list[EstimateColumn] = [(Column("n"), _count_cell), value]
     if any(group.sd is not None for group in groups.values()):
         columns.append((Column("sd"), lambda group: Cell(number(group.sd))))
     return Table(title, *_tabulate(groups, "Group", columns), folded=folded, terminal=terminal)
 
 
 def _tabulate(
-    estimates: Mapping[str, Estimate], title: str, columns: Sequence[tuple[Column, Callable[[Estimate], Cell]]]
+    estimates: Mapping[str, Estimate], title: str, columns: Sequence[EstimateColumn]
 ) -> tuple[list[Column], list[list[Cell]]]:
     """The columns and rows of a table; a function makes the cells of each column."""
     rows = [

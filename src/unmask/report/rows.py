@@ -39,16 +39,18 @@ def comparison_rows(result: ComparisonResult) -> Iterator[dict[str, Any]]:
             yield _select_columns(row | _low_high(change.change.interval))
     for task in result.usefulness:
         shared = {"before_model": result.before.name, "after_model": task.after, "measure": task.what}
-        shared |= {"corpus": task.data, "kind": "usefulness", "n": task.n}
+        shared |= {"corpus": task.data, "kind": "usefulness"}
         for name, figure in task.figures.items():
-            yield _select_columns(shared | {"name": name} | figure.model_dump() | _low_high(figure.interval))
+            yield _select_columns(
+                shared | {"name": name, "n": task.n} | figure.model_dump() | _low_high(figure.interval)
+            )
     for pair in result.agreement.correlations if result.agreement else ():
-        shared = {"kind": "agreement", "n": pair.n}
+        common: dict[str, Any] = {"kind": "agreement", "n": pair.n}
         names = f"{pair.first}, {pair.second}"
         pearson = {"correlation": pair.pearson, "p_value": pair.pearson_p_value, "p_adjusted": pair.p_adjusted}
         spearman = {"correlation": pair.spearman, "p_value": pair.spearman_p_value}
-        yield _select_columns(shared | {"name": f"{names}: pearson"} | pearson | _low_high(pair.pearson_interval))
-        yield _select_columns(shared | {"name": f"{names}: spearman"} | spearman | _low_high(pair.spearman_interval))
+        yield _select_columns(common | {"name": f"{names}: pearson"} | pearson | _low_high(pair.pearson_interval))
+        yield _select_columns(common | {"name": f"{names}: spearman"} | spearman | _low_high(pair.spearman_interval))
 
 
 def to_csv(rows: Iterable[Mapping[str, Any]], head: Sequence[str] = ()) -> str:

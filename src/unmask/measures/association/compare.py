@@ -255,7 +255,7 @@ def build_paper_table(before: AssociationTable, after: AssociationTable) -> list
         change = changes[members][~np.isnan(changes[members])]
         if not change.size:
             continue
-        values = {}
+        values: dict[str, float] = {}
         for gender in GENDERS:
             first, second = (float(mean(side.by_gender[gender][members])) for side in (before, after))
             values |= {f"{gender}_before": first, f"{gender}_after": second, f"{gender}_change": second - first}
