@@ -29,6 +29,7 @@ from unmask.measures.sections import build_sections, item_tables
 from unmask.mitigations import corpus
 from unmask.options import LoadOptions
 from unmask.report import html, terminal
+from unmask.report.default_blocks import audit_page
 from unmask.report.terminal import comparison_text
 from unmask.results import AuditResult, Caveat, Estimate, Measurement
 from unmask.results.storage import load
@@ -210,7 +211,7 @@ def test_recorded_items_are_analysed_again(audited: tuple[Path, str], tmp_path: 
 def test_without_its_package_a_result_is_shown_but_not_analysed(audited: tuple[Path, str]) -> None:
     result = load(audited[0])
     items = {"pronouns": pd.read_parquet(audited[0] / "items" / "pronouns.parquet")}
-    page = html.render_audit(result, build_sections(result.measurements, items), item_tables(items))
+    page = html.render_page(audit_page(result, build_sections(result.measurements, items), item_tables(items)))
     assert result.measurements[0].headline_text in seen(page)
     with pytest.raises(UnmaskError, match="unknown measure 'pronouns'"):
         unmask.analyse(audited[0])
@@ -642,7 +643,7 @@ def _page(measurement: Measurement) -> tuple[str, str]:
     from sample_audits import sample_audit
 
     audit, sections = sample_audit(measurement), build_sections([measurement])
-    return html.render_audit(audit, sections), terminal.audit_text(audit, sections, 80)
+    return html.render_page(audit_page(audit, sections)), terminal.audit_text(audit, sections, 80)
 
 
 def test_a_report_of_theirs_has_every_figure() -> None:

@@ -13,7 +13,6 @@ from unmask.report.charts import (
     ForestRow,
     Series,
     Strip,
-    TextColumns,
     bars,
     forest,
     histogram,
@@ -23,7 +22,7 @@ from unmask.report.charts import (
     stretched_ticks,
     strips,
 )
-from unmask.report.drawing import Drawing, Scale, fit_domain
+from unmask.report.drawing import AxisScale, Drawing, TextColumns, fit_domain
 
 TEXT = re.compile(r"<text [^>]*>([^<]*)</text>")
 
@@ -37,12 +36,12 @@ TEXT = re.compile(r"<text [^>]*>([^<]*)</text>")
     ],
 )
 def test_ticks_are_round(domain: tuple[float, float], count: int, ticks: list[float]) -> None:
-    assert Scale(domain, (0, 1)).choose_ticks(count) == ticks
+    assert AxisScale(domain, (0, 1)).choose_ticks(count) == ticks
 
 
 def test_scales_map_the_ends_and_the_middle() -> None:
-    assert [Scale((1, 100), (0, 10), "log")(value) for value in (1, 10, 100)] == [0, 5, 10]
-    stretched = Scale((-1, 1), (0, 10), 0.01)
+    assert [AxisScale((1, 100), (0, 10), "log")(value) for value in (1, 10, 100)] == [0, 5, 10]
+    stretched = AxisScale((-1, 1), (0, 10), 0.01)
     assert [stretched(value) for value in (-1, 0, 1)] == [0, 5, 10]
     assert stretched(0.01) > 5.7
     assert fit_domain([1, None, 3]) == pytest.approx((-0.15, 3.15))

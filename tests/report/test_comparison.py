@@ -113,7 +113,8 @@ def test_the_table_of_changes_has_every_change() -> None:
     assert tests.folded
     assert list(table_rows(tests)) == [name.capitalize() for name in comparison.changes]
     assert table_rows(tests)["Stereotype"] == [
-        *("t = −4.20 df 17.3", "< 0.001", "< 0.001", "< 0.001", "−0.61 [−0.80, −0.30] rank-biserial")
+        *("1,080", "−1.514 [−1.714, −1.314]", "t(17.3) = −4.20", "< 0.001", "< 0.001", "< 0.001"),
+        "−0.61 [−0.80, −0.30] rank-biserial",
     ]
 
 

@@ -23,6 +23,8 @@ from unmask.measures.inference.details import Distribution, Inference
 from unmask.measures.inference.pairs import CONTROL
 from unmask.measures.sections import build_comparison_sections, build_sections, item_tables, limits, study_limits
 from unmask.report import markdown, rows
+from unmask.report.comparison import comparison_page
+from unmask.report.default_blocks import audit_page
 from unmask.report.items import ItemColumn, ItemsTable, browse_items
 from unmask.report.markdown import escape_markdown
 from unmask.results import AuditResult, Caveat, Estimate, MeasureFigure, Measurement, ModelFigures, Origin, storage
@@ -102,7 +104,7 @@ def test_markdown_has_the_facts_and_no_markup_of_others(folders: Path, tmp_path:
     text = (tmp_path / "one.md").read_text(encoding="utf-8")
     assert "| Stereotype (Is there one?) | 90 | +1.500 [1.300, 1.700] | t = 1 | 0.010 | – |" in text
     for fact in (
-        "# Gender bias audit of one",
+        "# Gender bias audit: one",
         "The model links people",
         "made from templates",
         "binary",
@@ -111,8 +113,8 @@ def test_markdown_has_the_facts_and_no_markup_of_others(folders: Path, tmp_path:
     ):
         assert fact in text
     audit = _audit(f"{EVIL} | [a](b)\n# c", 1.0)
-    hostile = markdown.audit_markdown(audit, build_sections(audit.measurements))
-    assert hostile.startswith('# Gender bias audit of &lt;script>alert("x")&lt;/script>&lt;img src=x')
+    hostile = markdown.page_markdown(audit_page(audit, build_sections(audit.measurements)))
+    assert hostile.startswith('# Gender bias audit: &lt;script>alert("x")&lt;/script>&lt;img src=x')
     assert "\\](b) \\# c\n" in hostile
     assert escape_markdown("p < 0.05 > 0, R&D &lt; <b> [a]: b") == "p < 0.05 > 0, R&amp;D &amp;lt; &lt;b> [a\\]: b"
 
@@ -120,7 +122,7 @@ def test_markdown_has_the_facts_and_no_markup_of_others(folders: Path, tmp_path:
 def test_markdown_names_the_package_of_a_plug_in() -> None:
     origin = Origin(package="their-package", version="1.0", about="What is there.", citation="Them (2020)")
     audit = made.sample_audit(made.sound_measurement(name="theirs", plugin=origin), made.sound_measurement())
-    text = markdown.audit_markdown(audit, build_sections(audit.measurements))
+    text = markdown.page_markdown(audit_page(audit, build_sections(audit.measurements)))
     assert "540 items · measure of the package their-package 1.0" in text
     method = text[text.index("## Method") :]
     assert method.index("### Theirs") < method.index("What is there. After Them (2020).") < method.index("Bartl")
@@ -142,7 +144,7 @@ def test_markdown_and_csv_of_a_comparison_have_its_cost_and_whether_measures_agr
         [MeasureFigure(name=name, measure=name, extrinsic=False, what="") for name in "ab"],
     )
     result = compared.comparison_result(compared.sample_comparison(), agreement=across)
-    text = markdown.comparison_markdown(result, build_comparison_sections(result))
+    text = markdown.page_markdown(comparison_page(result, build_comparison_sections(result)))
     cost = "| Masked words, loss (neutral sentences) | 312 | 2.311 | 2.352 | +0.041 [0.021, 0.061] | < 0.001 |"
     for fact in (cost, "| a, b | 5 | 0.96 [", "| m2 | 2.000 | 4.000 |", across.headline):
         assert fact in text

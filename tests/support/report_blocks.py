@@ -9,7 +9,8 @@ import pandas as pd
 
 from unmask.measures.sections import build_sections, item_tables
 from unmask.report.blocks import Block, Cell, KeyFigure, Section, Table, Text
-from unmask.report.html import render_audit
+from unmask.report.default_blocks import audit_page
+from unmask.report.html import render_page as render_html
 from unmask.report.terminal import audit_text
 from unmask.results import AuditResult, Measurement, ModelInfo
 
@@ -63,7 +64,7 @@ def sections(blocks: Iterable[Block]) -> list[str]:
 def render_page(measurement: Measurement, items: pd.DataFrame | None = None) -> str:
     """The page of an audit with one measurement."""
     result, frames = _audit(measurement), {} if items is None else {measurement.name: items}
-    return render_audit(result, build_sections(result.measurements, frames), item_tables(frames))
+    return render_html(audit_page(result, build_sections(result.measurements, frames), item_tables(frames)))
 
 
 def terminal_text(measurement: Measurement, width: int = 80) -> str:

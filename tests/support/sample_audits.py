@@ -9,6 +9,7 @@ import pandas as pd
 from unmask.measures.association.details import AssociationDetails, Hypothesis, ProfessionValue
 from unmask.measures.sections import build_sections, item_tables
 from unmask.report import html
+from unmask.report.default_blocks import audit_page
 from unmask.results import AuditResult, Caveat, Estimate, Measurement, ModelInfo
 
 GROUPS = ("male", "female", "balanced")
@@ -148,7 +149,8 @@ def sample_audit(*measurements: Measurement, name: str = "bert-x") -> AuditResul
 
 def render_audit_page(audit: AuditResult, items: dict[str, pd.DataFrame], *, beside: bool = False) -> str:
     """The page of an audit."""
-    return html.render_audit(audit, build_sections(audit.measurements, items), item_tables(items), beside=beside)
+    sections = build_sections(audit.measurements, items)
+    return html.render_page(audit_page(audit, sections, item_tables(items), link_files=beside))
 
 
 def sample_items(**changes: Any) -> dict[str, pd.DataFrame]:

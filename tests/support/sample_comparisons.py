@@ -10,7 +10,8 @@ from unmask.measures.sections import build_comparison_sections, comparison_secti
 from unmask.report import terminal
 from unmask.report.blocks import Block
 from unmask.report.comparison import closing_blocks
-from unmask.report.html import render_comparison
+from unmask.report.comparison import comparison_page as build_page
+from unmask.report.html import render_page
 from unmask.results.comparison import Change, Comparison, ComparisonResult, Figure, Side, Usefulness
 from unmask.results.schema import Caveat, Estimate, Interval, ModelInfo
 
@@ -158,7 +159,7 @@ def two_models_result() -> ComparisonResult:
 
 def render_comparison_page(result: ComparisonResult) -> str:
     """The page of a comparison without items."""
-    return render_comparison(result, build_comparison_sections(result))
+    return render_page(build_page(result, build_comparison_sections(result)))
 
 
 def comparison_text(result: ComparisonResult, width: int = 100) -> str:

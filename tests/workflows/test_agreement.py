@@ -17,8 +17,8 @@ from unmask.errors import UnmaskError
 from unmask.measures.geometry import Geometry, GeometryChange, WordTest, WordTestChange
 from unmask.measures.sections import build_comparison_sections
 from unmask.options import LoadOptions
-from unmask.report.comparison import agreement_blocks, pearson_matrix
-from unmask.report.html import render_comparison, shade
+from unmask.report.comparison import agreement_blocks, comparison_page, pearson_matrix
+from unmask.report.html import render_page, shade
 from unmask.report.terminal import comparison_text
 from unmask.results import Agreement, Caveat, Comparison, Estimate, MeasureFigure, Measurement, ModelFigures
 from unmask.statistics.corrections import holm
@@ -197,7 +197,7 @@ def test_a_matrix_is_shown_in_the_page_and_in_the_terminal(tmp_path: Path) -> No
     result = unmask.compare(*(_audit(tmp_path, seed) for seed in range(2)), usefulness=False).result
     result = result.model_copy(update={"agreement": _agreement(VALUES | {"same": [0.7] * 5})})
     sections = build_comparison_sections(result)
-    page = seen(render_comparison(result, sections))
+    page = seen(render_page(comparison_page(result, sections)))
     assert "Do the measures agree?" in page
     assert "Same is not compared: the same for all models." in page
     text = " ".join(comparison_text(result, sections, 80).split())

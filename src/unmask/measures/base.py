@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from unmask.errors import UnmaskError, check_choice
 from unmask.options import Options
 from unmask.results import Caveat, Estimate, Measurement, Origin
+from unmask.statistics.corrections import holm
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,13 +42,30 @@ HALF_PRECISION = Caveat(
 )
 
 
+MODEL_TYPES = {
+    "masked-lm": "a masked language model",
+    "classifier": "a classifier",
+    "encoder": "an encoder without a head",
+    "vectors": "a table of word vectors",
+}
 to_estimate = Estimate.from_statistic
 """An estimate of `unmask.statistics` as a result states it."""
 
 
+def adjust_tests(measurements: Sequence[Measurement]) -> list[Measurement]:
+    """Apply Holm's correction over all tests, except where a protocol brought its own."""
+    tests = [dict(measurement.tests) for measurement in measurements]
+    uncorrected = [(group, name) for group in tests for name, test in group.items() if test.p_adjusted is None]
+    adjusted = holm([group[name].p_value for group, name in uncorrected])
+    for (group, name), p_value in zip(uncorrected, adjusted, strict=True):
+        group[name] = group[name].model_copy(update={"p_adjusted": p_value})
+    adjusted_tests = zip(measurements, tests, strict=True)
+    return [measurement.model_copy(update={"tests": group}) for measurement, group in adjusted_tests]
+
+
 @dataclass(frozen=True)
 class Context:
-    """What a measure is told beside its own options."""
+    """The settings of a measurement, apart from the measure's own options."""
 
     language: str = "en"
     corpus: str = ""
@@ -57,7 +75,7 @@ class Context:
     workspace: Path | None = None
     """A folder for partial results, from which an interrupted audit continues."""
     progress: Progress | None = None
-    """Called with how much is done, and of how much."""
+    """Called with the number of inputs that are done, and of all inputs."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +87,7 @@ class Scored:
     """The largest change of a score when inputs are scored again in another batch."""
     distinct_inputs: int | None = None
     data_hash: str = ""
-    """SHA-256 of what was asked; empty: of the text columns of the items."""
+    """SHA-256 of the inputs; empty: that of the text columns of the items."""
     details: Mapping[str, Any] = field(default_factory=dict)
     """Fields of `Measurement.details` that only scoring knows."""
 
@@ -92,14 +110,14 @@ class Figure:
     """A number that stands for a measurement: a test, a group, or what `Measure.figure_value` computes."""
 
     name: str = ""
-    """How a table of several models calls it; empty: models are not correlated by it."""
+    """Its name in a table of several models; empty: models are not correlated by it."""
     what: str = ""
     """What the number is, in a few words."""
     test: str = ""
     group: str = ""
     """The test or group of the measurement that holds it."""
     card: str = ""
-    """How a model card calls it; empty: cards leave it out."""
+    """Its name in a model card; empty: cards leave it out."""
     gate: bool = False
     """Whether a new gate policy has a rule for it."""
 
@@ -153,13 +171,13 @@ class Measure(ABC):
     """How headings call variants of a measurement, where it is not their name."""
     Options: ClassVar[type[Options]] = Options
     encoder_options: ClassVar[tuple[str, ...]] = ()
-    """Options that say nothing of word vectors."""
+    """Options that do not apply to word vectors."""
     dataset: ClassVar[str] = ""
     """The dataset that it needs, which may have to be downloaded."""
     by_default: ClassVar[bool] = True
-    """Whether an audit runs it without being asked."""
+    """Whether an audit runs it by default."""
     main: ClassVar[bool] = True
-    """Whether it speaks for a model that it fits; others run beside it."""
+    """Whether it is a main measure of the models that it fits. Others only run in addition."""
     origin: Origin | None = None
     """The package that brings it; None for built-in measures."""
 
@@ -217,7 +235,7 @@ class Measure(ABC):
         """The name of the measure in a heading."""
         return self.title or self.name[:1].upper() + self.name[1:]
 
-    # Which models it fits, and what is asked of them.
+    # Which models it fits, and what it measures.
 
     def fits(self, model: ModelHandle, options: Any) -> bool:
         """Whether a model can be measured; `options` are those of the whole audit."""
@@ -225,15 +243,15 @@ class Measure(ABC):
         return any(role in self.roles for role in model.roles)
 
     def runs_by_default(self, model: ModelHandle, options: Any) -> bool:
-        """Whether an audit of a fitting model runs it without being asked."""
+        """Whether an audit of a fitting model runs it by default."""
         del model, options
         return self.by_default
 
     def check(self, options: Any, context: Context) -> None:  # noqa: B027  # most measures have nothing to check
-        """Refuse combinations of options that cannot be measured, before anything slow happens."""
+        """Raise an error for options that cannot be measured, before anything slow starts."""
 
     def default_corpora(self, options: Any, context: Context) -> Sequence[str]:
-        """The corpora that are measured in a language where none is named."""
+        """The corpora that are measured in a language if the user names none."""
         del options, context
         return tuple(self.corpora)[:1] or ("items",)
 
@@ -248,7 +266,7 @@ class Measure(ABC):
         return units
 
     def data_inputs(self, *, offline: bool) -> dict[str, Any]:
-        """What decides its scores beside the model and this package: a hash of downloaded data."""
+        """What its scores depend on, apart from the model and this package: a hash of downloaded data."""
         del offline
         return {}
 
@@ -300,28 +318,23 @@ class Measure(ABC):
             info = model.info()
             for unit, items in zip(units, built, strict=True):
                 for scored in self._check_scored(self.score(loaded, items, options, unit), unit):
-                    yield (
-                        scored.items,
-                        self._add_scoring(self.analyse(scored.items, unit), scored, unit, info.dtype),
-                    )
+                    measurement = self.analyse(scored.items, unit)
+                    yield scored.items, self._add_scoring(measurement, scored, unit, info.dtype)
 
     def _check_scored(self, scored: Any, unit: Context) -> list[Scored]:
         """Scored items as a list, with the columns that tell units apart; anything else is a mistake of the measure."""
         import pandas as pd
 
-        several = list(scored) if isinstance(scored, list | tuple) else [scored]
-        several = [one if isinstance(one, Scored) else Scored(one) for one in several]
-        for one in several:
-            if not isinstance(one.items, pd.DataFrame) or one.items.empty:
-                what = "no items" if isinstance(one.items, pd.DataFrame) else f"a {type(one.items).__name__}"
-                raise UnmaskError(f"{self.source}: score returned {what}; return a DataFrame with at least one row")
-        return [self._with_unit(one, unit) for one in several]
-
-    def _with_unit(self, scored: Scored, unit: Context) -> Scored:
-        """Add the language, and the corpus of a measure that has several, where the items do not state them."""
         stated = {"language": unit.language} | ({"corpus": unit.corpus} if self.corpora else {})
-        missing = {column: value for column, value in stated.items() if column not in scored.items}
-        return replace(scored, items=scored.items.assign(**missing)) if missing else scored
+        checked = []
+        for part in scored if isinstance(scored, list | tuple) else [scored]:
+            part = part if isinstance(part, Scored) else Scored(part)
+            if not isinstance(part.items, pd.DataFrame) or part.items.empty:
+                what = "no items" if isinstance(part.items, pd.DataFrame) else f"a {type(part.items).__name__}"
+                raise UnmaskError(f"{self.source}: score returned {what}; return a DataFrame with at least one row")
+            missing = {column: value for column, value in stated.items() if column not in part.items}
+            checked.append(replace(part, items=part.items.assign(**missing)) if missing else part)
+        return checked
 
     def _add_scoring(self, measurement: Any, scored: Scored, context: Context, dtype: str | None) -> Measurement:
         """Add to a measurement what scoring knows."""
@@ -354,9 +367,9 @@ class Measure(ABC):
         measurements = []
         with self.blamed():
             for _, subset in items.groupby(columns, sort=False) if columns else [((), items)]:
-                own = subset.reset_index(drop=True)
-                unit = replace(context, language=str(own["language"].iloc[0])) if "language" in own else context
-                measurements.append(self._add_scoring(self.analyse(own, unit), Scored(own), unit, None))
+                part = subset.reset_index(drop=True)
+                unit = replace(context, language=str(part["language"].iloc[0])) if "language" in part else context
+                measurements.append(self._add_scoring(self.analyse(part, unit), Scored(part), unit, None))
         return measurements
 
     @property
@@ -402,7 +415,7 @@ class Measure(ABC):
         del score_column
         return read_recorded(path, (), language=language, default_language=context.language)
 
-    # What can be said of the numbers.
+    # How the numbers are read.
 
     def not_interpretable(self, measurement: Measurement, *, group: bool = False) -> str:
         """Why a test's value, or a group's, cannot be read as bias; empty if it can."""
@@ -419,13 +432,7 @@ class Measure(ABC):
 
     def explain_misfit(self, model: ModelHandle) -> str:
         """Why a model cannot be measured, and what can."""
-        kinds = {
-            "masked-lm": "a masked language model",
-            "classifier": "a classifier",
-            "encoder": "an encoder without a head",
-            "vectors": "a table of word vectors",
-        }
-        return f"{model.name} is {kinds[model.kind]}; {self.name} needs {self.needs}"
+        return f"{model.name} is {MODEL_TYPES[model.kind]}; {self.name} needs {self.needs}"
 
     # What a report shows.
 

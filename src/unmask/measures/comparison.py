@@ -50,12 +50,9 @@ def compare_scores(
     pairs = pairs.dropna(subset=[f"{column}_before", f"{column}_after"]).reset_index(drop=True)
     scores = [pairs[f"{column}_{side}"].to_numpy(dtype=np.float64) for side in ("before", "after")]
     factors = [factor_codes(pairs[sample].astype(str)) for sample in measure.samples]
-    means, change = (
-        [_mean_score(values, factors) for values in scores],
-        _mean_score(scores[1] - scores[0], factors),
-    )
-    floors = [side.measurement.noise_floor for side in (before, after)]
-    noise_floor = sum(floor for floor in floors if floor is not None) if any(floors) else None
+    means = [_mean_score(values, factors) for values in scores]
+    change = _mean_score(scores[1] - scores[0], factors)
+    noise_floor = sum(side.measurement.noise_floor or 0.0 for side in (before, after)) or None
     main = Change(
         labels={"contrast": "mean score"},
         question="Did the mean score change?",
@@ -85,15 +82,9 @@ def _mean_score(values: NDArray[np.float64], factors: Sequence[Codes]) -> Interv
 
 def _describe_change(name: str, before: Estimate, after: Estimate) -> Change:
     """An estimate before and after; whether the difference is more than chance is not tested."""
-    known = before.value is not None and after.value is not None
-    change = float(after.value) - float(before.value) if known else None  # type: ignore[arg-type]
-    return Change(
-        labels={"contrast": name},
-        question=before.question,
-        before=before,
-        after=after,
-        change=Estimate(n=before.n, value=change),
-    )
+    difference = None if before.value is None or after.value is None else after.value - before.value
+    change = Estimate(n=before.n, value=difference)
+    return Change(labels={"contrast": name}, question=before.question, before=before, after=after, change=change)
 
 
 # Paired items
@@ -107,13 +98,13 @@ def pair_items(
     Items that occur several times are paired in their order. `item` says what an item is, for the error message where
     the models have none in common.
     """
-    known = [key for key in keys if key in before.items and key in after.items]
-    shared = [column for column in scores if column in before.items and column in after.items]
-    one, other = (side.items.assign(nth=side.items.groupby(known).cumcount()) for side in (before, after))
-    pairs = one.merge(other[[*known, "nth", *shared]], on=[*known, "nth"], suffixes=("_before", "_after"))
+    keys = [key for key in keys if key in before.items and key in after.items]
+    scores = [column for column in scores if column in before.items and column in after.items]
+    first, second = (side.items.assign(nth=side.items.groupby(keys).cumcount()) for side in (before, after))
+    pairs = first.merge(second[[*keys, "nth", *scores]], on=[*keys, "nth"], suffixes=("_before", "_after"))
     if pairs.empty:
         raise UnmaskError(
-            f"{before.name} and {after.name} have no {item} in common ({', '.join(known)}); audit both on the same data"
+            f"{before.name} and {after.name} have no {item} in common ({', '.join(keys)}); audit both on the same data"
         )
     return pairs.drop(columns="nth")
 
@@ -121,9 +112,8 @@ def pair_items(
 def items_of_side(pairs: pd.DataFrame, side: str) -> pd.DataFrame:
     """The paired items of one model (`before` or `after`) under their own column names."""
     other = "_after" if side == "before" else "_before"
-    names = [str(column) for column in pairs]
-    kept = pairs[[name for name in names if not name.endswith(other)]]
-    return kept.rename(columns={name: name.removesuffix(f"_{side}") for name in names})
+    columns = pairs.columns[~pairs.columns.str.endswith(other)]
+    return pairs[columns].rename(columns=lambda name: name.removesuffix(f"_{side}"))
 
 
 def build_comparison(

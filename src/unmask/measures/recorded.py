@@ -80,25 +80,10 @@ def read_table(path: Path) -> pd.DataFrame:
 
 
 def read_recorded(
-    path: Path,
-    columns: Sequence[RecordedColumn],
-    *,
-    language: str | None,
-    default_language: str = "en",
-    needs: str = "",
+    path: Path, columns: Sequence[RecordedColumn], *, language: str | None, **options: Any
 ) -> pd.DataFrame:
-    """Read the items of a measure from Parquet, CSV or TSV.
-
-    Args:
-        path: The file.
-        columns: The columns of the measure. A column `language` is added to them.
-        language: The language that all items must have; None for any.
-        default_language: The language of items without a column `language`, if `language` is None.
-        needs: What the measure needs, in words, for the error message where a column is missing.
-    """
-    return complete_columns(
-        read_table(path), columns, path, language=language, default_language=default_language, needs=needs
-    )
+    """Read the items of a measure from Parquet, CSV or TSV; see `complete_columns`."""
+    return complete_columns(read_table(path), columns, path, language=language, **options)
 
 
 def complete_columns(
@@ -110,11 +95,20 @@ def complete_columns(
     default_language: str = "en",
     needs: str = "",
 ) -> pd.DataFrame:
-    """Check and convert the columns of a table; see `read_recorded`. `path` is named in error messages."""
-    missing = [column.name for column in columns if column.default is REQUIRED and column.name not in frame]
-    if missing:
-        required = ", ".join(column.name for column in columns if column.default is REQUIRED)
-        raise UnmaskError(f"{path} lacks the columns {quote(missing)}; {needs or f'it needs {required}'}")
+    """Check and convert the columns of recorded items.
+
+    Args:
+        frame: The items as they were read.
+        columns: The columns of the measure. A column `language` is added to them.
+        path: The file, for error messages.
+        language: The language that all items must have; None for any.
+        default_language: The language of items without a column `language`, if `language` is None.
+        needs: What the measure needs, in words, for the error message where a column is missing.
+    """
+    required = [column.name for column in columns if column.default is REQUIRED]
+    if missing := [name for name in required if name not in frame]:
+        needs = needs or f"it needs {', '.join(required)}"
+        raise UnmaskError(f"{path} lacks the columns {quote(missing)}; {needs}")
     items = frame.copy()
     for column in (RecordedColumn("language", "text", default=language or default_language), *columns):
         if column.name in items and column.dtype == "text":

@@ -26,7 +26,7 @@ BUILT_IN = {
 
 
 def get_measure(name: str) -> Measure:
-    """The measure of a name; an unknown one is refused, with the one that may be meant."""
+    """The measure of a name. An unknown name is an error that suggests a similar one."""
     plugin = plugins.named("measure", name, BUILT_IN)
     return _built_in(name) if plugin is None else _load_plugin(plugin)
 
@@ -43,13 +43,8 @@ def built_in() -> list[Measure]:
 
 def installed() -> list[Measure]:
     """The built-in measures, then those of plug-ins; a plug-in that cannot be loaded is left out."""
-    found = built_in()
-    for plugin in plugins.found("measure"):
-        try:
-            found.append(get_measure(plugin.name))
-        except UnmaskError:
-            continue
-    return found
+    from_plugins = (find_measure(plugin.name) for plugin in plugins.found("measure"))
+    return [*built_in(), *(measure for measure in from_plugins if measure is not None)]
 
 
 def find_measure(name: str) -> Measure | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from unmask.measures import registry
-from unmask.report.blocks import Block, Text
+from unmask.report.blocks import Text
 from unmask.report.change_blocks import default_comparison_blocks, first_change
 from unmask.report.comparison import ComparisonSection
 from unmask.report.default_blocks import MeasureSection, default_blocks, default_facts, default_method
@@ -21,6 +21,29 @@ if TYPE_CHECKING:
 DEFAULT_METHOD = (
     "Both models scored the same items, which are paired. The mean score is tested with a paired t test, and zero means"
     " no bias. Other estimates are shown before and after, without a test of their change."
+)
+
+CHOSEN = (
+    "The models were chosen by hand, and many derive from one another. They are not a sample of all models; results may"
+    " differ for others."
+)
+BINARY = (
+    "Gender is treated as binary, female and male, as in the papers. Nothing here covers people of other genders, and a"
+    " model with good results may still fail them."
+)
+OTHER_CULTURES = (
+    "It covers {} only. Words, occupations and stereotypes centre on English and the United States, and may differ"
+    " elsewhere."
+)
+OTHER_WORDING = (
+    "For {}, the sentences are made from templates. Other wording can give other values; the intervals do not cover"
+    " that."
+)
+NOISE = "Scores change slightly with batching, by up to the noise floor ({}). Smaller effects are noise."
+ABSENCE = (
+    "“No clear difference” does not mean “no bias”: the interval shows what is still possible, and bias that was not"
+    " measured goes unseen.",
+    "These numbers describe the model on such words and texts. What it does to people depends on how it is used.",
 )
 
 
@@ -51,17 +74,17 @@ def build_sections(
     """The sections of a report. Measurements that must not be read as bias come last."""
     sections = []
     for measurement in measurements:
-        alike = [other for other in measurements if other.name == measurement.name]
-        sections.append(section(measurement, (items or {}).get(measurement.name), alike))
+        same_measure = [other for other in measurements if other.name == measurement.name]
+        sections.append(section(measurement, (items or {}).get(measurement.name), same_measure))
     return sorted(sections, key=lambda section: bool(section.warning))
 
 
 def section(
-    measurement: Measurement, items: pd.DataFrame | None = None, alike: Sequence[Measurement] = ()
+    measurement: Measurement, items: pd.DataFrame | None = None, same_measure: Sequence[Measurement] = ()
 ) -> MeasureSection:
-    """The section of a measurement. `alike` are all measurements of the same measure in the report."""
+    """The section of a measurement. `same_measure` are all measurements of its measure in the report."""
     measure = registry.find_measure(measurement.name)
-    alike = alike or [measurement]
+    same_measure = same_measure or [measurement]
     reason = measure.not_interpretable(measurement) if measure else ""
     blocks = measure.blocks(measurement, items) if measure else None
     return MeasureSection(
@@ -69,7 +92,7 @@ def section(
         title=title(measurement.name, measurement.corpus, measurement.language, measurement.variant),
         measure=measure_name(measurement.name),
         blocks=default_blocks(measurement) if blocks is None else blocks,
-        method=(measure.method(alike) if measure else None) or default_method(alike),
+        method=(measure.method(same_measure) if measure else None) or default_method(same_measure),
         facts=(measure.facts(measurement) if measure else None) or default_facts(measurement),
         warning=f"{capital(reason)}." if reason else "",
         complete=blocks is None,
@@ -81,7 +104,8 @@ def build_comparison_sections(
 ) -> list[ComparisonSection]:
     """The sections of a comparison, in the order of the models. Those that must not be read as bias come last."""
     order = [side.name for side in result.after]
-    sections = [comparison_section(one, (items or {}).get(one.name)) for one in result.comparisons]
+    frames = items or {}
+    sections = [comparison_section(comparison, frames.get(comparison.name)) for comparison in result.comparisons]
     return sorted(sections, key=lambda section: (order.index(section.comparison.after), bool(section.warning)))
 
 
@@ -100,9 +124,7 @@ def comparison_section(comparison: Comparison, items: pd.DataFrame | None = None
     if blocks is None:
         units, note = measure.change_units, measure.changes_note
         blocks = default_comparison_blocks(comparison, report.main, units=units, note=note)
-    method: list[Block] = [Text(report.method or [measure.comparison_method or DEFAULT_METHOD])]
-    if measure.citations:
-        method.append(Text([f"After {citation}" for citation in measure.citations], style="note"))
+    citations = [f"After {citation}" for citation in measure.citations]
     return ComparisonSection(
         comparison,
         heading,
@@ -112,7 +134,7 @@ def comparison_section(comparison: Comparison, items: pd.DataFrame | None = None
         items=measure.compared_items,
         warning=report.warning,
         explanation=report.explanation,
-        method=method,
+        method=[Text(report.method or [measure.comparison_method or DEFAULT_METHOD]), Text(citations, style="note")],
         source=measure.source if measure.origin else "",
     )
 
@@ -122,23 +144,20 @@ def item_tables(items: Mapping[str, pd.DataFrame]) -> list[ItemsTable]:
     tables = []
     for name, frame in items.items():
         measure = registry.find_measure(name)
-        columns = (
-            []
-            if measure is None
-            else [
-                ItemColumn(
-                    column,
-                    measure.column_titles.get(column, ""),
-                    measure.column_digits.get(column, 3),
-                    column in measure.spoken_columns,
-                )
-                for column in measure.shown_columns
-            ]
-        )
-        heading = measure.heading if measure else capital(name.replace("-", " "))
-        score = measure.score_column if measure else ""
-        extremeness = measure.extremeness if measure and measure.extremeness(frame) is not None else None
-        tables.append(ItemsTable(name, heading, frame, columns, score, extremeness))
+        if measure is None:
+            tables.append(ItemsTable(name, capital(name.replace("-", " ")), frame))
+            continue
+        columns = [
+            ItemColumn(
+                column,
+                measure.column_titles.get(column, ""),
+                measure.column_digits.get(column, 3),
+                column in measure.spoken_columns,
+            )
+            for column in measure.shown_columns
+        ]
+        extremeness = None if measure.extremeness(frame) is None else measure.extremeness
+        tables.append(ItemsTable(name, measure.heading, frame, columns, measure.score_column, extremeness))
     return tables
 
 
@@ -154,52 +173,29 @@ def unreadable(measurement: Measurement, *, group: bool = False) -> str:
 def limits(measurements: Sequence[Measurement]) -> list[str]:
     """Sentences that apply to these measurements."""
     floors = {}
-    for one in measurements:
-        if one.noise_floor is not None:
-            unit = getattr(registry.find_measure(one.name), "noise_unit", "")
-            floors[one.name] = f"{measure_name(one.name).lower()} {one.noise_floor:.1g} {unit}".rstrip()
-    names, languages = (one.name for one in measurements), (one.language for one in measurements)
-    return list(_list_limits(names, languages, floors.values()))
-
-
-CHOSEN = (
-    "The models were chosen by hand, and many derive from one another. They are not a sample of all models; results may"
-    " differ for others."
-)
+    for measurement in measurements:
+        if measurement.noise_floor is not None:
+            unit = getattr(registry.find_measure(measurement.name), "noise_unit", "")
+            floor = f"{measure_name(measurement.name).lower()} {measurement.noise_floor:.1g} {unit}"
+            floors[measurement.name] = floor.rstrip()
+    names = [measurement.name for measurement in measurements]
+    return _list_limits(names, [measurement.language for measurement in measurements], "; ".join(floors.values()))
 
 
 def study_limits(measures: Iterable[str], languages: Iterable[str], models: str = CHOSEN) -> list[str]:
     """Sentences that apply to a study of several models; `models` says what is to be said of these."""
-    return [*_list_limits(measures, languages, ()), models]
+    return [*_list_limits(measures, languages, ""), models]
 
 
-def _list_limits(measures: Iterable[str], spoken: Iterable[str], floors: Iterable[str]) -> Iterator[str]:
-    yield (
-        "Gender is treated as binary, female and male, as in the papers. Nothing here covers people of other genders,"
-        " and a model with good results may still fail them."
-    )
-    languages = [LANGUAGES.get(one, one) for one in dict.fromkeys(spoken)]
-    if languages:
-        yield (
-            f"It covers {' and '.join(languages)} only. Words, occupations and stereotypes centre on English and the"
-            " United States, and may differ elsewhere."
-        )
-    if made := [
+def _list_limits(measures: Iterable[str], languages: Iterable[str], noise: str) -> list[str]:
+    spoken = " and ".join(LANGUAGES.get(language, language) for language in dict.fromkeys(languages))
+    from_templates = " and ".join(
         measure_name(name).lower()
         for name in dict.fromkeys(measures)
         if getattr(registry.find_measure(name), "uses_templates", False)
-    ]:
-        yield (
-            f"For {' and '.join(made)}, the sentences are made from templates. Other wording can give other values;"
-            " the intervals do not cover that."
-        )
-    if noise := list(floors):
-        yield (
-            f"Scores change slightly with batching, by up to the noise floor ({'; '.join(noise)}). Smaller effects are"
-            " noise."
-        )
-    yield (
-        "“No clear difference” does not mean “no bias”: the interval shows what is still possible, and bias that was"
-        " not measured goes unseen."
     )
-    yield "These numbers describe the model on such words and texts. What it does to people depends on how it is used."
+    sentences = [BINARY]
+    sentences += [OTHER_CULTURES.format(spoken)] if spoken else []
+    sentences += [OTHER_WORDING.format(from_templates)] if from_templates else []
+    sentences += [NOISE.format(noise)] if noise else []
+    return [*sentences, *ABSENCE]

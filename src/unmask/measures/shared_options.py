@@ -1,4 +1,4 @@
-"""Options that more than one measure has."""
+"""Options shared by several measures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from unmask.options import Options, option
 
 
 class TemplateOptions(Options):
-    """Templates of the user's own."""
+    """Custom templates."""
 
     templates: Path | None = option(
         None,
@@ -17,7 +17,7 @@ class TemplateOptions(Options):
 
 
 class InputOptions(Options):
-    """How much is read."""
+    """Limits of the input."""
 
     limit: int | None = option(
         None, "Use a random sample of N texts (sentiment) or sentences (inference). Default: all.", minimum=1

@@ -90,10 +90,10 @@ def load_sentences(path: Path | None = None, language: str = "en") -> Sentences:
         texts, left_out, name = neutral_sentences(), 0, "the neutral sentences of the package"
     else:
         neutral = rewriter("swap", names=language == "en", language=language, quick=True)
-        every = list(dict.fromkeys(example.text.strip() for example in read_examples(path, "mlm")))
-        rewritten = [neutral.rewrite(text) for text in every]
-        texts = [text for text, new in zip(every, rewritten, strict=True) if not (new.changes or new.left)]
-        left_out, name = len(every) - len(texts), path.name
+        candidates = list(dict.fromkeys(example.text.strip() for example in read_examples(path, "mlm")))
+        rewritten = [neutral.rewrite(text) for text in candidates]
+        texts = [text for text, new in zip(candidates, rewritten, strict=True) if not (new.changes or new.left)]
+        left_out, name = len(candidates) - len(texts), path.name
         if len(texts) < FEWEST_TEXTS:
             raise UnmaskError(
                 f"{path} has {len(texts)} texts that mention no gender ({left_out} do), too few to measure on;"
@@ -175,8 +175,8 @@ def _score_texts(model: MaskedLM, texts: Sequence[str], seed: int) -> pd.DataFra
     pieces = dict(zip(single, count_pieces(model, single), strict=True))
     queries = []
     for text, group in groups:
-        known = [span for span in group if pieces[MaskQuery(text, span)]]
-        queries += [MaskQuery(text, span, tuple(hidden for hidden in known if hidden != span)) for span in known]
+        spans = [span for span in group if pieces[MaskQuery(text, span)]]
+        queries += [MaskQuery(text, span, tuple(hidden for hidden in spans if hidden != span)) for span in spans]
     right: list[bool | None] = [None] * len(queries)
     if isinstance(model, Chooses):
         answers = model.answer(queries)
@@ -233,11 +233,10 @@ def compare_stated_gender(before: pd.DataFrame, after: pd.DataFrame) -> dict[str
     if not len(both) == len(before) == len(after) or both.empty:
         raise UnmaskError("the two models were not scored on the same sentences; score both with the same version")
     figures = {}
+    both = both.astype({"right": float, "right_after": float})
     for name, column in (("accuracy", "right"), ("log_odds", "log_odds")):
         first, second = (
-            both.assign(**{side: both[side].astype(float)})
-            .pivot_table(side, "template", "pair", aggfunc="mean")  # over the two genders
-            .to_numpy(dtype=float)
+            both.pivot_table(side, "template", "pair", aggfunc="mean").to_numpy(dtype=float)  # over the two genders
             for side in (column, f"{column}_after")
         )
         change: NDArray[np.float64] = second - first

@@ -10,7 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+from unmask import __version__
+
+if TYPE_CHECKING:
+    from unmask.report.items import ItemsTable
 
 Style = Literal[
     "",
@@ -45,6 +50,8 @@ class KeyFigure:
     explanation: str
     bar: tuple[tuple[Style, int], ...] = ()
     """Counts, drawn as one bar with a part for each."""
+    link: str = ""
+    """The address that the title links to."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +87,11 @@ class Column:
     """Whether a terminal of 80 columns shows it."""
     narrow_bounds: bool = True
     """Whether a terminal of 80 columns shows the intervals in it."""
+
+    @property
+    def full_title(self) -> str:
+        """The title after that of its group."""
+        return f"{self.group}: {self.title}" if self.group else self.title
 
 
 @dataclass(frozen=True)
@@ -160,6 +172,33 @@ class Text:
     lines: Sequence[str]
     style: Literal["paragraph", "lead", "note", "warning", "list", "formula"] = "paragraph"
     terminal: bool = False
+    label: str = ""
+    """Shown in bold before each paragraph."""
+
+
+@dataclass(frozen=True)
+class Banner:
+    """The verdict of a comparison, in large letters."""
+
+    verdict: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names and values: where a result comes from."""
+
+    title: str
+    values: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class ItemBrowser:
+    """The items of all measures, as tables that a reader of a page can search, filter and sort."""
+
+    tables: Sequence[ItemsTable]
+    link_files: bool = False
+    """Whether the page is next to the folder `items`, so that it can link to the files."""
 
 
 @dataclass(frozen=True)
@@ -171,6 +210,26 @@ class Section:
     blocks: Sequence[Block]
     layout: Literal["stacked", "two columns", "panels"] = "stacked"
     folded: bool = False
+    anchor: str = ""
+    """The id of a section of a page, for links to it."""
 
 
-Block = KeyFigure | Table | Figure | Examples | Legend | Text | Section
+Block = KeyFigure | Table | Figure | Examples | Legend | Text | Banner | Facts | ItemBrowser | Section
+
+
+@dataclass(frozen=True)
+class Page:
+    """A whole report."""
+
+    title: str
+    sections: Sequence[Section]
+    eyebrow: str = ""
+    """The kind of page, above the title."""
+    note: str = ""
+    """A line below the title."""
+    lead: str = ""
+    """The finding in sentences."""
+    footer: str = ""
+    """A sentence at the end."""
+    version: str = __version__
+    """The version of Unmask that measured."""

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Literal
 
 from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Table
-from unmask.report.charts import Mark, Panel, Row, draw_rows, mark_interval
-from unmask.report.drawing import INK, fit_domain
+from unmask.report.default_blocks import list_tests
+from unmask.report.drawing import INK, ChartRow, Mark, Panel, draw_rows, fit_domain, mark_interval
 from unmask.results.comparison import Change, Comparison, Usefulness
 from unmask.results.comparison import Figure as UsefulFigure
 from unmask.results.formatting import NO_BREAK, capital, count, interval, number, odds, p, percent, signed
@@ -133,20 +133,36 @@ def default_comparison_blocks(
     if main is not None and "–" not in (main.before, main.after):
         question = next((change.question for change in comparison.changes.values()), "")
         blocks.append(change_figure(main, question))
-    content: list[Block] = []
-    named = {
-        name: (units or {}).get(change.labels.get("contrast", ""), "")
-        for name, change in comparison.changes.items()
-        if change.values != (None, None)
-    }
-    for unit in dict.fromkeys(named.values()):
-        changes = [(capital(name), comparison.changes[name]) for name, own in named.items() if own == unit]
-        content.append(plot_changes(changes, unit))
-    if content:
-        content = [Section("", [LEGEND, *content], "two columns")]
-    texts = [(change_text(name, one, digits=comparison.digits), one) for name, one in comparison.changes.items()]
-    table = list_changes(texts, "What changed", published=comparison.protocol == "published", note=note)
-    return [*blocks, Section("What changed", [*content, table])]
+    plots: dict[str, list[tuple[str, Change]]] = {}
+    for name, change in comparison.changes.items():
+        if change.values != (None, None):
+            unit = (units or {}).get(change.labels.get("contrast", ""), "")
+            plots.setdefault(unit, []).append((capital(name), change))
+    return [*blocks, changes_section(comparison, list(comparison.changes.items()), plots, note=note)]
+
+
+def changes_section(
+    comparison: Comparison,
+    changes: Sequence[tuple[str, Change]],
+    plots: Mapping[str, Sequence[tuple[str, Change]]],
+    *,
+    note: str = "",
+    terminal_rows: int | None = None,
+) -> Section:
+    """Plots and a table of changes.
+
+    Args:
+        comparison: The comparison of two models.
+        changes: The rows of the table, with their names.
+        plots: The changes of each plot by their unit, with their names.
+        note: What a reader must know about the numbers in the table.
+        terminal_rows: How many rows of the table a terminal shows.
+    """
+    figures = [plot_changes(drawn, unit) for unit, drawn in plots.items()]
+    texts = [(change_text(name, change, digits=comparison.digits), change) for name, change in changes]
+    is_published = comparison.protocol == "published"
+    table = list_changes(texts, "What changed", published=is_published, note=note, terminal_rows=terminal_rows)
+    return Section("What changed", [*([Section("", [LEGEND, *figures], "two columns")] if figures else []), table])
 
 
 def plot_changes(changes: Sequence[tuple[str, Change]], unit: str = "", title: str = "") -> Figure:
@@ -168,77 +184,58 @@ def list_changes(
     terminal_rows: int | None = None,
 ) -> Table:
     """Changes before and after, with intervals, p-value and verdict."""
-    columns = [
-        Column("Figure", numeric=False),
-        Column("n", narrow=False),
-        Column("Before", narrow_bounds=False),
-        Column("After", narrow_bounds=False),
-        Column("Change"),
-        Column("p" if published else "p, adjusted"),
-        Column("Verdict", numeric=False),
-    ]
     rows = [
-        [
-            Cell(capital(text.name)),
-            Cell(count(change.change.n)),
-            Cell(text.before, text.before_interval),
-            Cell(text.after, text.after_interval),
-            Cell(text.change, text.interval, strong=True),
-            Cell(text.p),
-            Cell(text.verdict, is_verdict=change.verdict is not None),
-        ]
+        _make_row(Cell(capital(text.name)), change.change.n, text, is_verdict=change.verdict is not None)
         for text, change in changes
     ]
     note = " ".join(filter(None, (note, "" if published else "In brackets: 95 % intervals.")))
+    columns = _list_columns("Figure", "p" if published else "p, adjusted")
     return Table(title, columns, rows, note=note, terminal=True, terminal_rows=terminal_rows)
 
 
 def list_change_tests(comparison: Comparison) -> Table:
     """The tests behind the changes, folded."""
-    columns = [
-        Column("Question", numeric=False),
-        *map(Column, ("Statistic", "p", "p, adjusted", "p, sign flip", "Effect size")),
-    ]
-    rows = [
-        [
-            Cell(capital(name), note=change.question),
-            Cell(
-                f"{test.statistic_name} = {number(test.statistic)}".removeprefix(" = "),
-                note="" if test.df is None else f"df {number(test.df, 1)}",
-            ),
-            *(Cell(p(value)) for value in (test.p_value, test.p_adjusted, test.p_sign_flip)),
-            Cell(number(test.effect_size), interval(test.effect_size_interval), test.effect_size_name),
-        ]
+    tests = {
+        name: change.change.model_copy(update={"question": change.question})
         for name, change in comparison.changes.items()
-        for test in (change.change,)
-    ]
-    return Table("The tests behind these changes", columns, rows, folded=True)
+    }
+    return list_tests(tests, "The tests behind these changes", folded=True)
 
 
 def list_usefulness(usefulness: Sequence[Usefulness]) -> Table:
     """What a model can still do, before and after."""
-    columns = [
-        Column("Task", numeric=False),
-        Column("n", narrow=False),
-        *map(Column, ("Before", "After", "Change", "p")),
-        Column("Verdict", numeric=False),
-    ]
     rows = []
     for task in usefulness:
         for name, figure in task.figures.items():
             text = usefulness_text(name, figure)
-            rows.append(
-                [
-                    Cell(f"{capital(task.what)}, {text.name}", note=task.data),
-                    Cell(count(task.n)),
-                    Cell(text.before),
-                    Cell(text.after),
-                    Cell(text.change, text.interval, strong=True),
-                    Cell(text.p),
-                    Cell(text.verdict, is_verdict=True),
-                ]
-            )
-    return Table("Is it still useful?", columns, rows, note=_USEFULNESS, terminal=True)
+            title = Cell(f"{capital(task.what)}, {text.name}", note=task.data)
+            rows.append(_make_row(title, task.n, text, is_verdict=True))
+    return Table("Is it still useful?", _list_columns("Task", "p"), rows, note=_USEFULNESS, terminal=True)
+
+
+def _list_columns(title: str, p_title: str) -> list[Column]:
+    """The columns of a table of changes."""
+    return [
+        Column(title, numeric=False),
+        Column("n", narrow=False),
+        Column("Before", narrow_bounds=False),
+        Column("After", narrow_bounds=False),
+        Column("Change"),
+        Column(p_title),
+        Column("Verdict", numeric=False),
+    ]
+
+
+def _make_row(title: Cell, n: int, text: ChangeText, *, is_verdict: bool) -> list[Cell]:
+    return [
+        title,
+        Cell(count(n)),
+        Cell(text.before, text.before_interval),
+        Cell(text.after, text.after_interval),
+        Cell(text.change, text.interval, strong=True),
+        Cell(text.p),
+        Cell(text.verdict, is_verdict=is_verdict),
+    ]
 
 
 def _show_value(value: float | None, digits: int, scale: Scale) -> str:
@@ -267,7 +264,7 @@ def _show_bounds(estimate: Estimate | UsefulFigure | None, digits: int, scale: S
 
 
 def _draw_changes(changes: Sequence[tuple[str, Change]], unit: str) -> str:
-    rows: list[Row] = []
+    rows: list[ChartRow] = []
     ends: list[float] = []
     for name, change in changes:
         marks: list[Mark] = []
@@ -279,7 +276,7 @@ def _draw_changes(changes: Sequence[tuple[str, Change]], unit: str) -> str:
                     point = Mark("diamond", estimate.value, tip=tip, lane=0.78)
                 marks += mark_interval(point, estimate.interval)
                 ends += estimate.interval or (estimate.value,)
-        rows.append(Row(name, marks, right=[f"{signed(change.change.value)} {interval(change.change.interval)}"]))
+        rows.append(ChartRow(name, marks, right=[f"{signed(change.change.value)} {interval(change.change.interval)}"]))
     panel = Panel(fit_domain(ends), 340, title=unit, ticks=6)
     return draw_rows(rows, [panel], row_height=58, names_above=True) if ends else ""
 

@@ -1,13 +1,13 @@
 """The charts of all reports: data in, SVG text out. They know no measure and no study.
 
-`draw_rows` draws marks in rows that have a name and columns of text; `forest`, `bars`, `stacks` and `strips` use it.
-`histogram`, `scatter` and `lines` have two axes. All of them return an empty string where there is nothing to draw.
+`forest`, `bars`, `stacks` and `strips` have rows; `histogram`, `scatter` and `lines` have two axes. All of them return
+an empty string where there is nothing to draw.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, floor, inf, log1p, log10, sqrt
 from typing import Literal
@@ -15,14 +15,26 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unmask.report.drawing import CHARACTER, GREY, INK, POINT, Domain, Drawing, Scale, Shape, fit_domain
+from unmask.report.drawing import (
+    GREY,
+    INK,
+    POINT,
+    AxisScale,
+    ChartRow,
+    Domain,
+    Drawing,
+    Mark,
+    Panel,
+    Shape,
+    TextColumns,
+    draw_rows,
+    fit_domain,
+    mark_interval,
+)
 from unmask.results.formatting import MINUS, number, percent
 from unmask.results.schema import Interval
 
 MOST_ROWS = 40
-LONGEST_NAME = 200
-"""The most pixels that the names of rows take."""
-PANEL_GAP = 36
 JITTER = (0.0, 0.17, -0.17, 0.08, -0.08, 0.22, -0.22)
 """Points of a strip are spread over their row, so that fewer hide each other."""
 MOST_STRIP_POINTS = 199
@@ -35,170 +47,6 @@ LABEL_ROOM = 0.24
 
 
 # Charts with rows
-
-
-@dataclass(frozen=True)
-class Mark:
-    """A mark in a row: a bar, a line or an upright tick from `start` to `value`, or a point at `value`."""
-
-    shape: Literal["bar", "line", "tick", "circle", "diamond"]
-    value: float
-    start: float = 0.0
-    colour: str = POINT
-    tip: str = ""
-    """Shown under the pointer."""
-    text: str = ""
-    """Written inside a bar."""
-    text_colour: str = INK
-    filled: bool = True
-    radius: float = 4
-    opacity: float = 1.0
-    lane: float = 0.5
-    """The middle of the mark within its row, from 0 (top) to 1 (bottom)."""
-    height: float = 0.74
-    """The height of a bar or tick, as a share of the row."""
-    panel: int = 0
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row of a chart: its name, its marks, and columns of text on both sides of the marks."""
-
-    name: str
-    marks: Sequence[Mark]
-    left: str = ""
-    right: Sequence[str] = ()
-
-
-@dataclass(frozen=True)
-class Panel:
-    """A horizontal axis. Several panels are drawn side by side."""
-
-    domain: Domain
-    width: float = 280
-    head: str = ""
-    """Written above the panel."""
-    title: str = ""
-    as_percent: bool = False
-    ticks: int | Sequence[float] = 5
-    neutral: float | None = 0.0
-    """Where a vertical line marks no effect."""
-
-
-@dataclass(frozen=True)
-class TextColumns:
-    """The headings of the texts in rows, and the widths of the columns on the right in pixels."""
-
-    right: Sequence[int] = ()
-    right_heads: Sequence[str] = ()
-    left_head: str = ""
-    longest_name: int = 0
-    """The characters that the names take at least, so that charts next to each other have the same margins."""
-
-
-def draw_rows(
-    rows: Sequence[Row],
-    panels: Sequence[Panel],
-    columns: TextColumns = TextColumns(),
-    *,
-    row_height: float = 24,
-    names_above: bool = False,
-) -> str:
-    """Draw marks in rows, one below the other; with `names_above`, names and texts are above the marks of their row."""
-    if not rows:
-        return ""
-    width, height = sum(panel.width + PANEL_GAP for panel in panels) - PANEL_GAP, row_height * len(rows)
-    left_texts = [columns.left_head, *(row.left for row in rows)]
-    gap = CHARACTER * max(map(len, left_texts)) + 14 if any(left_texts) else 0
-    names = min(LONGEST_NAME, 8 + CHARACTER * max(columns.longest_name, *(len(row.name) for row in rows)))
-    heads = (columns.left_head, *columns.right_heads, *(panel.head for panel in panels))
-    margins = (
-        12 if names_above else round(names + gap + 14),
-        12 if names_above else sum(columns.right) + 6,
-        22 if any(heads) else 8,
-        42 if any(panel.title for panel in panels) else 26 if any(panel.ticks for panel in panels) else 8,
-    )
-    drawing = Drawing(width, height, margins)
-    start = 0.0
-    for index, panel in enumerate(panels):
-        _draw_panel(drawing, rows, panel, index, start, row_height, names_above=names_above)
-        start += panel.width + PANEL_GAP
-    for index, row in enumerate(rows):
-        if names_above:
-            top = row_height * index + 12
-            drawing.add_text(0, top, row.name, room=width / 2)
-            drawing.add_text(width, top, " ".join(row.right), align="end")
-            continue
-        middle, end = row_height * (index + 0.5), width
-        drawing.add_text(-8 - gap, middle, row.name, align="end", room=names + 6)
-        if row.left:
-            drawing.add_text(-8, middle, row.left, align="end", opacity=0.8)
-        for text, room in zip(row.right, columns.right, strict=True):
-            end += room
-            drawing.add_text(end, middle, text, align="end", opacity=0.9)
-    if columns.left_head:
-        drawing.add_text(-8, -11, columns.left_head, align="end", opacity=0.75)
-    end = width
-    for head, room in zip(columns.right_heads, columns.right, strict=bool(columns.right_heads)):
-        end += room
-        drawing.add_text(end, -11, head, align="end", opacity=0.75)
-    return drawing.render()
-
-
-def _draw_panel(
-    drawing: Drawing,
-    rows: Sequence[Row],
-    panel: Panel,
-    index: int,
-    start: float,
-    row_height: float,
-    *,
-    names_above: bool,
-) -> None:
-    scale = Scale(panel.domain, (start, start + panel.width))
-    drawing.add_axis(scale, title=panel.title, ticks=panel.ticks, as_percent=panel.as_percent, grid=not names_above)
-    if panel.head:
-        drawing.add_text(start + panel.width / 2, -11, panel.head, align="middle", opacity=0.75)
-    zeros = [(row_height * at + 22, row_height * (at + 1) - 4) for at in range(len(rows))]  # not through the names
-    if panel.neutral is not None:
-        across = scale(panel.neutral)
-        for top, bottom in zeros if names_above else [(0, drawing.height)]:
-            drawing.add_line((across, top), (across, bottom))
-    for at, row in enumerate(rows):
-        for mark in row.marks:
-            if mark.panel != index:
-                continue
-            begin, end, middle = scale(mark.start), scale(mark.value), row_height * (at + mark.lane)
-            tall = row_height * mark.height
-            if mark.shape == "bar":
-                drawing.add_bar(begin, end, middle - tall / 2, tall, mark.colour, mark.tip)
-                if mark.text:
-                    drawing.add_text(
-                        (begin + end) / 2, middle, mark.text, align="middle", colour=mark.text_colour, bold=True
-                    )
-            elif mark.shape == "line":
-                ends = (begin, middle), (end, middle)
-                drawing.add_line(*ends, colour=mark.colour, opacity=mark.opacity, width=2, tip=mark.tip)
-            elif mark.shape == "tick":
-                drawing.add_line((end, middle - tall / 2), (end, middle + tall / 2), colour=mark.colour, width=2)
-            else:
-                drawing.add_point(
-                    end,
-                    middle,
-                    mark.colour,
-                    shape=mark.shape,
-                    radius=mark.radius,
-                    filled=mark.filled,
-                    opacity=mark.opacity,
-                    tip=mark.tip,
-                )
-
-
-def mark_interval(point: Mark, interval: Interval | None) -> list[Mark]:
-    """Return a point with the line of its interval below it."""
-    if interval is None:
-        return [point]
-    return [replace(point, shape="line", start=interval[0], value=interval[1], opacity=0.7), point]
 
 
 @dataclass(frozen=True)
@@ -230,17 +78,10 @@ def forest(
     """Draw points with intervals and a line at the neutral value."""
     rows = rows[:MOST_ROWS]
     domain = domain or fit_domain(end for row in rows for end in row.interval or (row.value, row.value))
-    drawn = [
-        Row(
-            row.name,
-            mark_interval(
-                Mark("circle", row.value, colour=row.colour, tip=row.tip, filled=row.filled, radius=4.5), row.interval
-            ),
-            row.left,
-            row.texts,
-        )
-        for row in rows
-    ]
+    drawn = []
+    for row in rows:
+        point = Mark("circle", row.value, colour=row.colour, tip=row.tip, filled=row.filled, radius=4.5)
+        drawn.append(ChartRow(row.name, mark_interval(point, row.interval), row.left, row.texts))
     panel = Panel(domain, width, title=title, neutral=neutral, as_percent=as_percent)
     return draw_rows(drawn, [panel], columns or TextColumns(right=[58]), row_height=row_height)
 
@@ -290,7 +131,7 @@ def bars(
                     marks.append(
                         Mark("bar", value, colour=series[name], tip=tip, lane=lane, height=height, panel=panel)
                     )
-        drawn.append(Row(row.name, marks, row.left, [row.right]))
+        drawn.append(ChartRow(row.name, marks, row.left, [row.right]))
     ticks = 3 if len(panels) > 1 else 4
     return draw_rows(drawn, [Panel(domain, width, head, ticks=ticks) for head in panels], columns)
 
@@ -307,7 +148,7 @@ def stacks(rows: Sequence[tuple[str, Mapping[str, float]]], colours: Mapping[str
                 tip = f"{name}: {percent(share, 1)} {label}"
                 marks.append(Mark("bar", start + share, start, colour, tip, text, ink))
             start += share
-        drawn.append(Row(name, marks))
+        drawn.append(ChartRow(name, marks))
     panel = Panel((0, 1), 300, as_percent=True, ticks=[0, 0.25, 0.5, 0.75, 1], neutral=None)
     return draw_rows(drawn, [panel], row_height=34)
 
@@ -335,7 +176,7 @@ def strips(rows: Sequence[Strip], domain: Domain, *, head: str, as_percent: bool
         if row.mean is not None:
             marks.append(Mark("tick", row.mean, colour=INK, height=0.66))
         marks.append(Mark("diamond", row.value, tip=f"{head}: {text}", radius=5))
-        drawn.append(Row(row.name, marks, right=[text]))
+        drawn.append(ChartRow(row.name, marks, right=[text]))
     neutral = None if as_percent else 0.0
     panel = Panel(domain, 300, as_percent=as_percent, ticks=4, neutral=neutral)
     return draw_rows(drawn, [panel], TextColumns([52], [head]), row_height=36)
@@ -373,10 +214,10 @@ def histogram(
     if not numbers.any():
         return ""
     drawing = Drawing(400, 190, (50, 14, 36, 44))
-    across = Scale((-limit, limit), (0, drawing.width), "linear" if stretch is None else float(stretch))
+    across = AxisScale((-limit, limit), (0, drawing.width), "linear" if stretch is None else float(stretch))
     bins = count_bins(numbers, limit, stretch)
     most = max(count for *_, count in bins)
-    up = Scale((0, 1.04 * max(most, 1)), (drawing.height, 0))
+    up = AxisScale((0, 1.04 * max(most, 1)), (drawing.height, 0))
     drawing.add_axis(up, "left", title=noun, ticks=[tick for tick in up.choose_ticks(4) if tick == round(tick)])
     ticks = 7 if stretch is None else stretched_ticks(stretch, limit)
     drawing.add_axis(across, title=title, ticks=ticks, grid=False)
@@ -415,10 +256,10 @@ def stretched_ticks(stretch: float, limit: float) -> list[float]:
     for power in range(floor(log10(limit)), floor(log10(stretch)) - 2, -1):
         for factor in (5, 2, 1):
             tick = float(f"{factor}e{power}")
-            place = log1p(tick / stretch) / log1p(limit / stretch)  # from 0 to 1
-            if tick <= limit and LABEL_ROOM <= place <= before - LABEL_ROOM:
+            position = log1p(tick / stretch) / log1p(limit / stretch)  # from 0 to 1
+            if tick <= limit and LABEL_ROOM <= position <= before - LABEL_ROOM:
                 ticks.append(tick)
-                before = place
+                before = position
     return [*(-tick for tick in ticks), 0, *reversed(ticks)]
 
 
@@ -474,7 +315,7 @@ def scatter(
         radius: Of the points.
         order: Indices of the points, the most important names first.
         labels: The largest number of names.
-        means: Horizontal places, each with the colour of its dashed line.
+        means: Horizontal positions, each with the colour of its dashed line.
         clear_of_points: Whether names must not cover points.
         right: The width of the right margin, into which names may reach.
     """
@@ -482,21 +323,20 @@ def scatter(
         return ""
     margins = (62 if up.ticks else 10, right, 24 if any(across.ends) else 10, 44 if across.ticks else 10)
     drawing = Drawing(*size, margins)
-    x_scale, y_scale = Scale(across.domain, (0, size[0])), Scale(up.domain, (size[1], 0))
+    x_scale, y_scale = AxisScale(across.domain, (0, size[0])), AxisScale(up.domain, (size[1], 0))
     _draw_axes(drawing, x_scale, y_scale, across, up)
-    places = [(x_scale(dot.x), y_scale(dot.y)) for dot in dots]
-    for dot, (x, _) in zip(dots, places, strict=True):
+    points = [(x_scale(dot.x), y_scale(dot.y)) for dot in dots]
+    for dot, (x, _) in zip(dots, points, strict=True):
         if dot.interval is not None:
             drawing.add_line((x, y_scale(dot.interval[0])), (x, y_scale(dot.interval[1])), opacity=0.28)
-    for place, colour in means:
-        x = x_scale(place)
+    for mean, colour in means:
+        x = x_scale(mean)
         drawing.add_line((x, 0), (x, size[1]), colour=colour, opacity=1, width=2, dashes="5 3")
-    for dot, (x, y) in zip(dots, places, strict=True):
-        drawing.add_point(
-            x, y, dot.colour, radius=radius, outlined=dot.outlined, opacity=dot.opacity, tip=dot.tip or dot.name
-        )
+    for dot, (x, y) in zip(dots, points, strict=True):
+        tip = dot.tip or dot.name
+        drawing.add_point(x, y, dot.colour, radius=radius, outlined=dot.outlined, opacity=dot.opacity, tip=tip)
     names = [dot.name for dot in dots]
-    drawing.add_labels(places, names, order, most=labels, right=right - 14, clear_of_points=clear_of_points)
+    drawing.add_labels(points, names, order, most=labels, right=right - 14, clear_of_points=clear_of_points)
     return drawing.render()
 
 
@@ -518,22 +358,22 @@ def lines(series: Sequence[Series], across: Axis, up: Axis, *, size: tuple[float
     if not any(part.points for part in series):
         return ""
     drawing = Drawing(*size, (58, 14, 10, 44))
-    x_scale = Scale(across.domain, (0, size[0]), "log" if across.is_log else "linear")
-    y_scale = Scale(up.domain, (size[1], 0))
+    x_scale = AxisScale(across.domain, (0, size[0]), "log" if across.is_log else "linear")
+    y_scale = AxisScale(up.domain, (size[1], 0))
     _draw_axes(drawing, x_scale, y_scale, across, up)
     for part in series:
-        places = [(x_scale(x), y_scale(y), tip) for x, y, tip in part.points]
+        points = [(x_scale(x), y_scale(y), tip) for x, y, tip in part.points]
         if part.line:
             dashes, width = ("3 3", 1.2) if part.line == "dashed" else ("", 1.8)
-            for before, after in pairwise(places):
+            for before, after in pairwise(points):
                 drawing.add_line(before[:2], after[:2], colour=part.colour, opacity=0.8, width=width, dashes=dashes)
         if part.shape:
-            for x, y, tip in places:
+            for x, y, tip in points:
                 drawing.add_point(x, y, part.colour, shape=part.shape, radius=part.radius, filled=part.filled, tip=tip)
     return drawing.render()
 
 
-def _draw_axes(drawing: Drawing, x_scale: Scale, y_scale: Scale, across: Axis, up: Axis) -> None:
+def _draw_axes(drawing: Drawing, x_scale: AxisScale, y_scale: AxisScale, across: Axis, up: Axis) -> None:
     if across.ticks:
         drawing.add_axis(x_scale, title=across.title, ticks=across.ticks, as_percent=across.as_percent)
     if up.ticks:

@@ -1,14 +1,16 @@
-"""A comparison as a report: its sections, what they have in common, and the HTML page."""
+"""The page of a comparison: its sections, and what they have in common."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from unmask.report.blocks import Block, Cell, Column, KeyFigure, Section, Table, Text
+from unmask.report.blocks import Banner, Block, Cell, Column, Facts, KeyFigure, Page, Section, Table, Text
 from unmask.report.change_blocks import ChangeText, list_change_tests, list_usefulness, usefulness_text
+from unmask.report.default_blocks import describe_model, describe_run, items_section
+from unmask.report.items import ItemsTable
 from unmask.results.comparison import Agreement, Comparison, ComparisonResult, Side, Usefulness
-from unmask.results.formatting import capital, count, interval, number, p
+from unmask.results.formatting import capital, count, interval, moment, number, p
 from unmask.results.verdict import NOT_INTERPRETABLE
 
 RULES = {
@@ -27,13 +29,13 @@ MEANINGS = {
     "worse": "The bias is larger than before, by more than chance explains.",
     NOT_INTERPRETABLE: "These items cannot show bias.",
 }
-SIGNS = {"improved": "✓", "no reliable change": "○", "overshot": "⇄", "worse": "✕", NOT_INTERPRETABLE: "?"}
 HASH_LETTERS = 12
 """How many letters of a hash are shown. The provenance has all of them."""
 MOST_NAMES = 2
 """A heading names so many models."""
-
-
+MOST_UNFOLDED = 3
+"""With more comparisons than this, a page folds all but the key figures of each."""
+FOOTER = "The numbers describe a model on these sentences or words. A smaller bias here does not make a model fair."
 STATED_GENDER = "stated gender"
 """The task of usefulness that an overview shows."""
 
@@ -71,11 +73,6 @@ class ComparisonSection:
         return self.warning or self.explanation or MEANINGS[self.verdict]
 
     @property
-    def sign(self) -> str:
-        """The verdict as one character."""
-        return SIGNS[self.verdict]
-
-    @property
     def headline(self) -> str:
         """The finding in words."""
         return self.comparison.headline_text or "No finding."
@@ -106,15 +103,65 @@ def heading(result: ComparisonResult) -> str:
     return f"{result.before.name} → {after}"
 
 
-def section_title(section: ComparisonSection, *, several: bool) -> str:
-    """The title of a section; among several, with the models."""
-    comparison = section.comparison
-    return f"{comparison.before} → {comparison.after}: {section.title}" if several else section.title
+def comparison_page(
+    result: ComparisonResult,
+    sections: Sequence[ComparisonSection],
+    items: Sequence[ItemsTable] = (),
+    *,
+    link_files: bool = False,
+) -> Page:
+    """The report of a comparison.
+
+    Args:
+        result: The comparison.
+        sections: Its comparisons with their blocks, in the order of the page.
+        items: The items of each measure.
+        link_files: Whether the page is in the comparison's folder, so that it can link to the files of the items.
+    """
+    parts = opening_blocks(result, sections)
+    parts += [_page_section(result, sections, index) for index in range(len(sections))]
+    if not sections:
+        parts.append(Section("There is nothing to compare", []))
+    if result.caveats and len(sections) != 1:
+        caveats = Text([caveat.text for caveat in result.caveats], "list")
+        parts.append(Section("Before you rely on any of this", [caveats]))
+    parts += items_section(items, link_files=link_files)
+    parts.append(Section("Method", method_blocks(sections)))
+    provenance = []
+    for side in (result.before, *result.after):
+        facts = describe_model(side.model, f"{'Before' if side is result.before else 'After'}: {side.name}")
+        audit = [("audit", side.audit or "made for this comparison"), ("audited", side.created)]
+        provenance.append(Facts(facts.title, [*facts.values, *audit]))
+    data = dict.fromkeys((task.what, f"{task.data}, SHA-256 {task.data_hash}") for task in result.usefulness)
+    provenance += [Facts("Data for usefulness", list(data))] if data else []
+    provenance += describe_run(result)
+    parts.append(Section("Provenance", [Section("Models, data, configuration, versions", provenance, folded=True)]))
+    eyebrow = "Gender bias before and after"
+    return Page(heading(result), parts, eyebrow, moment(result.created), footer=FOOTER, version=result.unmask_version)
 
 
-def opening_blocks(result: ComparisonResult, sections: Sequence[ComparisonSection]) -> list[Block]:
+def _page_section(result: ComparisonResult, sections: Sequence[ComparisonSection], index: int) -> Section:
+    """Everything that a page shows of one comparison."""
+    section, comparison = sections[index], sections[index].comparison
+    models = f"{comparison.before} → {comparison.after}: " if len(sections) > 1 else ""
+    title = f"{models}{section.title}"
+    blocks: list[Block] = [
+        Text([section.note], "note"),
+        Banner(section.verdict, section.meaning),
+        Text([section.headline], "lead"),
+        *([Text([comparison.cost], "lead", label="Cost.")] if comparison.cost else []),
+        Text([describe_origin(result.before, find_side(result, section))], "note"),
+        *section.key_figures,
+    ]
+    details = [*section.other_blocks, *closing_blocks(result, sections, index)]
+    if len(sections) > MOST_UNFOLDED:
+        details = [Section(f"Figures, tables, usefulness and caveats: {title}", details, folded=True)]
+    return Section(title, [*blocks, *details], anchor=f"comparison-{index + 1}")
+
+
+def opening_blocks(result: ComparisonResult, sections: Sequence[ComparisonSection]) -> list[Section]:
     """An overview of several comparisons, and whether the measures agree."""
-    blocks: list[Block] = []
+    blocks: list[Section] = []
     if len(sections) > 1:
         blocks.append(Section("Overview", [_summarise_sections(result, sections)]))
     if result.agreement:
@@ -176,7 +223,7 @@ def _summarise_sections(result: ComparisonResult, sections: Sequence[ComparisonS
     """The verdict, main change and usefulness of each comparison."""
     names = {section.main.name for section in sections if section.main}
     same = names.pop() if len(names) == 1 else ""
-    alike = len({section.title for section in sections}) == 1
+    is_same_title = len({section.title for section in sections}) == 1
     columns = [
         Column("Model after", numeric=False),
         Column("Verdict", numeric=False),
@@ -192,7 +239,7 @@ def _summarise_sections(result: ComparisonResult, sections: Sequence[ComparisonS
         tasks = _select_usefulness(result, comparison.after)
         losses = [usefulness_text("loss", task.figures["loss"]) for task in tasks if "loss" in task.figures]
         stated = [usefulness_text("accuracy", task.figures["accuracy"]) for task in tasks if task.what == STATED_GENDER]
-        name = comparison.after if alike else f"{comparison.after} ({_label_section(section, sections)})"
+        name = comparison.after if is_same_title else f"{comparison.after} ({_label_section(section, sections)})"
         rows.append(
             [
                 Cell(name, note=" · ".join(filter(None, (section.title, mitigation))), link=f"#comparison-{index}"),
@@ -209,10 +256,10 @@ def _summarise_sections(result: ComparisonResult, sections: Sequence[ComparisonS
 
 def _label_section(section: ComparisonSection, sections: Sequence[ComparisonSection]) -> str:
     """What tells the comparisons of a model apart: the measure, or the corpus and language."""
-    own = section.comparison
+    comparison = section.comparison
     if len({other.measure for other in sections}) == len({other.title for other in sections}):
-        return own.name
-    return ", ".join(filter(None, (own.name, own.corpus, own.language, own.variant)))
+        return comparison.name
+    return ", ".join(filter(None, (comparison.name, comparison.corpus, comparison.language, comparison.variant)))
 
 
 # Agreement of measures over models
@@ -246,10 +293,10 @@ def pearson_matrix(agreement: Agreement) -> list[Table]:
     columns = [Column("Pearson’s r", numeric=False), *(Column(str(index)) for index in range(1, len(names)))]
     rows = []
     for down, name in enumerate(names):
-        found = [agreement.correlation(name, other) for other in names[:down]]
-        cells = [Cell(number(pair.pearson) if pair else "–") for pair in found]
-        blank = [Cell("")] * (len(names) - 1 - len(cells))
-        rows.append([Cell(f"{down + 1} {name}"), *(cells + blank)[: len(names) - 1]])
+        pairs = [agreement.correlation(name, other) for other in names[:down]]
+        texts = [number(pair.pearson) if pair else "–" for pair in pairs]
+        blank = [""] * (len(names) - 1 - len(texts))
+        rows.append([Cell(f"{down + 1} {name}"), *map(Cell, (texts + blank)[: len(names) - 1])])
     return [Table("", columns, rows, terminal=True)]
 
 

@@ -1,18 +1,46 @@
-"""A measurement as a section of a report, and default blocks from its tests and groups alone."""
+"""The page of an audit, and default blocks of a measurement from its tests and groups alone."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
-from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Section, Table, Text
+from unmask.report.blocks import (
+    Block,
+    Cell,
+    Column,
+    Facts,
+    Figure,
+    ItemBrowser,
+    KeyFigure,
+    Page,
+    Section,
+    Table,
+    Text,
+)
 from unmask.report.charts import ForestRow, forest
-from unmask.results import Estimate, Measurement
-from unmask.results.formatting import NO_BREAK, capital, count, interval, number, p, p_value, signed
-from unmask.results.verdict import is_significant, side
+from unmask.report.items import ItemsTable
+from unmask.results import AuditResult, ComparisonResult, Estimate, Measurement, ModelInfo
+from unmask.results.formatting import (
+    NO_BREAK,
+    capital,
+    certainty,
+    count,
+    interval,
+    moment,
+    number,
+    p,
+    setting,
+    short_name,
+    signed,
+)
+from unmask.results.verdict import NOT_INTERPRETABLE, describe_test, is_clear
 
+EstimateColumn = tuple[Column, Callable[[Estimate], Cell]]
+"""A column of a table of estimates, and the function that makes its cells."""
 MOST_KEY_FIGURES = 4
+NOT_BIAS = "Do not read this as bias."
 
 
 @dataclass(frozen=True)
@@ -52,6 +80,12 @@ class MeasureSection:
             return f"{size} · {measurement.protocol} protocol"
         return f"{size} · measure of the package {source(measurement)}, which Unmask ran but did not check"
 
+    def page_blocks(self) -> list[Block]:
+        """Everything that a page shows of the measurement."""
+        warning = [Text([self.warning], "warning", label=NOT_BIAS)] if self.warning else []
+        finding = Text([self.headline], "lead")
+        return [Text([self.note], "note"), *warning, finding, *self.blocks, *self.closing_blocks()]
+
     def closing_blocks(self) -> list[Block]:
         """What every measurement ends with: caveats, and folded tables of all tests and groups."""
         measurement = self.measurement
@@ -62,26 +96,100 @@ class MeasureSection:
         if self.complete:
             return blocks
         if measurement.tests:
-            blocks.append(list_tests(measurement, "All tests", folded=True))
+            blocks.append(list_tests(measurement.tests, "All tests", folded=True))
         elif measurement.protocol == "published":
             blocks.append(Text(["The published protocol has no tests and no intervals."], style="note"))
         if measurement.groups:
-            blocks.append(list_groups(measurement, "All means of groups", folded=True))
+            blocks.append(list_groups(measurement.groups, "All means of groups", folded=True))
         return blocks
+
+
+def audit_page(
+    result: AuditResult,
+    sections: Sequence[MeasureSection],
+    items: Sequence[ItemsTable] = (),
+    *,
+    limits: Sequence[str] = (),
+    link_files: bool = False,
+) -> Page:
+    """The report of an audit.
+
+    Args:
+        result: The audit.
+        sections: Its measurements with their blocks, in the order of the page.
+        items: The items of each measure.
+        limits: What the audit does not say, in sentences.
+        link_files: Whether the page is in the audit's folder, so that it can link to the files of the items.
+    """
+    model = result.model
+    size = f"{count(model.parameters)} parameters" if model.parameters else ""
+    methods = {section.measure: section.method for section in sections}
+    parts = [
+        Section(section.title, section.page_blocks(), anchor=f"measurement-{index}")
+        for index, section in enumerate(sections, 1)
+    ]
+    if len(sections) > 1:
+        summary = [_summarise(section, f"#{part.anchor}") for section, part in zip(sections, parts, strict=True)]
+        parts.insert(0, Section("In short", summary))
+    if sections and limits:
+        parts.append(Section("What this does not say", [Text(limits, "list")]))
+    parts += items_section(items, link_files=link_files)
+    if any(methods.values()):
+        parts.append(Section("Method", [Section(measure, blocks) for measure, blocks in methods.items() if blocks]))
+    provenance = [describe_model(model, "Model")]
+    for section in sections:
+        data_hash = ("data hash (SHA-256)", section.measurement.data_hash or "–")
+        provenance.append(Facts(section.title, [*section.facts, data_hash]))
+    provenance += describe_run(result)
+    parts.append(Section("Provenance", [Section("Model, configuration, versions", provenance, folded=True)]))
+    note = " · ".join(filter(None, (model.architecture, size, moment(result.created))))
+    return Page(short_name(model.name), parts, "Gender bias audit", note, version=result.unmask_version)
+
+
+def items_section(tables: Sequence[ItemsTable], *, link_files: bool) -> list[Section]:
+    """The items behind the numbers; nothing where there are none."""
+    if not any(len(table.items) for table in tables):
+        return []
+    return [Section("The items behind the numbers", [ItemBrowser(tables, link_files)], anchor="items")]
+
+
+def describe_model(model: ModelInfo, title: str) -> Facts:
+    """Everything that is known of a model."""
+    values = [(name.replace("_", " "), value) for name, value in model if value is not None]
+    return Facts(title, [(name, count(value) if isinstance(value, int) else value) for name, value in values])
+
+
+def describe_run(result: AuditResult | ComparisonResult) -> list[Facts]:
+    """The configuration and the versions behind a result."""
+    settings = [(name.replace("_", " "), setting(value)) for name, value in result.configuration.items()]
+    versions = {"unmask": result.unmask_version, "schema": str(result.schema_version)} | result.libraries
+    return [
+        Facts("Configuration", [*settings, ("seed", str(result.seed))]),
+        Facts("Versions", [*versions.items(), ("created", result.created)]),
+    ]
+
+
+def _summarise(section: MeasureSection, link: str) -> KeyFigure:
+    """The first key figure of a measurement, under the title of its section."""
+    figure = section.key_figure or KeyFigure("", "–", "", "", section.headline)
+    certainty = ", ".join(filter(None, (figure.title, figure.certainty)))
+    warning = NOT_BIAS if section.warning and figure.verdict != NOT_INTERPRETABLE else ""
+    explanation = f"{warning} {figure.explanation}".strip()
+    return replace(figure, title=section.title, certainty=certainty, explanation=explanation, bar=(), link=link)
 
 
 def default_blocks(measurement: Measurement) -> list[Block]:
     """Key figures of the first tests, a plot per unit, and tables of all tests and groups."""
     tests = [(name, test) for name, test in measurement.tests.items() if test.value is not None]
-    blocks: list[Block] = [key_figure(name, test) for name, test in tests[:MOST_KEY_FIGURES]]
+    blocks: list[Block] = [key_figure(name, test, measurement.noise_floor) for name, test in tests[:MOST_KEY_FIGURES]]
     values: list[Block] = [*_draw_units(measurement)]
     if measurement.groups:
-        values.append(list_groups(measurement, "Means of groups", terminal=True))
+        values.append(list_groups(measurement.groups, "Means of groups", terminal=True))
     if values:
         blocks.append(Section("Values and their intervals", values, layout="two columns"))
     if measurement.tests:
         several = len(tests) > MOST_KEY_FIGURES
-        blocks.append(Section("Tests", [list_tests(measurement, "Tests", terminal=several)]))
+        blocks.append(Section("Tests", [list_tests(measurement.tests, "Tests", terminal=several)]))
     return blocks
 
 
@@ -106,22 +214,12 @@ def default_facts(measurement: Measurement) -> list[tuple[str, str]]:
     return [*facts, ("noise floor", "not measured" if noise is None else f"{noise:.2g}")]
 
 
-def key_figure(name: str, test: Estimate) -> KeyFigure:
+def key_figure(name: str, test: Estimate, noise_floor: float | None = None) -> KeyFigure:
     """A test as a key figure."""
-    bounds = interval(test.interval).replace(" ", NO_BREAK)
-    certainty = [f"95 % interval {bounds}" if bounds else "no interval"]
-    certainty += [f"p {p_value(test.p_adjusted)}"] if test.p_adjusted is not None else []
-    value = _with_unit(number(test.value), test)
-    return KeyFigure(capital(name), value, ", ".join(certainty), default_verdict(test), test.question)
-
-
-def default_verdict(test: Estimate) -> str:
-    """Whether an estimate differs from zero, by its p-value and its interval."""
-    p_shown = test.p_value if test.p_adjusted is None else test.p_adjusted
-    if p_shown is None or test.value is None:
-        return "not tested"
-    clear = is_significant(p_shown) and (test.interval is None or side(test.interval) != 0)
-    return "differs from zero" if clear else "no clear difference from zero"
+    sure = certainty(interval(test.interval), test.p_adjusted)
+    verdict = describe_test(test, "difference from zero", noise_floor=noise_floor)
+    verdict = "differs from zero" if is_clear(test, noise_floor) else verdict
+    return KeyFigure(capital(name), _with_unit(number(test.value), test), sure, verdict, test.question)
 
 
 def source(measurement: Measurement) -> str:
@@ -131,12 +229,11 @@ def source(measurement: Measurement) -> str:
 
 
 def list_tests(
-    measurement: Measurement, title: str, *, folded: bool = False, terminal: bool = False, digits: int = 3
+    tests: Mapping[str, Estimate], title: str, *, folded: bool = False, terminal: bool = False, digits: int = 3
 ) -> Table:
-    """Every test of a measurement. Columns that no test fills are left out."""
-    tests = measurement.tests
-    columns: list[tuple[Column, Callable[[Estimate], Cell]]] = [
-        (Column("n"), lambda test: Cell(count(test.n))),
+    """Tests by name. Columns that no test fills are left out."""
+    columns: list[EstimateColumn] = [
+        (Column("n"), _count_cell),
         (Column("Estimate, 95 % interval"), partial(_value_cell, digits=digits)),
         (Column("Statistic", narrow=False), _statistic_cell),
         (Column("p", narrow=False), lambda test: Cell(p(test.p_value))),
@@ -146,33 +243,33 @@ def list_tests(
         columns.append((Column("p, sign flip", narrow=False), lambda test: Cell(p(test.p_sign_flip))))
     if any(test.effect_size is not None for test in tests.values()):
         columns.append((Column("Effect size", narrow=False), _effect_size_cell))
-    rows = [
-        (Cell(capital(name), note=test.question), *(make_cell(test) for _, make_cell in columns))
-        for name, test in tests.items()
-    ]
-    heads = [Column("Test", numeric=False), *(column for column, _ in columns)]
-    return Table(title, heads, rows, folded=folded, terminal=terminal)
+    return Table(title, *_tabulate(tests, "Test", columns), folded=folded, terminal=terminal)
 
 
 def list_groups(
-    measurement: Measurement, title: str, *, folded: bool = False, terminal: bool = False, digits: int = 2
+    groups: Mapping[str, Estimate], title: str, *, folded: bool = False, terminal: bool = False, digits: int = 2
 ) -> Table:
-    """Every group of a measurement."""
-    groups = measurement.groups
-    columns = [Column("Group", numeric=False), Column("n"), Column("Mean, 95 % interval")]
-    with_sd = any(group.sd is not None for group in groups.values())
+    """Groups by name."""
+    value = Column("Mean, 95 % interval"), partial(_value_cell, digits=digits)
+    columns: list[EstimateColumn] = [(Column("n"), _count_cell), value]
+    if any(group.sd is not None for group in groups.values()):
+        columns.append((Column("sd"), lambda group: Cell(number(group.sd, digits))))
+    return Table(title, *_tabulate(groups, "Group", columns), folded=folded, terminal=terminal)
+
+
+def _tabulate(
+    estimates: Mapping[str, Estimate], title: str, columns: Sequence[EstimateColumn]
+) -> tuple[list[Column], list[list[Cell]]]:
+    """The columns and rows of a table; a function makes the cells of each column."""
     rows = [
-        (
-            Cell(capital(name)),
-            Cell(count(group.n)),
-            _value_cell(group, digits),
-            *([Cell(number(group.sd, digits))] if with_sd else []),
-        )
-        for name, group in groups.items()
+        [Cell(capital(name), note=estimate.question), *(make_cell(estimate) for _, make_cell in columns)]
+        for name, estimate in estimates.items()
     ]
-    if with_sd:
-        columns.append(Column("sd"))
-    return Table(title, columns, rows, folded=folded, terminal=terminal)
+    return [Column(title, numeric=False), *(column for column, _ in columns)], rows
+
+
+def _count_cell(estimate: Estimate) -> Cell:
+    return Cell(count(estimate.n))
 
 
 def _value_cell(estimate: Estimate, digits: int) -> Cell:
@@ -184,7 +281,7 @@ def _statistic_cell(test: Estimate) -> Cell:
         return Cell("–")
     degrees = "" if test.df is None else f"({number(test.df, 0 if test.df == round(test.df) else 1)})"
     digits = 0 if test.statistic == round(test.statistic) else 2
-    return Cell(f"{test.statistic_name}{degrees} = {number(test.statistic, digits)}")
+    return Cell(f"{test.statistic_name}{degrees} = {number(test.statistic, digits)}".removeprefix(" = "))
 
 
 def _effect_size_cell(test: Estimate) -> Cell:
@@ -200,29 +297,21 @@ def _with_unit(text: str, estimate: Estimate) -> str:
 
 def _draw_units(measurement: Measurement) -> list[Figure]:
     """For each unit, a plot of the tests and groups that have it."""
-    tests = [(name, test, True) for name, test in measurement.tests.items() if test.value is not None]
-    groups = [(name, group, False) for name, group in measurement.groups.items() if group.value is not None]
+    rows: dict[str, list[ForestRow]] = {}
+    for estimates, is_tested in ((measurement.tests, True), (measurement.groups, False)):
+        for name, estimate in estimates.items():
+            if estimate.value is not None:
+                text, bounds = number(estimate.value), interval(estimate.interval) or "(no interval)"
+                tip = f"{name}: {text} {bounds}, n = {estimate.n:,}"
+                row = ForestRow(name, estimate.value, estimate.interval, [text], tip, filled=is_tested)
+                rows.setdefault(estimate.unit, []).append(row)
+    caption = (
+        "Filled points are tested against zero (vertical line). Hollow points are means of groups and are not tested."
+        " Lines are 95 % intervals."
+    )
     figures = []
-    for unit in dict.fromkeys(estimate.unit for _, estimate, _ in (*tests, *groups)):
-        rows = [row for row in (*tests, *groups) if row[1].unit == unit]
+    for unit, drawn in rows.items():
         unit_text = f", in {unit}" if unit else ""
-        figures.append(
-            Figure(
-                "",
-                partial(_draw_forest, rows, unit),
-                f"Points with intervals{unit_text}: tests and groups. The tables have the numbers.",
-                "Filled points are tested against zero (vertical line). Hollow points are means of groups and are not"
-                " tested. Lines are 95 % intervals.",
-            )
-        )
+        description = f"Points with intervals{unit_text}: tests and groups. The tables have the numbers."
+        figures.append(Figure("", partial(forest, drawn, title=unit), description, caption))
     return figures
-
-
-def _draw_forest(estimates: Sequence[tuple[str, Estimate, bool]], unit: str) -> str:
-    rows = []
-    for name, estimate, tested in estimates:
-        if estimate.value is not None:
-            text = number(estimate.value)
-            tip = f"{name}: {text} {interval(estimate.interval) or '(no interval)'}, n = {estimate.n:,}"
-            rows.append(ForestRow(name, estimate.value, estimate.interval, [text], tip, filled=tested))
-    return forest(rows, title=unit)

@@ -1,4 +1,4 @@
-"""Drawing as SVG text: scales, marks, text, axes and labels next to points.
+"""Drawing as SVG text: scales, marks, text, axes, labels next to points, and marks in rows.
 
 Text and axes take the colour of the text around them (`currentColor`), so one drawing serves light and dark pages. The
 layout is fixed and does not depend on the text in a user's files, which is escaped and cut. A mark may have a tip: its
@@ -8,12 +8,13 @@ layout is fixed and does not depend on the text in a user's files, which is esca
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from math import ceil, copysign, floor, inf, log1p, log10, sqrt
-from typing import Literal
+from typing import Any, Literal
 
 from unmask.results.formatting import MINUS, percent
+from unmask.results.schema import Interval
 
 FEMALE, MALE, POINT, GREY = "#d95f02", "#7570b3", "#1b9e77", "#8a94a3"
 """Distinguishable with any colour vision, on white and on black."""
@@ -25,6 +26,9 @@ CHARACTER = 5.5
 LINE = 14.0
 """The height of a line of text in pixels."""
 LONGEST_LABEL, LONGEST_TIP = 26, 80
+LONGEST_NAME = 200
+"""The most pixels that the names of rows take."""
+PANEL_GAP = 36
 
 Domain = tuple[float, float]
 Shape = Literal["circle", "diamond"]
@@ -33,9 +37,9 @@ Align = Literal["start", "middle", "end"]
 
 def fit_domain(values: Iterable[float | None]) -> Domain:
     """Return a range that contains zero and all values, with a margin."""
-    known = [0.0, *(value for value in values if value is not None)]
-    margin = 0.05 * (max(known) - min(known)) or 1.0
-    return min(known) - margin, max(known) + margin
+    numbers = [0.0, *(value for value in values if value is not None)]
+    margin = 0.05 * (max(numbers) - min(numbers)) or 1.0
+    return min(numbers) - margin, max(numbers) + margin
 
 
 def shorten(text: str, longest: int = LONGEST_LABEL) -> str:
@@ -44,7 +48,7 @@ def shorten(text: str, longest: int = LONGEST_LABEL) -> str:
 
 
 @dataclass(frozen=True)
-class Scale:
+class AxisScale:
     """Maps values to pixels."""
 
     domain: Domain
@@ -54,9 +58,9 @@ class Scale:
     """A number stretches the scale near zero: a value lies at ± ln(1 + |value| / number)."""
 
     def __call__(self, value: float) -> float:
-        """The place of a value in pixels."""
-        low, high, place = map(self._bend_value, (*self.domain, value))
-        return self.pixels[0] + (place - low) / (high - low) * (self.pixels[1] - self.pixels[0])
+        """The position of a value in pixels."""
+        low, high, bent = map(self._bend_value, (*self.domain, value))
+        return self.pixels[0] + (bent - low) / (high - low) * (self.pixels[1] - self.pixels[0])
 
     def _bend_value(self, value: float) -> float:
         if isinstance(self.curve, float):
@@ -80,7 +84,7 @@ def format_tick(value: float, *, as_percent: bool = False) -> str:
 
 @dataclass
 class Drawing:
-    """A plot under construction. Places are pixels from the upper left corner of the plot without its margins."""
+    """A plot under construction. Positions are pixels from the upper left corner of the plot without its margins."""
 
     width: float
     height: float
@@ -89,9 +93,9 @@ class Drawing:
     parts: list[str] = field(default_factory=list)
 
     def add_bar(self, start: float, end: float, top: float, height: float, colour: str, tip: str = "") -> None:
-        """Add a rectangle between two horizontal places, in any order."""
-        place = f'x="{min(start, end):.1f}" y="{top:.1f}" width="{abs(end - start):.1f}" height="{height:.1f}"'
-        self._add_mark("rect", f'{place} fill="{colour}"', tip)
+        """Add a rectangle between two horizontal positions, in any order."""
+        size = f'width="{abs(end - start):.1f}" height="{height:.1f}"'
+        self._add_mark("rect", f'x="{min(start, end):.1f}" y="{top:.1f}" {size} fill="{colour}"', tip)
 
     def add_line(
         self,
@@ -105,10 +109,10 @@ class Drawing:
         tip: str = "",
     ) -> None:
         """Add a straight line."""
-        place = f'x1="{start[0]:.1f}" y1="{start[1]:.1f}" x2="{end[0]:.1f}" y2="{end[1]:.1f}"'
+        ends = f'x1="{start[0]:.1f}" y1="{start[1]:.1f}" x2="{end[0]:.1f}" y2="{end[1]:.1f}"'
         dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
         style = f'stroke="{colour}" stroke-opacity="{opacity:g}" stroke-width="{width:g}"{dashed}'
-        self._add_mark("line", f"{place} {style}", tip)
+        self._add_mark("line", f"{ends} {style}", tip)
 
     def add_point(
         self,
@@ -151,19 +155,18 @@ class Drawing:
         style = f' fill="{colour}"' if colour != INK else ' class="halo"'
         weight = ' font-weight="bold"' if bold else ""
         words = escape(shorten(text, LONGEST_TIP if room is None else int(room / CHARACTER)))
-        place = f'x="{x:.1f}" y="{y:.1f}" dy=".35em" text-anchor="{align}"'
-        self.parts.append(f'<text {place} fill-opacity="{opacity:g}"{style}{weight}{turn}>{words}</text>')
+        position = f'x="{x:.1f}" y="{y:.1f}" dy=".35em" text-anchor="{align}"'
+        self.parts.append(f'<text {position} fill-opacity="{opacity:g}"{style}{weight}{turn}>{words}</text>')
 
     def add_axis(
         self,
-        scale: Scale,
+        scale: AxisScale,
         side: Literal["bottom", "left"] = "bottom",
         *,
         title: str = "",
         ticks: int | Sequence[float] = 5,
         as_percent: bool = False,
         grid: bool = True,
-        extent: Domain | None = None,
     ) -> None:
         """Add numbers, a grid and a title.
 
@@ -174,18 +177,17 @@ class Drawing:
             ticks: The approximate number of ticks, or their values.
             as_percent: Whether the values are shares.
             grid: Whether there are lines across the plot.
-            extent: Where the lines of the grid begin and end; the whole plot by default.
         """
         across = side == "bottom"
-        start, end = extent or (0.0, self.height if across else self.width)
+        end = self.height if across else self.width
         for tick in scale.choose_ticks(ticks) if isinstance(ticks, int) else ticks:
-            place, text = scale(tick), format_tick(tick, as_percent=as_percent)
+            position, text = scale(tick), format_tick(tick, as_percent=as_percent)
             if grid:
-                self.add_line(*(((place, y) if across else (y, place)) for y in (start, end)), opacity=0.12)
+                self.add_line(*(((position, y) if across else (y, position)) for y in (0.0, end)), opacity=0.12)
             if across:
-                self.add_text(place, end + 12, text, align="middle", opacity=0.8)
+                self.add_text(position, end + 12, text, align="middle", opacity=0.8)
             else:
-                self.add_text(-7, place, text, align="end", opacity=0.8)
+                self.add_text(-7, position, text, align="end", opacity=0.8)
         middle = sum(scale.pixels) / 2
         if title and across:
             self.add_text(middle, end + 32, title, align="middle", opacity=0.9)
@@ -241,3 +243,164 @@ class Drawing:
     def _add_mark(self, tag: str, attributes: str, tip: str) -> None:
         title = f"><title>{escape(shorten(tip, LONGEST_TIP))}</title></{tag}>" if tip else "/>"
         self.parts.append(f"<{tag} {attributes}{title}")
+
+
+# Marks in rows
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A mark in a row: a bar, a line or an upright tick from `start` to `value`, or a point at `value`."""
+
+    shape: Literal["bar", "line", "tick", "circle", "diamond"]
+    value: float
+    start: float = 0.0
+    colour: str = POINT
+    tip: str = ""
+    """Shown under the pointer."""
+    text: str = ""
+    """Written inside a bar."""
+    text_colour: str = INK
+    filled: bool = True
+    radius: float = 4
+    opacity: float = 1.0
+    lane: float = 0.5
+    """The middle of the mark within its row, from 0 (top) to 1 (bottom)."""
+    height: float = 0.74
+    """The height of a bar or tick, as a share of the row."""
+    panel: int = 0
+
+
+@dataclass(frozen=True)
+class ChartRow:
+    """A row of a chart: its name, its marks, and columns of text on both sides of the marks."""
+
+    name: str
+    marks: Sequence[Mark]
+    left: str = ""
+    right: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A horizontal axis. Several panels are drawn side by side."""
+
+    domain: Domain
+    width: float = 280
+    head: str = ""
+    """Written above the panel."""
+    title: str = ""
+    as_percent: bool = False
+    ticks: int | Sequence[float] = 5
+    neutral: float | None = 0.0
+    """Where a vertical line marks no effect."""
+
+
+@dataclass(frozen=True)
+class TextColumns:
+    """The headings of the texts in rows, and the widths of the columns on the right in pixels."""
+
+    right: Sequence[int] = ()
+    right_heads: Sequence[str] = ()
+    left_head: str = ""
+    longest_name: int = 0
+    """The characters that the names take at least, so that charts next to each other have the same margins."""
+
+
+def draw_rows(
+    rows: Sequence[ChartRow],
+    panels: Sequence[Panel],
+    columns: TextColumns = TextColumns(),
+    *,
+    row_height: float = 24,
+    names_above: bool = False,
+) -> str:
+    """Draw marks in rows, one below the other; with `names_above`, names and texts are above the marks of their row."""
+    if not rows:
+        return ""
+    width, height = sum(panel.width + PANEL_GAP for panel in panels) - PANEL_GAP, row_height * len(rows)
+    left_texts = [columns.left_head, *(row.left for row in rows)]
+    gap = CHARACTER * max(map(len, left_texts)) + 14 if any(left_texts) else 0
+    names = min(LONGEST_NAME, 8 + CHARACTER * max(columns.longest_name, *(len(row.name) for row in rows)))
+    heads = (columns.left_head, *columns.right_heads, *(panel.head for panel in panels))
+    margins = (
+        12 if names_above else round(names + gap + 14),
+        12 if names_above else sum(columns.right) + 6,
+        22 if any(heads) else 8,
+        42 if any(panel.title for panel in panels) else 26 if any(panel.ticks for panel in panels) else 8,
+    )
+    drawing = Drawing(width, height, margins)
+    start = 0.0
+    for index, panel in enumerate(panels):
+        _draw_panel(drawing, rows, panel, index, start, row_height, names_above=names_above)
+        start += panel.width + PANEL_GAP
+    for index, row in enumerate(rows):
+        if names_above:
+            top = row_height * index + 12
+            drawing.add_text(0, top, row.name, room=width / 2)
+            drawing.add_text(width, top, " ".join(row.right), align="end")
+            continue
+        middle, end = row_height * (index + 0.5), width
+        drawing.add_text(-8 - gap, middle, row.name, align="end", room=names + 6)
+        if row.left:
+            drawing.add_text(-8, middle, row.left, align="end", opacity=0.8)
+        for text, room in zip(row.right, columns.right, strict=True):
+            end += room
+            drawing.add_text(end, middle, text, align="end", opacity=0.9)
+    if columns.left_head:
+        drawing.add_text(-8, -11, columns.left_head, align="end", opacity=0.75)
+    end = width
+    for head, room in zip(columns.right_heads, columns.right, strict=bool(columns.right_heads)):
+        end += room
+        drawing.add_text(end, -11, head, align="end", opacity=0.75)
+    return drawing.render()
+
+
+def _draw_panel(
+    drawing: Drawing,
+    rows: Sequence[ChartRow],
+    panel: Panel,
+    index: int,
+    start: float,
+    row_height: float,
+    *,
+    names_above: bool,
+) -> None:
+    scale = AxisScale(panel.domain, (start, start + panel.width))
+    drawing.add_axis(scale, title=panel.title, ticks=panel.ticks, as_percent=panel.as_percent, grid=not names_above)
+    if panel.head:
+        drawing.add_text(start + panel.width / 2, -11, panel.head, align="middle", opacity=0.75)
+    if panel.neutral is not None:
+        tops = [row_height * row for row in range(len(rows))]
+        parts = [(top + 22, top + row_height - 4) for top in tops]  # not through the names
+        for top, bottom in parts if names_above else [(0, drawing.height)]:
+            drawing.add_line((scale(panel.neutral), top), (scale(panel.neutral), bottom))
+    for row_index, row in enumerate(rows):
+        for mark in row.marks:
+            if mark.panel == index:
+                _draw_mark(drawing, mark, scale, row_height * (row_index + mark.lane), row_height * mark.height)
+
+
+def _draw_mark(drawing: Drawing, mark: Mark, scale: AxisScale, middle: float, height: float) -> None:
+    """Draw a mark whose middle is at a height."""
+    start, end = scale(mark.start), scale(mark.value)
+    if mark.shape == "bar":
+        drawing.add_bar(start, end, middle - height / 2, height, mark.colour, mark.tip)
+        if mark.text:
+            text_style: dict[str, Any] = {"align": "middle", "colour": mark.text_colour, "bold": True}
+            drawing.add_text((start + end) / 2, middle, mark.text, **text_style)
+    elif mark.shape == "line":
+        line_style: dict[str, Any] = {"opacity": mark.opacity, "width": 2, "tip": mark.tip}
+        drawing.add_line((start, middle), (end, middle), colour=mark.colour, **line_style)
+    elif mark.shape == "tick":
+        drawing.add_line((end, middle - height / 2), (end, middle + height / 2), colour=mark.colour, width=2)
+    else:
+        point_style: dict[str, Any] = {"shape": mark.shape, "radius": mark.radius, "filled": mark.filled}
+        drawing.add_point(end, middle, mark.colour, opacity=mark.opacity, tip=mark.tip, **point_style)
+
+
+def mark_interval(point: Mark, interval: Interval | None) -> list[Mark]:
+    """Return a point with the line of its interval below it."""
+    if interval is None:
+        return [point]
+    return [replace(point, shape="line", start=interval[0], value=interval[1], opacity=0.7), point]

@@ -4,126 +4,23 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
-from unmask import __version__
-from unmask.report.blocks import Block, Section
-from unmask.report.comparison import (
-    ComparisonSection,
-    closing_blocks,
-    describe_origin,
-    find_side,
-    heading,
-    method_blocks,
-    opening_blocks,
-)
-from unmask.report.default_blocks import MeasureSection
-from unmask.report.items import ItemsTable, browse_items
+from unmask.report.blocks import Page
+from unmask.report.items import browse_items
 from unmask.report.markdown import escape_markdown, flatten_markdown
-from unmask.results import AuditResult, ComparisonResult
-from unmask.results.formatting import (
-    capital,
-    count,
-    interval,
-    moment,
-    number,
-    p,
-    percent,
-    setting,
-    short_name,
-    signed,
-)
+from unmask.results.formatting import capital, count, number
 
-MOST_UNFOLDED = 3
-"""With more comparisons than this, a page folds all but the key figures of each."""
 STRONGEST_SHADE = 0.55
 """The opacity of the strongest background: text must stay legible on it."""
 
 
-def render_audit(
-    result: AuditResult,
-    sections: Sequence[MeasureSection],
-    items: Sequence[ItemsTable] = (),
-    *,
-    limits: Sequence[str] = (),
-    beside: bool = False,
-) -> str:
-    """Render the report of an audit.
-
-    Args:
-        result: The audit.
-        sections: Its measurements with their blocks, in the order of the page.
-        items: The items of each measure, for tables that a reader can search, filter and sort.
-        limits: What the audit does not say, in sentences.
-        beside: Whether the page is in the audit's folder, so that it can link to the files of the items.
-
-    Returns:
-        The text of an HTML page.
-    """
-    methods: dict[str, Sequence[Block]] = {}
-    for section in sections:
-        methods.setdefault(section.measure, section.method)
-    return fill(
-        "audit.html.j2",
-        result=result,
-        sections=sections,
-        methods={measure: blocks for measure, blocks in methods.items() if blocks},
-        limits=limits if sections else [],
-        tables=browse_items(items),
-        beside=beside,
-    )
-
-
-def render_comparison(
-    result: ComparisonResult,
-    sections: Sequence[ComparisonSection],
-    items: Sequence[ItemsTable] = (),
-    *,
-    beside: bool = False,
-) -> str:
-    """Render the report of a comparison as the text of an HTML page.
-
-    Args:
-        result: The comparison.
-        sections: Its comparisons with their blocks, in the order of the page.
-        items: The items of each measure, for tables that a reader can search, filter and sort.
-        beside: Whether the page is in the comparison's folder, so that it can link to the files of the items.
-    """
-    return fill(
-        "comparison.html.j2",
-        result=result,
-        sections=sections,
-        heading=heading(result),
-        opening=opening_blocks(result, sections),
-        closing=[closing_blocks(result, sections, index) for index in range(len(sections))],
-        origins=[describe_origin(result.before, find_side(result, section)) for section in sections],
-        folded=len(sections) > MOST_UNFOLDED,
-        method=method_blocks(sections),
-        data_sets=list(dict.fromkeys((task.what, task.data, task.data_hash) for task in result.usefulness)),
-        tables=browse_items(items),
-        beside=beside,
-    )
-
-
-def render_page(
-    title: str, sections: Sequence[Section], *, eyebrow: str = "", note: str = "", lead: str = "", footer: str = ""
-) -> str:
-    """Render any sections as the text of an HTML page.
-
-    Args:
-        title: The heading of the page.
-        sections: What is below it; each has a title.
-        eyebrow: The kind of page, above the heading.
-        note: A line below the heading.
-        lead: The finding in sentences.
-        footer: A sentence at the end.
-    """
-    texts = {"title": title, "eyebrow": eyebrow, "note": note, "lead": lead, "footer": footer}
-    return fill("page.html.j2", sections=sections, version=__version__, **texts)
+def render_page(page: Page) -> str:
+    """Render a report as the text of an HTML page."""
+    return fill("page.html.j2", page=page)
 
 
 def fill(template: str, **values: Any) -> str:
@@ -140,20 +37,14 @@ def fill(template: str, **values: Any) -> str:
         loader=loader, autoescape=escape, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     page.filters |= {
-        "number": number,
-        "interval": interval,
-        "signed": signed,
-        "p": p,
-        "count": count,
+        "browse": browse_items,
         "capital": capital,
-        "percent": percent,
+        "count": count,
         "escaped": escape_markdown,
+        "number": number,
         "plain": flatten_markdown,
-        "moment": moment,
-        "short": short_name,
-        "setting": setting,
-        "svg_width": svg_width,
         "shade": shade,
+        "svg_width": svg_width,
     }
     code, digest = script()
     return page.get_template(template).render(script=Markup(code), script_hash=digest, **values)

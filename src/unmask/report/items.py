@@ -101,13 +101,16 @@ def _browse_table(table: ItemsTable, room: int) -> dict[str, Any]:
 def _select_columns(table: ItemsTable) -> pd.DataFrame:
     """The columns worth showing: plain texts and numbers that are not the same in every row."""
     items = table.items.reset_index(drop=True)
-    wanted = [column.name for column in table.columns] or [str(name) for name in items]
+    names = [column.name for column in table.columns] or [str(name) for name in items]
     if "before" in items:  # two models side by side
-        wanted = [name for name in wanted if name != table.score]
-    shown = items[[name for name in wanted if name in items]]
-    shown = shown[[name for name in shown if not shown[name].map(lambda value: isinstance(value, COLLECTIONS)).any()]]
-    varied = [name for name in shown if len(shown) == 1 or shown[name].nunique(dropna=False) > 1]
-    return shown[(varied or list(shown))[:MOST_COLUMNS]]
+        names = [name for name in names if name != table.score]
+    plain = [
+        name
+        for name in names
+        if name in items and not items[name].map(lambda value: isinstance(value, COLLECTIONS)).any()
+    ]
+    varied = [name for name in plain if len(items) == 1 or items[name].nunique(dropna=False) > 1]
+    return items[(varied or plain)[:MOST_COLUMNS]]
 
 
 def _order_rows(table: ItemsTable) -> list[int]:
@@ -147,10 +150,10 @@ def _encode_columns(rows: pd.DataFrame, settings: Mapping[str, ItemColumn], lang
             yield column | {"numbers": [_encode_number(value) for value in values], "digits": digits}
             continue
         texts = [_encode_text(value) for value in values]
-        places = {text: index for index, text in enumerate(dict.fromkeys(texts))}
-        column |= {"texts": list(places), "at": [places[text] for text in texts]}
-        column["filter"] = 1 < len(places) <= MOST_CHOICES
-        column["long"] = max(map(len, places)) > WIDE
+        codes, distinct = pd.factorize(np.array(texts, dtype=object))
+        column |= {"texts": distinct.tolist(), "at": codes.tolist()}
+        column["filter"] = 1 < len(distinct) <= MOST_CHOICES
+        column["long"] = max(map(len, distinct)) > WIDE
         if setting.spoken and language:
             column["language"] = language
         yield column

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from io import StringIO
 
 from rich.box import SIMPLE_HEAD
@@ -16,8 +17,8 @@ from rich.text import Text as RichText
 
 from unmask.report.blocks import Block, KeyFigure, Section, Table, Text
 from unmask.report.comparison import ComparisonSection, closing_blocks, find_side, opening_blocks, pearson_matrix
-from unmask.report.default_blocks import MeasureSection
-from unmask.results import AuditResult, ComparisonResult
+from unmask.report.default_blocks import NOT_BIAS, MeasureSection
+from unmask.results import AuditResult, Caveat, ComparisonResult
 
 VERDICT_STYLES = {"improved": "bold green", "overshot": "bold yellow", "worse": "bold red"}
 FIRST_COLUMN = 13
@@ -27,22 +28,13 @@ FIRST_COLUMN = 13
 def show_audit(result: AuditResult, sections: Sequence[MeasureSection], console: Console) -> None:
     """Print the headline, key figures, tables and caveats of every measurement."""
     for section in sections:
-        title = f"\n{result.model.name}: {section.title} ({section.measurement.protocol})"
-        console.print(RichText(title, style="bold"))
-        if section.warning:
-            console.print(RichText(f"Do not read this as bias. {section.warning}", style="yellow"))
-        console.print(RichText(section.headline))
+        measurement = section.measurement
+        _show_heading(f"{result.model.name}: {section.title} ({measurement.protocol})", console)
+        _show_finding(section.warning, section.headline, console)
         show_blocks(section.blocks, console)
-        if section.measurement.plugin:
+        if measurement.plugin:
             console.print(RichText(section.note))
-        show_caveats([caveat.text for caveat in section.measurement.caveats], console)
-
-
-def audit_text(result: AuditResult, sections: Sequence[MeasureSection], width: int = 100) -> str:
-    """What `show_audit` prints, as plain text."""
-    page = StringIO()
-    show_audit(result, sections, Console(file=page, width=width, color_system=None))
-    return page.getvalue()
+        show_caveats(measurement.caveats, console)
 
 
 def show_comparison(result: ComparisonResult, sections: Sequence[ComparisonSection], console: Console) -> None:
@@ -53,30 +45,46 @@ def show_comparison(result: ComparisonResult, sections: Sequence[ComparisonSecti
         show_blocks(pearson_matrix(result.agreement), console)
     for index, section in enumerate(sections):
         comparison = section.comparison
-        title = f"\n{comparison.before} → {comparison.after}: {section.title} ({comparison.protocol})"
-        console.print(RichText(title, style="bold"))
+        title = f"{comparison.before} → {comparison.after}: {section.title} ({comparison.protocol})"
+        _show_heading(title, console)
         console.print(RichText(section.verdict, style=VERDICT_STYLES.get(section.verdict, "bold")))
-        if section.warning:
-            console.print(RichText(f"Do not read this as bias. {section.warning}", style="yellow"))
-        console.print(RichText(" ".join(filter(None, (section.headline, comparison.cost)))))
+        _show_finding(section.warning, f"{section.headline} {comparison.cost}".rstrip(), console)
         show_blocks([*section.key_figures[:1], *section.other_blocks], console)
         show_blocks(closing_blocks(result, sections, index), console)
-        if lineage := find_side(result, section).lineage:
-            console.print(RichText(lineage))
-        if section.source:
-            console.print(RichText(section.note))
-        caveats = [*comparison.caveats, *(result.caveats if len(sections) == 1 else [])]
-        show_caveats([caveat.text for caveat in caveats], console)
+        notes = (find_side(result, section).lineage, section.note if section.source else "")
+        for note in filter(None, notes):
+            console.print(RichText(note))
+        show_caveats([*comparison.caveats, *(result.caveats if len(sections) == 1 else [])], console)
     if len(sections) > 1 and result.caveats:
         console.print()
-        show_caveats([caveat.text for caveat in result.caveats], console)
+        show_caveats(result.caveats, console)
+
+
+def audit_text(result: AuditResult, sections: Sequence[MeasureSection], width: int = 100) -> str:
+    """What `show_audit` prints, as plain text."""
+    return capture_text(partial(show_audit, result, sections), width)
 
 
 def comparison_text(result: ComparisonResult, sections: Sequence[ComparisonSection], width: int = 100) -> str:
     """What `show_comparison` prints, as plain text."""
+    return capture_text(partial(show_comparison, result, sections), width)
+
+
+def capture_text(show: Callable[[Console], None], width: int) -> str:
+    """What a function prints to a console without colours."""
     page = StringIO()
-    show_comparison(result, sections, Console(file=page, width=width, color_system=None))
+    show(Console(file=page, width=width, color_system=None))
     return page.getvalue()
+
+
+def _show_heading(title: str, console: Console) -> None:
+    console.print(RichText(f"\n{title}", style="bold"))
+
+
+def _show_finding(warning: str, finding: str, console: Console) -> None:
+    if warning:
+        console.print(RichText(f"{NOT_BIAS} {warning}", style="yellow"))
+    console.print(RichText(finding))
 
 
 def show_blocks(blocks: Sequence[Block], console: Console) -> None:
@@ -100,11 +108,11 @@ def show_blocks(blocks: Sequence[Block], console: Console) -> None:
                 console.print(RichText(block.note))
 
 
-def show_caveats(texts: Sequence[str], console: Console) -> None:
+def show_caveats(caveats: Sequence[Caveat], console: Console) -> None:
     """Print the first sentence of each caveat."""
-    if texts:
+    if caveats:
         console.print(RichText("Before you rely on this:", style="dim"))
-    for text in dict.fromkeys(texts):
+    for text in dict.fromkeys(caveat.text for caveat in caveats):
         console.print(_make_bullet(first_sentence(text)), style="dim")
 
 
@@ -142,10 +150,10 @@ def _flatten_sections(blocks: Sequence[Block]) -> Iterator[Block]:
 def _fit_table(block: Table, width: int) -> RichTable:
     """The widest form of the table that fits: all columns, fewer columns, or intervals below their values."""
     block = replace(block, rows=block.rows[: block.terminal_rows])
-    every = range(len(block.columns))
-    narrow = [index for index in every if block.columns[index].narrow or not index]
+    indices = range(len(block.columns))
+    narrow = [index for index in indices if block.columns[index].narrow or not index]
     brief = _without_bounds(block)
-    for form, columns in ((block, every), (block, narrow), (brief, narrow)):
+    for form, columns in ((block, indices), (block, narrow), (brief, narrow)):
         table = _rich_table(form, columns)
         excess = _wrap_text(table, form, columns, Console(width=10 * width).measure(table).maximum - width)
         if excess <= 0:
@@ -167,10 +175,10 @@ def _without_bounds(block: Table) -> Table:
     return replace(block, rows=rows)
 
 
-def _wrap_text(table: RichTable, block: Table, shown: Sequence[int], excess: int) -> int:
+def _wrap_text(table: RichTable, block: Table, indices: Sequence[int], excess: int) -> int:
     """Make columns of text narrower by as much as a table is too wide, and return what remains of that."""
     widths = {}
-    for position, index in enumerate(shown):
+    for position, index in enumerate(indices):
         if position == 0 or not block.columns[index].numeric:
             texts = [block.columns[index].title, *(row[index].text for row in block.rows)]
             longest_word = max((len(word) for text in texts for word in text.split()), default=0)
@@ -183,14 +191,13 @@ def _wrap_text(table: RichTable, block: Table, shown: Sequence[int], excess: int
     return excess
 
 
-def _rich_table(block: Table, shown: Sequence[int], separator: str = " ") -> RichTable:
-    columns = [block.columns[index] for index in shown]
-    titles = [f"{column.group}: {column.title}" if column.group else column.title for column in columns]
-    table = make_table(*titles)
+def _rich_table(block: Table, indices: Sequence[int], separator: str = " ") -> RichTable:
+    columns = [block.columns[index] for index in indices]
+    table = make_table(*(column.full_title for column in columns))
     table.columns[0].min_width = FIRST_COLUMN
     for index, column in enumerate(columns):
         if index and not column.numeric:
             table.columns[index].justify, table.columns[index].no_wrap = "left", False
     for row in block.rows:
-        table.add_row(*(escape(f"{row[index].text}{separator}{row[index].bounds}".rstrip()) for index in shown))
+        table.add_row(*(escape(f"{row[index].text}{separator}{row[index].bounds}".rstrip()) for index in indices))
     return table

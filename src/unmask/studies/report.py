@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unmask.files import write_text
-from unmask.report.blocks import Block, Cell, Column, Figure, Section, Table, Text
+from unmask.report.blocks import Block, Cell, Column, Figure, Page, Section, Table, Text
 from unmask.report.html import render_page
 from unmask.report.markdown import block_lines, escape_markdown, join_lines
 from unmask.results.formatting import interval, number
@@ -184,7 +184,7 @@ class StudyReport:
     def to_html(self, study: Study, sections: Sequence[Section]) -> str:
         """Return the page as HTML."""
         texts = {"eyebrow": f"Study {study.name}", "note": self.note, "lead": self.headline, "footer": self.footer}
-        return render_page(study.title, sections, **texts)
+        return render_page(Page(study.title, sections, **texts))
 
     def to_markdown(self, study: Study, sections: Sequence[Section]) -> str:
         """Return the page as Markdown."""

@@ -17,13 +17,12 @@ import unmask
 from unmask.errors import UnmaskError, check_choice, quote
 from unmask.files import write_text
 from unmask.measures import registry
-from unmask.measures.base import PROTOCOLS, SEED, Context, Measure
+from unmask.measures.base import PROTOCOLS, SEED, Context, Measure, adjust_tests
 from unmask.measures.recorded import locate_items, read_table
 from unmask.models.handle import ModelHandle, make_handle
 from unmask.options import accepts
 from unmask.results import AuditResult, Measurement, ModelInfo, storage
 from unmask.results.storage import report_format
-from unmask.statistics.corrections import holm
 from unmask.steps import step
 from unmask.workflows.audit_options import AS_LOADED, AuditOptions, audit_options
 
@@ -85,14 +84,13 @@ class Audit:
         """The report as text: html, md (Markdown) or csv; `beside`: for a page in the audit's folder."""
         from unmask.measures.sections import item_tables, limits
         from unmask.report import html, markdown, rows
+        from unmask.report.default_blocks import audit_page
 
         if form == "csv":
             return rows.to_csv(rows.audit_rows(self.result))
-        sentences = limits(self.measurements)
-        if form == "md":
-            return markdown.audit_markdown(self.result, self.sections(), sentences)
-        tables = item_tables(self.items)
-        return html.render_audit(self.result, self.sections(), tables, limits=sentences, beside=beside)
+        tables, sentences = item_tables(self.items), limits(self.measurements)
+        page = audit_page(self.result, self.sections(), tables, limits=sentences, link_files=beside)
+        return markdown.page_markdown(page) if form == "md" else html.render_page(page)
 
     def report(self, path: str | PathLike[str]) -> Path:
         """Write the report: one self-contained HTML page, or Markdown or CSV where the name ends in .md or .csv."""
@@ -265,18 +263,8 @@ def recognise_measure(path: Path) -> Measure:
 def _make_result(
     info: ModelInfo, configuration: dict[str, Any], seed: int, measurements: Sequence[Measurement]
 ) -> AuditResult:
-    interpreted = [registry.get_measure(one.name).interpret(one) for one in _adjust(measurements)]
+    interpreted = [registry.get_measure(one.name).interpret(one) for one in adjust_tests(measurements)]
     return AuditResult(model=info, configuration=configuration, measurements=interpreted, **describe_run(seed))
-
-
-def _adjust(measurements: Sequence[Measurement]) -> list[Measurement]:
-    """Apply Holm's correction over all tests of the audit, except where a protocol brought its own."""
-    tests = [dict(measurement.tests) for measurement in measurements]
-    uncorrected = [(group, name) for group in tests for name, test in group.items() if test.p_adjusted is None]
-    adjusted = holm([group[name].p_value for group, name in uncorrected])
-    for (group, name), p_value in zip(uncorrected, adjusted, strict=True):
-        group[name] = group[name].model_copy(update={"p_adjusted": p_value})
-    return [measurement.model_copy(update={"tests": own}) for measurement, own in zip(measurements, tests, strict=True)]
 
 
 def describe_run(seed: int) -> dict[str, Any]:

@@ -183,13 +183,12 @@ class Compared:
         """The report as text: html, md (Markdown) or csv; `beside`: for a page in the folder of the comparison."""
         from unmask.measures.sections import item_tables
         from unmask.report import html, markdown, rows
+        from unmask.report.comparison import comparison_page
 
-        if form == "html":
-            tables = item_tables(self.items)
-            return html.render_comparison(self.result, self.sections(), tables, beside=beside)
-        if form == "md":
-            return markdown.comparison_markdown(self.result, self.sections())
-        return rows.to_csv(rows.comparison_rows(self.result))
+        if form == "csv":
+            return rows.to_csv(rows.comparison_rows(self.result))
+        page = comparison_page(self.result, self.sections(), item_tables(self.items), link_files=beside)
+        return markdown.page_markdown(page) if form == "md" else html.render_page(page)
 
     def report(self, path: str | PathLike[str]) -> Path:
         """Write the report: one self-contained HTML page, or Markdown or CSV where the name ends in .md or .csv."""

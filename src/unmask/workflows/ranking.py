@@ -12,8 +12,9 @@ from unmask import __version__
 from unmask.errors import UnmaskError, check_choice
 from unmask.measures.registry import find_measure
 from unmask.measures.sections import limits, title, unreadable
-from unmask.report.blocks import Block, Cell, Column, Figure, Section, Table, Text
-from unmask.report.charts import ForestRow, TextColumns, forest
+from unmask.report.blocks import Block, Cell, Column, Figure, Page, Section, Table, Text
+from unmask.report.charts import ForestRow, forest
+from unmask.report.drawing import TextColumns
 from unmask.report.html import render_page
 from unmask.report.markdown import block_lines, join_lines
 from unmask.report.rows import to_csv
@@ -229,7 +230,7 @@ def render_ranking(audits: Sequence[AuditResult], reports: Sequence[str] = ()) -
     sections = [*ranking_sections(audits, reports), _list_models(audits)]
     names = ", ".join(make_unique([short_name(audit.model.name) for audit in audits]))
     title = f"{len(audits)} audits side by side"
-    return render_page(title, sections, eyebrow="Gender bias of several models", note=names)
+    return render_page(Page(title, sections, eyebrow="Gender bias of several models", note=names))
 
 
 def render_markdown(audits: Sequence[AuditResult]) -> str:

@@ -23,7 +23,8 @@ from unmask.measures.crows_pairs.report import (
 from unmask.measures.registry import get_measure
 from unmask.measures.sections import build_sections
 from unmask.report.blocks import Examples, Figure
-from unmask.report.markdown import audit_markdown
+from unmask.report.default_blocks import audit_page
+from unmask.report.markdown import page_markdown
 from unmask.report.terminal import audit_text
 from unmask.results import Measurement
 
@@ -170,7 +171,7 @@ def test_the_terminal_has_the_shares_and_fits() -> None:
 def test_markdown_has_all_blocks_but_figures() -> None:
     items = _pairs()
     measurement = _measured(items)
-    text = audit_markdown(sample_audit(measurement), build_sections([measurement], {"crows-pairs": items}))
+    text = page_markdown(audit_page(sample_audit(measurement), build_sections([measurement], {"crows-pairs": items})))
     share = measurement.groups["all pairs"]
     assert share.interval
     assert "- **Stereotypical sentence more likely: 73.8 %** (95 % interval " in text.replace("\N{NO-BREAK SPACE}", " ")

@@ -28,7 +28,8 @@ from unmask.measures.sections import build_comparison_sections
 from unmask.models.vector_files import write_vectors
 from unmask.models.word_vectors import Vectors
 from unmask.report.blocks import Figure
-from unmask.report.html import render_comparison
+from unmask.report.comparison import comparison_page
+from unmask.report.html import render_page
 from unmask.report.terminal import comparison_text
 from unmask.results import Change, Comparison, Estimate, ModelInfo
 from unmask.results.storage import load_comparison
@@ -387,7 +388,7 @@ def test_the_page_has_maps_and_professions_side_by_side() -> None:
     found = findings()
     comparison = _only(found)
     built = build_comparison_sections(found.result, found.items)
-    page = render_comparison(found.result, built)
+    page = render_page(comparison_page(found.result, built))
     assert_loads_nothing(page)
     assert_plots_are_described(page, 4)
     assert "None" not in seen(page)

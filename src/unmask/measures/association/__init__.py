@@ -134,11 +134,11 @@ class AssociationMeasure(Measure):
         self, measurements: Sequence[Measurement], configuration: dict[str, Any]
     ) -> list[tuple[str, str]]:
         """The language and corpus of each measurement; of own words, the configuration alone says the corpus."""
-        named = configuration.get("corpora")
-        asked = super().asked_corpora(measurements, configuration)
-        if isinstance(named, list) and any(corpus == "custom" for _, corpus in asked):
-            return [tuple(name.split("/", 1)) for name in map(str, named) if "/" in name]  # type: ignore[misc]
-        return asked
+        names = configuration.get("corpora")
+        corpora = super().asked_corpora(measurements, configuration)
+        if isinstance(names, list) and any(corpus == "custom" for _, corpus in corpora):
+            return [tuple(name.split("/", 1)) for name in map(str, names) if "/" in name]  # type: ignore[misc]
+        return corpora
 
     def recognises(self, columns: set[str]) -> bool:
         """Columns of ours, or of the released BEC-Pro files."""

@@ -1,4 +1,4 @@
-"""Second half: items → means, contrasts and correlations.
+"""Analysis: items → means, contrasts and correlations.
 
 `sound` gives every number an interval over professions and pairs of person words (`statistics.jackknife`). `published`
 is the paper's analysis: means, and Wilcoxon's signed ranks over 900 pairs aligned row by row. V is the sum of the ranks
@@ -105,15 +105,13 @@ def profession_values(table: AssociationTable, *, intervals: bool = True) -> lis
     values = []
     for row, name in enumerate(table.professions):
         female, male = (float(mean(table.by_gender[gender][row])) for gender in GENDERS)
+        numbers = {"workforce_share": float(table.shares[row]), "female": female, "male": male}
         difference = estimate_mean(np.array([row]), table.difference)
-        share = float(table.shares[row])
         values.append(
             ProfessionValue(
                 profession=name,
                 group=str(table.groups[row]),
-                workforce_share=share if np.isfinite(share) else None,
-                female=female if np.isfinite(female) else None,
-                male=male if np.isfinite(male) else None,
+                **{field: number if np.isfinite(number) else None for field, number in numbers.items()},
                 difference=difference.value,
                 difference_interval=difference.interval if intervals else None,
             )
@@ -123,9 +121,9 @@ def profession_values(table: AssociationTable, *, intervals: bool = True) -> lis
 
 def mean(values: Array, axis: int | tuple[int, ...] | None = None) -> Array:
     """The mean without NaN; NaN, without a warning, if there is nothing else."""
-    known = ~np.isnan(values)
-    count = known.sum(axis=axis)
-    total = np.where(known, values, 0).sum(axis=axis)
+    is_number = ~np.isnan(values)
+    count = is_number.sum(axis=axis)
+    total = np.where(is_number, values, 0).sum(axis=axis)
     means: Array = np.divide(total, count, out=np.full(np.shape(total), np.nan), where=count > 0)
     return means
 
@@ -192,14 +190,14 @@ def _analyse_sound(table: AssociationTable, noun: str, seed: int) -> tuple[dict[
                 labels={"contrast": "mean", **labels},
                 question=f"Do {group} {noun} change the probability of {gender} person words?",
             )
-            known = values[rows][~np.isnan(values[rows])]
+            finite = values[rows][~np.isnan(values[rows])]
             name = f"{group} {noun}, {gender} persons"
             tests[name] = test
             groups[name] = Estimate(
                 labels=labels,
                 n=test.n,
                 value=test.value,
-                sd=float(known.std(ddof=1)) if known.size > 1 else None,
+                sd=float(finite.std(ddof=1)) if finite.size > 1 else None,
                 interval=test.interval,
             )
     if np.isfinite(table.shares).sum() > 2:
@@ -274,8 +272,8 @@ def correlation_statistic(table: AssociationTable, correlate: Correlation) -> tu
 
     def statistic(r: Indices, c: Indices) -> float:
         by_profession = mean(values[np.ix_(r, c)], axis=(1, 2))
-        known = ~np.isnan(by_profession)
-        return correlate(by_profession[known], shares[r][known])
+        finite = ~np.isnan(by_profession)
+        return correlate(by_profession[finite], shares[r][finite])
 
     return values.shape, statistic
 

@@ -48,9 +48,10 @@ from unmask.measures.association.details import (
     TableRow,
 )
 from unmask.measures.association.interpretation import NEGLIGIBLE, has_agreement, interpret
-from unmask.measures.base import ComparedModel, Context
+from unmask.measures.base import ComparedModel, Context, adjust_tests
 from unmask.measures.comparison import build_comparison, pair_items
-from unmask.results import Caveat, Change, Comparison, Estimate, Measurement, Verdict
+from unmask.measures.texts import make_caveats
+from unmask.results import Change, Comparison, Estimate, Measurement, Verdict
 from unmask.results.verdict import judge, side_before
 from unmask.statistics.corrections import holm
 from unmask.statistics.correlation import pearson
@@ -60,12 +61,14 @@ from unmask.statistics.paired import signed_ranks
 KEYS = ("language", "corpus", "template", "profession", "gender", "pair", "person")
 """Columns that pair the items of two models."""
 WORKFORCE = "workforce share, pearson"
-FAMILIES = {"stereotype": 0, "difference": 1, "workforce": 1, "mean": 2}
-"""Contrasts with the same number are corrected together."""
-ONE_RUN = (
-    "The intervals cover other professions and person words. They do not cover other runs of a mitigation: another seed"
-    " gives another model, which has to be measured itself."
-)
+FAMILIES = (("stereotype",), ("difference", "workforce"), ("mean",))
+"""Contrasts that are corrected together (Holm). The stereotype is the main question; means only describe."""
+QUESTIONS = {
+    "stereotype": "Did the gap between typically female and typically male professions change?",
+    "difference": "Did the preference of {group} {noun} for female or male person words change?",
+    "mean": "Did the effect of {group} {noun} on {gender} person words change?",
+    "workforce": "Did the relation to women's share of the workforce change?",
+}
 
 
 def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[Comparison, pd.DataFrame]:
@@ -85,14 +88,12 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
         changed = analyse(scores["change"], context)
         changes = _changes_sound(*sides, changed, tables)
         values = changed.read_details(AssociationDetails).professions
-    answered = [before.measurement, after.measurement]
+    audited = [before.measurement, after.measurement]
     if unpaired:  # the hypotheses of the audits are about more items
-        answered = [interpret(_adjust_tests(side)) for side in sides]
+        audited = [interpret(adjust_tests([side])[0]) for side in sides]
     floors = [floor for side in (before, after) if (floor := side.measurement.noise_floor) is not None]
     details = AssociationChanges(
-        table=rows,
-        professions=_pair_professions(*sides, values),
-        hypotheses=_pair_hypotheses(*answered),
+        table=rows, professions=_pair_professions(*sides, values), hypotheses=_pair_hypotheses(*audited)
     )
     comparison = build_comparison(
         before,
@@ -104,11 +105,9 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
         details=details.model_dump(),
         noise_floor=sum(floors) if floors else None,
     )
-    caveats = [*comparison.caveats, Caveat(code="one-run", text=ONE_RUN)]
-    if unpaired:
-        text = f"{unpaired:,} items that only one of the audits has were left out; the figures are those of the others."
-        caveats.append(Caveat(code="unpaired-items", text=text))
-    comparison = comparison.model_copy(update={"caveats": caveats})
+    caveats = make_caveats(__package__, {"one-run": True, "unpaired-items": bool(unpaired)})
+    caveats = [caveat.model_copy(update={"text": caveat.text.format(unpaired)}) for caveat in caveats]
+    comparison = comparison.model_copy(update={"caveats": [*comparison.caveats, *caveats]})
     return judge_comparison(comparison), items
 
 
@@ -224,43 +223,24 @@ def _changes_published(before: Measurement, after: Measurement, rows: Sequence[T
 
 def _build_change(test: Estimate, before: Estimate, after: Estimate, noun: str) -> Change:
     """From a test of the items' changes, and the estimates before and after."""
-    labels = test.labels
-    group, gender = labels.get("group"), labels.get("gender")
-    questions = {
-        "stereotype": "Did the gap between typically female and typically male professions change?",
-        "difference": f"Did the preference of {group} {noun} for female or male person words change?",
-        "mean": f"Did the effect of {group} {noun} on {gender} person words change?",
-        "workforce": "Did the relation to women's share of the workforce change?",
-    }
+    question = QUESTIONS[test.labels["contrast"]].format(noun=noun, **test.labels)
     name = f"{test.effect_size_name}, of the change" if test.effect_size_name else ""
     change = test.model_copy(update={"effect_size_name": name})
-    return Change(labels=labels, question=questions[labels["contrast"]], before=before, after=after, change=change)
+    return Change(labels=test.labels, question=question, before=before, after=after, change=change)
 
 
 def _adjust_changes(changes: dict[str, Change]) -> dict[str, Change]:
-    """Correct for the number of questions, except where a protocol brought its own correction.
-
-    The stereotype is the main question and is not corrected. The differences within groups and the relation to the
-    workforce are corrected together (Holm), and so are the means, which only describe.
-    """
-    families: dict[int, list[str]] = {}
-    for name, change in changes.items():
-        if change.change.p_adjusted is None:
-            families.setdefault(FAMILIES[change.labels["contrast"]], []).append(name)
+    """Correct for the number of questions in each family, except where a protocol brought its own correction."""
     adjusted = dict(changes)
-    for names in families.values():
-        for name, p in zip(names, holm([changes[name].change.p_value for name in names]), strict=True):
+    for family in FAMILIES:
+        members = {
+            name: change.change.p_value
+            for name, change in changes.items()
+            if change.labels["contrast"] in family and change.change.p_adjusted is None
+        }
+        for name, p in zip(members, holm(list(members.values())), strict=True):
             adjusted[name] = changes[name].update_change(p_adjusted=p)
     return adjusted
-
-
-def _adjust_tests(measurement: Measurement) -> Measurement:
-    adjusted = holm([test.p_value for test in measurement.tests.values()])
-    tests = {
-        name: test if test.p_adjusted is not None else test.model_copy(update={"p_adjusted": p})
-        for (name, test), p in zip(measurement.tests.items(), adjusted, strict=True)
-    }
-    return measurement.model_copy(update={"tests": tests})
 
 
 # What the paper shows
@@ -275,24 +255,13 @@ def build_paper_table(before: AssociationTable, after: AssociationTable) -> list
         change = changes[members][~np.isnan(changes[members])]
         if not change.size:
             continue
-        means = {
-            (gender, when): float(mean(side.by_gender[gender][members]))
-            for gender in GENDERS
-            for when, side in (("before", before), ("after", after))
-        }
+        values: dict[str, float] = {}
+        for gender in GENDERS:
+            first, second = (float(mean(side.by_gender[gender][members])) for side in (before, after))
+            values |= {f"{gender}_before": first, f"{gender}_after": second, f"{gender}_change": second - first}
         ranks = signed_ranks(change)
-        rows.append(
-            TableRow(
-                group=group,
-                n=ranks.n,
-                **{f"{gender}_{when}": value for (gender, when), value in means.items()},
-                **{f"{gender}_change": means[gender, "after"] - means[gender, "before"] for gender in GENDERS},
-                w=ranks.v,
-                z=ranks.z,
-                r=None if ranks.r is None else -abs(ranks.r),
-                p_value=ranks.p_value,
-            )
-        )
+        r = None if ranks.r is None else -abs(ranks.r)
+        rows.append(TableRow(group=group, n=ranks.n, **values, w=ranks.v, z=ranks.z, r=r, p_value=ranks.p_value))
     return rows
 
 
@@ -319,16 +288,19 @@ def _pair_professions(
 
 
 def _pair_hypotheses(before: Measurement, after: Measurement) -> list[HypothesisChange]:
-    later = {hypothesis.name: hypothesis for hypothesis in after.read_details(AssociationDetails).hypotheses}
+    sides = [
+        {hypothesis.name: hypothesis for hypothesis in side.read_details(AssociationDetails).hypotheses}
+        for side in (before, after)
+    ]
     return [
         HypothesisChange(
-            name=hypothesis.name,
-            statement=hypothesis.statement,
-            before=hypothesis.answer,
-            after=later[hypothesis.name].answer,
-            evidence_before=hypothesis.evidence,
-            evidence_after=later[hypothesis.name].evidence,
+            name=name,
+            statement=first.statement,
+            before=first.answer,
+            after=sides[1][name].answer,
+            evidence_before=first.evidence,
+            evidence_after=sides[1][name].evidence,
         )
-        for hypothesis in before.read_details(AssociationDetails).hypotheses
-        if hypothesis.name in later
+        for name, first in sides[0].items()
+        if name in sides[1]
     ]

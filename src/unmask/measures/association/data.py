@@ -26,7 +26,7 @@ CUSTOM = "custom"
 
 
 @dataclass(frozen=True)
-class Corpus:
+class AssociationCorpus:
     """Which lexicon files make up a corpus."""
 
     language: str
@@ -37,14 +37,14 @@ class Corpus:
     """What the attributes of a group are called."""
 
 
-CORPORA: dict[str, dict[str, Corpus]] = {
+CORPORA: dict[str, dict[str, AssociationCorpus]] = {
     "en": {
-        "bec-pro": Corpus("en"),
-        "emotions": Corpus("en", "templates_emotions", "emotions", "persons_emotions", "emotion words"),
+        "bec-pro": AssociationCorpus("en"),
+        "emotions": AssociationCorpus("en", "templates_emotions", "emotions", "persons_emotions", "emotion words"),
     },
     "de": {
-        "bec-pro": Corpus("de"),
-        "agreement-free": Corpus("de", "templates_agreement_free", persons="persons_agreement_free"),
+        "bec-pro": AssociationCorpus("de"),
+        "agreement-free": AssociationCorpus("de", "templates_agreement_free", persons="persons_agreement_free"),
     },
 }
 
@@ -114,19 +114,19 @@ def mask_letters(row: AssociationRow) -> tuple[str, str, str]:
 
 
 def _check_placeholders(frame: Template, things: list[Attribute], language: str, where: object) -> None:
-    columns = {form for thing in things for form, text in thing.forms.items() if text} | {"profession"}
-    places = {place for _, place in frame.parts() if place is not None} - {frame.person}
-    known = columns | {"a"} | ({"der"} if language == "de" else set())
-    forms = [thing for thing in things if not (thing.forms.get("male") and thing.forms.get("female"))]
-    if "der" in places and forms:
+    columns = {form for thing in things for form, text in thing.forms.items() if text}
+    valid_names = columns | {"profession", "a"} | ({"der"} if language == "de" else set())
+    placeholders = {placeholder for _, placeholder in frame.parts() if placeholder is not None} - {frame.person}
+    incomplete = [thing for thing in things if not (thing.forms.get("male") and thing.forms.get("female"))]
+    if "der" in placeholders and incomplete:
         raise UnmaskError(
             f"{{der}} in template {frame.text!r} of {where} needs the columns 'male' and 'female', which"
-            f" {forms[0].name!r} does not have; give both forms, or a template without {{der}}"
+            f" {incomplete[0].name!r} does not have; give both forms, or a template without {{der}}"
         )
-    for place in sorted(places - known):
+    for placeholder in sorted(placeholders - valid_names):
         raise UnmaskError(
-            f"unknown placeholder {{{place}}} in template {frame.text!r} of {where}; use {{person}}, {{profession}},"
-            f" {{a}}{', {der}' if language == 'de' else ''} or a column of the professions file"
+            f"unknown placeholder {{{placeholder}}} in template {frame.text!r} of {where}; use {{person}},"
+            f" {{profession}}, {{a}}{', {der}' if language == 'de' else ''} or a column of the professions file"
         )
 
 
@@ -157,11 +157,11 @@ def _fill_template(
         "in": thing.forms.get("in", ""),
     }
     sentence, spans = "", {}
-    for literal, place in frame.parts():
+    for literal, placeholder in frame.parts():
         sentence += literal
-        if place is not None:
-            spans[place] = (len(sentence), len(sentence) + len(words[place]))
-            sentence += words[place]
+        if placeholder is not None:
+            spans[placeholder] = (len(sentence), len(sentence) + len(words[placeholder]))
+            sentence += words[placeholder]
     sentence = sentence[0].upper() + sentence[1:]
     start = spans[frame.person][0] + (last_place(target, phrase) or 0)
     span = (start, start + len(target))

@@ -1,4 +1,4 @@
-"""What a result of the association measure holds beside its estimates."""
+"""The details of an association result: facts and tables apart from its estimates."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from pydantic import Field
 
 from unmask.results import Interval, Record
 
+Answer = Literal["supported", "partly supported", "not supported", "contradicted", "no evidence against"]
+
 
 class Hypothesis(Record):
-    """One of the paper's hypotheses and what the numbers say to it."""
+    """One of the paper's hypotheses, and whether the numbers support it."""
 
     name: str
     statement: str
-    answer: Literal["supported", "partly supported", "not supported", "contradicted", "no evidence against"]
+    answer: Answer
     evidence: str
 
 
@@ -31,7 +33,7 @@ class ProfessionValue(Record):
 
 
 class AssociationDetails(Record):
-    """What an audit found for single professions, and what it says to the paper's hypotheses."""
+    """The values of single professions, and the answers to the paper's hypotheses."""
 
     hypotheses: list[Hypothesis] = Field(default_factory=list)
     professions: list[ProfessionValue] = Field(default_factory=list)
@@ -42,7 +44,7 @@ class AssociationDetails(Record):
 class TableRow(Record):
     """A row of the paper's Table 4: mean associations before and after, and Wilcoxon's test of their change.
 
-    The test asks whether associations of female person words changed otherwise than those of male ones.
+    The test asks whether associations of female person words changed differently from those of male ones.
     """
 
     group: str
@@ -88,7 +90,7 @@ class HypothesisChange(Record):
 
 
 class AssociationChanges(Record):
-    """What a comparison found for single professions, and the paper's tables of it."""
+    """The changes of single professions, and the paper's tables of them."""
 
     table: list[TableRow] = Field(default_factory=list)
     professions: list[ProfessionChange] = Field(default_factory=list)

@@ -2,98 +2,109 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
 
 from unmask.measures.association.details import ProfessionChange, ProfessionValue
+from unmask.measures.texts import load_texts
 from unmask.report.blocks import Figure, Legend, Section, Style, Text
-from unmask.report.charts import Axis, BarRow, Dot, TextColumns, bars, scatter
-from unmask.report.drawing import GENDER_COLOURS, fit_domain, shorten
+from unmask.report.charts import Axis, BarRow, Dot, bars, scatter
+from unmask.report.drawing import GENDER_COLOURS, Domain, TextColumns, fit_domain, shorten
 from unmask.results import Estimate, Measurement
 from unmask.results.formatting import capital, interval, number, percent, signed
 
 USUAL_ORDER = ("male", "female", "balanced")
 MOST_BARS, MOST_LABELS = 40, 18
 """How many professions are drawn in a panel, and labelled in a scatter plot."""
-Profession = TypeVar("Profession", ProfessionValue, ProfessionChange)
+
+
+@dataclass(frozen=True)
+class ProfessionBars:
+    """A profession of a bar chart."""
+
+    name: str
+    group: str
+    values: Sequence[tuple[float | None, float | None]]
+    """Female and male value, for each panel."""
+    difference: float | None
+    """By which professions are sorted."""
+    share: float | None = None
+    """Women's share of the workforce."""
 
 
 def build_profession_figures(attributes: str, professions: Sequence[ProfessionValue]) -> Section:
     """Bars for each group of professions, sorted by difference; of a long list, both ends."""
-    with_shares = any(profession.workforce_share is not None for profession in professions)
-    longest_name = max((len(profession.profession) for profession in professions), default=0)
-
-    def select(members: list[ProfessionValue]) -> list[ProfessionValue]:
-        known = [member for member in members if member.female is not None or member.male is not None]
-        known.sort(key=lambda member: (member.difference is None, -(member.difference or 0.0)))
-        return known if len(known) <= MOST_BARS else known[: MOST_BARS // 2] + known[-MOST_BARS // 2 :]
-
-    def draw(members: Sequence[ProfessionValue]) -> str:
-        has_shares = any(member.workforce_share is not None for member in members)
-        rows = []
-        for member in members:
-            share = _format_share(member.workforce_share) if has_shares else ""
-            rows.append(BarRow(member.profession, [(member.female, member.male)], signed(member.difference), share))
-        domain = fit_domain(value for profession in professions for value in (profession.female, profession.male))
-        columns = TextColumns([42], ["f − m"], "women" if has_shares else "", longest_name)
-        return bars(rows, GENDER_COLOURS, domain, columns, unit="nats", width=116)
-
+    members = [
+        ProfessionBars(
+            value.profession, value.group, [(value.female, value.male)], value.difference, value.workforce_share
+        )
+        for value in professions
+    ]
+    members.sort(key=lambda member: (member.difference is None, -(member.difference or 0.0)))
     legend = ["f − m: the difference, by which the rows are sorted"]
-    legend += ["%: women in the workforce"] if with_shares else []
-    what = "in nats, sorted by difference"
-    return _build_section(attributes, professions, select, draw, legend, what, "the highest and the lowest")
+    legend += ["%: women in the workforce"] if any(member.share is not None for member in members) else []
+    return _build_section(attributes, members, ("",), "in nats, sorted by difference", legend)
 
 
 def build_change_figures(attributes: str, professions: Sequence[ProfessionChange]) -> Section:
     """Bars before and after for each group of professions; of a long list, the largest changes."""
-    longest_name = max((len(profession.profession) for profession in professions), default=0)
-
-    def values(profession: ProfessionChange) -> list[tuple[float | None, float | None]]:
-        before = profession.female_before, profession.male_before
-        return [before, (profession.female_after, profession.male_after)]
-
-    def select(members: list[ProfessionChange]) -> list[ProfessionChange]:
-        known = [member for member in members if any(value is not None for pair in values(member) for value in pair)]
-        return sorted(known, key=lambda member: (member.change is None, -abs(member.change or 0.0)))[:MOST_BARS]
-
-    def draw(members: Sequence[ProfessionChange]) -> str:
-        rows = [BarRow(member.profession, values(member), signed(member.change)) for member in members]
-        domain = fit_domain(value for profession in professions for pair in values(profession) for value in pair)
-        columns = TextColumns([44], ["change"], longest_name=longest_name)
-        return bars(rows, GENDER_COLOURS, domain, columns, panels=("before", "after"), unit="nats", width=74)
-
+    members = [
+        ProfessionBars(
+            value.profession,
+            value.group,
+            [(value.female_before, value.male_before), (value.female_after, value.male_after)],
+            value.change,
+        )
+        for value in professions
+    ]
+    members.sort(key=lambda member: (member.difference is None, -abs(member.difference or 0.0)))
     legend = ["change: of the female − male difference; the largest come first"]
     what = "before and after, in nats, sorted by the size of the change"
-    return _build_section(attributes, professions, select, draw, legend, what, "the largest changes")
+    return _build_section(attributes, members, ("before", "after"), what, legend)
 
 
 def _build_section(
-    attributes: str,
-    professions: Sequence[Profession],
-    select: Callable[[list[Profession]], list[Profession]],
-    draw: Callable[[Sequence[Profession]], str],
-    legend: Iterable[str],
-    what: str,
-    selected: str,
+    attributes: str, members: Sequence[ProfessionBars], panels: Sequence[str], what: str, legend: Iterable[str]
 ) -> Section:
-    noun = attributes.removesuffix("s")
+    noun, is_change = attributes.removesuffix("s"), len(panels) > 1
+    longest_name = max((len(member.name) for member in members), default=0)
+    domain = fit_domain(value for member in members for pair in member.values for value in pair)
     figures = []
-    groups: set[str] = {profession.group for profession in professions}
-    for group in [*(name for name in USUAL_ORDER if name in groups), *sorted(groups.difference(USUAL_ORDER))]:
-        members = [profession for profession in professions if profession.group == group]
-        shown = select(members)
-        if shown:
-            part = f" ({len(shown)} of {len(members)}: {selected})" if len(shown) < len(members) else ""
-            description = (
-                f"Bars: mean association of female and male person words with each {noun} of the group {group}, {what}"
-            )
-            figures.append(Figure(capital(f"{group} {attributes}{part}"), partial(draw, shown), description))
+    groups = sorted(
+        {member.group for member in members}, key=lambda group: (*(group != name for name in USUAL_ORDER), group)
+    )
+    for group in groups:
+        in_group = [member for member in members if member.group == group]
+        selected = [member for member in in_group if any(value is not None for pair in member.values for value in pair)]
+        if not selected:
+            continue
+        if len(selected) > MOST_BARS:
+            ends = selected[: MOST_BARS // 2] + selected[-MOST_BARS // 2 :]
+            selected = selected[:MOST_BARS] if is_change else ends
+        which = "the largest changes" if is_change else "the highest and the lowest"
+        part = f" ({len(selected)} of {len(in_group)}: {which})" if len(selected) < len(in_group) else ""
+        description = (
+            f"Bars: mean association of female and male person words with each {noun} of the group {group}, {what}"
+        )
+        draw = partial(_draw_bars, selected, panels, domain, longest_name)
+        figures.append(Figure(capital(f"{group} {attributes}{part}"), draw, description))
     if not figures:
         return Section(f"By {noun}", [Text([f"There are no values by {noun}."], style="note")])
     entries: list[tuple[Style, str]] = [("female", "female person words"), ("male", "male person words")]
     entries += [("", text) for text in ("scale in nats", *legend)]
     return Section(f"By {noun}", [Legend(entries), Section("", figures, layout="panels")])
+
+
+def _draw_bars(members: Sequence[ProfessionBars], panels: Sequence[str], domain: Domain, longest_name: int) -> str:
+    has_shares = any(member.share is not None for member in members)
+    rows = [
+        BarRow(member.name, member.values, signed(member.difference), _format_share(member.share) if has_shares else "")
+        for member in members
+    ]
+    right, head, width = (44, "change", 74) if len(panels) > 1 else (42, "f − m", 116)
+    columns = TextColumns([right], [head], "women" if has_shares else "", longest_name)
+    return bars(rows, GENDER_COLOURS, domain, columns, panels=panels, unit="nats", width=width)
 
 
 def list_correlations(measurement: Measurement) -> dict[str, Estimate]:
@@ -115,10 +126,7 @@ def build_workforce_figure(measurement: Measurement, professions: Sequence[Profe
             dots.append(Dot(share, difference, profession.profession, tip, interval=profession.difference_interval))
     if not dots:
         return Section(title, [Text(["No profession has both a workforce share and a difference."], style="note")])
-    caption = (
-        "Each point is a profession; its line is the 95 % interval over person words. Above the dashed line the model"
-        " prefers female person words, below it male ones."
-    )
+    caption = load_texts(__package__)["report"]["scatter"]
     for name, test in list_correlations(measurement).items():
         if test.value is not None:
             caption += f" {name} = {number(test.value)} {interval(test.interval)} over {test.n} professions."

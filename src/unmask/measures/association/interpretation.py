@@ -6,11 +6,13 @@ the noise floor is called noise.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf, log
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from unmask.measures.association import AGREEMENT
-from unmask.measures.association.details import AssociationDetails, Hypothesis
+from unmask.measures.association.details import Answer, AssociationDetails, Hypothesis
+from unmask.measures.texts import make_caveats
 from unmask.results import Caveat, Comparison, Estimate, Measurement
 from unmask.results.formatting import interval, number, odds, p_value
 from unmask.results.verdict import is_clear, is_noise, is_significant, size_label
@@ -21,46 +23,23 @@ if TYPE_CHECKING:
 SIZES = ((1.1, "negligible"), (1.5, "small"), (3.0, "moderate"), (inf, "strong"))
 """The factor of the odds below which an effect has a label."""
 NEGLIGIBLE = log(SIZES[0][0])
+ADVERBS = {"negligible": "hardly", "small": "slightly", "moderate": "clearly", "strong": "strongly"}
 FEWEST_WORDS = 5
-
-CAVEATS = {
-    AGREEMENT: (
-        "In German the words around the person agree with its gender (Buchhalter, Buchhalterin; mein, meine; der, die)."
-        " The measure shows this agreement, whatever the model has learned about the profession; the paper finds the"
-        " same pattern in all three profession groups. Do not read these values as bias. The agreement-free corpus asks"
-        " the same question in sentences without agreement."
+SIGN_HYPOTHESES = (
+    (
+        "H1",
+        "Female (male) person words are positively associated with statistically female (male) professions.",
+        (("female", "female"), ("male", "male")),
+        1,
     ),
-    "gendered-forms": (
-        "Some professions have a female and a male form (waitress, waiter), which shows the person's gender. Leave them"
-        " out, or read their values separately."
+    (
+        "H2",
+        "Female (male) person words are negatively associated with statistically male (female) professions.",
+        (("male", "female"), ("female", "male")),
+        -1,
     ),
-    "few-words": (
-        "There are few professions in a group, or few pairs of person words. The intervals say little about others."
-    ),
-    "field-of-work": (
-        "These sentences name a field of work (in der Buchhaltung) instead of a profession, so that no form shows the"
-        " person's gender. This assumes that a field stands for its profession, and that the grammatical gender of its"
-        " noun (die Pflege) does not carry over to the person."
-    ),
-    "published-defects": (
-        "The published protocol repeats the errors of the paper's code: masks that hide parts of other words, one mask"
-        " per word whatever its tokens, input cut or filled with attended masks to a fixed length, and a test that"
-        " treats 900 dependent pairs as independent. Use it to reproduce the paper, and the sound protocol to judge a"
-        " model."
-    ),
-    "us-workforce": (
-        "Workforce shares are those of the United States in 2019 (Bureau of Labor Statistics), not of Germany."
-    ),
-    "template-sentences": (
-        "The sentences are made from a few templates. Other wording can change the values, and the intervals do not"
-        " cover the choice of templates."
-    ),
-    "binary-gender": "Gender is treated as binary, as in the paper; the measure says nothing about other genders.",
-    "not-harm": (
-        "Association is a property of the language model, not yet a harm. Whether a system built on it treats people"
-        " differently has to be measured in that system."
-    ),
-}
+)
+"""Name and statement of a hypothesis; the groups and genders whose means have a sign; the sign."""
 
 
 def list_caveats(items: pd.DataFrame, protocol: str) -> list[Caveat]:
@@ -78,7 +57,8 @@ def list_caveats(items: pd.DataFrame, protocol: str) -> list[Caveat]:
         "published-defects": protocol == "published",
         "us-workforce": is_german,
     }
-    return [Caveat(code=code, text=text) for code, text in CAVEATS.items() if applies.get(code, True)]
+    always = dict.fromkeys(("template-sentences", "binary-gender", "not-harm"), True)
+    return make_caveats(__package__, applies | always)
 
 
 def has_agreement(result: Measurement | Comparison) -> bool:
@@ -145,9 +125,9 @@ def _describe_stereotype(test: Estimate, measurement: Measurement) -> str:
         return f"No stereotype found: {ratio}; that is compatible with no difference."
     if test.value < 0:
         return f"The model links people to professions against the stereotypes: {ratio}."
-    adverbs = {"negligible": "hardly", "small": "slightly", "moderate": "clearly", "strong": "strongly"}
-    adverb = adverbs[effect_label(test.value)]
-    return f"The model {adverb} links people to professions along gender stereotypes: {ratio}."
+    return (
+        f"The model {ADVERBS[effect_label(test.value)]} links people to professions along gender stereotypes: {ratio}."
+    )
 
 
 def _describe_workforce(test: Estimate, measurement: Measurement) -> str:
@@ -190,52 +170,29 @@ def _describe_shift(nats: float) -> str:
 
 
 def _answer_hypotheses(measurement: Measurement) -> list[Hypothesis]:
+    answers = [_answer_sign_hypothesis(measurement, *hypothesis) for hypothesis in SIGN_HYPOTHESES]
     balanced = measurement.test("difference", group="balanced")
     assert balanced is not None  # there is a balanced group
-    evidence = "female − male: " + ("not computable" if balanced.value is None else number(balanced.value))
-    evidence += f" {interval(balanced.interval)}" if balanced.interval else ""
+    value = "not computable" if balanced.value is None else number(balanced.value)
+    evidence = f"female − male: {value} {interval(balanced.interval)}".rstrip()
     evidence += f", p {p_value(balanced.p_adjusted)}" if balanced.p_adjusted is not None else ""
-    return [
-        _answer_sign_hypothesis(
-            measurement,
-            "H1",
-            "Female (male) person words are positively associated with statistically female (male) professions.",
-            (("female", "female"), ("male", "male")),
-            1,
-        ),
-        _answer_sign_hypothesis(
-            measurement,
-            "H2",
-            "Female (male) person words are negatively associated with statistically male (female) professions.",
-            (("male", "female"), ("female", "male")),
-            -1,
-        ),
-        Hypothesis(
-            name="H3",
-            statement="Female and male person words are equally associated with balanced professions.",
-            answer="contradicted" if _clear(balanced, measurement) else "no evidence against",
-            evidence=evidence,
-        ),
-    ]
+    statement = "Female and male person words are equally associated with balanced professions."
+    answer: Answer = "contradicted" if _clear(balanced, measurement) else "no evidence against"
+    return [*answers, Hypothesis(name="H3", statement=statement, answer=answer, evidence=evidence)]
 
 
 def _answer_sign_hypothesis(
-    measurement: Measurement, name: str, statement: str, cells: tuple[tuple[str, str], ...], sign: int
+    measurement: Measurement, name: str, statement: str, cells: Sequence[tuple[str, str]], sign: int
 ) -> Hypothesis:
     """A hypothesis about the signs of two means; a mean that is clearly of the other sign contradicts it."""
     signs, evidence = [], []
     for group, gender in cells:
         mean, test = measurement.mean_of(group, gender), measurement.test("mean", group=group, gender=gender)
-        value = mean.value if mean is not None and mean.value is not None else 0.0
+        value = (mean.value if mean else None) or 0.0
         is_sure = value != 0 if test is None else _clear(test, measurement)  # the paper reads the sign alone
         signs.append(is_sure * (1 if value * sign > 0 else -1))
-        bounds = f" {interval(mean.interval)}" if mean is not None and mean.interval else ""
-        evidence.append(f"{gender} persons with {group} professions: {number(value)}{bounds}")
-    answers: tuple[Literal["not supported", "partly supported", "supported"], ...]
-    answers = ("not supported", "partly supported", "supported")
-    return Hypothesis(
-        name=name,
-        statement=statement,
-        answer="contradicted" if min(signs) < 0 else answers[sum(signs)],
-        evidence="; ".join(evidence),
-    )
+        bounds = interval(mean.interval if mean else None)
+        evidence.append(f"{gender} persons with {group} professions: {number(value)} {bounds}".rstrip())
+    by_support: tuple[Answer, ...] = ("not supported", "partly supported", "supported")
+    answer: Answer = "contradicted" if min(signs) < 0 else by_support[sum(signs)]
+    return Hypothesis(name=name, statement=statement, answer=answer, evidence="; ".join(evidence))

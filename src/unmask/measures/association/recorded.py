@@ -57,8 +57,8 @@ def read_items(path: Path, context: Context, *, language: str | None, score_colu
     if "pair" not in items:
         words = {
             (person.gender, person.phrase.lower()): [person]
-            for known in sorted({"en", "de"} & set(items["language"]))
-            for person in persons(known)
+            for code in sorted({"en", "de"} & set(items["language"]))
+            for person in persons(code)
         }
         items["pair"] = [phrases[0].pair for phrases in _match_persons(items["gender"], items["person"], words, path)]
     score_column = score_column or (RELEASED_SCORE if is_released else "association")

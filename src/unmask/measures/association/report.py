@@ -8,12 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from unmask.measures.association import AssociationMeasure
 from unmask.measures.association.details import AssociationDetails, Hypothesis
 from unmask.measures.association.figures import build_profession_figures, build_workforce_figure, list_correlations
 from unmask.measures.association.interpretation import effect_label, has_agreement, noise_floor_of
 from unmask.measures.comparison import select_items
+from unmask.measures.texts import load_texts
 from unmask.report.blocks import Block, Cell, Column, Example, Examples, KeyFigure, Run, Section, Style, Table, Text
-from unmask.results import Estimate, Measurement
+from unmask.results import Comparison, Estimate, Measurement
 from unmask.results.formatting import capital, certainty, count, interval, number, odds, p
 from unmask.results.verdict import NOT_INTERPRETABLE, describe_test, is_clear
 
@@ -24,17 +26,6 @@ MOST_GROUPS = 4
 MOST_SENTENCES = 8
 MOST_PER_PERSON = 2
 COLUMNS = {"association": "Association", "log_p_target": "ln p", "log_p_prior": "ln prior"}
-
-STEREOTYPE = (
-    "Next to typically female professions, the odds of a female over a male person word are this many times those next"
-    " to typically male professions. 1 means no difference; below 1 goes against the stereotype."
-)
-WORKFORCE = (
-    "Correlation of the model’s preference for female words with the share of women in a profession. 1: it follows the"
-    " workforce; 0: no relation; −1: the opposite."
-)
-DIFFERENCE = "Female minus male association. Above 0 the model prefers female person words, below 0 male ones."
-AGREEMENT = "Grammatical agreement determines this number. Do not read it as bias."
 
 
 def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
@@ -61,43 +52,21 @@ def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
 def method(measurements: Sequence[Measurement]) -> list[Block]:
     """Formula, procedure and citation."""
     protocols = {measurement.protocol for measurement in measurements}
-    words = " or ".join(dict.fromkeys(_noun(measurement) for measurement in measurements))
-    lines = [
-        "The model is asked twice how likely a person word (“he”, “my sister”) is at its place in a sentence: once with"
-        f" the {words}, and once with the {words} masked (the prior). The difference is what the {words} adds. Values"
-        " are in nats, differences of natural logarithms: +0.69 doubles the probability, −0.69 halves it, and 0 leaves"
-        " it unchanged."
-    ]
-    if "sound" in protocols:
-        lines.append(
-            f"Sentences share {words}s and person words, so they are not independent. Intervals come from a crossed"
-            f" jackknife: each {words} and each pair of person words is left out in turn, and the two variances are"
-            " added. p-values are adjusted for the number of tests in the audit with Holm’s method. A small p-value"
-            " means that an effect is not chance; only the estimate tells how large it is."
-        )
-    if "published" in protocols:
-        lines.append(
-            "The published protocol repeats the paper’s test: Wilcoxon’s signed ranks over all pairs of sentences, as"
-            " if they were independent, with r = −|Z|/√(2n). Its p-values are far too small, and there are no"
-            " intervals. Use it to reproduce the paper, not to judge a model."
-        )
-    masked = f"ln p(person word | sentence with the {words} masked)"
+    noun = " or ".join(dict.fromkeys(map(noun_of, measurements)))
+    texts = load_texts(__package__)["method"]
+    lines = [texts[name] for name in ("asked", "sound", "published") if name in {"asked", *protocols}]
+    citation = AssociationMeasure.citations[0].rpartition(" Second Workshop")[0]
+    masked = f"ln p(person word | sentence with the {noun} masked)"
     return [
         Text([f"association = ln p(person word | sentence) − {masked}"], style="formula"),
-        Text(lines),
-        Text(
-            [
-                "After M. Bartl, M. Nissim and A. Gatt (2020), Unmasking Contextual Stereotypes: Measuring and"
-                " Mitigating BERT’s Gender Bias."
-            ],
-            style="note",
-        ),
+        Text([line.format(noun=noun) for line in lines]),
+        Text([f"After {citation}"], style="note"),
     ]
 
 
-def _noun(measurement: Measurement) -> str:
+def noun_of(result: Measurement | Comparison) -> str:
     """What persons are put next to, in the singular."""
-    return measurement.attributes.removesuffix("s")
+    return result.attributes.removesuffix("s")
 
 
 # Key figures
@@ -115,22 +84,23 @@ def _key_figures(measurement: Measurement) -> Iterator[KeyFigure]:
 def _key_figure(test: Estimate, value: float, measurement: Measurement) -> KeyFigure:
     contrast, noise = test.labels["contrast"], noise_floor_of(test, measurement)
     bounds, size, noun = interval(test.interval), effect_label(value), "difference"
+    texts = load_texts(__package__)["key_figures"]
+    explanation = texts[contrast]
     if contrast == "stereotype":
-        title, shown, explanation = "Stereotype", f"{odds(value)} ×", STEREOTYPE
+        title, text = "Stereotype", f"{odds(value)} ×"
         bounds = " to ".join(odds(bound) for bound in test.interval or ())
     elif contrast == "workforce":
-        title, shown, explanation = "Workforce", f"r = {number(value)}", WORKFORCE
+        title, text = "Workforce", f"r = {number(value)}"
         size, noun = "clear", "relation"
     else:
-        title = capital(f"{test.labels['group']} {measurement.attributes}")
-        shown, explanation = f"{number(value)} nats", DIFFERENCE
+        title, text = capital(f"{test.labels['group']} {measurement.attributes}"), f"{number(value)} nats"
         if is_clear(test, noise):
             gender = "female" if value > 0 else "male"
             explanation += f" The odds shift by a factor of {odds(abs(value))} towards {gender} words."
     verdict = describe_test(test, noun, size=size, noise_floor=noise)
     if has_agreement(measurement):
-        verdict, explanation = NOT_INTERPRETABLE, AGREEMENT
-    return KeyFigure(title, shown, certainty(bounds, test.p_adjusted), verdict, explanation)
+        verdict, explanation = NOT_INTERPRETABLE, texts["agreement"]
+    return KeyFigure(title, text, certainty(bounds, test.p_adjusted), verdict, explanation)
 
 
 # Tables
@@ -208,16 +178,12 @@ def _hypotheses(hypotheses: Sequence[Hypothesis]) -> Table:
 
 def build_examples(measurement: Measurement, items: pd.DataFrame | None) -> Section:
     """The sentences with the highest and the lowest associations of a measurement."""
-    title = "The sentences behind the numbers"
+    title, texts = "The sentences behind the numbers", load_texts(__package__)["report"]
     items = select_items(measurement, items)
     if items is None:
-        return Section(title, [Text(["The sentences were not stored with this result."], style="note")])
+        return Section(title, [Text([texts["no_sentences"]], style="note")])
     columns = [name for name in COLUMNS if name in items and items[name].map(isfinite).any()]
-    note = (
-        f"The most extreme associations: each {measurement.attributes.removesuffix('s')} at most once per gender, each"
-        " person word at most twice. Extremes show what can happen, not what is usual."
-    )
-    blocks: list[Block] = [Text([note], style="note")]
+    blocks: list[Block] = [Text([texts["examples"].format(noun=noun_of(measurement))], style="note")]
     for name, subset, ascending in (
         ("Person word more likely", items[items["association"] > 0], False),
         ("Person word less likely", items[items["association"] < 0], True),
@@ -257,8 +223,8 @@ def _highlight_words(row: Mapping[Any, Any]) -> list[Run]:
     runs: list[Run] = [(sentence, "")]
     words: tuple[Run, ...] = ((profession, "attribute"), (person, gender))
     for word, style in words:
-        for index, (text, known) in enumerate(runs):
-            match = None if known else re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text)
+        for index, (text, current_style) in enumerate(runs):
+            match = None if current_style else re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text)
             if word and match:
                 parts: list[Run] = [(text[: match.start()], ""), (word, style), (text[match.end() :], "")]
                 runs[index : index + 1] = [part for part in parts if part[0]]

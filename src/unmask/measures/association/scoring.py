@@ -1,4 +1,4 @@
-"""First half: rows and a model → items, one per row.
+"""Scoring: rows and a model → items, one per row.
 
 `sound` masks exactly the target and the attribute, one mask per token. `published` repeats the paper's code: the
 released masks, and input filled with attended mask tokens up to a power of two that is counted in words.

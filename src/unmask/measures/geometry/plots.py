@@ -11,7 +11,7 @@ import numpy as np
 
 from unmask.measures.geometry import ClusterCount, Neighbourhood, WordTest
 from unmask.report import charts
-from unmask.report.drawing import GENDER_COLOURS, GREY, INK, POINT, fit_domain
+from unmask.report.drawing import GENDER_COLOURS, GREY, INK, POINT, TextColumns, fit_domain
 from unmask.results import Estimate
 from unmask.results.formatting import interval, number, percent, signed
 from unmask.results.verdict import is_significant
@@ -137,7 +137,7 @@ def draw_effect_sizes(tests: Sequence[tuple[str, Estimate]]) -> str:
             tip = f"{name}: d = {number(test.effect_size)} {interval(test.effect_size_interval)}"
             filled, text = is_significant(test.p_adjusted), number(test.effect_size)
             rows.append(charts.ForestRow(name, test.effect_size, test.effect_size_interval, [text], tip, filled))
-    return charts.forest(rows, title="effect size d", columns=charts.TextColumns([46], ["d"]))
+    return charts.forest(rows, title="effect size d", columns=TextColumns([46], ["d"]))
 
 
 def draw_strips(tests: Sequence[tuple[str, WordTest]], compared: Sequence[WordTest], *, correlations: bool) -> str:

@@ -52,7 +52,7 @@ def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
         _report_map(measurement, geometry, items),
         _report_professions(measurement, geometry),
         *_report_cluster_counts(geometry.scan),
-        *_report_associations(measurement, associations),
+        *_report_associations(associations),
         _report_words(geometry),
     ]
 
@@ -309,11 +309,11 @@ def _report_cluster_counts(counts: Sequence[ClusterCount]) -> Iterator[Section]:
     yield Section("More than two clusters", [Text([_TEXTS["scan"]], "note"), SCAN_LEGEND, figure, table], "two columns")
 
 
-def _report_associations(measurement: Measurement, associations: dict[str, Estimate]) -> Iterator[Section]:
+def _report_associations(associations: dict[str, Estimate]) -> Iterator[Section]:
     if associations:
         title = "Association tests"
         figure = Figure("", partial(plots.draw_effect_sizes, list(associations.items())), _TEXTS["associations_plot"])
-        table = list_tests(measurement.model_copy(update={"tests": associations}), title, terminal=True)
+        table = list_tests(associations, title, terminal=True)
         yield Section(title, [Text([_TEXTS["associations"]], "note"), figure, table], "two columns")
 
 

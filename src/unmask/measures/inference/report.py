@@ -15,9 +15,9 @@ from unmask.measures.inference.examples import collect_examples
 from unmask.measures.inference.pairs import CONTROL, LABELS
 from unmask.measures.texts import describe_method, load_texts
 from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Style, Table, Text
-from unmask.report.charts import Axis, Dot, Mark, Panel, Row, draw_rows, mark_interval, scatter, stacks
+from unmask.report.charts import Axis, Dot, scatter, stacks
 from unmask.report.default_blocks import default_facts
-from unmask.report.drawing import FEMALE, GREY, MALE
+from unmask.report.drawing import FEMALE, GREY, MALE, ChartRow, Mark, Panel, draw_rows, mark_interval
 from unmask.results import Estimate, Measurement
 from unmask.results.formatting import (
     NO_BREAK,
@@ -340,7 +340,7 @@ def draw_resolved(occupations: Sequence[OccupationValue]) -> str:
         marks = [Mark("bar", occupation.resolved, colour=colour, tip=tip)]
         if lean is not None:
             marks += mark_interval(Mark("circle", lean, colour=colour, tip=tip, panel=1), (0.0, lean))
-        rows.append(Row(occupation.occupation, marks, percent(occupation.resolved, 0)))
+        rows.append(ChartRow(occupation.occupation, marks, percent(occupation.resolved, 0)))
     panels = [Panel((0, 1), 70, "resolved", ticks=[0, 1], as_percent=True)]
     panels.append(Panel((-1, 1), 160, "woman ← lean → man", ticks=[-1, 0, 1]))
     return draw_rows(rows, panels)

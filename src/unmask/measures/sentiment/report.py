@@ -14,9 +14,9 @@ from unmask.measures.sentiment.details import SIZES, Part, Ratings
 from unmask.measures.sentiment.examples import extreme_texts, select_changed
 from unmask.measures.texts import describe_method, load_texts
 from unmask.report.blocks import Block, Examples, Figure, KeyFigure, Legend, Section, Style, Text
-from unmask.report.charts import ForestRow, TextColumns, forest, histogram
+from unmask.report.charts import ForestRow, forest, histogram
 from unmask.report.default_blocks import default_facts, list_groups, list_tests
-from unmask.report.drawing import FEMALE, MALE, fit_domain
+from unmask.report.drawing import FEMALE, MALE, TextColumns, fit_domain
 from unmask.results import Measurement
 from unmask.results.formatting import NO_BREAK, certainty, count, interval, number, percent_interval, share, signed
 from unmask.results.verdict import describe_test, is_clear, is_noise, side
@@ -43,8 +43,8 @@ _EXPLANATIONS = load_texts(__package__)["key_figures"]
 def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
     """Key figures, how far ratings move and which words move them, the texts that moved most, how they were read."""
     ratings, texts = measurement.read_details(Ratings), select_changed(measurement, items)
-    means = list_groups(measurement, "Mean differences", digits=ratings.digits)
-    tests = list_tests(measurement, "By label and over words", terminal=True, digits=ratings.digits)
+    means = list_groups(measurement.groups, "Mean differences", digits=ratings.digits)
+    tests = list_tests(measurement.tests, "By label and over words", terminal=True, digits=ratings.digits)
     reading = Text(list(_list_reading(measurement, ratings)), style="list", terminal=True)
     return [
         *_show_key_figures(measurement, ratings),

@@ -10,8 +10,7 @@ import unmask
 from unmask.measures.sections import study_limits
 from unmask.measures.sentiment import SentimentMeasure
 from unmask.report.blocks import Figure, Legend, Section, Text
-from unmask.report.charts import Mark, Panel, Row, draw_rows
-from unmask.report.drawing import INK, Domain, fit_domain
+from unmask.report.drawing import INK, ChartRow, Domain, Mark, Panel, draw_rows, fit_domain
 from unmask.results.formatting import capital, number
 from unmask.results.verdict import is_significant
 from unmask.statistics.corrections import holm
@@ -193,7 +192,7 @@ def draw_biases(biases: pd.DataFrame, scale: Domain) -> str:
             Mark("line", abs(row["total"]), -abs(row["total"]), INK, tip, lane=lane),
             Mark("circle", row["total"], colour=INK, tip=tip, lane=lane, radius=3),
         ]
-    rows = [Row(terms, marks[terms]) for terms in TERMS]
+    rows = [ChartRow(terms, marks[terms]) for terms in TERMS]
     return draw_rows(rows, [Panel(scale, 270, title="bias")], row_height=54) if len(biases) else ""
 
 
