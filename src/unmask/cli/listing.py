@@ -103,22 +103,33 @@ LISTS: dict[str, tuple[Callable[[], list[Entry]], str]] = {
 
 def list_command(
     what: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="WHAT",
-            help=f"{', '.join(LISTS)}.",
+            help=f"{', '.join(LISTS)}. Default: everything.",
             autocompletion=lambda incomplete: [name for name in LISTS if name.startswith(incomplete)],
         ),
-    ],
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """List available measures, mitigations, data sets, models or studies, ours and those of other packages.
 
     docs/extending.md says how to add one.
 
-    Example: `unmask list measures`
+    Examples:
+
+    - `unmask list` (everything)
+    - `unmask list measures`
     """
-    show_entries(check_choice(what, LISTS, "list"), as_json=as_json)
+    if what is not None:
+        show_entries(check_choice(what, LISTS, "list"), as_json=as_json)
+    elif as_json:
+        lists = {name: [asdict(entry) for entry in find_entries()] for name, (find_entries, _) in LISTS.items()}
+        typer.echo(json.dumps(lists, indent=2, ensure_ascii=False))
+    else:
+        for name in LISTS:
+            typer.secho(f"\n{name.capitalize()}\n", bold=True)
+            show_entries(name)
 
 
 def models_command() -> None:

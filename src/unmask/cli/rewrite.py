@@ -134,17 +134,10 @@ def _allow_closed_pipe() -> Iterator[None]:
 @contextmanager
 def _show_bytes(*, hidden: bool) -> Iterator[Callable[[int, int | None], None]]:
     """Yield a function to call with the bytes done and all there are; shown only in a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+    from rich.progress import BarColumn, DownloadColumn, TimeRemainingColumn, TransferSpeedColumn
 
-    columns = (
-        TextColumn("Rewriting"),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-    )
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=hidden or not console.is_terminal) as shown:
-        task = shown.add_task("", total=None)
-        yield lambda done, total: shown.update(task, completed=done, total=total)
+    from unmask.cli.output import open_bar
+
+    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    with open_bar("Rewriting", *columns, hidden=hidden) as (update, _):
+        yield lambda done, total: update(completed=done, total=total)

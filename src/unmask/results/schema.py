@@ -171,6 +171,12 @@ class Measurement(DetailedRecord):
         """What tells a measurement from others: measure, language, corpus, protocol, variant."""
         return self.name, self.language, self.corpus, self.protocol, self.variant
 
+    @property
+    def description(self) -> str:
+        """The measurement in a few words; the sound protocol is not mentioned."""
+        protocol = "" if self.protocol == "sound" else self.protocol
+        return ", ".join(filter(None, (self.name, self.language, self.corpus, self.variant, protocol)))
+
     def kinds(self) -> list[str]:
         """The groups of professions, in order."""
         return list(dict.fromkeys(group.labels["group"] for group in self.groups.values()))

@@ -23,15 +23,37 @@ from unmask.measures.base import PROTOCOLS, SEED, Context, Measure
 from unmask.option_files import read_toml
 from unmask.options import EngineOptions, LoadOptions, Options, option
 from unmask.results import AuditResult, storage
+from unmask.results.formatting import join_or
 
 AnyOptions = TypeVar("AnyOptions", bound="AuditOptions")
 AS_LOADED = "as loaded"
 """The device of a model that was given as an object."""
 
 
+PROTOCOL_HELP = "sound: corrected method. published: exact reproduction of the paper, errors included."
+SEED_HELP = "Seed of random samples, permutations and the noise floor."
+
+
 def _list_values(attribute: str) -> list[str]:
     """The languages or corpora of all built-in measures."""
     return list(dict.fromkeys(name for measure in registry.built_in() for name in getattr(measure, attribute)))
+
+
+def _describe_languages() -> str:
+    """Help: the languages of the built-in measures."""
+    measures: dict[tuple[str, ...], list[str]] = {}
+    for measure in registry.built_in():
+        measures.setdefault(measure.languages, []).append(measure.name)
+    return ", ".join(f"{join_or(languages)} ({', '.join(names)})" for languages, names in measures.items())
+
+
+def _describe_corpora() -> str:
+    """Help: the corpora of the built-in measures."""
+    sentences = []
+    for measure in registry.built_in():
+        corpora = [f"{corpus} ({measure.corpus_descriptions.get(corpus)})" for corpus in measure.corpora]
+        sentences += [f"{measure.heading}: {', '.join(corpora)}."] if corpora else []
+    return " ".join(sentences)
 
 
 class AuditOptions(LoadOptions):
@@ -40,31 +62,28 @@ class AuditOptions(LoadOptions):
     measures: tuple[str, ...] = option(
         (),
         "A measure to run (unmask list measures describes them); can be given several times. Default: all that fit the"
-        " model, except crows-pairs and plug-ins.",
+        f" model, except {', '.join(one.name for one in registry.built_in() if not one.by_default)} and plug-ins.",
         key="measure",
         suggestions=registry.measure_names,
     )
     languages: tuple[str, ...] = option(
         ("en",),
-        "en or de (association), en, ja or zh (inference), en (geometry, crows-pairs); can be given several times.",
+        f"{_describe_languages()}; can be given several times.",
         key="language",
         suggestions=lambda: _list_values("languages"),
     )
     protocol: str = option(
         "sound",
-        "sound: corrected method. published: exact reproduction of the paper, errors included.",
+        PROTOCOL_HELP,
         choices=PROTOCOLS,
     )
     corpora: tuple[str, ...] = option(
         (),
-        "Association: bec-pro (people and professions), emotions (English), agreement-free (German, without"
-        " grammatical agreement). Sentiment: imdb (25,000 film reviews; the default where they are on this machine),"
-        " reviews (240 short ones, in the package). Inference: sentences (in the package), nli-coal (the released"
-        " sets). Geometry, for encoders: nouns (in the package), word2vec or glove (the papers' vocabularies).",
+        _describe_corpora(),
         key="corpus",
         suggestions=lambda: _list_values("corpora"),
     )
-    seed: int = option(SEED, "Seed of random samples, permutations and the noise floor.", minimum=0, last=True)
+    seed: int = option(SEED, SEED_HELP, minimum=0, last=True)
     workspace: Path | None = option(
         None, "A folder for partial results, from which an interrupted audit continues.", cli=False
     )
@@ -142,6 +161,27 @@ class AuditCommand(EngineOptions, AuditOptions):
 
     OUTPUT: ClassVar[tuple[str, ...]] = ("out", "as_json")
     """What the command does with an audit, as opposed to what the audit is."""
+
+
+class AnalyseOptions(Options):
+    """How recorded scores are analysed."""
+
+    measure: str | None = option(
+        None,
+        f"The measure that the scores belong to: {', '.join(registry.BUILT_IN)}, or one of another package. Default: by"
+        " the columns.",
+        suggestions=registry.measure_names,
+    )
+    language: str | None = option(
+        None,
+        f"{join_or(_list_values('languages'))}, for files that do not state it. Default: en.",
+        suggestions=lambda: _list_values("languages"),
+    )
+    protocol: str = option("sound", PROTOCOL_HELP, choices=PROTOCOLS)
+    score_column: str | None = option(
+        None, "The column of the scores. Default: association, or Pre_Assoc in BEC-Pro's files."
+    )
+    seed: int = option(SEED, SEED_HELP, minimum=0, last=True)
 
 
 def audit_options() -> type[AuditOptions]:
@@ -334,9 +374,7 @@ def list_differences(then: AuditResult, now: AuditResult) -> list[str]:
     for measurement in now.measurements:
         old, new = before.get(measurement.key), measurement.data_hash
         if _differ(old, new):
-            parts = (measurement.name, measurement.language, measurement.corpus, measurement.variant)
-            name = " ".join(filter(None, parts))
-            lines.append(f"other data: {name} has other items ({old:.12} then, {new:.12} now)")
+            lines.append(f"other data: {measurement.description} has other items ({old:.12} then, {new:.12} now)")
     return lines
 
 

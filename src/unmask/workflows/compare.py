@@ -199,9 +199,7 @@ class Compared:
         """Write the folder: `result.json`, `items/`, `report.html`, and the audits made for it under `audits/`."""
         audits = {name: audit.to_folder() for name, audit in self.audits.items()}
         target = Path(folder)
-        storage.save_folder(
-            target, storage.Folder(self.result, self.items, {"report.html": self.text(beside=True)}, audits)
-        )
+        storage.save(target, storage.Folder(self.result, self.items, {"report.html": self.text(beside=True)}, audits))
         return target
 
 
@@ -211,7 +209,7 @@ def load(folder: str | PathLike[str]) -> Audit | Compared:
 
     path, items = Path(folder), {}
     is_comparison = storage.is_comparison(path)
-    result = storage.load_comparison(path) if is_comparison else storage.load(path)
+    result = storage.load(path, ComparisonResult) if is_comparison else storage.load(path)
     for file in sorted((path / "items").glob("*.parquet")):
         try:
             items[file.stem] = pd.read_parquet(file)

@@ -60,9 +60,10 @@ class Subject:
         """This side of the comparison of one measurement."""
         measure = registry.get_measure(measurement.name)
         items = self.audit.items[measurement.name]
-        values = dict(zip(("language", "corpus", "terms"), comparison_key(measurement)[1:], strict=True))
+        values = {"language": measurement.language, "corpus": measurement.corpus}
+        values[measure.variant_column] = measurement.variant
         for column in measure.split:
-            if column in items:
+            if column in items and column in values:
                 items = items[items[column] == values[column]]
         return ComparedModel(self.name, measurement, items.reset_index(drop=True), self.result, self.reload)
 

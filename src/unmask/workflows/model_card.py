@@ -17,11 +17,11 @@ from unmask.measures.sections import corpus_title, limits, measure_name, title, 
 from unmask.report.default_blocks import source
 from unmask.report.html import fill
 from unmask.report.markdown import escape_markdown, flatten_markdown, markdown_table
-from unmask.results import AuditResult, Measurement, storage
+from unmask.results import AuditResult, Measurement
 from unmask.results.formatting import interval, number, p, short_name
 from unmask.results.schema import Interval
 from unmask.results.verdict import NOT_INTERPRETABLE
-from unmask.workflows.audit import Audit
+from unmask.workflows.audit import Audit, read_result
 from unmask.workflows.audit_options import audit_options, options_of
 from unmask.workflows.front_matter import OURS, with_results
 
@@ -50,7 +50,7 @@ def card(*audits: str | PathLike[str] | Audit, to: str | PathLike[str] | None = 
     """
     if not audits:
         raise UnmaskError("no audit was given; give a folder that unmask audit has written")
-    results = [one.result if isinstance(one, Audit) else storage.load(Path(one)) for one in audits]
+    results = [read_result(audit) for audit in audits]
     if to is None:
         return ModelCard(update_card("", results))
     path = _find_card(Path(to))
@@ -304,7 +304,8 @@ def card_figures(measurement: Measurement) -> list[CardFigure]:
 def index_entry(measurement: Measurement) -> dict[str, Any]:
     """A measurement as a result of a `model-index`. Its readers see no caveats, so it has only what is clearly bias."""
     figures, measure = card_figures(measurement), find_measure(measurement.name)
-    variant = {"terms": flatten_markdown(measurement.variant)} if measurement.variant else {}
+    column = (measure.variant_column if measure else "") or "variant"
+    variant = {column: flatten_markdown(measurement.variant)} if measurement.variant else {}
     metrics = [_index_metric(measurement, figure) for figure in figures if not figure.unreadable]
     if not metrics:  # the hub requires a metric with a value
         why = "nothing can be read as bias" if figures else "nothing could be measured"

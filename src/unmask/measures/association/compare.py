@@ -51,7 +51,7 @@ from unmask.measures.association.interpretation import NEGLIGIBLE, has_agreement
 from unmask.measures.base import ComparedModel, Context
 from unmask.measures.comparison import build_comparison, pair_items
 from unmask.results import Caveat, Change, Comparison, Estimate, Measurement, Verdict
-from unmask.results.verdict import judge, side_before
+from unmask.results.verdict import clear_side, judge
 from unmask.statistics.corrections import holm
 from unmask.statistics.correlation import pearson
 from unmask.statistics.jackknife import IntervalEstimate, fisher_z, jackknife
@@ -128,7 +128,7 @@ def judge_change(change: Change, noise_floor: float | None) -> Verdict | None:
     contrast = change.labels["contrast"]
     if contrast in ("stereotype", "difference"):
         return judge(change, noise_floor=noise_floor, negligible=NEGLIGIBLE)
-    return judge(change) if contrast == "workforce" and side_before(change) else None
+    return judge(change) if contrast == "workforce" and clear_side(change.before) else None
 
 
 def _overall_verdict(comparison: Comparison) -> Verdict:
