@@ -33,7 +33,7 @@ def list_measures() -> list[Entry]:
     from unmask.measures import registry
     from unmask.measures.base import Measure
 
-    return _add_plugins("measure", {one.name: one.question for one in registry.built_in()}, Measure)
+    return _add_plugins("measure", {measure.name: measure.question for measure in registry.built_in()}, Measure)
 
 
 def list_mitigations() -> list[Entry]:
@@ -47,7 +47,7 @@ def list_datasets() -> list[Entry]:
     """The data sets, whether they are on this machine or not."""
     from unmask.datasets import DATASETS, Dataset
 
-    return _add_plugins("data set", {name: one.about for name, one in DATASETS.items()}, Dataset)
+    return _add_plugins("data set", {name: dataset.about for name, dataset in DATASETS.items()}, Dataset)
 
 
 def list_models() -> list[Entry]:
@@ -154,8 +154,8 @@ def show_entries(what: str, *, as_json: bool = False) -> None:
     table = Table("name", "what", "from", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.columns[0].no_wrap = True
     for entry in entries:
-        shown = Text("cannot be used, see below", style="dim") if entry.problem else Text(capital(entry.about))
-        table.add_row(Text(entry.name), shown, Text(entry.source))
+        text = Text("cannot be used, see below", style="dim") if entry.problem else Text(capital(entry.about))
+        table.add_row(Text(entry.name), text, Text(entry.source))
     console = Console()
     console.print(table)
     console.print(Text("\n" + advice.format(cards=ROOT)), soft_wrap=True)

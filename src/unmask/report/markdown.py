@@ -66,7 +66,8 @@ def comparison_markdown(result: ComparisonResult, sections: Sequence[ComparisonS
         )
         lines += [f"## {escape_markdown(title)}", "", escape_markdown(section.note), ""]
         lines += [
-            f"**{capital(section.verdict)}.** {escape_markdown(section.meaning)}",
+            f"**{', '.join(filter(None, (capital(section.verdict), section.comparison.short_cost)))}.**"
+            f" {escape_markdown(section.meaning)}",
             "",
             escape_markdown(finding.rstrip()),
             "",

@@ -55,7 +55,10 @@ def show_comparison(result: ComparisonResult, sections: Sequence[ComparisonSecti
         comparison = section.comparison
         title = f"\n{comparison.before} → {comparison.after}: {section.title} ({comparison.protocol})"
         console.print(RichText(title, style="bold"))
-        console.print(RichText(section.verdict, style=VERDICT_STYLES.get(section.verdict, "bold")))
+        verdict = RichText(section.verdict, style=VERDICT_STYLES.get(section.verdict, "bold"))
+        console.print(
+            verdict.append(f", {comparison.short_cost}" if comparison.short_cost else "", style="bold yellow")
+        )
         if section.warning:
             console.print(RichText(f"Do not read this as bias. {section.warning}", style="yellow"))
         console.print(RichText(" ".join(filter(None, (section.headline, comparison.cost)))))

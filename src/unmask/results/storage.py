@@ -54,7 +54,7 @@ def write_files(folder: Path, content: Folder) -> None:
     for name, text in content.pages.items():
         (folder / name).write_text(text, encoding="utf-8")
     for name, audit in content.audits.items():
-        inner = folder / "audits" / _file_name(name)
+        inner = folder / "audits" / file_name(name)
         inner.mkdir(parents=True)
         write_files(inner, audit)
 
@@ -118,10 +118,11 @@ def report_format(path: str | PathLike[str]) -> str:
 def free_name(model: str, root: Path = Path("audits")) -> Path:
     """A folder for an audit of this model that does not exist yet: `audits/NAME`, then `audits/NAME-2` …."""
     last = Path(model).resolve().name if Path(model).is_dir() else model
-    name = _file_name(last)
+    name = file_name(last)
     tries = (root / (name if count == 1 else f"{name}-{count}") for count in range(1, 10_000))
     return next(path for path in tries if not path.exists())
 
 
-def _file_name(name: str) -> str:
+def file_name(name: str) -> str:
+    """A name as files and folders may have it."""
     return re.sub(r"[^\w.-]+", "-", name).strip("-.") or "model"

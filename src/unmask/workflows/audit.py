@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import platform
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
+from io import StringIO
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +23,6 @@ from unmask.measures.recorded import locate_items, read_table
 from unmask.models.handle import ModelHandle, make_handle
 from unmask.options import accepts
 from unmask.results import AuditResult, Measurement, ModelInfo, storage
-from unmask.results.storage import report_format
 from unmask.statistics.corrections import holm
 from unmask.steps import step
 from unmask.workflows.audit_options import AS_LOADED, AnalyseOptions, AuditOptions, audit_options
@@ -33,16 +34,54 @@ if TYPE_CHECKING:
     from unmask.models.roles import Progress
     from unmask.report.default_blocks import MeasureSection
 
+WIDTH = 100
+"""Columns of a summary."""
 LIBRARIES = ("torch", "transformers", "tokenizers", "numpy", "scipy", "pandas")
 
 
 @dataclass(eq=False)
-class Audit:
+class ReportedResult(ABC):
+    """What an audit or a comparison found, the items behind it, and ways to show and store them."""
+
+    result: Any
+    items: dict[str, pd.DataFrame]
+    """By measure."""
+
+    @abstractmethod
+    def show(self, console: Console) -> None:
+        """Print the summary to a terminal."""
+
+    @abstractmethod
+    def text(self, form: str = "html", *, beside: bool = False) -> str:
+        """The report as text: html, md (Markdown) or csv; `beside`: for a page in the folder of the result."""
+
+    @abstractmethod
+    def to_folder(self) -> storage.Folder:
+        """The content of the folder."""
+
+    def summary(self) -> str:
+        """The findings as plain text, a screenful."""
+        from rich.console import Console
+
+        page = StringIO()
+        self.show(Console(file=page, width=WIDTH, color_system=None))
+        return page.getvalue()
+
+    def report(self, path: str | PathLike[str]) -> Path:
+        """Write the report: one self-contained HTML page, or Markdown or CSV where the name ends in .md or .csv."""
+        return write_text(path, self.text(storage.report_format(path)))
+
+    def save(self, folder: str | PathLike[str]) -> Path:
+        """Write the folder: `result.json`, `items/`, `report.html`, and the audits made for a comparison."""
+        storage.save(Path(folder), self.to_folder())
+        return Path(folder)
+
+
+@dataclass(eq=False)
+class Audit(ReportedResult):
     """A finished audit: its measurements, its items, and ways to show and store them."""
 
     result: AuditResult
-    items: dict[str, pd.DataFrame]
-    """By measure."""
     model: ModelHandle | None = None
     """The model, if it is still loaded."""
 
@@ -50,12 +89,6 @@ class Audit:
     def measurements(self) -> list[Measurement]:
         """One for each corpus that was measured."""
         return self.result.measurements
-
-    def summary(self) -> str:
-        """The findings as plain text, a screenful."""
-        from unmask.report import terminal
-
-        return terminal.audit_text(self.result, self.sections())
 
     def sections(self) -> list[MeasureSection]:
         """The measurements as sections of a report."""
@@ -92,16 +125,6 @@ class Audit:
             return markdown.audit_markdown(self.result, self.sections(), sentences)
         tables = item_tables(self.items)
         return html.render_audit(self.result, self.sections(), tables, limits=sentences, beside=beside)
-
-    def report(self, path: str | PathLike[str]) -> Path:
-        """Write the report: one self-contained HTML page, or Markdown or CSV where the name ends in .md or .csv."""
-        return write_text(path, self.text(report_format(path)))
-
-    def save(self, folder: str | PathLike[str]) -> Path:
-        """Write the audit folder: `result.json`, `items/`, `report.html`."""
-        target = Path(folder)
-        storage.save(target, self.to_folder())
-        return target
 
     def to_folder(self) -> storage.Folder:
         """The content of the audit folder."""
@@ -223,7 +246,7 @@ def analyse(items: str | PathLike[str], **options: Any) -> Audit:
     context = Context(language, protocol=settings.protocol, seed=settings.seed, offline=True)
     frame = measure.read_items(file, context, language=settings.language, score_column=column)
     scoring = {"data_hash": hash_content(file), "noise_floor": None}
-    measurements = [one.model_copy(update=scoring) for one in measure.analyse_recorded(frame, context)]
+    measurements = [measurement.model_copy(update=scoring) for measurement in measure.analyse_recorded(frame, context)]
     configuration = {
         "items": str(file),
         "measures": [measure.name],
@@ -259,7 +282,9 @@ def recognise_measure(path: Path) -> Measure:
 def _make_result(
     info: ModelInfo, configuration: dict[str, Any], seed: int, measurements: Sequence[Measurement]
 ) -> AuditResult:
-    interpreted = [registry.get_measure(one.name).interpret(one) for one in _adjust(measurements)]
+    interpreted = [
+        registry.get_measure(measurement.name).interpret(measurement) for measurement in _adjust(measurements)
+    ]
     return AuditResult(model=info, configuration=configuration, measurements=interpreted, **describe_run(seed))
 
 
@@ -270,7 +295,10 @@ def _adjust(measurements: Sequence[Measurement]) -> list[Measurement]:
     adjusted = holm([group[name].p_value for group, name in uncorrected])
     for (group, name), p_value in zip(uncorrected, adjusted, strict=True):
         group[name] = group[name].model_copy(update={"p_adjusted": p_value})
-    return [measurement.model_copy(update={"tests": own}) for measurement, own in zip(measurements, tests, strict=True)]
+    return [
+        measurement.model_copy(update={"tests": adjusted_tests})
+        for measurement, adjusted_tests in zip(measurements, tests, strict=True)
+    ]
 
 
 def describe_run(seed: int) -> dict[str, Any]:

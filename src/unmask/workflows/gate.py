@@ -126,38 +126,38 @@ def gate(
 ) -> GateResult:
     """Judge an audit by a policy: `.verdict` is kept, broken or cannot tell, and `.judgements` say why.
 
-    Parameters
-    ----------
-    audit
-        An audit, or its folder.
-    policy
-        A TOML file, or its content as a dict: `{"rule": [{…}]}`.
-    baseline
-        The audit, or its folder, with which rules with `worse_by_at_most` compare. Default: the one that the policy
-        names.
+    Args:
+        audit: An audit, or its folder.
+        policy: A TOML file, or its content as a dict: `{"rule": [{…}]}`.
+        baseline: The audit, or its folder, with which rules with `worse_by_at_most` compare. Default: the one that the
+            policy names.
     """
     if not isinstance(policy, Policy):
         policy = parse_policy(policy) if isinstance(policy, Mapping) else read_policy(Path(policy))
     result, against = read_result(audit), policy.baseline if baseline is None else baseline
-    then = None if against is None else read_result(against)
+    baseline_result = None if against is None else read_result(against)
     relative = [number for number, rule in enumerate(policy.rules, start=1) if rule.worse_by_at_most is not None]
-    if relative and then is None:
+    if relative and baseline_result is None:
         raise UnmaskError(
             f"{policy.name}, rule {relative[0]}: worse_by_at_most needs a baseline; give --baseline DIR, or"
             " baseline = … in the policy"
         )
-    if then is not None and not relative:
+    if baseline_result is not None and not relative:
         raise UnmaskError(
             f"{policy.name}: no rule looks back to the baseline; write one with worse_by_at_most, or leave it out"
         )
-    judgements = [judgement for rule in policy.rules for judgement in _judge_rule(rule, result, then)]
+    judgements = [judgement for rule in policy.rules for judgement in _judge_rule(rule, result, baseline_result)]
     verdicts = {judgement.verdict for judgement in judgements}
     return GateResult(
         unmask_version=__version__,
         model=result.model.name,
         audit=str(audit) if isinstance(audit, str | PathLike) else None,
         policy=policy.name,
-        baseline=str(against) if isinstance(against, str | PathLike) else then.model.name if then else None,
+        baseline=str(against)
+        if isinstance(against, str | PathLike)
+        else baseline_result.model.name
+        if baseline_result
+        else None,
         verdict="broken" if "broken" in verdicts else "cannot tell" if "cannot tell" in verdicts else "kept",
         judgements=judgements,
     )
@@ -248,7 +248,7 @@ def _judge_rule(rule: Rule, result: AuditResult, baseline: AuditResult | None) -
     fitting = [
         measurement
         for measurement in result.measurements
-        if all(want in (None, have) for want, have in zip(wanted, measurement.key, strict=True))
+        if all(expected in (None, actual) for expected, actual in zip(wanted, measurement.key, strict=True))
     ]
     if fitting and rule.measure is None:
         why = _explain_missing(rule, fitting)

@@ -112,9 +112,9 @@ class MeasureRanking:
     @property
     def title(self) -> str:
         """What was measured."""
-        one = self.measurement
-        protocol = "" if one.protocol == "sound" else f", {one.protocol} protocol"
-        return title(one.name, one.corpus, one.language, one.variant) + protocol
+        measurement = self.measurement
+        protocol = "" if measurement.protocol == "sound" else f", {measurement.protocol} protocol"
+        return title(measurement.name, measurement.corpus, measurement.language, measurement.variant) + protocol
 
     @property
     def unit(self) -> str:
@@ -167,7 +167,9 @@ def not_ranked(audits: Sequence[AuditResult]) -> list[str]:
 
 def _find_test(measurements: Sequence[Measurement]) -> str:
     """The name of the measure's primary test; else of the first that all models have; empty if there is none."""
-    names = [[name for name, test in one.tests.items() if test.value is not None] for one in measurements]
+    names = [
+        [name for name, test in measurement.tests.items() if test.value is not None] for measurement in measurements
+    ]
     measure = find_measure(measurements[0].name) if measurements else None
     if measure and any(measure.primary in tests for tests in names):
         return measure.primary
@@ -191,7 +193,7 @@ def _rank_models(members: Mapping[str, Measurement], recorded: Collection[str]) 
     left_out = {name: reason for name, measurement in members.items() if (reason := unreadable(measurement))}
     able = {name: measurement for name, measurement in members.items() if name not in left_out}
     main = _find_test(list(able.values()))
-    tests = {name: one.tests[main] for name, one in able.items() if main in one.tests}
+    tests = {name: measurement.tests[main] for name, measurement in able.items() if main in measurement.tests}
     tested = [(name, test, test.value) for name, test in tests.items() if test.value is not None]
     tested.sort(key=lambda member: -abs(member[2]))
     ranked = [name for name, _, _ in tested]
@@ -382,12 +384,16 @@ class AuditedModels:
     @property
     def folders(self) -> dict[str, Path]:
         """The audit folder of each model that was audited; read it with `unmask.load`."""
-        return {model: Path(one.folder) for model, one in self.outcomes.items() if one.has_result and one.folder}
+        return {
+            model: Path(outcome.folder)
+            for model, outcome in self.outcomes.items()
+            if outcome.has_result and outcome.folder
+        }
 
     @property
     def failures(self) -> dict[str, str]:
-        """Why a model was not audited, and what to do, in one line for each such model."""
-        return {model: one.error for model, one in self.outcomes.items() if not one.has_result}
+        """Why a model was not audited, and what to do, in outcome line for each such model."""
+        return {model: outcome.error for model, outcome in self.outcomes.items() if not outcome.has_result}
 
 
 def audit_many(
@@ -406,19 +412,13 @@ def audit_many(
     Every finished audit is stored under `out`. The same call continues after an interruption. A model is audited again
     only if its files, the options, or the files that these name have changed. A model that fails stops no other.
 
-    Parameters
-    ----------
-    models
-        Hub ids, folders, embedded models, or files of word vectors.
-    out
-        The folder for the audits and `ranking.html`.
-    engine
-        `local` audits one model after the other in this process. `ray` audits several at a time, on the cluster at
-        `address` or on this machine, each with that many `cpus` and `gpus`.
-    watch
-        A function that is called with every event of the run.
-    options
-        Any keyword of `unmask.audit`.
+    Args:
+        models: Hub ids, folders, embedded models, or files of word vectors.
+        out: The folder for the audits and `ranking.html`.
+        engine: `local` audits one model after the other in this process. `ray` audits several at a time, on the cluster
+            at `address` or on this machine, each with that many `cpus` and `gpus`.
+        watch: A function that is called with every event of the run.
+        options: Any keyword of `unmask.audit`.
     """
     from unmask.studies.store import Store
     from unmask.studies.study import run_steps
@@ -435,7 +435,7 @@ def audit_many(
     store = Store(Path(out))
     store.check_study(STUDY)
     store.prepare_folders(STUDY)
-    ended = {one.name: one for one in run_steps(steps, store, runner, watch)}
+    ended = {outcome.name: outcome for outcome in run_steps(steps, store, runner, watch)}
     audited = AuditedModels({name: ended[step.name] for name, step in zip(names, steps, strict=True)}, None)
     folders = list(audited.folders.values())
     if len(folders) < 2:
