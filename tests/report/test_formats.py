@@ -223,7 +223,7 @@ def test_several_audits_are_ranked_with_the_ranks_that_intervals_allow(
         ),
         (["one"], "pdf", None, "format is 'pdf'; choose from: html, md, csv"),
         (["one", "one"], "md", None, "a folder was given twice; give each once"),
-        (["one", "before-after"], "md", None, "before-after is a comparison, and cannot be ranked; give audits"),
+        (["one", "before-after"], "md", None, "before-after is a comparison and cannot be ranked; give audits"),
         (["one"], "md", Path("two"), "two exists; give another name with --out, or remove it first"),
     ],
 )

@@ -45,9 +45,9 @@ def list_mitigations() -> list[Entry]:
 
 def list_datasets() -> list[Entry]:
     """The data sets, whether they are on this machine or not."""
-    from unmask.datasets import DATASETS, Dataset
+    from unmask.datasets import Dataset, built_in
 
-    return _add_plugins("data set", {name: dataset.about for name, dataset in DATASETS.items()}, Dataset)
+    return _add_plugins("data set", {name: dataset.about for name, dataset in built_in().items()}, Dataset)
 
 
 def list_models() -> list[Entry]:

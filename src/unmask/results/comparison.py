@@ -153,7 +153,7 @@ class MeasureFigure(Record):
 
     name: str
     measure: str
-    """association, geometry, crows-pairs, sentiment or inference."""
+    """The name of the measure."""
     extrinsic: bool
     """Whether it is about a classifier that was made of the model, not about the model itself."""
     what: str

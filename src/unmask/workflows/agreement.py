@@ -108,7 +108,7 @@ def _audit_classifier(folder: Path, *, seed: int, loading: LoadOptions, progress
     options = audit_options()(seed=seed, **dict(loading))
     handle = make_handle(str(folder), loading, progress=progress)
     measures = choose_measures(handle, options)
-    packaged = [[corpus for corpus in measure.corpora if corpus not in datasets.DATASETS] for measure in measures]
+    packaged = [[corpus for corpus in measure.corpora if corpus not in datasets.built_in()] for measure in measures]
     corpora = tuple(names[0] for names in packaged if names)
     return run_audit(handle, options.replace(corpora=corpora), progress=progress)
 

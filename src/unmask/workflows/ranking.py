@@ -28,9 +28,9 @@ from unmask.results.formatting import capital, count, interval, join_or, make_un
 from unmask.results.storage import FORMATS
 from unmask.results.verdict import clear_side
 from unmask.statistics.correlation import rank_ranges
-from unmask.workflows.audit import Audit, run_audit
+from unmask.workflows.audit import Audit, read_result, run_audit
 from unmask.workflows.audit_options import AuditOptions, audit_options
-from unmask.workflows.compare import Compared, load
+from unmask.workflows.compare import Compared
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -165,6 +165,10 @@ def not_ranked(audits: Sequence[AuditResult]) -> list[str]:
     return lines
 
 
+def _name_models(audits: Sequence[AuditResult]) -> list[str]:
+    return make_unique([short_name(audit.model.name) for audit in audits])
+
+
 def _find_test(measurements: Sequence[Measurement]) -> str:
     """The name of the measure's primary test; else of the first that all models have; empty if there is none."""
     names = [
@@ -178,13 +182,14 @@ def _find_test(measurements: Sequence[Measurement]) -> str:
 
 
 def _list_rankings(audits: Sequence[AuditResult]) -> list[MeasureRanking]:
-    """A ranking for everything that was measured, even if none or only one has a model."""
-    names = make_unique([short_name(audit.model.name) for audit in audits])
+    """A ranking for everything that was measured, even if none or only one of the models is ranked."""
     groups: dict[tuple[str, ...], dict[str, Measurement]] = {}
-    for name, audit in zip(names, audits, strict=True):
+    recorded = set()
+    for name, audit in zip(_name_models(audits), audits, strict=True):
         for measurement in audit.measurements:
             groups.setdefault(measurement.key, {}).setdefault(name, measurement)
-    recorded = {name for name, audit in zip(names, audits, strict=True) if "items" in audit.configuration}
+        if "items" in audit.configuration:
+            recorded.add(name)
     return [_rank_models(members, recorded) for members in groups.values()]
 
 
@@ -231,12 +236,12 @@ def ranking(audits: Sequence[Audit | Compared | str | PathLike[str]], form: str 
     For each measure, the models by the size of their main figure, with intervals and the ranks that these allow.
     """
     results = []
-    for one in audits:
-        audit = one if isinstance(one, Audit | Compared) else load(one)
+    for audit in audits:
         if isinstance(audit, Compared):
-            name = "a comparison" if audit is one else f"{one} is a comparison, and"
-            raise UnmaskError(f"{name} cannot be ranked; give audits, or the comparison alone to unmask report")
-        results.append(audit.result)
+            raise UnmaskError("a comparison cannot be ranked; give audits, or the comparison alone to unmask report")
+        if not isinstance(audit, Audit) and storage.is_comparison(Path(audit)):
+            raise UnmaskError(f"{audit} is a comparison and cannot be ranked; give audits, or report it alone")
+        results.append(read_result(audit))
     if check_choice(form, FORMATS, "format") == "md":
         return render_markdown(results)
     return render_ranking(results) if form == "html" else to_csv(ranking_rows(results), RANKING)
@@ -245,8 +250,7 @@ def ranking(audits: Sequence[Audit | Compared | str | PathLike[str]], form: str 
 def render_ranking(audits: Sequence[AuditResult], reports: Sequence[str] = ()) -> str:
     """Return the ranking as the text of an HTML page; `reports` are addresses of the audits' reports, to link to."""
     sections = [*ranking_sections(audits, reports), _list_models(audits)]
-    names = ", ".join(make_unique([short_name(audit.model.name) for audit in audits]))
-    title = f"{len(audits)} audits side by side"
+    title, names = f"{len(audits)} audits side by side", ", ".join(_name_models(audits))
     return render_page(title, sections, eyebrow="Gender bias of several models", note=names)
 
 
@@ -270,8 +274,7 @@ def show_ranking(audits: Sequence[AuditResult], console: Console) -> None:
 
 def ranking_sections(audits: Sequence[AuditResult], reports: Sequence[str] = ()) -> list[Section]:
     """A section for each ranking, and what was not ranked, how ranks come about, and what they do not say."""
-    names = make_unique([short_name(audit.model.name) for audit in audits])
-    links = dict(zip(names, reports, strict=False))
+    links = dict(zip(_name_models(audits), reports, strict=False))
     sections = []
     for entry in rankings(audits):
         rows = [
